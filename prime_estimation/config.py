@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Every parameter, declared once: default, unit, range, meaning. YAML, ROS descriptors, docs and help derive from here."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import typing
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from .errors import ConfigError
+
+
+def param(default, doc: str, unit: str = "", low: float | None = None, high: float | None = None, choices=(), tunable: bool = False):
+    """A dataclass field with the facts that everything else is derived from. `tunable`: may change while the node runs."""
+    metadata = dict(doc=doc, unit=unit, low=low, high=high, choices=tuple(choices), tunable=tunable)
+    if isinstance(default, (list, dict)):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class ContactConfig:
+    """One contact sphere: `name` is `<foot frame>` or `<foot frame>/<corner>`, centred at `position` in `frame`."""
+
+    name: str = param("", "name of the contact in the output")
+    frame: str = param("", "URDF frame that carries the sphere")
+    position: list = param([0.0, 0.0, 0.0], "centre of the sphere in the frame", "m")
+    radius: float = param(0.0, "radius of the sphere", "m", 0.0, 1.0)
+    foot: str = param("", "contacts of one foot share disturbance and ground height; default: the frame")
+
+
+@dataclass(frozen=True)
+class RobotConfig:
+    """What the estimator must know about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
+
+    name: str = param("", "name of the robot")
+    urdf: str = param("", "path of a URDF, or `example-robot-data:<name>`")
+    floating_base: bool = param(True, "the root moves freely")
+    base_frame: str = param("base", "name of the base in odometry and tf (the URDF root of a floating base)")
+    imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
+    contacts: list = param([], "contact spheres (see ContactConfig)")
+    armature: float | dict = param(0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0)
+    joint_friction: float | dict = param(0.0, "dry friction of the joints, one number or by joint", "Nm", 0.0)
+    joint_damping: float | dict = param(0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0)
+    torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
+    estimated_links: list = param([], "moving links whose inertia is estimated (default: the base)")
+    locked_joints: dict = param({}, "joints held at a fixed position, taken out of the model", "rad")
+    kappa: float = param(500.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
+    compliance: float = param(0.01, "compliance of the contact law", "(m/s)/(N s)", 1e-6, 1.0)
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """Standard deviation of one sample of each sensor, and of the model's disturbances (`config/noise/<robot>.yaml`)."""
+
+    encoder: float = param(0.002, "joint position", "rad", 1e-6, 1.0, tunable=True)
+    joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
+    joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
+    gyro: float = param(0.005, "angular rate", "rad/s", 1e-6, 1.0, tunable=True)
+    accelerometer: float = param(0.1, "specific force", "m/s2", 1e-5, 100.0, tunable=True)
+    accelerometer_model: float = param(0.3, "what the rigid model misses of the specific force in one node", "m/s2", 0.0, 100.0, tunable=True)
+    gyro_bias: float = param(0.005, "initial gyro bias", "rad/s", 1e-8, 1.0)
+    gyro_bias_walk: float = param(1e-4, "random walk of the gyro bias", "rad/s/sqrt(s)", 0.0, 1.0, tunable=True)
+    accelerometer_bias: float = param(0.05, "initial accelerometer bias", "m/s2", 1e-8, 10.0)
+    accelerometer_bias_walk: float = param(1e-3, "random walk of the accelerometer bias", "m/s2/sqrt(s)", 0.0, 10.0, tunable=True)
+    mocap_position: float = param(0.001, "motion capture, position", "m", 1e-6, 1.0, tunable=True)
+    mocap_rotation: float = param(0.00873, "motion capture, rotation", "rad", 1e-6, 1.0, tunable=True)
+    mocap_offset: float = param(0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0)
+    imu_tilt: float = param(0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True)
+    base_force: float = param(2.0, "unmodelled force on the base", "N", 1e-3, 1e4, tunable=True)
+    base_moment: float = param(0.5, "unmodelled moment on the base", "Nm", 1e-3, 1e4, tunable=True)
+    joint_model: float = param(0.15, "unmodelled joint torque", "Nm", 1e-3, 1e3, tunable=True)
+    joint_unmeasured: float = param(15.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
+    contact_normal: float = param(0.1, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
+    contact_tangential: float = param(0.04, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
+    contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
+    contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
+    torque_scale: float = param(0.003, "common relative error of the torque sensors: the systematic part of the mass interval", "", 0.0, 0.5)
+
+
+@dataclass(frozen=True)
+class EstimatorConfig:
+    """The sliding window, its parameters and its policies."""
+
+    step: float = param(0.01, "time between nodes", "s", 0.005, 0.05)
+    window: int = param(10, "nodes of the sliding window", "", 1, 200)
+    iterations: int = param(1, "solver iterations per node", "", 1, 50, tunable=True)
+    form: str = param("forward", "decision of the window problem: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
+    cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
+    threads: int = param(1, "threads for the evaluation of the nodes", "", 1, 16)
+    start_duration: float = param(0.5, "data gathered before the first estimate", "s", 0.1, 5.0)
+    start_iterations: int = param(20, "iterations of the first batch", "", 1, 200)
+    friction: float = param(0.8, "initial friction coefficient of the ground", "", 0.05, 3.0)
+    friction_stddev: float = param(0.2, "its uncertainty (relative)", "", 1e-3, 2.0)
+    friction_walk: float = param(0.02, "its random walk (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True)
+    mass_stddev: float = param(3.0, "prior uncertainty of an estimated link's mass", "kg", 1e-3, 100.0)
+    com_stddev: float = param(0.03, "prior uncertainty of its centre of mass", "m", 1e-4, 1.0)
+    inertia_stddev: float = param(0.4, "prior uncertainty of its rotational inertia (relative)", "", 1e-3, 5.0)
+    mass_walk: float = param(0.01, "forgetting: random walk of the mass", "kg/sqrt(s)", 0.0, 10.0, tunable=True)
+    com_walk: float = param(0.0005, "forgetting: random walk of the centre of mass", "m/sqrt(s)", 0.0, 1.0, tunable=True)
+    inertia_walk: float = param(0.005, "forgetting: random walk of the rotational inertia (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True)
+    payload_threshold: float = param(3.0, "alarm of the payload change detector, in standard deviations", "", 1.0, 50.0, tunable=True)
+    publish_mass_stddev: float = param(0.2, "inertia is valid when its mass is known better than this", "kg", 1e-3, 100.0, tunable=True)
+    terrain_stddev: float = param(0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True)
+    terrain_walk: float = param(0.0005, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
+
+
+@dataclass(frozen=True)
+class Config:
+    """The whole configuration: robot, noise, estimator."""
+
+    robot: RobotConfig = field(default_factory=RobotConfig)
+    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    estimator: EstimatorConfig = field(default_factory=EstimatorConfig)
+
+    @staticmethod
+    def load(robot: str, path: str | Path | None = None) -> "Config":
+        """Configuration of a robot (`go2`, or the path of its YAML), with an optional YAML of changes laid over it.
+
+        A robot's YAML has the section `robot`, and may have `noise` and `estimator`; `config/noise/<name>.yaml` is read first.
+        """
+        robot_path = Path(robot) if str(robot).endswith((".yaml", ".yml")) else config_dir() / "robots" / f"{robot}.yaml"
+        if not robot_path.exists():
+            known = sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
+            raise ConfigError(f"unknown robot '{robot}': known are {', '.join(known)}, or give the path of a YAML file", robot)
+        data = read_yaml(robot_path)
+        name = data.get("robot", {}).get("name", robot_path.stem)
+        config = Config()
+        noise_path = config_dir() / "noise" / f"{name}.yaml"
+        for source, content in ((noise_path, read_yaml(noise_path) if noise_path.exists() else {}), (robot_path, data)):
+            config = config.updated(content, str(source))
+        if path is not None:
+            config = config.updated(read_yaml(Path(path)), str(path))
+        return config
+
+    def updated(self, content: dict, source: str = "configuration") -> "Config":
+        """A copy with the given nested values; an unknown key or a value out of range raises ConfigError."""
+        return _updated(self, content, source, "")
+
+    def to_dict(self) -> dict:
+        """Nested plain values, ready for YAML."""
+        return {s.name: {f.name: _plain(getattr(getattr(self, s.name), f.name)) for f in fields(getattr(self, s.name))} for s in fields(self)}
+
+
+def config_dir() -> Path:
+    """Where robots/*.yaml and noise/*.yaml lie: in the source tree, else in the installation's share folder."""
+    candidates = [Path(__file__).resolve().parents[1] / "config"]
+    candidates += [Path(prefix) / "share" / "prime_estimation" / "config" for prefix in _prefixes()]
+    for candidate in candidates:
+        if (candidate / "robots").is_dir():
+            return candidate
+    raise ConfigError(f"the configuration folder is missing; looked in {', '.join(map(str, candidates))}. Reinstall prime_estimation.")
+
+
+def _prefixes() -> list[Path]:
+    package = Path(__file__).resolve()
+    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation/config.py, for colcon workspaces and user installations
+    return [Path(sys.prefix), *package.parents[3:6]]
+
+
+def read_yaml(path: Path) -> dict:
+    """A YAML mapping; anything else raises ConfigError with the file's name."""
+    try:
+        content = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}", path) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}", path) from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} must be a mapping with the sections robot, noise, estimator", path)
+    return content
+
+
+def _plain(value):
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def _updated(node, content: dict, source: str, prefix: str):
+    known = {f.name: f for f in fields(node)}
+    changes = {}
+    for key, value in (content or {}).items():
+        if key not in known:
+            close = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"; did you mean '{close[0]}'?" if close else f"; known are {', '.join(known)}"
+            raise ConfigError(f"{source}: unknown key '{prefix}{key}'{hint}", key)
+        current = getattr(node, key)
+        if is_dataclass(current):
+            if not isinstance(value, dict):
+                raise ConfigError(f"{source}: '{prefix}{key}' must be a mapping, got {value!r}", value)
+            changes[key] = _updated(current, value, source, f"{prefix}{key}.")
+        else:
+            changes[key] = check_value(type(node), known[key], value, source, prefix)
+    return replace(node, **changes)
+
+
+def check_value(owner, f, value, source: str = "configuration", prefix: str = ""):
+    """`value` as the type of field `f` of dataclass `owner`; ConfigError when type, range or choice does not fit."""
+    name = f"{source}: '{prefix}{f.name}'"
+    if owner is RobotConfig and f.name == "contacts":
+        return [_updated(ContactConfig(), entry, source, f"{prefix}contacts[{i}].") for i, entry in enumerate(value)]
+    kinds = typing.get_type_hints(owner)[f.name]
+    kinds = typing.get_args(kinds) or (kinds,)
+    if isinstance(value, bool) and bool not in kinds or not isinstance(value, (*kinds, int) if float in kinds else kinds):
+        raise ConfigError(f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value)
+    if f.metadata["choices"] and value not in f.metadata["choices"]:
+        raise ConfigError(f"{name} must be one of {', '.join(f.metadata['choices'])}, got {value!r}", value)
+    numbers = value.values() if isinstance(value, dict) else [value] if isinstance(value, (int, float)) else []
+    for number in numbers:
+        low, high = f.metadata["low"], f.metadata["high"]
+        if not isinstance(number, (int, float)) or number != number or (low is not None and number < low) or (high is not None and number > high):
+            raise ConfigError(f"{name} = {number!r} is outside [{low}, {high}] {f.metadata['unit']}".rstrip(), value)
+    return float(value) if kinds == (float,) else value

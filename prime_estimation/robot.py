@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A robot as the estimator sees it: Pinocchio model, joint losses, contact points, IMU; everything looked up by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from .config import Config, ContactConfig, RobotConfig
+from .errors import RobotError
+
+
+class Robot:
+    """Pinocchio model of a robot with what its URDF does not say: motors, friction, contact spheres.
+
+    Attributes:
+        model: pin.Model with the motors' armature; fixed links are lumped into the body of their joint.
+        joint_names: the actuated joints, in model order: the order of every joint array in this package.
+        joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
+        contacts: contact spheres; `feet`: their distinct feet, in order.
+        links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
+        imu_joint, imu_placement: joint id that carries the IMU and its pose in that joint's frame; None without IMU.
+    """
+
+    def __init__(self, config: RobotConfig):
+        self.config = config
+        self.model = _load_model(config)
+        model = self.model
+        first = 2 if config.floating_base else 1
+        self.joint_ids = list(range(first, model.njoints))
+        self.joint_names = [model.names[i] for i in self.joint_ids]
+        self.nj = len(self.joint_names)
+        if any(model.joints[i].nv != 1 for i in self.joint_ids):
+            raise RobotError(f"{config.name}: only joints with one degree of freedom are supported", config.urdf)
+        self.joint_friction = self._per_joint("joint_friction")
+        self.joint_damping = self._per_joint("joint_damping")
+        self.torque_limit = self._per_joint("torque_limit")
+        model.armature[model.nv - self.nj :] = self._per_joint("armature")
+        self.links = _moving_links(model)
+        self.contacts = [replace(c, foot=c.foot or c.frame) for c in config.contacts]
+        for contact in self.contacts:
+            self._frame(contact.frame, "contact")
+        self.feet = list(dict.fromkeys(c.foot for c in self.contacts))
+        self.imu_joint, self.imu_placement = None, None
+        if config.imu_frame:
+            frame = model.frames[self._frame(config.imu_frame, "IMU")]
+            self.imu_joint, self.imu_placement = frame.parentJoint, frame.placement
+        self.estimated_links = list(config.estimated_links) or ([self.links[1]] if config.floating_base else [])
+        for link in self.estimated_links:
+            self.link_joint(link)
+
+    @staticmethod
+    def load(robot: str) -> "Robot":
+        """Robot by name (`go1`, `go2`, ...) or by the path of its YAML file."""
+        return Robot(Config.load(robot).robot)
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    @property
+    def total_mass(self) -> float:
+        """Nominal total mass [kg]."""
+        return float(pin.computeTotalMass(self.model))
+
+    def link_joint(self, link: str) -> int:
+        """Joint id whose moving body is `link`."""
+        if link not in self.links[1:]:
+            raise RobotError(f"{self.name}: no moving link '{link}'; moving links are {', '.join(self.links[1:])} (fixed links are lumped into them)", link)
+        return self.links.index(link)
+
+    def _frame(self, name: str, what: str) -> int:
+        if not self.model.existFrame(name):
+            names = [f.name for f in self.model.frames if f.type == pin.FrameType.BODY]
+            raise RobotError(f"{self.name}: no frame '{name}' for the {what}; the URDF has {', '.join(names[:12])}, ...", name)
+        return self.model.getFrameId(name)
+
+    def _per_joint(self, key: str) -> np.ndarray:
+        value = getattr(self.config, key)
+        if not isinstance(value, dict):
+            return np.full(self.nj, float(value))
+        unknown = set(value) - set(self.joint_names) - {"default"}
+        if unknown:
+            raise RobotError(f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {', '.join(self.joint_names)}", value)
+        return np.array([float(value.get(n, value.get("default", 0.0))) for n in self.joint_names])
+
+
+def _load_model(config: RobotConfig) -> pin.Model:
+    path = _urdf_path(config)
+    if not path.exists():
+        raise RobotError(f"no URDF at {path}", path)
+    try:
+        root = (pin.JointModelFreeFlyer(),) if config.floating_base else ()
+        model = pin.buildModelFromUrdf(str(path), *root)
+    except (ValueError, RuntimeError) as error:
+        raise RobotError(f"{path} is not a usable URDF: {' '.join(str(error).split())}", path) from error
+    if config.locked_joints:
+        model = _lock(model, config)
+    massless = [model.names[i] for i in range(1, model.njoints) if model.inertias[i].mass <= 0.0]
+    if massless:
+        raise RobotError(f"{path}: the body moved by {', '.join(massless)} has no mass; the dynamics need <inertial> on every moving link", massless)
+    return model
+
+
+def _urdf_path(config: RobotConfig) -> Path:
+    if not config.urdf:
+        raise RobotError("the robot's configuration names no URDF (robot.urdf)", config)
+    if not config.urdf.startswith("example-robot-data:"):
+        return Path(config.urdf).expanduser()
+    from example_robot_data.robots_loader import ROBOTS, getModelPath
+
+    name = config.urdf.split(":", 1)[1]
+    if name not in ROBOTS:
+        raise RobotError(f"example-robot-data has no robot '{name}'", name)
+    loader = ROBOTS[name]
+    subpath = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
+    return Path(getModelPath(subpath)) / subpath
+
+
+def _lock(model: pin.Model, config: RobotConfig) -> pin.Model:
+    unknown = [n for n in config.locked_joints if not model.existJointName(n)]
+    if unknown:
+        raise RobotError(f"{config.name}: locked_joints names unknown joints {', '.join(unknown)}", unknown)
+    q = pin.neutral(model)
+    for name, value in config.locked_joints.items():
+        q[model.joints[model.getJointId(name)].idx_q] = value
+    return pin.buildReducedModel(model, [model.getJointId(n) for n in config.locked_joints], q)
+
+
+def _moving_links(model: pin.Model) -> list[str]:
+    """Name of the body that each joint moves: the first BODY frame attached to it."""
+    links = ["universe"] * model.njoints
+    for frame in reversed(model.frames.tolist()):
+        if frame.type == pin.FrameType.BODY:
+            links[frame.parentJoint] = frame.name
+    return links

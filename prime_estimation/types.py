@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The nouns of the package: frozen, SI, with frames in their names.
+
+Conventions. Time is int64 nanoseconds. Quaternions are xyzw. The base velocity is (linear, angular) in the
+base frame, as Pinocchio's free-flyer has it. `_world` and `_base` name the axes a vector is expressed in.
+Arrays over joints follow the order of `Robot.joint_names`, never the order of a wire message.
+Arrays handed out are read-only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def _freeze(instance) -> None:
+    """Make every array of a frozen dataclass read-only, so that nobody changes an estimate behind its owner."""
+    for f in fields(instance):
+        value = getattr(instance, f.name)
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+
+
+# --- what a sensor says -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JointSample:
+    """One reading of all actuated joints, in the order of `Robot.joint_names`."""
+
+    stamp_ns: int
+    position: Array  # (nj,) rad
+    velocity: Array | None = None  # (nj,) rad/s
+    effort: Array | None = None  # (nj,) Nm, torque of the motor at the joint
+
+
+@dataclass(frozen=True)
+class CommandSample:
+    """Commanded joint torques; they stand in for the measured ones where `JointSample.effort` is absent."""
+
+    stamp_ns: int
+    effort: Array  # (nj,) Nm
+
+
+@dataclass(frozen=True)
+class ImuSample:
+    """One reading of an IMU, in its own frame."""
+
+    stamp_ns: int
+    angular_velocity: Array  # (3,) rad/s
+    linear_acceleration: Array  # (3,) m/s^2, specific force: +g upwards at rest
+    quat_world_imu: Array | None = None  # (4,) xyzw, from the IMU's own filter (yaw drifts)
+
+
+@dataclass(frozen=True)
+class PoseSample:
+    """Motion capture: pose of the tracked body in the world. `stamp_ns` is when it was measured, `arrival_ns` when it came."""
+
+    stamp_ns: int
+    position_world: Array  # (3,) m
+    quat_world_body: Array  # (4,) xyzw
+    arrival_ns: int = 0
+
+
+Sample = JointSample | CommandSample | ImuSample | PoseSample
+
+
+# --- what a node of the window is given ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All that the sensors say about one node, aligned in time (DESIGN: time meaning of a node).
+
+    State part, at `stamp_ns = t_k`: encoder position at t_k; joint rate and gyro averaged over [t_k - dt, t_k].
+    Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular weight over
+    [t_k - 2 dt, t_k], centred at t_k - dt. A field that no sensor supplied is None.
+    `*_samples` count the effective number of independent samples in an average, for its noise.
+    """
+
+    stamp_ns: int
+    position: Array | None  # (nj,) rad
+    velocity: Array | None  # (nj,) rad/s
+    gyro: Array | None  # (3,) rad/s, IMU frame
+    torque: Array | None = None  # (nj,) Nm
+    accelerometer: Array | None = None  # (3,) m/s^2, IMU frame
+    accelerometer_ramp: Array | None = None  # (3,) m/s^2, mean over the last dt with weight growing linearly to t_k
+    gyro_now: Array | None = None  # (3,) rad/s, newest reading at t_k
+    quat_world_imu: Array | None = None  # (4,) xyzw at t_k
+    mocap: tuple[PoseSample, ...] = ()  # taken within (t_k - dt, t_k]; may come late
+    velocity_samples: float = 1.0
+    gyro_samples: float = 1.0
+    torque_samples: float = 1.0
+    accelerometer_samples: float = 1.0
+
+    def __post_init__(self):
+        _freeze(self)
+
+
+# --- what the estimator says --------------------------------------------------------------------------------------
+
+
+class ContactState(IntEnum):
+    """State of a contact, with the numbers of `prime_estimation_msgs/ContactWrench.state`."""
+
+    OPEN = 0
+    STICKING = 1
+    SLIPPING = 2
+
+
+@dataclass(frozen=True)
+class ContactEstimate:
+    """Force on the robot by the ground at one contact, mean with triangular weight of +-dt around its stamp."""
+
+    name: str  # `<foot frame>` or `<foot frame>/<corner>`
+    position_world: Array  # (3,) m, the contact point
+    force_world: Array  # (3,) N
+    force_covariance: Array  # (3, 3) N^2
+    probability: float  # of carrying load, in [0, 1]
+    state: ContactState
+
+    def __post_init__(self):
+        _freeze(self)
+
+
+@dataclass(frozen=True)
+class BodyInertia:
+    """Inertia of one moving body (fixed links lumped into it), about its joint frame.
+
+    `parameters` is Pinocchio's 10-vector (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the frame origin, `covariance`
+    its covariance. `observable` says that the posterior has shrunk against the prior; otherwise do not use it.
+    """
+
+    link: str
+    parameters: Array  # (10,)
+    covariance: Array  # (10, 10)
+    mass_stddev: float  # kg, systematic part included
+    com_stddev: Array  # (3,) m
+    observable: bool
+
+    def __post_init__(self):
+        _freeze(self)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.parameters[0])
+
+    @property
+    def com(self) -> Array:
+        """Centre of mass in the link frame [m]."""
+        return self.parameters[1:4] / self.parameters[0]
+
+
+@dataclass(frozen=True)
+class SolverStatus:
+    """How the last window update went, and what has been counted since the start."""
+
+    solve_time_ms: float
+    latency_ms: float  # from the stamp's data being complete to the estimate being ready
+    iterations: int
+    cost: float
+    feasibility: float  # largest gap of the dynamics [mixed SI]
+    window_nodes: int
+    overruns: int = 0
+    dropped_samples: int = 0
+    restarts: int = 0
+    refused_steps: int = 0
+    sensors: tuple[str, ...] = ()  # name, or `name: what is wrong`
+    normalized_innovations: tuple[float, ...] = ()  # one per sensor, mean square, 1 is consistent
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """State, contact forces and inertia at the newest node, with covariances of the same posterior."""
+
+    stamp_ns: int
+    position_world: Array  # (3,) m, base origin
+    quat_world_base: Array  # (4,) xyzw
+    linear_velocity_base: Array  # (3,) m/s, at the stamp
+    angular_velocity_base: Array  # (3,) rad/s, at the stamp
+    pose_covariance: Array  # (6, 6) tangent at the base frame (position, rotation in base axes)
+    twist_covariance: Array  # (6, 6) base axes
+    joint_position: Array  # (nj,) rad
+    joint_velocity: Array  # (nj,) rad/s, mean over the node interval that ends at the stamp
+    joint_torque: Array  # (nj,) Nm, at `contacts_stamp_ns`
+    contacts_stamp_ns: int  # one node older than the state
+    contacts: tuple[ContactEstimate, ...]
+    bodies: tuple[BodyInertia, ...]
+    total_mass: float  # kg
+    total_mass_stddev: float  # kg
+    status: SolverStatus
+    gyro_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) rad/s
+    accelerometer_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) m/s^2
+    friction: float = float("nan")  # coefficient of the ground
+
+    def __post_init__(self):
+        _freeze(self)
