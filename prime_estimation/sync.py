@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Streams of samples, each with its own clock rate and faults, become one `Measurement` per node of a regular grid."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from .errors import DataError
+from .stream import PoseQueue, Stream, hold_weights, linear_weights
+from .types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
+
+FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
+JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
+_NODE_REASONS = ("_missing", "clock_back", "clock_forward")
+
+
+class Synchronizer:
+    """Aligns joint, IMU, command and motion capture samples to nodes (see `Measurement` for what each field means).
+
+    Nodes lie at `t_0 + k step`, `t_0` being the first instant at which joint and IMU streams both exist. The first node is `t_0 + step`.
+    A node is ready when the newest joint and IMU samples have reached it. A stream that falls `stale_ns` behind the others is not waited for.
+
+    Args:
+        step_ns: time between nodes [ns].
+        nj: number of joints.
+        use_mocap: hand on motion capture.
+        use_effort: hand on torque.
+        use_imu: False for a robot without IMU.
+        mocap_wait_ns: how much later than its own node a motion capture pose may still be handed on [ns].
+        stale_ns: silence after which a stream is called stale, and longest interval between samples that is interpolated [ns].
+
+    Attributes:
+        counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`, `_duplicate`, `_jump` (a wrong stamp ahead), `_missing`
+            (nodes without the stream), `mocap_ahead`, `mocap_late_node`, `clock_back`, `clock_forward` (restarts of the grid).
+        stale: names of the streams that nodes do not wait for at present.
+    """
+
+    def __init__(
+        self,
+        step_ns: int,
+        nj: int,
+        use_mocap: bool = True,
+        use_effort: bool = True,
+        use_imu: bool = True,
+        mocap_wait_ns: int = 50_000_000,
+        stale_ns: int = 20_000_000,
+    ):
+        self.step_ns, self.nj = int(step_ns), int(nj)
+        self.use_mocap, self.use_effort, self.use_imu = use_mocap, use_effort, use_imu
+        self.mocap_wait_ns, self.stale_ns = int(mocap_wait_ns), int(stale_ns)
+        self.counts: Counter = Counter()
+        self.stale: set[str] = set()
+        self._joint = Stream("joint", 3 * nj, self.counts, self.stale_ns)
+        self._imu = Stream("imu", 10, self.counts, self.stale_ns)
+        self._command = Stream("command", nj, self.counts, self.stale_ns)
+        self._required = [self._joint, self._imu] if use_imu else [self._joint]
+        self._mocap = PoseQueue(self.counts)
+        self._joint_row, self._imu_row = np.zeros(3 * nj), np.zeros(10)
+        self._start_ns = 0
+        self._next_ns: int | None = None
+        self._popped = False
+        self._discontinuity = False
+
+    @property
+    def dropped_samples(self) -> int:
+        """Samples of all streams that were refused so far."""
+        return sum(n for reason, n in self.counts.items() if not reason.endswith(_NODE_REASONS))
+
+    def pop_discontinuity(self) -> bool:
+        """True once after the grid was started anew: what came before must not be connected with what comes next."""
+        flag, self._discontinuity = self._discontinuity, False
+        return flag
+
+    # --- samples in -----------------------------------------------------------------------------------------------
+
+    def push(self, sample: Sample) -> None:
+        """Take a sample, in order of arrival. Values that are not finite are refused and counted; a wrong shape raises DataError."""
+        if isinstance(sample, JointSample):
+            back = self._push_joint(sample)
+        elif isinstance(sample, ImuSample):
+            back = self.use_imu and self._push_imu(sample)
+        elif isinstance(sample, PoseSample):
+            back = self.use_mocap and self._push_mocap(sample)
+        elif isinstance(sample, CommandSample):
+            back = self.use_effort and self._push_command(sample)
+        else:
+            raise DataError(f"a synchronizer takes joint, IMU, command and pose samples, got {type(sample).__name__}", sample)
+        if back:
+            self._restart("clock_back")
+
+    def _push_joint(self, sample: JointSample) -> bool:
+        row, nj = self._joint_row, self.nj
+        parts = (sample.position, sample.velocity, sample.effort if self.use_effort else None)
+        for i, part in enumerate(parts):
+            if part is not None:
+                _check_shape(part, nj, "joint", sample)
+            row[i * nj : (i + 1) * nj] = 0.0 if part is None else part
+        if not self._finite("joint", row):
+            return False
+        for i, part in enumerate(parts):
+            if part is None:
+                row[i * nj : (i + 1) * nj] = np.nan
+        return self._joint.push(sample.stamp_ns, row)
+
+    def _push_imu(self, sample: ImuSample) -> bool:
+        row, quat = self._imu_row, sample.quat_world_imu
+        _check_shape(sample.angular_velocity, 3, "imu", sample)
+        _check_shape(sample.linear_acceleration, 3, "imu", sample)
+        row[:3], row[3:6] = sample.angular_velocity, sample.linear_acceleration
+        # q and -q are the same rotation: the sign nearest to the sample before makes interpolation go the short way
+        previous = row[6:].copy()
+        row[6:] = 0.0 if quat is None else quat
+        if not self._finite("imu", row):
+            row[6:] = previous
+            return False
+        if quat is None:
+            row[6:] = np.nan
+        elif row[6:] @ previous < 0.0:
+            row[6:] *= -1.0
+        return self._imu.push(sample.stamp_ns, row)
+
+    def _push_command(self, sample: CommandSample) -> bool:
+        _check_shape(sample.effort, self.nj, "command", sample)
+        effort = np.asarray(sample.effort, float)
+        if self._finite("command", effort) and self._command.push(sample.stamp_ns, effort):
+            self._command.reset()
+        return False
+
+    def _push_mocap(self, sample: PoseSample) -> bool:
+        pose = np.concatenate([sample.position_world, sample.quat_world_body])
+        _check_shape(pose, 7, "mocap", sample)
+        if self._finite("mocap", pose if pose[3:].any() else np.array([np.nan])):
+            clocks = [s.newest for s in self._required if s.newest is not None]
+            self._mocap.push(sample, max(clocks) + JUMP_NS if clocks else None)
+        return False
+
+    def _finite(self, name: str, row: np.ndarray) -> bool:
+        if np.isfinite(row.dot(row)):
+            return True
+        self.counts[f"{name}_not_finite"] += 1
+        return False
+
+    def _restart(self, reason: str) -> None:
+        self.counts[reason] += 1
+        for stream in (self._joint, self._imu, self._command, self._mocap):
+            stream.reset()
+        self._next_ns = None
+        self._discontinuity = self._discontinuity or self._popped
+
+    # --- nodes out ------------------------------------------------------------------------------------------------
+
+    def pop(self) -> Measurement | None:
+        """The next node's measurement, or None while its samples have not come yet."""
+        while True:
+            self.stale = {s.name for s in self._required if self._is_stale(s)}
+            if self._next_ns is None and not self._anchor():
+                return None
+            t = self._next_ns
+            reached = [s for s in self._required if s.newest is not None and s.newest >= t]
+            if not reached or any(s not in reached and s.name not in self.stale for s in self._required):
+                return None
+            gaps = [s.gap_at(t) for s in reached]
+            if all(length > JUMP_NS for length, _ in gaps):
+                self.counts["clock_forward"] += 1
+                self._discontinuity = self._discontinuity or self._popped
+                self._begin_grid(max(end for _, end in gaps))
+                continue
+            self._next_ns = t + self.step_ns
+            self._popped = True
+            return self._measurement(t)
+
+    def _anchor(self) -> bool:
+        if any(s.first is None for s in self._required):
+            return False
+        self._begin_grid(max(s.first for s in self._required))
+        return True
+
+    def _begin_grid(self, start_ns: int) -> None:
+        self._start_ns, self._next_ns = start_ns, start_ns + self.step_ns
+
+    def _is_stale(self, stream: Stream) -> bool:
+        """Another stream has gone on for `stale_ns`, counted from its own return if it was silent too."""
+        for other in self._required:
+            if other is not stream and other.newest is not None:
+                begin = other.since if stream.newest is None else max(stream.newest, other.since)
+                if other.newest - begin > self.stale_ns:
+                    return True
+        return False
+
+    def _measurement(self, t: int) -> Measurement:
+        fields = {"stamp_ns": t, "position": None, "velocity": None, "gyro": None}
+        self._joint_fields(t, fields)
+        if self.use_imu:
+            self._imu_fields(t, fields)
+        self._mocap.forget(self._start_ns)
+        fields["mocap"] = self._mocap.take(t, t - self.step_ns - self.mocap_wait_ns)
+        return Measurement(**fields)
+
+    def _averages(self, stream: Stream, t: int):
+        """Rows averaged with the four kernels (4, width), effective samples (4,), and how far back [ns] the samples reach."""
+        window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
+        if window is None:
+            self.counts[f"{stream.name}_missing"] += 1
+            return None
+        weights, samples = linear_weights(window[0].tobytes(), self.step_ns)
+        return weights @ window[1], samples, -window[0][0]
+
+    def _joint_fields(self, t: int, fields: dict) -> None:
+        nj, averages = self.nj, self._averages(self._joint, t)
+        if averages is not None:
+            mean, samples, reach = averages
+            fields["position"] = mean[NOW, :nj]
+            if reach >= self.step_ns and np.isfinite(mean[FLAT, nj]):
+                fields.update(velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT]))
+            if reach >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
+                fields.update(torque=mean[TRIANGLE, 2 * nj :], torque_samples=float(samples[TRIANGLE]))
+        if "torque" not in fields and self._command.newest is not None:
+            self._command_field(t, fields)
+
+    def _command_field(self, t: int, fields: dict) -> None:
+        """A command is in force until the next one, so it is held, not interpolated."""
+        window = self._command.window(t, 2 * self.step_ns, hold=True)
+        if window is not None and -window[0][0] >= 2 * self.step_ns:
+            weights, samples = hold_weights(window[0].tobytes(), self.step_ns)
+            fields.update(torque=weights @ window[1], torque_samples=samples)
+
+    def _imu_fields(self, t: int, fields: dict) -> None:
+        averages = self._averages(self._imu, t)
+        if averages is None:
+            return
+        mean, samples, reach = averages
+        fields["gyro_now"] = mean[NOW, :3]
+        if np.isfinite(mean[NOW, 6]):
+            fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+        if reach >= self.step_ns:
+            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), accelerometer_ramp=mean[RAMP, 3:6])
+        if reach >= 2 * self.step_ns:
+            fields.update(accelerometer=mean[TRIANGLE, 3:6], accelerometer_samples=float(samples[TRIANGLE]))
+
+
+def _check_shape(value, size: int, name: str, sample) -> None:
+    if np.shape(value) != (size,):
+        raise DataError(f"a {name} sample must have {size} values, got shape {np.shape(value)}", sample)
