@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Recordings: read rosbag2 folders, MCAP and sqlite3 files of any ROS 2 age, write MCAP; no ROS 2 installation needed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rosbags.interfaces import MessageDefinitionFormat
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+
+from ..errors import DataError
+from .salvage import SalvagedMcap
+from .typestore import typestore
+
+_SUFFIXES = (".mcap", ".db3")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic of a bag: `type` as in `sensor_msgs/msg/JointState`, `count` of its messages."""
+
+    name: str
+    type: str
+    count: int
+
+
+class BagReader:
+    """A recording, read in the order in which the messages arrived.
+
+    Opens a rosbag2 folder (with or without its metadata.yaml), an `.mcap` or a `.db3` file. What a crash of the recorder
+    cut off is lost, the rest is read, and `notice` says so.
+
+    Attributes:
+        topics: what the bag holds, by topic name.
+        start_ns, end_ns: arrival times of the first and the last message.
+        message_count: messages in the bag (those that can be recovered, when it is damaged).
+        notice: empty, or one line about what could not be read.
+        rejected: number of undecodable messages by topic.
+
+    Raises:
+        DataError: not a bag, nothing readable in it, or no message at all.
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self.notice = ""
+        self.rejected: Counter[str] = Counter()
+        self._sources, self.notice = _open(self.path)
+        connections = [c for source in self._sources for c in source.connections]
+        self.message_count = sum(s.message_count for s in self._sources)
+        if self.message_count == 0:
+            self.close()
+            raise DataError(f"{self.path} holds no message", self.path)
+        self.start_ns = min(s.start_time for s in self._sources if s.message_count)
+        self.end_ns = max(s.end_time for s in self._sources if s.message_count) - 1
+        self.topics: dict[str, Topic] = {}
+        for c in connections:
+            before = self.topics[c.topic].count if c.topic in self.topics else 0
+            self.topics[c.topic] = Topic(c.topic, c.msgtype, before + c.msgcount)
+
+    def messages(self, topics: Iterable[str] | None = None) -> Iterator[tuple[str, int, object]]:
+        """Messages of the given topics (default: all) as (topic, arrival_ns, message), in order of arrival.
+
+        Raises:
+            DataError: a topic is not in the bag, or the bag's first message already cannot be read.
+        """
+        wanted = set(self.topics if topics is None else topics)
+        missing = sorted(wanted - set(self.topics))
+        if missing:
+            raise DataError(f"{self.path} has no topic {', '.join(missing)}; it has {describe_topics(self.topics)}", missing)
+        return self._stream(wanted)
+
+    def _stream(self, wanted: set[str]) -> Iterator[tuple[str, int, object]]:
+        count = 0
+        for source in self._sources:
+            connections = [c for c in source.connections if c.topic in wanted]
+            if not connections:
+                continue
+            store = _typestore_of(connections, self.path)
+            try:
+                for connection, arrival_ns, raw in source.messages(connections):
+                    try:
+                        message = store.deserialize_cdr(raw, connection.msgtype)
+                    except Exception:  # noqa: BLE001 - the decoder of foreign bytes raises whatever it stumbles over
+                        self.rejected[connection.topic] += 1
+                        continue
+                    count += 1
+                    yield connection.topic, arrival_ns, message
+            except Exception as error:  # noqa: BLE001 - same for the bag's container
+                if count == 0:
+                    raise DataError(f"{self.path} cannot be read: {_line(error)}", self.path) from error
+                self.notice = f"{self.path} is damaged ({_line(error)}): read {count} messages, the rest is lost"
+                return
+        if count == 0 and self.rejected:
+            raise DataError(f"{self.path}: none of {sum(self.rejected.values())} messages on {', '.join(self.rejected)} can be decoded", self.path)
+
+    def close(self) -> None:
+        """Close the files."""
+        for source in self._sources:
+            with suppress(Exception):
+                source.close()
+        self._sources = []
+
+    def __enter__(self) -> "BagReader":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+class BagWriter:
+    """Writes one MCAP file with the message definitions inside, so that any tool can read it.
+
+    The file appears at `path` when the writer is closed, replacing an older one; after an error nothing is left behind.
+
+    Args:
+        path: the file, `OUT.mcap`.
+        topics: types by topic name, for topics that shall exist even without messages; others are added as they come.
+
+    Raises:
+        DataError: the path cannot be written.
+    """
+
+    def __init__(self, path: str | Path, topics: Mapping[str, str] | None = None):
+        self.path = Path(path)
+        if self.path.suffix != ".mcap":
+            raise DataError(f"the output must be named *.mcap, got {self.path}", self.path)
+        if self.path.is_dir():
+            raise DataError(f"{self.path} is a folder; give the name of a file", self.path)
+        self._store = typestore()
+        self._connections: dict[str, object] = {}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # rosbags writes a folder; the file is taken out of it at the end, in one atomic step
+            self._folder = tempfile.TemporaryDirectory(prefix=f".{self.path.stem}.", dir=self.path.parent)
+        except OSError as error:
+            raise DataError(f"cannot write {self.path}: {error.strerror}", self.path) from error
+        self._writer = Writer(Path(self._folder.name) / self.path.stem, version=Writer.VERSION_LATEST, storage_plugin=StoragePlugin.MCAP)
+        self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        self._writer.open()
+        for topic, type_name in (topics or {}).items():
+            self.add_topic(topic, type_name)
+
+    def message_class(self, type_name: str) -> type:
+        """Class of a message type, by name: the factory that `io.messages` asks for."""
+        return self._store.types[type_name]
+
+    def add_topic(self, topic: str, type_name: str) -> None:
+        """Declare a topic."""
+        self._connections[topic] = self._writer.add_connection(topic, type_name, typestore=self._store)
+
+    def write(self, topic: str, stamp_ns: int, message) -> None:
+        """Append a message (an instance of `message_class`) with its bag time."""
+        if topic not in self._connections:
+            self.add_topic(topic, message.__msgtype__)
+        connection = self._connections[topic]
+        self._writer.write(connection, int(stamp_ns), self._store.serialize_cdr(message, connection.msgtype))
+
+    def close(self) -> None:
+        """Finish the file and put it in its place."""
+        try:
+            self._writer.close()
+            written = self._writer.path / f"{self.path.stem}.mcap"
+            os.replace(written, self.path)
+        except OSError as error:
+            raise DataError(f"cannot write {self.path}: {error.strerror}", self.path) from error
+        finally:
+            self._folder.cleanup()
+
+    def abort(self) -> None:
+        """Throw away what was written."""
+        self._writer.abort()
+        self._folder.cleanup()
+
+    def __enter__(self) -> "BagWriter":
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        self.close() if kind is None else self.abort()
+
+
+# --- which topic is which sensor ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Role:
+    """A sensor's place in the estimator: message types that may fill it, usual names, words that rule a topic out."""
+
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+    not_words: tuple[str, ...] = ()
+    by_name_only: bool = False
+
+
+ROLES = {
+    "joint_states": Role(("sensor_msgs/msg/JointState",), ("joint_states",), ("command", "cmd", "desired", "target", "reference")),
+    "joint_commands": Role(("sensor_msgs/msg/JointState",), ("joint_commands",), by_name_only=True),
+    "imu": Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw")),
+    "mocap": Role(("geometry_msgs/msg/PoseStamped",), ("mocap/pose",), ("goal", "target", "desired", "command", "cmd")),
+}
+_NOT_SENSORS = {"ground_truth", "prime"}  # components of a topic's name: truth and our own output are never input
+
+
+def find_sensor_topics(topics: Mapping[str, Topic], given: Mapping[str, str] | None = None, roles: Iterable[str] = ROLES) -> dict[str, str]:
+    """Topic of each role that the bag can fill, found by message type, then by name.
+
+    Args:
+        topics: `BagReader.topics`.
+        given: topics chosen by the user, by role; they are checked, not guessed.
+        roles: the roles to look for.
+
+    Raises:
+        DataError: a given topic is absent or of another type, or several topics fit a role equally well.
+    """
+    found = {}
+    for role, topic in (given or {}).items():
+        if role not in ROLES:
+            raise DataError(f"unknown sensor '{role}'; sensors are {', '.join(ROLES)}", role)
+        if topic not in topics:
+            raise DataError(f"no topic {topic} for {role} in the bag; it has {describe_topics(topics)}", topic)
+        if topics[topic].type not in ROLES[role].types:
+            raise DataError(f"{topic} is a {topics[topic].type}, but {role} needs {' or '.join(ROLES[role].types)}", topic)
+        found[role] = topic
+    for role in roles:
+        candidates = [] if role in found else _candidates(ROLES[role], topics)
+        if len(candidates) > 1:
+            names = ", ".join(f"{t.name} ({t.count})" for t in candidates)
+            raise DataError(f"several topics could be {role}: {names}; choose one with --topic {role}=NAME", candidates)
+        if candidates:
+            found[role] = candidates[0].name
+    return found
+
+
+def _candidates(role: Role, topics: Mapping[str, Topic]) -> list[Topic]:
+    fitting = [t for t in topics.values() if t.type in role.types and t.count and not _NOT_SENSORS & set(t.name.split("/"))]
+    fitting = [t for t in fitting if not any(word in t.name.lower() for word in role.not_words)]
+    for name in role.names:
+        exact = [t for t in fitting if t.name.lstrip("/") == name]
+        named = exact or [t for t in fitting if t.name.endswith(f"/{name}")]
+        if named:
+            return named
+    return [] if role.by_name_only else fitting
+
+
+def describe_topics(topics: Mapping[str, Topic]) -> str:
+    """One line: topics with types and counts."""
+    return ", ".join(f"{t.name} ({t.type.replace('/msg/', '/')}, {t.count})" for t in topics.values()) or "none"
+
+
+# --- opening ------------------------------------------------------------------------------------------------------
+
+
+def _open(path: Path) -> tuple[list, str]:
+    """Sources that together are the bag, and a line about what they lack."""
+    if not path.exists():
+        raise DataError(f"no such bag: {path}", path)
+    if path.is_file() and path.suffix not in _SUFFIXES:
+        hint = "; convert ROS 1 bags with rosbags-convert" if path.suffix == ".bag" else ""
+        raise DataError(f"{path} is not a bag: expected a rosbag2 folder, *.mcap or *.db3{hint}", path)
+    expected = 0
+    if path.is_file() or (path / "metadata.yaml").exists():
+        try:
+            return [_opened(path)], ""
+        except Exception as error:  # noqa: BLE001 - rosbags raises many kinds on damaged files
+            reason = _line(error)
+            expected = _count_in_metadata(path)
+    else:
+        reason = "metadata.yaml is missing"
+    files = [path] if path.is_file() else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
+    if not files:
+        raise DataError(f"{path} is not a bag: {reason}" + ("" if expected else "; no *.mcap or *.db3 in it"), path)
+    sources, losses = _open_files(files)
+    if not sources or not any(s.message_count for s in sources):
+        raise DataError(f"{path} cannot be read: {'; '.join(losses) or reason}", path)
+    count = sum(s.message_count for s in sources)
+    share = f" of {expected}" if expected else ""
+    return sources, f"{path} is damaged ({'; '.join(losses)}): recovered {count}{share} messages" if losses else ""
+
+
+def _open_files(files: list[Path]) -> tuple[list, list[str]]:
+    sources, losses = [], []
+    for file in files:
+        try:
+            sources.append(_opened(file))
+        except Exception as error:  # noqa: BLE001
+            if file.suffix != ".mcap":
+                losses.append(f"{file.name}: {_line(error)}")
+                continue
+            salvaged = SalvagedMcap(file)
+            sources.append(salvaged)
+            losses += [salvaged.loss] if salvaged.loss else []
+    return sources, losses
+
+
+def _opened(path: Path) -> Reader:
+    reader = Reader(path)
+    reader.open()
+    return reader
+
+
+def _split_number(path: Path) -> tuple[int, str]:
+    tail = path.stem.rsplit("_", 1)[-1]
+    return (int(tail) if tail.isdigit() else -1, path.name)
+
+
+def _count_in_metadata(path: Path) -> int:
+    from ruamel.yaml import YAML  # what rosbags itself reads metadata.yaml with
+
+    try:
+        return int(YAML(typ="safe").load((path / "metadata.yaml").read_text())["rosbag2_bagfile_information"]["message_count"])
+    except Exception:  # noqa: BLE001 - it is only for the wording of a notice about a damaged bag
+        return 0
+
+
+def _typestore_of(connections, path: Path):
+    """Types of the given connections, from the bag's own definitions where it has them (sqlite3 bags before Iron have none)."""
+    types = {}
+    if any(c.msgdef.format == MessageDefinitionFormat.NONE for c in connections):
+        types.update(typestore().fielddefs)
+    store = get_typestore(Stores.EMPTY)
+    try:
+        for c in connections:
+            if c.msgdef.format == MessageDefinitionFormat.MSG:
+                types.update(get_types_from_msg(c.msgdef.data, c.msgtype))
+            elif c.msgdef.format == MessageDefinitionFormat.IDL:
+                types.update(_types_from_idl(c.msgdef.data))
+        store.register(types)
+        unknown = sorted({c.msgtype for c in connections} - set(store.types))
+    except Exception as error:  # noqa: BLE001 - parser of foreign text
+        raise DataError(f"{path}: the message definitions in the bag cannot be used: {_line(error)}", path) from error
+    if unknown:
+        raise DataError(f"{path} has messages of unknown type {', '.join(unknown)} and no definition of them", unknown)
+    return store
+
+
+def _types_from_idl(text: str) -> dict:
+    separator = "=" * 80 + "\n"
+    if not text.startswith(f"{separator}IDL: "):
+        return get_types_from_idl(text)
+    types = {}
+    for part in text.split(separator)[1:]:
+        types.update(get_types_from_idl(part.split("\n", 1)[1]))
+    return types
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Messages to samples. Duck-typed: works on the objects of rosbags, Cyclone DDS and rclpy alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import DataError
+from ..types import CommandSample, ImuSample, JointSample, PoseSample, Sample
+
+_PATIENCE = 50  # joint messages without all joints before the first good one, until it is an error and not another publisher
+
+
+def stamp_ns(header) -> int:
+    """Stamp of a std_msgs/Header [ns]."""
+    return int(header.stamp.sec) * 1_000_000_000 + int(header.stamp.nanosec)
+
+
+class JointOrder:
+    """Picks the robot's joints out of a message's arrays, by name. Built once per list of names.
+
+    Args:
+        wanted: `Robot.joint_names`.
+        seen: names in the message, in its order; further joints are ignored.
+
+    Raises:
+        DataError: joints are missing or named twice.
+    """
+
+    def __init__(self, wanted: Sequence[str], seen: Sequence[str]):
+        self.seen = tuple(seen)
+        missing = [n for n in wanted if n not in self.seen]
+        if missing:
+            listed = ", ".join(self.seen) or "no joint"
+            raise DataError(f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}; it has {listed}. Wrong robot, or renamed joints?", missing)
+        double = sorted({n for n in wanted if self.seen.count(n) > 1})
+        if double:
+            raise DataError(f"joint_states names joints twice: {', '.join(double)}", double)
+        self._index = np.array([self.seen.index(n) for n in wanted])
+
+    def pick(self, values) -> np.ndarray | None:
+        """(nj,) the robot's joints; None for an empty array or one that the driver filled with NaN (it has no such sensor)."""
+        values = np.asarray(values, dtype=float)
+        if values.size == 0:
+            return None
+        if values.size != len(self.seen):
+            raise ValueError("array and name list differ in length")
+        picked = values[self._index]
+        return None if np.isnan(picked).all() else picked
+
+
+class Inbound:
+    """Turns sensor messages into samples of one robot and counts what it refuses.
+
+    Attributes:
+        counts: number of refused messages by `<sensor>: <reason>`.
+
+    Args:
+        joint_names: `Robot.joint_names`.
+    """
+
+    def __init__(self, joint_names: Sequence[str]):
+        self._wanted = list(joint_names)
+        self._orders: dict[tuple, JointOrder | DataError] = {}
+        self._joints_seen = False
+        self.counts: Counter[str] = Counter()
+        self._convert = {"joint_states": self._joints, "joint_commands": self._commands, "imu": self._imu, "mocap": self._pose}
+
+    def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:
+        """Sample of a message of the given role (`io.bag.ROLES`); None when it is refused, see `counts`.
+
+        Raises:
+            DataError: no joint message so far holds all joints of the robot.
+        """
+        stamp = stamp_ns(message.header)
+        if stamp == 0:
+            self.counts[f"{role}: no stamp, arrival time taken"] += 1
+            stamp = arrival_ns
+        try:
+            return self._convert[role](message, stamp, arrival_ns)
+        except ValueError as error:
+            self.counts[f"{role}: {error}"] += 1
+            return None
+
+    def check_joints_seen(self) -> None:
+        """Raise the reason when joint messages came, but none with all joints of the robot."""
+        if not self._joints_seen:
+            for order in self._orders.values():
+                if isinstance(order, DataError):
+                    raise order
+
+    def _order(self, role: str, names) -> JointOrder:
+        key = tuple(names)
+        if key not in self._orders:
+            try:
+                self._orders[key] = JointOrder(self._wanted, key)
+            except DataError as error:
+                self._orders[key] = error
+        order = self._orders[key]
+        if isinstance(order, DataError):
+            reason = "not all joints of the robot"
+            if not self._joints_seen and self.counts[f"{role}: {reason}"] + 1 >= _PATIENCE:
+                raise order
+            raise ValueError(reason)
+        return order
+
+    def _joints(self, message, stamp: int, _arrival: int) -> JointSample:
+        order = self._order("joint_states", message.name)
+        position = order.pick(message.position)
+        if position is None:
+            raise ValueError("no positions")
+        sample = JointSample(stamp, *_finite(position, order.pick(message.velocity), order.pick(message.effort)))
+        self._joints_seen = True
+        return sample
+
+    def _commands(self, message, stamp: int, _arrival: int) -> CommandSample:
+        effort = self._order("joint_commands", message.name).pick(message.effort)
+        if effort is None:
+            raise ValueError("no efforts")
+        return CommandSample(stamp, *_finite(effort))
+
+    def _imu(self, message, stamp: int, _arrival: int) -> ImuSample:
+        quat = None
+        if message.orientation_covariance[0] != -1.0:
+            quat = _quaternion(message.orientation)
+            if quat is None and any((message.orientation.x, message.orientation.y, message.orientation.z, message.orientation.w)):
+                self.counts["imu: orientation is no unit quaternion, ignored"] += 1
+        return ImuSample(stamp, *_finite(_vector(message.angular_velocity), _vector(message.linear_acceleration)), quat)
+
+    def _pose(self, message, stamp: int, arrival: int) -> PoseSample:
+        quat = _quaternion(message.pose.orientation)
+        if quat is None:
+            raise ValueError("orientation is no unit quaternion")
+        return PoseSample(stamp, *_finite(_vector(message.pose.position)), quat, arrival or stamp)
+
+
+def _finite(*arrays: np.ndarray | None) -> tuple[np.ndarray | None, ...]:
+    if not all(a is None or np.isfinite(a).all() for a in arrays):
+        raise ValueError("NaN or infinite value")
+    return arrays
+
+
+def _vector(v) -> np.ndarray:
+    return np.array((v.x, v.y, v.z), dtype=float)
+
+
+def _quaternion(q) -> np.ndarray | None:
+    """(4,) xyzw, normalized; None if it is none (all zero: the sensor has no orientation)."""
+    quat = np.array((q.x, q.y, q.z, q.w), dtype=float)
+    norm = np.sqrt(quat @ quat)
+    return quat / norm if abs(norm - 1.0) < 0.01 else None

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Estimates to messages. `make` is a function from a type's name (`nav_msgs/msg/Odometry`) to its class, so that the same
+lines build the objects of rosbags, Cyclone DDS and rclpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from ..types import BodyInertia, ContactEstimate, Estimate
+
+Make = Callable[[str], type]
+
+
+def header(make: Make, stamp_ns: int, frame: str):
+    """std_msgs/Header."""
+    seconds, nanoseconds = divmod(int(stamp_ns), 1_000_000_000)
+    return make("std_msgs/msg/Header")(stamp=make("builtin_interfaces/msg/Time")(sec=seconds, nanosec=nanoseconds), frame_id=frame)
+
+
+def odometry(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
+    """nav_msgs/Odometry: pose of the base in the world, twist in the base frame (`child_frame_id`).
+
+    The pose covariance is turned from the base's tangent into fixed axes: `B P B^T`, `B = blkdiag(R, R)`.
+    """
+    rotation = pin.Quaternion(*estimate.quat_world_base[[3, 0, 1, 2]]).matrix()
+    turn = np.kron(np.eye(2), rotation)
+    pose = make("geometry_msgs/msg/PoseWithCovariance")(
+        pose=make("geometry_msgs/msg/Pose")(position=_point(make, estimate.position_world), orientation=_quaternion(make, estimate.quat_world_base)),
+        covariance=(turn @ estimate.pose_covariance @ turn.T).ravel(),
+    )
+    twist = make("geometry_msgs/msg/TwistWithCovariance")(
+        twist=make("geometry_msgs/msg/Twist")(linear=_vector(make, estimate.linear_velocity_base), angular=_vector(make, estimate.angular_velocity_base)),
+        covariance=np.array(estimate.twist_covariance, dtype=float).ravel(),
+    )
+    return make("nav_msgs/msg/Odometry")(header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, pose=pose, twist=twist)
+
+
+def transform(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
+    """tf2_msgs/TFMessage with the edge world -> base."""
+    edge = make("geometry_msgs/msg/Transform")(translation=_vector(make, estimate.position_world), rotation=_quaternion(make, estimate.quat_world_base))
+    stamped = make("geometry_msgs/msg/TransformStamped")(
+        header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, transform=edge
+    )
+    return make("tf2_msgs/msg/TFMessage")(transforms=[stamped])
+
+
+def joint_states(make: Make, estimate: Estimate, joint_names: Sequence[str]):
+    """sensor_msgs/JointState: position at the stamp, rate as mean over the node interval that ends there, torque."""
+    return make("sensor_msgs/msg/JointState")(
+        header=header(make, estimate.stamp_ns, ""),
+        name=list(joint_names),
+        position=np.array(estimate.joint_position, dtype=float),
+        velocity=np.array(estimate.joint_velocity, dtype=float),
+        effort=np.array(estimate.joint_torque, dtype=float),
+    )
+
+
+def contact_wrenches(make: Make, estimate: Estimate, world_frame: str):
+    """prime_estimation_msgs/ContactWrenches, world axes, stamped one node before the state."""
+    zero = np.zeros(3)
+    contacts = [
+        make("prime_estimation_msgs/msg/ContactWrench")(
+            name=c.name,
+            position=_point(make, c.position_world),
+            wrench=_wrench(make, c.force_world, zero),
+            force_covariance=np.array(c.force_covariance, dtype=float).ravel(),
+            probability=float(c.probability),
+            state=int(c.state),
+        )
+        for c in estimate.contacts
+    ]
+    return make("prime_estimation_msgs/msg/ContactWrenches")(header=header(make, estimate.contacts_stamp_ns, world_frame), contacts=contacts)
+
+
+def wrench_stamped(make: Make, contact: ContactEstimate, stamp_ns: int, frame: str, pose_world_frame: pin.SE3):
+    """geometry_msgs/WrenchStamped of one contact: on the robot by the ground, about the frame's origin, in the frame's axes."""
+    rotation = pose_world_frame.rotation.T
+    moment = np.cross(contact.position_world - pose_world_frame.translation, contact.force_world)
+    return make("geometry_msgs/msg/WrenchStamped")(
+        header=header(make, stamp_ns, frame), wrench=_wrench(make, rotation @ contact.force_world, rotation @ moment)
+    )
+
+
+def inertial_parameters(make: Make, estimate: Estimate, world_frame: str, sequence: int, valid: bool):
+    """prime_estimation_msgs/InertialParameters of all estimated bodies. `valid`: a controller may use them."""
+    return make("prime_estimation_msgs/msg/InertialParameters")(
+        header=header(make, estimate.stamp_ns, world_frame),
+        sequence=int(sequence),
+        valid=bool(valid),
+        total_mass=float(estimate.total_mass),
+        total_mass_stddev=float(estimate.total_mass_stddev),
+        bodies=[_body(make, b) for b in estimate.bodies],
+    )
+
+
+def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
+    """Every body is observable, known better than the limit [kg], and physically consistent (pseudo-inertia > 0)."""
+
+    def consistent(parameters: np.ndarray) -> bool:
+        pseudo = pin.PseudoInertia.FromDynamicParameters(parameters).toMatrix()
+        return bool(np.isfinite(pseudo).all() and np.linalg.eigvalsh(pseudo)[0] > 0.0)
+
+    return bool(estimate.bodies) and all(b.observable and b.mass_stddev <= mass_stddev_limit and consistent(b.parameters) for b in estimate.bodies)
+
+
+def _body(make: Make, body: BodyInertia):
+    return make("prime_estimation_msgs/msg/BodyInertia")(
+        link=body.link,
+        inertia=inertia_message(make, body.parameters),
+        mass_stddev=float(body.mass_stddev),
+        com_stddev=_vector(make, body.com_stddev),
+        covariance=np.array(body.covariance, dtype=float).ravel(),
+        observable=bool(body.observable),
+    )
+
+
+def inertia_message(make: Make, parameters: np.ndarray):
+    """geometry_msgs/Inertia (com in the link frame, tensor about the com, link axes) of Pinocchio's 10-vector (about the frame origin)."""
+    body = pin.Inertia.FromDynamicParameters(np.asarray(parameters, dtype=float))
+    i = body.inertia
+    return make("geometry_msgs/msg/Inertia")(
+        m=float(body.mass),
+        com=_vector(make, body.lever),
+        ixx=float(i[0, 0]),
+        ixy=float(i[0, 1]),
+        ixz=float(i[0, 2]),
+        iyy=float(i[1, 1]),
+        iyz=float(i[1, 2]),
+        izz=float(i[2, 2]),
+    )
+
+
+def inertia_parameters(message) -> np.ndarray:
+    """(10,) Pinocchio's vector about the frame origin, of a geometry_msgs/Inertia: the inverse of `inertia_message`."""
+    m = message
+    tensor = np.array([[m.ixx, m.ixy, m.ixz], [m.ixy, m.iyy, m.iyz], [m.ixz, m.iyz, m.izz]])
+    return pin.Inertia(m.m, np.array([m.com.x, m.com.y, m.com.z]), tensor).toDynamicParameters()
+
+
+def estimator_status(make: Make, estimate: Estimate, world_frame: str):
+    """prime_estimation_msgs/EstimatorStatus."""
+    s = estimate.status
+    return make("prime_estimation_msgs/msg/EstimatorStatus")(
+        header=header(make, estimate.stamp_ns, world_frame),
+        solve_time_ms=float(s.solve_time_ms),
+        latency_ms=float(s.latency_ms),
+        iterations=int(s.iterations),
+        cost=float(s.cost),
+        feasibility=float(s.feasibility),
+        window_nodes=int(s.window_nodes),
+        overruns=int(s.overruns),
+        dropped_samples=int(s.dropped_samples),
+        sensors=list(s.sensors),
+        normalized_innovations=np.array(s.normalized_innovations, dtype=float),
+    )
+
+
+def diagnostics(make: Make, estimate: Estimate, node_name: str, counts: dict[str, int]):
+    """diagnostic_msgs/DiagnosticArray with the estimator's health: WARN while a sensor is missing or a step was refused."""
+    s = estimate.status
+    troubled = [name for name in s.sensors if ":" in name]
+    values = {
+        "solve time [ms]": f"{s.solve_time_ms:.2f}",
+        "latency [ms]": f"{s.latency_ms:.2f}",
+        "window [nodes]": s.window_nodes,
+        "overruns": s.overruns,
+        "restarts": s.restarts,
+        "refused steps": s.refused_steps,
+        "total mass [kg]": f"{estimate.total_mass:.3f} +- {estimate.total_mass_stddev:.3f}",
+        **counts,
+    }
+    kind = make("diagnostic_msgs/msg/DiagnosticStatus")
+    pair = make("diagnostic_msgs/msg/KeyValue")
+    status = kind(
+        level=kind.WARN if troubled else kind.OK,
+        name=f"{node_name}: estimator",
+        message="; ".join(troubled) or "running",
+        hardware_id="",
+        values=[pair(key=str(k), value=str(v)) for k, v in values.items()],
+    )
+    return make("diagnostic_msgs/msg/DiagnosticArray")(header=header(make, estimate.stamp_ns, ""), status=[status])
+
+
+def contact_topic(name: str) -> str:
+    """`wrench/<contact>`, with a letter before a corner's number: a part of a ROS name must not begin with a digit."""
+    return "/".join(["wrench", *(f"c{part}" if part[:1].isdigit() else part for part in name.split("/"))])
+
+
+def _vector(make: Make, v):
+    return make("geometry_msgs/msg/Vector3")(x=float(v[0]), y=float(v[1]), z=float(v[2]))
+
+
+def _point(make: Make, v):
+    return make("geometry_msgs/msg/Point")(x=float(v[0]), y=float(v[1]), z=float(v[2]))
+
+
+def _quaternion(make: Make, q):
+    return make("geometry_msgs/msg/Quaternion")(x=float(q[0]), y=float(q[1]), z=float(q[2]), w=float(q[3]))
+
+
+def _wrench(make: Make, force, torque):
+    return make("geometry_msgs/msg/Wrench")(force=_vector(make, force), torque=_vector(make, torque))
