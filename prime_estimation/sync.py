@@ -20,8 +20,8 @@ _NODE_REASONS = ("_missing", "clock_back", "clock_forward")
 class Synchronizer:
     """Aligns joint, IMU, command and motion capture samples to nodes (see `Measurement` for what each field means).
 
-    Nodes lie at `t_0 + k step`, `t_0` being the first instant at which joint and IMU streams both exist. The first node is `t_0 + step`.
-    A node is ready when the newest joint and IMU samples have reached it. A stream that falls `stale_ns` behind the others is not waited for.
+    Nodes lie at `t_0 + k step`, k >= 1, `t_0` being the first instant at which joint and IMU streams both exist.
+    A node is ready when the newest joint and IMU samples have reached it; a stream that falls `stale_ns` behind is not waited for.
 
     Args:
         step_ns: time between nodes [ns].
@@ -33,8 +33,8 @@ class Synchronizer:
         stale_ns: silence after which a stream is called stale, and longest interval between samples that is interpolated [ns].
 
     Attributes:
-        counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`, `_duplicate`, `_jump` (a wrong stamp ahead), `_missing`
-            (nodes without the stream), `mocap_ahead`, `mocap_late_node`, `clock_back`, `clock_forward` (restarts of the grid).
+        counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`, `_duplicate`, `_jump` (a wrong stamp
+            ahead), `_missing` (nodes without the stream), `mocap_ahead`, `mocap_late_node`, `clock_back`, `clock_forward` (restarts).
         stale: names of the streams that nodes do not wait for at present.
     """
 

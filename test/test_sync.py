@@ -206,7 +206,8 @@ def test_values_that_are_not_finite_are_refused(bad):
     samples = both(np.arange(0, 100, 2.0))
     broken = [joint(51.0, position=np.array([0, bad, 0])), joint(53.0, effort=np.array([bad, bad, 0]))]
     broken += [ImuSample(START + 55 * MS, np.full(3, bad), np.zeros(3)), imu(57.0, np.array([bad, 0, 0, 1]))]
-    broken += [PoseSample(START + 56 * MS, np.array([bad, 0, 0]), np.array([0, 0, 0, 1.0])), PoseSample(START + 58 * MS, np.zeros(3), np.zeros(4))]
+    broken += [PoseSample(START + 56 * MS, np.array([bad, 0, 0]), np.array([0, 0, 0, 1.0]))]
+    broken += [PoseSample(START + 58 * MS, np.zeros(3), np.zeros(4))]
     sync = Synchronizer(STEP, NJ)
     nodes = feed(sync, sorted(samples + broken, key=lambda s: s.stamp_ns))
     assert dict(sync.counts) == {"joint_not_finite": 2, "imu_not_finite": 2, "mocap_not_finite": 2}
