@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A legged controller that needs no training: wanted trunk acceleration -> forces of the standing feet -> joint torques.
+
+It sees the true state (it is not under test) but only the nominal model: a payload is met by integral action.
+Torques are `S (nle + swing) - J^T f`, with `f` the least-squares solution of the centroidal equations
+`sum f = m (g + a)`, `sum (p - c) x f = I alpha`, inside the friction cone; feet in the air follow a spline in operational space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import RobotError
+from ..robot import Robot
+from .motion import GRAVITY, Command, Gait
+from .world import rotation
+
+PERIOD = 0.002  # s, between torque updates
+GAINS = {"position": (60.0, 60.0, 120.0), "velocity": (8.0, 8.0, 20.0), "orientation": 180.0, "rate": 24.0}
+LEASH = 0.08  # m: the walking reference waits for a robot that lags behind
+
+
+@dataclass
+class _Foot:
+    """Where a foot is in its cycle."""
+
+    nominal: np.ndarray  # (3,) in the heading frame below the base
+    standing: bool = True
+    loaded: bool = True
+    load: float = 1.0  # fades in and out at the ends of a stance
+    lift_off: np.ndarray | None = None  # (3,) world
+    height: float = 0.0  # of the ground below it, learnt at touch-down
+
+
+class Controller:
+    """Torques for one robot under one gait. Call `torque` every `PERIOD` seconds."""
+
+    def __init__(self, robot: Robot, gait: Gait, command):
+        if gait.period and len(robot.contacts) != 4:
+            raise RobotError(f"{robot.name}: trotting and hopping need four point feet, this robot has {len(robot.contacts)} contacts", robot)
+        self.robot, self.gait, self.command = robot, gait, command
+        self.model, self.data = robot.model, robot.model.createData()
+        self.q_stand = standing_posture(robot)
+        self.height = float(self.q_stand[2])
+        self._frames = [self.model.getFrameId(c.frame) for c in robot.contacts]
+        self._offsets = [np.array(c.position, float) for c in robot.contacts]
+        self._update(self.q_stand, np.zeros(self.model.nv))
+        self.feet = [_Foot(p - [0, 0, self.height], height=c.radius) for p, c in zip(self._points, robot.contacts)]
+        self._position, self._yaw = self.q_stand[:3].copy(), 0.0
+        self._integral = np.zeros(6)
+        self._ground = 0.0
+
+    def torque(self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray) -> np.ndarray:
+        """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
+        walking = t >= 0
+        command = self.command(t) if walking else Command()
+        self._update(q, v)
+        self._advance_reference(command, q)
+        self._schedule(t if walking else None, normal_force)
+        wanted = self._trunk_acceleration(t if walking else None, command, q, v)
+        tau = self.data.nle[6:].copy()
+        self._add_stance(tau, *wanted)
+        if not all(f.standing and f.loaded for f in self.feet):
+            self._add_swing(tau, t, command, q, v)
+        if len(self.feet) > 4:
+            tau += 60.0 * (self.q_stand[7:] - q[7:]) - 2.0 * v[6:]
+        return tau
+
+    # --- kinematics ---------------------------------------------------------------------------------------------
+
+    def _update(self, q: np.ndarray, v: np.ndarray) -> None:
+        m, d = self.model, self.data
+        pin.computeAllTerms(m, d, q, v)
+        pin.updateFramePlacements(m, d)
+        self._points, self._jacobians = [], []
+        for frame, offset in zip(self._frames, self._offsets):
+            placement = d.oMf[frame]
+            r = placement.rotation @ offset
+            J = pin.getFrameJacobian(m, d, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+            self._points.append(placement.translation + r)
+            self._jacobians.append(J[:3] - pin.skew(r) @ J[3:] if np.any(offset) else J[:3])
+
+    def _advance_reference(self, command: Command, q: np.ndarray) -> None:
+        if not self.gait.period:
+            return
+        self._yaw += PERIOD * command.yaw_rate
+        actual = heading(q)
+        self._yaw = actual + np.clip(_wrap(self._yaw - actual), -0.3, 0.3)
+        self._position[:2] += PERIOD * (_planar(self._yaw) @ command.velocity)
+        gap = self._position[:2] - q[:2]
+        self._position[:2] = q[:2] + gap * min(1.0, LEASH / max(np.linalg.norm(gap), 1e-9))
+
+    # --- gait ---------------------------------------------------------------------------------------------------
+
+    def _schedule(self, t: float | None, normal_force: np.ndarray) -> None:
+        for foot, point, force in zip(self.feet, self._points, normal_force):
+            if t is None or not self.gait.period:
+                foot.standing, foot.loaded, foot.load = True, True, 1.0
+                continue
+            phase = self.gait.phase(t, foot.nominal)
+            scheduled = phase < self.gait.duty
+            swing = (phase - self.gait.duty) / (1 - self.gait.duty)
+            early = not scheduled and swing > 0.6 and force > 10.0
+            if foot.standing and not scheduled and not early and not (foot.loaded and swing > 0.6):
+                foot.lift_off, foot.standing, foot.loaded = point.copy(), False, False
+            elif not foot.standing and (scheduled or early):
+                foot.standing, foot.loaded = True, False
+            if foot.standing and not foot.loaded and force > 3.0:
+                foot.loaded, foot.height = True, point[2]
+            rise = phase / 0.06 if scheduled else 1.0
+            fall = (self.gait.duty - phase) / 0.06 if scheduled else 1.0
+            foot.load = float(np.clip(min(rise, fall), 0.05, 1.0)) if not self.gait.hop else 1.0
+        standing = [f.height - c.radius for f, c in zip(self.feet, self.robot.contacts) if f.standing and f.loaded]
+        if standing:
+            self._ground += 0.02 * (float(np.mean(standing)) - self._ground)
+
+    # --- trunk --------------------------------------------------------------------------------------------------
+
+    def _trunk_acceleration(self, t: float | None, command: Command, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Wanted (force on the robot without gravity's share [N], moment about the centre of mass [Nm]), world axes."""
+        R = rotation(q[3:7])
+        vertical = self.gait.vertical(t) if t is not None else np.zeros(3)
+        turn = np.eye(3)
+        turn[:2, :2] = _planar(self._yaw)
+        position = self._position + turn @ command.body[:3]
+        position[2] = self._ground + self.height + command.body[2] + vertical[0]
+        velocity = turn @ (command.body_rate[:3] + [*command.velocity, vertical[1]])
+        feedforward = turn @ command.body_acceleration[:3] + [0, 0, vertical[2]]
+        gap = position - q[:3]
+        a = feedforward + np.array(GAINS["position"]) * gap + np.array(GAINS["velocity"]) * (velocity - R @ v[:3])
+        roll, pitch, yaw = command.body[3:]
+        R_wanted = pin.rpy.rpyToMatrix(roll, pitch, self._yaw + yaw)
+        tilt = pin.log3(R_wanted @ R.T)
+        rates = turn @ command.body_rate[3:] + [0, 0, command.yaw_rate]
+        alpha = turn @ command.body_acceleration[3:] + GAINS["orientation"] * tilt + GAINS["rate"] * (rates - R @ v[3:6])
+        in_air = t is not None and self.gait.hop and not any(f.standing and f.loaded for f in self.feet)
+        if not in_air:
+            gain = np.array([0, 0, 1200.0, 200.0, 200.0, 0])
+            local = np.concatenate([[0, 0, gap[2]], turn.T @ tilt])
+            self._integral = np.clip(self._integral + PERIOD * gain * local, -60.0, 60.0)
+        return a, alpha
+
+    def _add_stance(self, tau: np.ndarray, a: np.ndarray, alpha: np.ndarray) -> None:
+        standing = [i for i, f in enumerate(self.feet) if f.standing and f.loaded]
+        if not standing:
+            return
+        d = self.data
+        mass = d.mass[0] + self._integral[2] / GRAVITY
+        turn = np.eye(3)
+        turn[:2, :2] = _planar(self._yaw)
+        wrench = np.concatenate([mass * (a + [0, 0, GRAVITY]), d.Ig.inertia @ alpha + turn @ self._integral[3:]])
+        wrench[2] = max(wrench[2], 0.0)
+        A = np.vstack([np.tile(np.eye(3), len(standing)), np.hstack([pin.skew(self._points[i] - d.com[0]) for i in standing])])
+        weight = np.array([1.0, 1.0, 2.0, 20.0, 20.0, 10.0])
+        effort = np.repeat([1e-3 / self.feet[i].load for i in standing], 3)
+        AW = A.T * weight
+        force = np.linalg.solve(AW @ A + np.diag(effort), AW @ wrench).reshape(-1, 3)
+        for i, f in zip(standing, force):
+            f[2] = np.clip(f[2], 2.0, 400.0)
+            f[:2] *= min(1.0, 0.6 * f[2] / max(np.linalg.norm(f[:2]), 1e-9))
+            tau -= self._jacobians[i][:, 6:].T @ f
+
+    # --- feet in the air ----------------------------------------------------------------------------------------
+
+    def _add_swing(self, tau: np.ndarray, t: float, command: Command, q: np.ndarray, v: np.ndarray) -> None:
+        moving = [i for i, f in enumerate(self.feet) if not (f.standing and f.loaded)]
+        wanted = np.concatenate([self._swing_acceleration(i, t, command, q, v) for i in moving])
+        J = np.vstack([self._jacobians[i][:, 6:] for i in moving])
+        M = self.data.M[6:, 6:]
+        M = np.triu(M) + np.triu(M, 1).T
+        tau += J.T @ np.linalg.solve(J @ np.linalg.solve(M, J.T) + 1e-2 * np.eye(len(J)), wanted)
+
+    def _swing_acceleration(self, i: int, t: float, command: Command, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        foot, gait = self.feet[i], self.gait
+        phase = gait.phase(t, foot.nominal)
+        duration = (1 - gait.duty) * gait.period
+        s = np.clip((phase - gait.duty) / (1 - gait.duty), 0.0, 1.0) if phase >= gait.duty else 1.0
+        overdue = phase * gait.period if phase < gait.duty else 0.0
+        target = self._foothold(foot, (1 - s) * duration, command, q, v)
+        start = foot.lift_off if foot.lift_off is not None else self._points[i]
+        blend, rate, bend = s**3 * (10 - 15 * s + 6 * s * s), 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
+        step = target - start
+        position, velocity, acceleration = start + blend * step, rate / duration * step, bend / duration**2 * step
+        # the lift is a sextic bump: zero height, speed and acceleration at both ends
+        lift = 0.07 if not gait.hop else 0.03
+        bump = 64 * (s * (1 - s)) ** 3 * lift
+        bump_rate = 64 * 3 * (s * (1 - s)) ** 2 * (1 - 2 * s) * lift / duration
+        position[2] += bump - 0.4 * overdue
+        velocity[2] += bump_rate - (0.4 if overdue else 0.0)
+        actual = self._jacobians[i] @ v
+        return acceleration + 900.0 * (position - self._points[i]) + 55.0 * (velocity - actual)
+
+    def _foothold(self, foot: _Foot, remaining: float, command: Command, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Raibert: below the hip at mid-stance, corrected by the velocity error."""
+        velocity = (rotation(q[3:7]) @ v[:3])[:2]
+        wanted = _planar(self._yaw) @ command.velocity
+        half = 0.5 * self.gait.duty * self.gait.period
+        angle = heading(q) + command.yaw_rate * (remaining + half)
+        place = q[:2] + _planar(angle) @ foot.nominal[:2] + velocity * remaining + wanted * half + 0.12 * (velocity - wanted)
+        height = self._ground + self.robot.contacts[0].radius
+        if self.gait.hop:
+            height = max(height, q[2] - self.height + self.robot.contacts[0].radius)
+        return np.array([*place, height - 0.005])
+
+
+def standing_posture(robot: Robot) -> np.ndarray:
+    """(nq,) a posture with all contact spheres on z = 0, below their places in the zero configuration, legs bent.
+
+    Damped least squares from the middle between zero configuration and mid-range, inside the joint limits.
+
+    Raises:
+        RobotError: no such posture was found.
+    """
+    model, data = robot.model, robot.model.createData()
+    frames = [model.getFrameId(c.frame) for c in robot.contacts]
+    offsets = [np.array(c.position, float) for c in robot.contacts]
+    low, high = model.lowerPositionLimit[7:] + 0.02, model.upperPositionLimit[7:] - 0.02
+    bend = 0.72 if len(robot.feet) > 2 else 0.95
+
+    def points(q):
+        pin.framesForwardKinematics(model, data, q)
+        return np.array([data.oMf[f] * o for f, o in zip(frames, offsets)])
+
+    q = pin.neutral(model)
+    wanted = points(q)
+    wanted[:, 2] = bend * wanted[:, 2].min()
+    q[7:] = np.clip(q[7:] + 0.15 * (0.5 * (low + high) - q[7:]), low, high)
+    for _ in range(300):
+        error = (wanted - points(q)).ravel()
+        pin.computeJointJacobians(model, data, q)
+        J = []
+        for f, o in zip(frames, offsets):
+            Jf = pin.computeFrameJacobian(model, data, q, f, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+            J.append(Jf[:3] - pin.skew(data.oMf[f].rotation @ o) @ Jf[3:])
+        J = np.vstack(J)[:, 6:]
+        q[7:] = np.clip(q[7:] + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), low, high)
+    if np.abs(wanted - points(q)).max() > 1e-3:
+        raise RobotError(f"{robot.name}: no standing posture found (feet off by {np.abs(wanted - points(q)).max():.3f} m)", q)
+    q[2] = -wanted[0, 2] + robot.contacts[0].radius
+    return q
+
+
+def heading(q: np.ndarray) -> float:
+    """Yaw of the base [rad]."""
+    R = rotation(q[3:7])
+    return float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def _planar(yaw: float) -> np.ndarray:
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s], [s, c]])
+
+
+def _wrap(angle: float) -> float:
+    return float((angle + np.pi) % (2 * np.pi) - np.pi)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Drive a simulated robot through a motion and keep everything that is true about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Callable
+
+import numpy as np
+
+from ..errors import PrimeError
+from ..robot import Robot
+from .controller import PERIOD, Controller
+from .model import Ground, Payload
+from .motion import motion
+from .world import Step, World, rotation
+
+SETTLE = 1.0  # s of standing before the motion starts
+
+
+class SimulationError(PrimeError):
+    """The robot fell, or the simulation became unstable."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The truth at every physics step; `Step` tells frames and units. `t[k]` is the state, forces and a are those acting at it."""
+
+    robot: Robot
+    motion: str
+    seed: int
+    payload: Payload | None
+    ground: Ground
+    dt: float
+    t: np.ndarray  # (n,) s from the start of the recording
+    q: np.ndarray  # (n, nq)
+    v: np.ndarray  # (n, nv)
+    a: np.ndarray  # (n, nv)
+    tau_motor: np.ndarray  # (n, nj) Nm
+    tau_friction: np.ndarray  # (n, nj) Nm
+    contact_force: np.ndarray  # (n, contacts, 3) N
+    contact_moment: np.ndarray  # (n, contacts, 3) Nm
+    loaded: np.ndarray  # (n,) bool, payload attached
+
+
+def simulate(
+    robot: Robot | str,
+    motion_name: str,
+    duration: float,
+    payload: Payload | None = None,
+    ground: Ground = Ground(),
+    seed: int = 0,
+    start: float = 0.0,
+    progress: Callable[[float], None] | None = None,
+) -> Recording:
+    """Let a robot move under our controller in MuJoCo.
+
+    Args:
+        robot: a Robot, or the name of one.
+        motion_name: one of `MOTIONS`.
+        duration: length of the recording [s].
+        payload: extra mass that the controller does not know.
+        ground: the floor.
+        seed: of commands and terrain; same seed, same run.
+        start: s of the motion that pass before the recording starts (0: it starts standing).
+        progress: called with the fraction done.
+
+    Raises:
+        ConfigError: unknown motion or robot, or payload on an unknown link.
+        SimulationError: the robot fell.
+    """
+    robot = Robot.load(robot) if isinstance(robot, str) else robot
+    plan = motion(motion_name)
+    if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
+        raise SimulationError(f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}", duration)
+    world = World(robot, payload, ground, seed)
+    controller = Controller(robot, plan.gait, plan.script(seed))
+    world.place(controller.q_stand)
+    lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
+    steps: list[Step] = []
+    loaded = np.zeros(total - lead, bool)
+    for k, step in enumerate(_walk(world, controller, payload, total, lead, start)):
+        if k % 50 == 0:
+            _check_upright(step, controller.height, k * world.dt - SETTLE - start)
+            if progress is not None:
+                progress(k / total)
+        if k >= lead:
+            loaded[k - lead] = payload is not None and payload.at((k - lead) * world.dt)
+            steps.append(step)
+    if progress is not None:
+        progress(1.0)
+    arrays = {f.name: np.array([getattr(s, f.name) for s in steps]) for f in fields(Step)}
+    return Recording(robot, motion_name, seed, payload, ground, world.dt, np.arange(total - lead) * world.dt, loaded=loaded, **arrays)
+
+
+def _walk(world: World, controller: Controller, payload: Payload | None, total: int, lead: int, start: float):
+    hold = round(PERIOD / world.dt)
+    normal = np.zeros(len(world.robot.contacts))
+    torque = np.zeros(world.robot.nj)
+    for k in range(total):
+        time = (k - lead) * world.dt
+        if payload is not None:
+            world.load(payload.at(time))
+        if k % hold == 0:
+            torque = controller.torque(time + start, *world.state(), normal)
+        step = world.step(torque)
+        normal = step.contact_force[:, 2]
+        yield step
+
+
+def _check_upright(step: Step, height: float, time: float) -> None:
+    upright = rotation(step.q[3:7])[2, 2]
+    if step.q[2] < 0.4 * height or upright < 0.6:
+        raise SimulationError(f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another motion", step)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A simulated run as files: a bag of noisy sensors and ground truth, and a JSON of what is true about it."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Callable
+
+from ..config import Config, NoiseConfig
+from ..errors import DataError
+from ..robot import Robot
+from . import bag
+from .model import Ground, Payload
+from .recording import simulate
+from .sensors import RATE, SensorFaults, faults_named, read_sensors
+from .truth import metadata
+
+
+def run(
+    robot: str,
+    motion: str,
+    duration: float,
+    out: Path,
+    *,
+    payload: Payload | None = None,
+    terrain: Ground | None = None,
+    noise: NoiseConfig | None = None,
+    faults: str | SensorFaults = "default",
+    seed: int = 0,
+    start: float = 0.0,
+    progress: Callable[[float], None] | None = None,
+) -> Path:
+    """Simulate a robot and write the bag folder `out` (MCAP, noise.json) and `<out>.json` beside it.
+
+    Args:
+        robot: name of a robot, or the path of its YAML.
+        motion: one of `MOTIONS`.
+        duration: s.
+        out: folder to write; it must not exist.
+        payload: extra mass; neither controller nor nominal model know it.
+        terrain: floor; default: flat, friction 0.8.
+        noise: white noise and IMU bias; default: that of `config/noise/<robot>.yaml`.
+        faults: constant errors, delay and dropout: "default" (none), "hard", or SensorFaults.
+        seed: of commands, terrain and noise.
+        start: s of motion before the recording starts; 0: it starts standing.
+        progress: called with the fraction done.
+
+    Returns:
+        The bag folder.
+
+    Raises:
+        ConfigError, SimulationError: see `simulate`. DataError: `out` exists or cannot be written.
+    """
+    out = Path(out)
+    target = out.with_name(out.name + ".json")
+    if out.exists() or target.exists():
+        raise DataError(f"{out if out.exists() else target} exists; choose another name or remove it", out)
+    faults = faults_named(faults)
+    config = Config.load(robot)
+    noise = noise or config.noise
+    recording = simulate(Robot(config.robot), motion, duration, payload, terrain or Ground(), seed, start, progress)
+    readings = read_sensors(recording, noise, faults)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        bag.write(out, recording, readings, noise)
+        drawn = {"run": out.name, "seed": seed, "params": _parameters(noise, faults), "truth": readings.drawn}
+        (out / "noise.json").write_text(json.dumps(drawn, indent=1))
+        target.write_text(json.dumps(metadata(recording, out.name), indent=1))
+    except OSError as error:
+        shutil.rmtree(out, ignore_errors=True)
+        raise DataError(f"cannot write {out}: {error.strerror}", out) from error
+    return out
+
+
+def _parameters(noise: NoiseConfig, faults: SensorFaults) -> dict:
+    """The noise of the run, under the names of the published recordings' noise.json."""
+    return {
+        "encoder_std": noise.encoder,
+        "encoder_bias_std": faults.encoder_offset,
+        "dq_std": noise.joint_velocity,
+        "torque_std": noise.joint_torque,
+        "torque_scale_std": faults.torque_scale,
+        "gyro_std": noise.gyro,
+        "gyro_bias_std": noise.gyro_bias,
+        "gyro_bias_rw": noise.gyro_bias_walk,
+        "acc_std": noise.accelerometer,
+        "acc_bias_std": noise.accelerometer_bias,
+        "acc_bias_rw": noise.accelerometer_bias_walk,
+        "mocap_pos_std": noise.mocap_position,
+        "mocap_rot_std_deg": math.degrees(noise.mocap_rotation),
+        "mocap_rate": faults.mocap_rate,
+        "mocap_rot_bias_deg": math.degrees(faults.mocap_rotation_offset),
+        "mocap_dropout": faults.mocap_dropout,
+        "mocap_dropout_mean_s": faults.mocap_dropout_length,
+        "mocap_delay": faults.mocap_delay,
+        "sensor_rate": RATE,
+    }

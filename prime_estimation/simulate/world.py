@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Stepping the simulated world, with state and forces in the conventions of this package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from ..errors import DataError
+from ..robot import Robot
+from .model import PHYSICS, Ground, Payload, build, torque_limits
+
+
+@dataclass(frozen=True)
+class Step:
+    """State at one physics step and the forces and accelerations that act at it (they lead to the next state)."""
+
+    q: np.ndarray  # (nq,) Pinocchio: base position (world), quaternion xyzw, joints
+    v: np.ndarray  # (nv,) Pinocchio: base linear, angular (base frame), joint rates
+    a: np.ndarray  # (nv,) d/dt v, gravity not included
+    tau_motor: np.ndarray  # (nj,) Nm, after clipping
+    tau_friction: np.ndarray  # (nj,) Nm, dry friction and joint limits
+    contact_force: np.ndarray  # (contacts, 3) N, force of the ground on the sphere, world axes
+    contact_moment: np.ndarray  # (contacts, 3) Nm, of that force about the origin of the contact's frame, world axes
+
+
+class World:
+    """A robot on the ground. Joint arrays are in the order of `Robot.joint_names`."""
+
+    def __init__(self, robot: Robot, payload: Payload | None, ground: Ground, seed: int):
+        self.robot = robot
+        self.bare = build(robot, None, ground, seed)
+        self.loaded = build(robot, payload, ground, seed) if payload is not None else self.bare
+        self.model = self.bare
+        self.data = mujoco.MjData(self.bare)
+        joints = [mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_JOINT, n) for n in robot.joint_names]
+        self._jq, self._jv = self.bare.jnt_qposadr[joints], self.bare.jnt_dofadr[joints]
+        self._geom = {mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i for i, c in enumerate(robot.contacts)}
+        self._limit = torque_limits(robot)
+        offsets = [np.array(c.position, float) for c in robot.contacts]
+        self._frame_offset = [robot.model.frames[robot.model.getFrameId(c.frame)].placement.rotation @ o for c, o in zip(robot.contacts, offsets)]
+
+    @property
+    def dt(self) -> float:
+        return PHYSICS["dt"]
+
+    def load(self, on: bool) -> None:
+        """Weld the payload on, or take it off; the motion goes on with the velocity it has."""
+        # The two models differ in inertias only, so the data of one serves the other.
+        self.model = self.loaded if on else self.bare
+
+    def place(self, q: np.ndarray) -> None:
+        """Put the robot at rest at configuration q."""
+        mujoco.mj_resetData(self.model, self.data)
+        x, y, z, w = q[3:7]
+        self.data.qpos[:7] = [*q[:3], w, x, y, z]
+        self.data.qpos[self._jq] = q[7:]
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) now, in Pinocchio's convention."""
+        d = self.data
+        w, x, y, z = d.qpos[3:7]
+        q = np.concatenate([d.qpos[:3], [x, y, z, w], d.qpos[self._jq]])
+        v = np.concatenate([rotation(q[3:7]).T @ d.qvel[:3], d.qvel[3:6], d.qvel[self._jv]])
+        return q, v
+
+    def step(self, torque: np.ndarray) -> Step:
+        """Advance by one physics step with these motor torques (clipped to the limits)."""
+        d = self.data
+        q, v = self.state()
+        tau = np.clip(torque, -self._limit, self._limit)
+        d.qfrc_applied[self._jv] = tau
+        before = d.qpos.copy()
+        mujoco.mj_step(self.model, d)
+        if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
+            raise DataError(f"the simulation of {self.robot.name} became unstable at t = {d.time:.3f} s", q)
+        # d(R^T pdot)/dt = R^T pddot - omega x v; MuJoCo's free joint has pddot in world and omega in body axes
+        linear = rotation(q[3:7]).T @ d.qacc[:3] - np.cross(v[3:6], v[:3])
+        a = np.concatenate([linear, d.qacc[3:6], d.qacc[self._jv]])
+        force, moment = self._contacts()
+        return Step(q, v, a, tau, self._friction(before), force, moment)
+
+    def _contacts(self) -> tuple[np.ndarray, np.ndarray]:
+        d = self.data
+        force, moment = np.zeros((len(self._geom), 3)), np.zeros((len(self._geom), 3))
+        local = np.zeros(6)
+        for j in range(d.ncon):
+            contact = d.contact[j]
+            first = int(contact.geom1) in self._geom
+            i = self._geom[int(contact.geom1 if first else contact.geom2)]
+            mujoco.mj_contactForce(self.model, d, j, local)
+            # contact frames point from geom1 to geom2, the force is the one on geom2
+            f = (contact.frame.reshape(3, 3).T @ local[:3]) * (-1 if first else 1)
+            geom = contact.geom1 if first else contact.geom2
+            body = self.model.geom_bodyid[geom]
+            origin = d.geom_xpos[geom] - d.xmat[body].reshape(3, 3) @ self._frame_offset[i]
+            force[i] += f
+            moment[i] += np.cross(contact.pos - origin, f)
+        return force, moment
+
+    def _friction(self, qpos: np.ndarray) -> np.ndarray:
+        """Generalized force of dry friction and joint limits: the constraint rows that are not contacts."""
+        d = self.data
+        generalized = np.zeros(self.model.nv)
+        friction = slice(d.ne, d.ne + d.nf)
+        generalized[d.efc_id[friction]] = d.efc_force[friction]
+        for row in range(d.ne + d.nf, d.ne + d.nf + d.nl):
+            joint = d.efc_id[row]
+            low, high = self.model.jnt_range[joint]
+            position = qpos[self.model.jnt_qposadr[joint]]
+            sign = 1.0 if position - low < high - position else -1.0
+            generalized[self.model.jnt_dofadr[joint]] += sign * d.efc_force[row]
+        return generalized[self._jv]
+
+
+def rotation(quat: np.ndarray) -> np.ndarray:
+    """Rotation matrix of a unit quaternion xyzw."""
+    x, y, z, w = quat
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
