@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The command `prime`: one verb per module of `commands/`, loaded when it is used.
+
+A verb's module has `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and `run(args) -> dict` (what `--json` prints).
+Exit codes: 0 done, 1 a bug of ours, 2 bad input (one line on stderr says what and how to fix it), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from .errors import PrimeError
+
+VERBS = {
+    "demo": "simulate a robot with a hidden payload, estimate it, show the result",
+    "simulate": "make a recording of a simulated robot, with sensor noise and ground truth",
+    "replay": "estimate from a recording",
+    "evaluate": "score an estimate against the ground truth of its recording",
+    "doctor": "say what is installed, and what is missing",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str):
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+class _Version(argparse.Action):
+    """Prints the installed version."""
+
+    def __call__(self, parser, *_):
+        from .io.trajectory import versions
+
+        found = versions()
+        parser.exit(0, f"prime_estimation {found.get('prime_estimation') or found.get('git', 'not installed')}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb; returns the exit code."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    overview = _overview()
+    head, _ = overview.parse_known_args(argv[:1])
+    return _guarded(f"prime {head.verb}", lambda: _run(head.verb, argv[1:]))
+
+
+def _run(name: str, argv: list[str]) -> None:
+    verb = importlib.import_module(f".commands.{name}", __package__)
+    parser = _Parser(
+        prog=f"prime {name}",
+        description=verb.DESCRIPTION,
+        epilog="examples:\n" + "\n".join(f"  {line}" for line in verb.EXAMPLES),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verb.add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else, on stdout")
+    args = parser.parse_args(argv)
+    result = verb.run(args)
+    if args.json:
+        print(json.dumps(result, indent=1))
+    sys.stdout.flush()
+
+
+def _overview() -> argparse.ArgumentParser:
+    listing = "\n".join(f"  {name:<10} {text}" for name, text in VERBS.items())
+    parser = _Parser(
+        prog="prime",
+        usage="prime VERB [options]",
+        description="Base state, contact forces and inertia of legged robots, with covariances.",
+        epilog=f"verbs:\n{listing}\n\n`prime VERB --help` explains each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument("verb", choices=VERBS, metavar="VERB", help=argparse.SUPPRESS)
+    return parser
+
+
+def _guarded(prog: str, run: Callable[[], None]) -> int:
+    """Run and turn whatever goes wrong into one line and an exit code."""
+    try:
+        run()
+        return 0
+    except PrimeError as error:
+        return _fail(prog, " ".join(str(error).split()), 2)
+    except BrokenPipeError:  # the reader of our output has seen enough, e.g. `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(prog, f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), 2)
+    except KeyboardInterrupt:
+        return _fail(prog, "interrupted", 130)
+    except Exception as error:
+        if os.environ.get("PRIME_TRACEBACK"):
+            raise
+        text = " ".join(str(error).split())
+        return _fail(prog, f"a bug, please report it: {type(error).__name__}: {text} (PRIME_TRACEBACK=1 shows where)", 1)
+
+
+def _fail(prog: str, text: str, code: int) -> int:
+    sys.stdout.flush()
+    print(f"{prog}: error: {text}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime doctor`: what is installed, what is missing, how to get it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+from importlib.metadata import PackageNotFoundError, version
+
+from ..config import Config, config_dir
+from ..errors import PrimeError
+from ..io.trajectory import versions
+from ..robot import Robot
+from .console import say, table
+
+DESCRIPTION = "Say what is installed, what works, and how to get what is missing. Exit code 2 when the estimator cannot run."
+EXAMPLES = ["prime doctor", "prime doctor --json"]
+OPTIONAL = {
+    "mujoco": ("simulated robots (prime demo, prime simulate)", "pip install 'prime_estimation[sim]'"),
+    "matplotlib": ("figures", "pip install 'prime_estimation[viz]'"),
+    "cyclonedds": ("the live node without a ROS 2 installation", "pip install 'prime_estimation[dds]' (Python 3.10 to 3.13)"),
+    "rclpy": ("the live node in a ROS 2 graph", "source /opt/ros/<distro>/setup.bash"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """No arguments."""
+
+
+def run(args: argparse.Namespace) -> dict:
+    """Collect and print; PrimeError when something that is needed does not work."""
+    problems: list[str] = []
+    result = {
+        "versions": versions(),
+        "core": _core(problems),
+        "robots": _robots(problems),
+        "optional": {name: _optional(name) for name in OPTIONAL},
+        "threads": {"cpus": os.cpu_count(), "usable": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()},
+    }
+    result["problems"] = problems
+    say(args, table("versions", result["versions"]), table("compiled core", {"prime_estimation._core": result["core"]}))
+    say(args, table("robots", result["robots"]), table("optional", result["optional"]), table("processor", result["threads"]))
+    if problems:
+        if args.json:  # the answer is wanted most when something is wrong
+            print(json.dumps(result, indent=1))
+        raise PrimeError("; ".join(problems), problems)
+    say(args, "everything that is needed works")
+    return result
+
+
+def _core(problems: list[str]) -> str:
+    try:
+        module = importlib.import_module("prime_estimation._core")
+    except ImportError as error:
+        # it is linked against one exact version of each of these, so their versions belong into the message
+        linked = ", ".join(f"{name} {_version(name) or 'missing'}" for name in ("pin", "crocoddyl", "eigenpy"))
+        problems.append(f"the compiled core cannot be imported ({error}; {linked}): reinstall prime_estimation in this environment with pip install .")
+        return "missing"
+    return str(module.__file__)
+
+
+def _robots(problems: list[str]) -> dict[str, str]:
+    found = {}
+    for path in sorted((config_dir() / "robots").glob("*.yaml")):
+        try:
+            robot = Robot(Config.load(path.stem).robot)
+            found[path.stem] = f"{robot.nj} joints, {len(robot.contacts)} contacts, {robot.total_mass:.3f} kg"
+        except PrimeError as error:
+            found[path.stem] = f"cannot be used: {error}"
+            problems.append(f"robot {path.stem}: {error}")
+    return found
+
+
+def _optional(name: str) -> str:
+    purpose, remedy = OPTIONAL[name]
+    try:
+        importlib.import_module(name)
+    except Exception as error:  # noqa: BLE001 - a half-installed package may fail in any way
+        why = "" if isinstance(error, ModuleNotFoundError) else f" ({type(error).__name__}: {error})"
+        return f"missing{why}: {purpose}; {remedy}"
+    return _version(name) or "present"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime replay`: the estimator on a recording."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from ..config import Config
+from ..errors import ConfigError
+from ..evaluate import evaluate
+from ..io.bag import ROLES, BagReader
+from ..io.trajectory import RunFolder
+from ..replay import ReplaySummary, replay
+from ..robot import Robot
+from .console import add_progress_argument, progress_bar, say, table, warn
+
+DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder, MCAP or sqlite3 file).
+
+OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches, /prime/wrench/<contact>,
+/prime/inertial_parameters, /prime/status and /tf. Beside it, prime_runs/<date>_<bag> keeps configuration, versions,
+trajectory (TUM) and metrics, with figures against ground truth where the recording has it."""
+EXAMPLES = [
+    "prime replay recordings/go2_payload3 --robot go2 --out out.mcap",
+    "prime replay run.mcap --robot go2 --no-mocap --config changes.yaml --out out.mcap",
+    "prime replay run.mcap --robot go1 --topic joint_states=/go1/joints --topic mocap=/vrpn_mocap/go1/pose --out out.mcap",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """BAG and options."""
+    parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
+    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
+    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    parser.add_argument("--out", required=True, metavar="OUT.mcap", help="output bag")
+    parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
+    parser.add_argument("--realtime", action="store_true", help="pace the input as it was recorded")
+    parser.add_argument("--topic", action="append", default=[], metavar="SENSOR=NAME", help=f"topic of a sensor ({', '.join(ROLES)})")
+    add_progress_argument(parser)
+
+
+def run(args: argparse.Namespace) -> dict:
+    """Replay, then keep and print what came out."""
+    config = Config.load(args.robot, args.config)
+    robot = Robot(config.robot)
+    out = Path(args.out)
+    folder: list[RunFolder] = []
+
+    def keep(estimate) -> None:
+        if not folder:  # a run that never estimates anything leaves no folder
+            folder.append(RunFolder(out.parent / "prime_runs", out.stem))
+        folder[0].add_pose(estimate)
+
+    with progress_bar(args, "replay") as progress:
+        summary = replay(
+            args.bag,
+            robot,
+            config,
+            out,
+            mocap=not args.no_mocap,
+            realtime=args.realtime,
+            topics=_topics(args.topic),
+            progress=progress,
+            observer=keep,
+        )
+    result = {**summary.to_dict(), "out": str(out), "folder": str(folder[0].path)}
+    if _has_truth(args.bag):
+        result["evaluation"] = evaluate(out, args.bag)
+    folder[0].write(config.to_dict(), "prime replay " + shlex.join(_command(args)), result)
+    _report(args, summary, result)
+    return result
+
+
+def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> None:
+    if summary.notice:
+        warn(summary.notice)
+    refused = ", ".join(f"{reason} {n}" for reason, n in summary.counts.items())
+    say(args, f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}")
+    say(args, *([f"counted: {refused}"] if refused else []))
+    bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}
+    bodies["total"] = [result["total_mass_kg"], result["total_mass_stddev_kg"], None, None]
+    say(args, table("inertia", bodies, ("mass [kg]", "stddev [kg]", "com [m]", "observable")))
+    if "evaluation" in result:
+        from .evaluate import tables
+
+        say(args, *tables(result["evaluation"]))
+    say(args, f"wrote {result['out']} and {result['folder']}")
+
+
+def _topics(pairs: list[str]) -> dict[str, str]:
+    broken = [p for p in pairs if "=" not in p]
+    if broken:
+        raise ConfigError(f"--topic wants SENSOR=NAME, got '{broken[0]}'", broken)
+    return dict(p.split("=", 1) for p in pairs)
+
+
+def _has_truth(bag: str) -> bool:
+    with BagReader(bag) as reader:
+        return "/ground_truth/odom" in reader.topics
+
+
+def _command(args: argparse.Namespace) -> list[str]:
+    options = [f"--{name.replace('_', '-')}" for name in ("no_mocap", "realtime") if getattr(args, name)]
+    values = [part for name in ("robot", "config", "out") if getattr(args, name) for part in (f"--{name}", getattr(args, name))]
+    return [args.bag, *values, *options, *(part for pair in args.topic for part in ("--topic", pair))]

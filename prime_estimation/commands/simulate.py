@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime simulate`: a recording of a simulated robot."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+from pathlib import Path
+
+from ..config import Config
+from ..errors import PrimeError
+from .console import add_progress_argument, progress_bar, say, table
+
+DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in controller and write a rosbag2 folder with noisy sensors
+and ground truth, and a JSON with the true inertias beside it. Neither the controller nor the robot's model know the payload."""
+EXAMPLES = [
+    "prime simulate --robot go2 --motion trot --duration 12 --payload 3 --at 0.05 0.02 0.1 --out runs/go2_payload3",
+    "prime simulate --robot go2 --motion trot --payload 3 --on 6 --faults hard --seed 4 --out runs/go2_online",
+    "prime simulate --robot go1 --motion trot --bumps 0.04 --out runs/go1_bumps",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Robot, motion, payload, ground, sensors."""
+    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
+    parser.add_argument("--motion", default="trot", help="what it does (default: trot; an unknown name lists all)")
+    parser.add_argument("--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)")
+    parser.add_argument("--out", required=True, metavar="DIR", help="bag folder to make")
+    add_payload_arguments(parser)
+    parser.add_argument("--bumps", type=float, default=0.0, metavar="M", help="height of bumps on the floor [m]")
+    parser.add_argument("--friction", type=float, default=0.8, help="friction coefficient of the floor (default: 0.8)")
+    parser.add_argument("--faults", default="default", help="constant errors of the sensors: default (none) or hard")
+    parser.add_argument("--seed", type=int, default=0, help="of motion, ground and noise (default: 0)")
+    add_progress_argument(parser)
+
+
+def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) -> None:
+    """`--payload`, `--at`, `--link`, `--on`, `--off`."""
+    parser.add_argument("--payload", type=float, default=mass, metavar="KG", help=f"extra mass [kg] (default: {mass:g})")
+    parser.add_argument("--at", type=float, nargs=3, default=(0.05, 0.02, 0.1), metavar=("X", "Y", "Z"), help="its place on the link [m]")
+    parser.add_argument("--link", help="link that carries it (default: the base)")
+    parser.add_argument("--on", type=float, metavar="S", help="put it on at this time")
+    parser.add_argument("--off", type=float, metavar="S", help="take it off at this time")
+
+
+def payload_of(args: argparse.Namespace):
+    """The payload that the arguments describe; None without one."""
+    from ..simulate import Payload
+
+    return Payload(args.payload, tuple(args.at), args.link, t_on=args.on, t_off=args.off) if args.payload else None
+
+
+def need_mujoco() -> None:
+    """PrimeError with the remedy when there is no MuJoCo."""
+    if importlib.util.find_spec("mujoco") is None:
+        raise PrimeError("MuJoCo is not installed; pip install 'prime_estimation[sim]'")
+
+
+def run(args: argparse.Namespace) -> dict:
+    """Simulate and print what was made."""
+    need_mujoco()
+    from .. import simulate
+
+    ground = simulate.Ground(friction=args.friction, bump_height=args.bumps)
+    with progress_bar(args, "simulate") as progress:
+        out = simulate.run(
+            args.robot,
+            args.motion,
+            args.duration,
+            Path(args.out),
+            payload=payload_of(args),
+            terrain=ground,
+            noise=Config.load(args.robot).noise,
+            faults=args.faults,
+            seed=args.seed,
+            progress=progress,
+        )
+    truth_path = out.with_name(f"{out.name}.json")
+    truth = json.loads(truth_path.read_text())
+    keys = ("duration_s", "path_length_m", "yaw_total_rad", "base_z_range", "total_mass_true", "total_mass_nominal")
+    result = {"out": str(out), "truth": str(truth_path), **{k: truth[k] for k in keys if k in truth}}
+    say(args, table("simulated", result))
+    return result

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The folder that a run leaves: configuration, versions, trajectory, metrics, figures; `latest` points to the newest."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from contextlib import suppress
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from ..errors import DataError
+from ..types import Estimate
+
+_PACKAGES = ("prime_estimation", "pin", "crocoddyl", "eigenpy", "numpy", "scipy", "rosbags", "mujoco", "example-robot-data")
+
+
+class RunFolder:
+    """Collects what is worth keeping of a run.
+
+    Args:
+        parent: where run folders are gathered.
+        name: what was run; the folder's name is `<date>-<time>_<name>`.
+
+    Attributes:
+        path: the folder.
+    """
+
+    def __init__(self, parent: str | Path, name: str):
+        base = Path(parent) / f"{datetime.now():%Y%m%d-%H%M%S}_{name}"
+        try:
+            self.path = _fresh_folder(base)
+        except OSError as error:
+            raise DataError(f"cannot make the run folder {base}: {error.strerror}", base) from error
+        self._trajectory: list[tuple[float, ...]] = []
+        _point_latest_to(self.path)
+
+    def add_pose(self, estimate: Estimate) -> None:
+        """Append the pose of an estimate to the trajectory."""
+        self._trajectory.append((estimate.stamp_ns, *estimate.position_world, *estimate.quat_world_base))
+
+    def write(self, config: dict, command: str, metrics: dict) -> None:
+        """Write config.yaml, versions.yaml, trajectory.tum and metrics.json."""
+        (self.path / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+        (self.path / "versions.yaml").write_text(yaml.safe_dump({"command": command, **versions()}, sort_keys=False))
+        (self.path / "metrics.json").write_text(json.dumps(metrics, indent=1, default=_plain) + "\n")
+        if self._trajectory:
+            write_tum(self.path / "trajectory.tum", self._trajectory)
+
+
+def write_tum(path: Path, rows: list[tuple[float, ...]]) -> None:
+    """Trajectory in TUM format: `seconds x y z qx qy qz qw`; rows start with int64 ns, seconds keep all nine decimals."""
+    with path.open("w") as file:
+        for stamp_ns, *pose in rows:
+            seconds, nanoseconds = divmod(int(stamp_ns), 1_000_000_000)
+            file.write(f"{seconds}.{nanoseconds:09d} " + " ".join(f"{v:.9g}" for v in pose) + "\n")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, platform and the packages that decide about results; git hash when run from a checkout."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    root = Path(__file__).resolve().parents[2]
+    if (root / ".git").exists():
+        with suppress(OSError, subprocess.SubprocessError):
+            run = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"], capture_output=True, text=True, timeout=5, check=True)
+            found["git"] = run.stdout.strip()
+    return found
+
+
+def _fresh_folder(base: Path) -> Path:
+    for attempt in range(1000):
+        path = base if attempt == 0 else base.with_name(f"{base.name}_{attempt}")
+        with suppress(FileExistsError):
+            path.mkdir(parents=True)
+            return path
+    raise FileExistsError(17, "too many runs in one second")
+
+
+def _point_latest_to(path: Path) -> None:
+    link = path.parent / "latest"
+    with suppress(OSError):  # file systems without links: the folder alone will do
+        if link.is_symlink():
+            link.unlink()
+        link.symlink_to(path.name)
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} does not belong into metrics")

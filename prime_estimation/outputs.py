@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Everything that is published about one estimate: the same list for replay, Cyclone DDS and rclpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from .config import EstimatorConfig
+from .io import outbound
+from .io.outbound import Make
+from .robot import Robot
+from .types import Estimate
+
+WORLD_FRAME = "odom"
+
+TOPICS = {
+    "odometry": "nav_msgs/msg/Odometry",
+    "joint_states": "sensor_msgs/msg/JointState",
+    "contact_wrenches": "prime_estimation_msgs/msg/ContactWrenches",
+    "inertial_parameters": "prime_estimation_msgs/msg/InertialParameters",
+    "status": "prime_estimation_msgs/msg/EstimatorStatus",
+}
+
+
+class Outputs:
+    """Builds the output messages of a robot's estimates.
+
+    Args:
+        robot: gives names and, through forward kinematics, the axes of the contact frames.
+        config: limit of the mass' standard deviation below which inertia is marked valid.
+        make: function from a message type's name to its class.
+        world_frame: frame of odometry and contact wrenches.
+    """
+
+    def __init__(self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME):
+        self.world_frame, self.base_frame = world_frame, robot.config.base_frame
+        self._robot, self._make, self._config = robot, make, config
+        self._data = robot.model.createData()
+        self._frames = {c.name: (c.frame, robot.model.getFrameId(c.frame)) for c in robot.contacts}
+        self._sequence = 0
+        self._previous: Estimate | None = None
+
+    def topics(self) -> dict[str, str]:
+        """Types of all topics by name, the names relative to the node."""
+        wrenches = {outbound.contact_topic(c.name): "geometry_msgs/msg/WrenchStamped" for c in self._robot.contacts}
+        return {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
+
+    def odometry(self, estimate: Estimate):
+        """nav_msgs/Odometry."""
+        return outbound.odometry(self._make, estimate, self.world_frame, self.base_frame)
+
+    def transform(self, estimate: Estimate):
+        """tf2_msgs/TFMessage, world -> base."""
+        return outbound.transform(self._make, estimate, self.world_frame, self.base_frame)
+
+    def messages(self, estimate: Estimate) -> list[tuple[str, object]]:
+        """(topic, message) of all topics, once per node of the window."""
+        make = self._make
+        self._sequence += 1
+        valid = outbound.may_be_used(estimate, self._config.publish_mass_stddev)
+        out = [
+            ("odometry", self.odometry(estimate)),
+            ("/tf", self.transform(estimate)),
+            ("joint_states", outbound.joint_states(make, estimate, self._robot.joint_names)),
+            ("contact_wrenches", outbound.contact_wrenches(make, estimate, self.world_frame)),
+            ("inertial_parameters", outbound.inertial_parameters(make, estimate, self.world_frame, self._sequence, valid)),
+            ("status", outbound.estimator_status(make, estimate, self.world_frame)),
+        ]
+        out += self._wrenches(estimate)
+        self._previous = estimate
+        return out
+
+    def _wrenches(self, estimate: Estimate) -> list[tuple[str, object]]:
+        # forces are one node older than the state: their frames come from the posture of that node
+        before = self._previous
+        posture = before if before is not None and before.stamp_ns == estimate.contacts_stamp_ns else estimate
+        q = posture.joint_position
+        if self._robot.config.floating_base:
+            q = np.concatenate([posture.position_world, posture.quat_world_base, q])
+        pin.forwardKinematics(self._robot.model, self._data, q)
+        out = []
+        for contact in estimate.contacts:
+            frame, index = self._frames[contact.name]
+            pose = pin.updateFramePlacement(self._robot.model, self._data, index)
+            message = outbound.wrench_stamped(self._make, contact, estimate.contacts_stamp_ns, frame, pose)
+            out.append((outbound.contact_topic(contact.name), message))
+        return out

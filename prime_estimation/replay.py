@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Replay: bag -> samples -> synchronizer -> estimator -> messages -> bag. Data time only, so that it repeats bit for bit."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .config import Config
+from .errors import DataError
+from .estimator import Estimator
+from .io.bag import ROLES, BagReader, BagWriter, describe_topics, find_sensor_topics
+from .io.messages import Inbound
+from .outputs import Outputs
+from .robot import Robot
+from .sync import Synchronizer
+from .types import Estimate, ImuSample, Sample
+
+PREFIX = "/prime/"
+
+
+class Pipeline:
+    """Samples in, estimates out: the part that replay and live node have in common.
+
+    Args:
+        robot, config: what is estimated, and how.
+        mocap: use motion capture.
+    """
+
+    def __init__(self, robot: Robot, config: Config, mocap: bool = True):
+        self.estimator = Estimator(robot, config, mocap)
+        step_ns = round(config.estimator.step * 1e9)
+        self.sync = Synchronizer(step_ns, robot.nj, use_mocap=mocap, use_imu=robot.imu_joint is not None)
+
+    def push(self, sample: Sample) -> Iterator[Estimate]:
+        """The estimates of all nodes that this sample completes (mostly none or one)."""
+        self.sync.push(sample)
+        while (measurement := self.sync.pop()) is not None:
+            if self.sync.pop_discontinuity():
+                self.estimator.reset()
+            estimate = self.estimator.update(measurement)
+            if estimate is not None:
+                yield replace(estimate, status=self._status(estimate))
+
+    def _status(self, estimate: Estimate):
+        sensors = tuple(f"{s}: no data" if s in self.sync.stale else s for s in estimate.status.sensors)
+        return replace(estimate.status, dropped_samples=self.sync.dropped_samples, sensors=sensors)
+
+
+@dataclass
+class ReplaySummary:
+    """What a replay did.
+
+    Attributes:
+        topics: sensor topics used, by role.
+        nodes: estimates published.
+        data_seconds, wall_seconds: span of the data, and the time it took.
+        counts: refused messages and samples by reason.
+        notice: empty, or what could not be read of the bag.
+        final: the last estimate.
+    """
+
+    topics: dict[str, str]
+    nodes: int
+    data_seconds: float
+    wall_seconds: float
+    counts: dict[str, int]
+    notice: str
+    final: Estimate
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        final = self.final
+        bodies = {b.link: {"mass_kg": b.mass, "mass_stddev_kg": b.mass_stddev, "com_m": b.com.tolist(), "observable": b.observable} for b in final.bodies}
+        return {
+            "topics": self.topics,
+            "nodes": self.nodes,
+            "data_seconds": self.data_seconds,
+            "wall_seconds": self.wall_seconds,
+            "real_time_factor": self.data_seconds / self.wall_seconds,
+            "counts": self.counts,
+            "notice": self.notice,
+            "total_mass_kg": final.total_mass,
+            "total_mass_stddev_kg": final.total_mass_stddev,
+            "bodies": bodies,
+            "restarts": final.status.restarts,
+            "refused_steps": final.status.refused_steps,
+        }
+
+
+def sensor_samples(bag: BagReader, topics: Mapping[str, str], inbound: Inbound) -> Iterator[tuple[int, Sample]]:
+    """(arrival_ns, sample) of the sensor topics (role -> topic) in order of arrival."""
+    role_of = {topic: role for role, topic in topics.items()}
+    for topic, arrival_ns, message in bag.messages(role_of):
+        sample = inbound.sample(role_of[topic], message, arrival_ns)
+        if sample is not None:
+            yield arrival_ns, sample
+
+
+def choose_topics(bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Sensor topics of the bag by role; DataError when a sensor that the robot needs is not there."""
+    roles = [r for r in ROLES if (r != "mocap" or mocap) and (r != "imu" or robot.imu_joint is not None)]
+    found = find_sensor_topics(bag.topics, given, roles)
+    needed = ["joint_states"] + (["imu"] if "imu" in roles else [])
+    missing = [r for r in needed if r not in found]
+    if missing:
+        kinds = ", ".join(f"{r} ({' or '.join(ROLES[r].types)})" for r in missing)
+        raise DataError(f"{bag.path} lacks {kinds}; it has {describe_topics(bag.topics)}", missing)
+    return found
+
+
+def replay(
+    bag_path: str | Path,
+    robot: Robot,
+    config: Config,
+    out: str | Path,
+    *,
+    mocap: bool = True,
+    realtime: bool = False,
+    topics: Mapping[str, str] | None = None,
+    progress: Callable[[float], None] = lambda fraction: None,
+    observer: Callable[[Estimate], None] = lambda estimate: None,
+) -> ReplaySummary:
+    """Estimate from a recorded bag and write the output topics to `out` as `/prime/...`, stamped with data time.
+
+    Args:
+        bag_path: rosbag2 folder, MCAP or sqlite3 file.
+        mocap: use motion capture if the bag has it.
+        realtime: pace the input as it was recorded.
+        topics: sensor topics by role, where they cannot be found by type and name.
+        progress: called now and then with the fraction of the bag that is done.
+        observer: called with every estimate.
+
+    Raises:
+        DataError: the bag cannot be used, or does not fit the robot, or is too short for one estimate.
+    """
+    if Path(out).exists() and Path(bag_path).exists() and Path(out).samefile(bag_path):
+        raise DataError(f"input and output are the same file: {out}", out)
+    started = time.perf_counter()
+    with BagReader(bag_path) as bag:
+        used = choose_topics(bag, robot, mocap, topics)
+        inbound, pipeline = Inbound(robot.joint_names), Pipeline(robot, config, mocap and "mocap" in used)
+        with BagWriter(out) as writer:
+            run = _Run(bag, pipeline, Outputs(robot, config.estimator, writer.message_class), writer, observer)
+            run.play(sensor_samples(bag, used, inbound), realtime, progress)
+            if run.last is None:
+                inbound.check_joints_seen()
+                raise DataError(_why_no_estimate(bag, used, inbound, pipeline), bag_path)
+        counts = Counter(inbound.counts) + Counter(pipeline.sync.counts) + Counter({f"{t}: undecodable": n for t, n in bag.rejected.items()})
+        seconds = (bag.end_ns - bag.start_ns) * 1e-9
+        return ReplaySummary(used, run.nodes, seconds, time.perf_counter() - started, dict(counts), bag.notice, run.last)
+
+
+class _Run:
+    """State of one replay."""
+
+    def __init__(self, bag: BagReader, pipeline: Pipeline, outputs: Outputs, writer: BagWriter, observer: Callable[[Estimate], None]):
+        self._bag, self._pipeline, self._outputs, self._writer, self._observer = bag, pipeline, outputs, writer, observer
+        for topic, kind in outputs.topics().items():
+            writer.add_topic(_absolute(topic), kind)
+        self._predicted: Estimate | None = None
+        self.nodes = 0
+        self.last: Estimate | None = None
+
+    def play(self, samples: Iterator[tuple[int, Sample]], realtime: bool, progress: Callable[[float], None]) -> None:
+        start, span = self._bag.start_ns, max(1, self._bag.end_ns - self._bag.start_ns)
+        clock, shown = time.perf_counter(), 0.0
+        for arrival_ns, sample in samples:
+            due = clock + (arrival_ns - start) * 1e-9
+            if realtime and due > time.perf_counter():
+                time.sleep(due - time.perf_counter())
+            for estimate in self._pipeline.push(sample):
+                if realtime:
+                    latency_ms = 1e3 * (time.perf_counter() - due)
+                    estimate = replace(estimate, status=replace(estimate.status, latency_ms=latency_ms))
+                self._publish(estimate)
+            self._predict(sample)
+            fraction = (arrival_ns - start) / span
+            if fraction - shown > 0.002:
+                progress(fraction)
+                shown = fraction
+        progress(1.0)
+
+    def _publish(self, estimate: Estimate) -> None:
+        self.nodes += 1
+        self.last = estimate
+        if self._predicted is not None and self._predicted.stamp_ns < estimate.stamp_ns:
+            self._write_predicted()
+        self._predicted = None
+        for topic, message in self._outputs.messages(estimate):
+            self._writer.write(_absolute(topic), estimate.stamp_ns, message)
+        self._observer(estimate)
+
+    def _predict(self, sample: Sample) -> None:
+        """Odometry at IMU rate. One prediction is held back: at a node's own time the node's estimate is what counts."""
+        if self.last is None or not isinstance(sample, ImuSample) or sample.stamp_ns <= self.last.stamp_ns:
+            return
+        self._write_predicted()
+        self._predicted = self._pipeline.estimator.predict(sample)
+
+    def _write_predicted(self) -> None:
+        if self._predicted is not None:
+            self._writer.write(f"{PREFIX}odometry", self._predicted.stamp_ns, self._outputs.odometry(self._predicted))
+
+
+def _absolute(topic: str) -> str:
+    return topic if topic.startswith("/") else PREFIX + topic
+
+
+def _why_no_estimate(bag: BagReader, used: Mapping[str, str], inbound: Inbound, pipeline: Pipeline) -> str:
+    counts = {**inbound.counts, **pipeline.sync.counts}
+    seen = ", ".join(f"{role} {bag.topics[topic].count}" for role, topic in used.items())
+    refused = ", ".join(f"{reason} {n}" for reason, n in counts.items()) or "nothing"
+    seconds = (bag.end_ns - bag.start_ns) * 1e-9
+    return f"no estimate from {bag.path}: {seconds:.2f} s of data ({seen} messages; refused: {refused}) are not enough for a start"
