@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <Eigen/QR>
+
+#include "action_least_squares.hpp"
+
+namespace prime {
+
+/// First node of the window: its control is the correction of the initial state and parameters, its cost what is known of them.
+///
+///     x_1 = x_ref (+) u,   r = L^-1 (u - m),   P = L L^T
+///
+/// (x_ref, m, L): cost-to-come of all nodes that left the window. The mean is carried as deviation m from the point of linearization,
+/// which keeps the gradient of the cost-to-come; L is a lower triangular square root of the covariance of state and parameters.
+class ActionArrival : public ActionLeastSquares {
+ public:
+  ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state, const Eigen::VectorXd& reference, const Eigen::MatrixXd& covariance);
+
+  void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
+  void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override { calc(data, x, mean); }
+  void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
+  void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override { calcDiff(data, x, mean); }
+
+  /// Let a node leave: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0, u0), push it through the node's dynamics and add the
+  /// process noise `noise` (ndx, k), a square root of its covariance.
+  ///
+  /// The node is linearized at (x0, u0), its smoothed point, and the new mean is relative to `reference`, the smoothed point of the
+  /// next node: an orthogonal triangularization of the stacked residuals (square-root information form), then of the propagated
+  /// square root. No measurement is used twice: only those of the node that leaves enter.
+  void advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0,
+               const ConstRef& reference, const Eigen::Ref<const Eigen::MatrixXd>& noise);
+
+  /// Replace the knowledge of the variables `indices` (of the tangent) by `rows * dx + N(0, std^2)`, and shift their reference by `change`.
+  void redefine(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows, const ConstRef& stddev, const ConstRef& change);
+
+  /// Add independent noise: covariance += noise noise^T.
+  void inflate(const Eigen::Ref<const Eigen::MatrixXd>& noise);
+
+  Eigen::MatrixXd covariance() const { return L * L.transpose(); }
+  /// x_ref (+) m
+  Eigen::VectorXd estimate() const;
+
+  Eigen::VectorXd reference, mean;
+  Eigen::MatrixXd L;
+
+ private:
+  void setRoot(const Eigen::MatrixXd& wide);
+
+  Eigen::MatrixXd Linv_, J_, stacked_, wide_, F_;
+  Eigen::VectorXd rhs_;
+};
+
+}  // namespace prime

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <memory>
+#include <pinocchio/spatial/se3.hpp>
+
+#include "action_least_squares.hpp"
+#include "contact_dynamics.hpp"
+#include "state_parameters.hpp"
+
+namespace prime {
+
+/// Where the parameters of a window lie in `p`; -1: not a parameter.
+struct ParameterLayout {
+  int theta = -1;               ///< log-Cholesky inertia, 10 per link
+  int accelerometer_bias = -1;  ///< [m/s^2]
+  int gyro_bias = -1;           ///< [rad/s]
+  int height = -1;              ///< ground height, one per foot [m]
+  int friction = -1;            ///< log of the friction coefficient
+  int mocap = -1;               ///< rotation from base to tracked body, so(3) [rad]
+  int size = 0;
+
+  static ParameterLayout make(const ContactDynamics& dynamics, bool imu, bool mocap);
+};
+
+/// A pose of the tracked body, taken `age` seconds before the node (0 <= age <= dt).
+struct PoseInput {
+  double age = 0.0;
+  Eigen::Vector3d position = Eigen::Vector3d::Zero();
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  double weight_position = 0.0, weight_rotation = 0.0;  ///< 1/std; 0: absent
+};
+
+/// What one node is given. Weights are reciprocal standard deviations; 0 means that the reading is absent.
+struct NodeInput {
+  static constexpr std::size_t kPoses = 2;
+
+  explicit NodeInput(const ContactDynamics& dynamics);
+  Eigen::VectorXd position, velocity, torque;  ///< (nq) configuration [base part unused], (nj) mean over the past step, (nj) centred mean
+  Eigen::Vector3d gyro, accelerometer;         ///< IMU frame; mean over the past step, centred mean
+  Eigen::Matrix3d orientation;                 ///< world <- IMU, from its own filter (yaw not used)
+  Eigen::VectorXd weight_position, weight_velocity;
+  double weight_gyro = 0.0, weight_accelerometer = 0.0, weight_tilt = 0.0;
+  Eigen::VectorXd weight_force, weight_xi;     ///< (nv), (nxi) process disturbances
+  PoseInput pose[kPoses];
+};
+
+/// Running node of the window: contact dynamics and the residuals of the sensors.
+///
+///     forward:  u = (w, xi), v+ from the contact Newton;   inverse:  u = (v+, xi), w = g(v+)/dt is a residual
+///     r = [w, xi | encoder, rate, gyro, tilt, poses at x | accelerometer at (x, v+)], each divided by its standard deviation
+///
+/// Time meaning: v_k is the mean velocity over the step that ends at node k; rates and gyro are means over it, torque and specific
+/// force are triangular means centred at the node, as is the contact force lambda_k/dt.
+class ActionMeasurement : public ActionLeastSquares {
+ public:
+  struct Data : ActionLeastSquares::Data {
+    template <template <typename Scalar> class Model>
+    Data(Model<double>* const model, const ContactDynamics& dynamics)
+        : ActionLeastSquares::Data(model), dynamics(dynamics), fresh(true) {
+      const auto nv = dynamics.nv(), n = model->get_state()->get_ndx() + model->get_nu();
+      G = Eigen::MatrixXd::Zero(nv, n);
+      D = G;
+      q_step = Eigen::VectorXd::Zero(nv);
+      dq = q_step;
+      force = q_step;
+      Jq = Eigen::MatrixXd::Zero(nv, nv);
+      Jv = Jq;
+      height = Eigen::VectorXd::Zero(dynamics.nfeet());
+      theta = Eigen::VectorXd::Zero(dynamics.ntheta());
+    }
+    ContactDynamics::Data dynamics;
+    Eigen::MatrixXd G, D;  ///< d g/d(x, u) and d v+/d(x, u), columns (q, v, p, u)
+    Eigen::VectorXd q_step, dq, force, height, theta;
+    Eigen::MatrixXd Jq, Jv;
+    const void* input = nullptr;  ///< whose solution is in `dynamics`: the Newton iteration starts there
+    bool fresh;
+  };
+
+  ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics, const ParameterLayout& layout,
+                    const pinocchio::SE3& base_M_imu, const Eigen::VectorXd& nominal, bool inverse);
+
+  std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this, *dynamics); }
+  void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
+  void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
+  void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
+  void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
+
+  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calcDiff, with Jacobians in x and u.
+  void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f, Eigen::MatrixXd& f_x, Eigen::MatrixXd& f_u) const;
+
+  std::shared_ptr<NodeInput> input;
+  const std::shared_ptr<ContactDynamics> dynamics;
+  const ParameterLayout layout;
+  const pinocchio::SE3 base_M_imu;
+  const Eigen::VectorXd nominal;  ///< theta, heights, log friction used where they are no parameters
+  const bool inverse;
+
+ private:
+  void setParameters(Data& d, const ConstRef& x) const;
+  void stateResidual(Data& d, const ConstRef& x) const;
+  void stateJacobian(Data& d, const ConstRef& x) const;
+  void accelerometer(Data& d, const ConstRef& x, bool jacobian) const;
+  void collectDerivatives(Data& d) const;
+  void assembleSparse(Data& d, bool terminal) const;
+
+  std::size_t nv_, nj_, nxi_;
+  std::size_t row_encoder_, row_rate_, row_gyro_, row_tilt_, row_pose_, row_accelerometer_;
+};
+
+}  // namespace prime

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "contact_dynamics.hpp"
+
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/regressor.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+
+namespace prime {
+
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using pinocchio::Force;
+using pinocchio::Motion;
+
+namespace {
+
+/// Velocity indices of the joints between the universe and `joint`, root first.
+std::vector<std::size_t> supportIndices(const pinocchio::Model& model, const std::size_t joint) {
+  std::vector<std::size_t> indices;
+  for (const auto j : model.supports[joint]) {
+    if (j == 0) continue;
+    for (int k = 0; k < model.joints[j].nv(); ++k) indices.push_back(model.joints[j].idx_v() + k);
+  }
+  return indices;
+}
+
+std::vector<std::size_t> jointOfIndex(const pinocchio::Model& model) {
+  std::vector<std::size_t> joint(model.nv);
+  for (int j = 1; j < model.njoints; ++j)
+    for (int k = 0; k < model.joints[j].nv(); ++k) joint[model.joints[j].idx_v() + k] = j;
+  return joint;
+}
+
+std::string describe(const char* what, const VectorXd& x) {
+  std::ostringstream text;
+  text << "contact dynamics: " << what << " is not finite: [" << x.transpose() << "]";
+  return text.str();
+}
+
+}  // namespace
+
+ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts_,
+                                 const std::vector<std::size_t>& links_, const VectorXd& damping, const VectorXd& friction,
+                                 const bool floating_base_, const DynamicsOptions& options_)
+    : contacts(contacts_),
+      links(links_),
+      joint_damping(damping),
+      joint_friction(friction),
+      floating_base(floating_base_),
+      options(options_),
+      model_(model),
+      joint_of_index_(jointOfIndex(model)),
+      nxi_(0) {
+  if (!(options.law.compliance > 0.0)) throw std::invalid_argument("contact dynamics: the compliance must be positive");
+  std::vector<std::size_t> count;
+  for (const auto& contact : contacts) {
+    if (contact.foot >= count.size()) count.resize(contact.foot + 1, 0);
+    ++count[contact.foot];
+    support.push_back(supportIndices(model, contact.joint));
+  }
+  for (const auto n : count) {
+    foot_xi.push_back(nxi_);
+    foot_xi_size.push_back(n > 1 ? 6 : 3);
+    nxi_ += foot_xi_size.back();
+  }
+}
+
+ContactDynamics::Data::Data(const ContactDynamics& d)
+    : model(d.model()),
+      pin(d.model()),
+      pin_bias(d.model()),
+      q(VectorXd::Zero(d.nq())),
+      v(VectorXd::Zero(d.nv())),
+      vplus(VectorXd::Zero(d.nv())),
+      force(VectorXd::Zero(d.nv())),
+      xi(VectorXd::Zero(d.nxi())),
+      theta(VectorXd::Zero(d.ntheta())),
+      height(VectorXd::Zero(d.nfeet())),
+      friction(0.8),
+      M(MatrixXd::Zero(d.nv(), d.nv())),
+      A(M),
+      Ainv(M),
+      bias(v),
+      g(v),
+      g_try(v),
+      step(v),
+      v_try(v),
+      loss(VectorXd::Zero(d.nj())),
+      dloss(loss),
+      scale(v),
+      J(MatrixXd::Zero(3 * d.nc(), d.nv())),
+      center(d.nc(), Vector3d::Zero()),
+      point(center),
+      phi(d.nc(), 0.0),
+      psi(phi),
+      dpsi(phi),
+      law(d.nc()),
+      impulse(VectorXd::Zero(3 * d.nc())),
+      velocity(impulse),
+      dtheta(d.links.size(), MatrixXd::Zero(10, 10)),
+      iterations(0),
+      g_q(M),
+      g_v(M),
+      g_xi(MatrixXd::Zero(d.nv(), d.nxi())),
+      g_theta(MatrixXd::Zero(d.nv(), d.ntheta())),
+      g_height(MatrixXd::Zero(d.nv(), d.nfeet())),
+      g_friction(v),
+      dvel_q(J),
+      dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
+      lu(d.nv()),
+      path(d.nv()),
+      columns(6, d.nv()),
+      LJ(MatrixXd::Zero(3, d.nv())),
+      body_jacobian(MatrixXd::Zero(6, d.nv())),
+      body_regressor(MatrixXd::Zero(6, 10)),
+      a(v),
+      parameters_set(false) {}
+
+void ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta, const Eigen::Ref<const VectorXd>& height,
+                                    const double friction) const {
+  data.height = height;
+  data.friction = friction;
+  if (data.parameters_set && data.theta == theta) return;
+  data.theta = theta;
+  data.parameters_set = true;
+  Eigen::Matrix<double, 10, 1> pi;
+  Eigen::Matrix<double, 10, 10> jacobian;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    logCholeskyToDynamic(theta.segment<10>(10 * i), pi, jacobian);
+    if (!pi.allFinite() || pi[0] < 1e-9) throw std::runtime_error(describe("inertia", theta));
+    data.dtheta[i] = jacobian;
+    data.model.inertias[links[i]] = pinocchio::Inertia::FromDynamicParameters(pi);
+  }
+}
+
+void ContactDynamics::contactKinematics(Data& data) const {
+  const double width = options.penetration_width, low = options.penetration_factor;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const auto& contact = contacts[i];
+    data.center[i] = data.pin.oMi[contact.joint].act(contact.position);
+    data.point[i] = data.center[i];
+    if (options.rolling) data.point[i].z() -= contact.radius;
+    for (const auto k : support[i])
+      data.J.block<3, 1>(3 * i, k) =
+          data.pin.J.col(k).head<3>() + Vector3d(data.pin.J.col(k).tail<3>()).cross(data.point[i]);
+    const double phi = data.center[i].z() - contact.radius - data.height[contact.foot];
+    const double root = std::sqrt(phi * phi + width * width);
+    data.phi[i] = phi;
+    data.psi[i] = 0.5 * (1.0 + low) * phi + 0.5 * (1.0 - low) * (root - width);
+    data.dpsi[i] = 0.5 * (1.0 + low) + 0.5 * (1.0 - low) * phi / root;
+  }
+}
+
+void ContactDynamics::prepare(Data& data, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& v,
+                              const Eigen::Ref<const VectorXd>& force, const Eigen::Ref<const VectorXd>& xi) const {
+  data.q = q;
+  data.v = v;
+  data.force = force;
+  data.xi = xi;
+  if (!data.q.allFinite()) throw std::runtime_error(describe("the configuration", data.q));
+  if (!data.v.allFinite()) throw std::runtime_error(describe("the velocity", data.v));
+  if (!data.force.allFinite()) throw std::runtime_error(describe("the generalized force", data.force));
+  if (!data.xi.allFinite()) throw std::runtime_error(describe("the contact disturbance", data.xi));
+  pinocchio::crba(data.model, data.pin, data.q, pinocchio::Convention::WORLD);
+  data.M = data.pin.M.selfadjointView<Eigen::Upper>();
+  data.bias = pinocchio::nonLinearEffects(data.model, data.pin_bias, data.q, data.v);
+  data.scale = data.M.diagonal().cwiseInverse();
+  contactKinematics(data);
+}
+
+Vector3d ContactDynamics::disturbance(const Data& data, const std::size_t i) const {
+  const auto foot = contacts[i].foot;
+  Vector3d xi = data.xi.segment<3>(foot_xi[foot]);
+  if (foot_xi_size[foot] == 6)
+    xi += Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)).cross(data.pin.oMi[contacts[i].joint].rotation() * contacts[i].lever);
+  return xi;
+}
+
+void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus, const bool derivatives) const {
+  data.velocity.noalias() = data.J * vplus;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    Vector3d c = data.velocity.segment<3>(3 * i) + disturbance(data, i);
+    c.z() += data.psi[i] / options.dt;
+    if (derivatives) {
+      options.law.evaluate(c, data.friction, data.law[i]);
+      data.impulse.segment<3>(3 * i) = data.law[i].impulse;
+    } else {
+      data.impulse.segment<3>(3 * i) = options.law.impulse(c, data.friction);
+    }
+  }
+}
+
+void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vplus, const bool matrix) const {
+  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
+  data.vplus = vplus;
+  evaluateLaw(data, data.vplus, matrix);
+  data.a = data.vplus - data.v;
+  data.g.noalias() = data.M * data.a;
+  data.g += dt * (data.bias - data.force);
+  data.g.noalias() -= data.J.transpose() * data.impulse;
+  const auto offset = nv() - nj();
+  for (std::size_t j = 0; j < nj(); ++j) {
+    // joint losses at the middle of the step: the instant at which the averaged torque is centred
+    const double rate = 0.5 * (data.v[offset + j] + data.vplus[offset + j]), root = std::sqrt(rate * rate + e2);
+    data.loss[j] = joint_damping[j] * rate + joint_friction[j] * rate / root;
+    data.dloss[j] = joint_damping[j] + joint_friction[j] * e2 / (root * root * root);
+    data.g[offset + j] += dt * data.loss[j];
+  }
+  if (!matrix) return;
+  data.A = data.M;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const auto Ji = data.J.middleRows<3>(3 * i);
+    data.LJ.noalias() = data.law[i].d_velocity * Ji;
+    data.A.noalias() -= Ji.transpose() * data.LJ;
+  }
+  for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * dt * data.dloss[j];
+}
+
+void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+  data.v_try = guess;
+  if (!data.v_try.allFinite()) data.v_try = data.v;
+  residual(data, data.v_try, true);
+  auto norm = [&data]() { return data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>(); };
+  auto merit = [&data]() { return data.g.cwiseProduct(data.scale.cwiseSqrt()).squaredNorm(); };
+  double value = merit();
+  for (data.iterations = 0; data.iterations < options.max_iterations; ++data.iterations) {
+    if (norm() < options.tolerance) return;
+    data.lu.compute(data.A);
+    data.step.noalias() = data.lu.solve(data.g);
+    if (!data.step.allFinite()) break;
+    data.v_try = data.vplus;
+    double t = 1.0, next = value;
+    for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
+      data.g_try = data.v_try - t * data.step;
+      residual(data, data.g_try, false);
+      next = merit();
+      if (next < (1.0 - 1e-4 * t) * value) break;
+    }
+    const bool stuck = !(next < value);
+    residual(data, data.g_try, true);
+    value = merit();
+    // at round-off level the merit cannot fall further: accept what a relative test would accept
+    if (stuck && norm() < 1e3 * options.tolerance) return;
+    if (stuck) break;
+  }
+  if (norm() < 1e3 * options.tolerance) return;
+  std::ostringstream text;
+  text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual " << norm()
+       << "); largest speed " << data.v.lpNorm<Eigen::Infinity>() << ", largest force " << data.force.lpNorm<Eigen::Infinity>();
+  if (!contacts.empty()) text << ", lowest gap " << *std::min_element(data.phi.begin(), data.phi.end()) << " m";
+  throw std::runtime_error(text.str());
+}
+
+void ContactDynamics::derivatives(Data& data) const {
+  const double dt = options.dt;
+  data.a = (data.vplus - data.v) / dt;
+  pinocchio::rnea(data.model, data.pin_bias, data.q, data.v, data.a);
+  pinocchio::computeRNEADerivatives(data.model, data.pin, data.q, data.v, data.a);
+  data.g_q = dt * data.pin.dtau_dq;
+  data.g_v = dt * data.pin.dtau_dv - data.M;
+  const auto offset = nv() - nj();
+  for (std::size_t j = 0; j < nj(); ++j) data.g_v(offset + j, offset + j) += 0.5 * dt * data.dloss[j];
+  data.g_xi.setZero();
+  data.g_height.setZero();
+  data.g_friction.setZero();
+  for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
+  for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
+}
+
+void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
+  // World spatial algebra: column S_k of the Jacobian turns with the joints before it, dS_m/dq_k = S_k x S_m (k not behind m),
+  // hence d(velocity of the body)/dq_k = S_k x (V - V_parent(k)); the contact point moves with the centre of the sphere.
+  const auto& contact = contacts[i];
+  const auto& indices = support[i];
+  const auto& joint = joint_of_index_;
+  const double dt = options.dt;
+  const Vector3d p = data.point[i], lambda = data.impulse.segment<3>(3 * i);
+  const Force wrench(lambda, p.cross(lambda));
+  const Matrix3d& L = data.law[i].d_velocity;
+  const auto foot = contact.foot;
+  const bool flat = foot_xi_size[foot] == 6;
+  const Vector3d xi_angular = flat ? Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)) : Vector3d::Zero();
+  const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
+
+  Motion V = Motion::Zero(), before = Motion::Zero();
+  std::size_t current = 0;
+  for (const auto k : indices) {
+    if (joint[k] != current) before = V, current = joint[k];
+    data.path[k] = before;
+    V += Motion(data.pin.J.col(k) * data.vplus[k]);
+  }
+  for (const auto k : indices) {
+    const Motion S(data.pin.J.col(k));
+    const Motion dV = S.cross(Motion(V - data.path[k]));
+    const Vector3d dp = S.linear() + S.angular().cross(data.center[i]);
+    Vector3d dc = dV.linear() + dV.angular().cross(p) + V.angular().cross(dp);
+    if (flat) dc += xi_angular.cross(S.angular().cross(lever));
+    data.dvel_q.block<3, 1>(3 * i, k) = dc;
+    data.dphi_q(i, k) = dp.z();
+    dc.z() += data.dpsi[i] / dt * dp.z();
+    const Vector3d dlambda = L * dc, turning = dp.cross(lambda);
+    for (const auto m : indices) {
+      const Motion Sm(data.pin.J.col(m));
+      double change = Sm.angular().dot(turning) + data.J.block<3, 1>(3 * i, m).dot(dlambda);
+      if (joint[k] <= joint[m]) change += S.cross(Sm).toVector().dot(wrench.toVector());
+      data.g_q(m, k) -= change;
+    }
+  }
+  const auto Ji = data.J.middleRows<3>(3 * i);
+  data.LJ.noalias() = L.transpose() * Ji;  // (J^T L)^T
+  data.g_xi.middleCols<3>(foot_xi[foot]) -= data.LJ.transpose();
+  if (flat) {
+    Matrix3d cross;  // xi_angular x lever = -[lever]x xi_angular
+    cross << 0, lever.z(), -lever.y(), -lever.z(), 0, lever.x(), lever.y(), -lever.x(), 0;
+    data.g_xi.middleCols<3>(foot_xi[foot] + 3).noalias() -= data.LJ.transpose() * cross;
+  }
+  data.g_height.col(foot) += data.dpsi[i] / dt * data.LJ.row(2).transpose();
+  data.g_friction.noalias() -= Ji.transpose() * data.law[i].d_friction;
+}
+
+void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {
+  const auto link = links[i];
+  pinocchio::bodyRegressor(data.pin_bias.v[link], data.pin_bias.a_gf[link], data.body_regressor);
+  data.columns.topRows<6>().setZero();
+  for (const auto j : model_.supports[link]) {
+    if (j == 0) continue;
+    for (int n = 0; n < model_.joints[j].nv(); ++n) {
+      const auto k = model_.joints[j].idx_v() + n;
+      data.columns.col(k) = data.pin.oMi[link].actInv(Motion(data.pin.J.col(k))).toVector();
+    }
+  }
+  const Eigen::Matrix<double, 6, 10> regressor = options.dt * data.body_regressor * data.dtheta[i];
+  data.g_theta.middleCols<10>(10 * i).noalias() = data.columns.transpose() * regressor;
+}
+
+void logCholeskyToDynamic(const Eigen::Ref<const VectorXd>& theta, Eigen::Matrix<double, 10, 1>& pi,
+                          Eigen::Matrix<double, 10, 10>& jacobian) {
+  const pinocchio::LogCholeskyParametersTpl<double, 0> parameters{Eigen::Matrix<double, 10, 1>(theta)};
+  pi = parameters.toDynamicParameters();
+  jacobian = parameters.calculateJacobian();
+}
+
+VectorXd dynamicToLogCholesky(const Eigen::Ref<const VectorXd>& pi) {
+  // pseudo-inertia = U U^T with U upper triangular: the Cholesky factor of the matrix with rows and columns reversed
+  Matrix3d inertia;
+  inertia << pi[4], pi[5], pi[7], pi[5], pi[6], pi[8], pi[7], pi[8], pi[9];
+  Eigen::Matrix4d pseudo;
+  pseudo.topLeftCorner<3, 3>() = 0.5 * inertia.trace() * Matrix3d::Identity() - inertia;
+  pseudo.topRightCorner<3, 1>() = pi.segment<3>(1);
+  pseudo.bottomLeftCorner<1, 3>() = pi.segment<3>(1).transpose();
+  pseudo(3, 3) = pi[0];
+  const Eigen::LLT<Eigen::Matrix4d> llt(pseudo.reverse().eval());
+  if (llt.info() != Eigen::Success) throw std::invalid_argument("the inertia is not physically consistent (pseudo-inertia not positive definite)");
+  const Eigen::Matrix4d lower = llt.matrixL();
+  const Eigen::Matrix4d U = lower.reverse();
+  const double scale = U(3, 3);
+  VectorXd theta(10);
+  theta << std::log(scale), std::log(U(0, 0) / scale), std::log(U(1, 1) / scale), std::log(U(2, 2) / scale), U(0, 1) / scale,
+      U(1, 2) / scale, U(0, 2) / scale, U(0, 3) / scale, U(1, 3) / scale, U(2, 3) / scale;
+  return theta;
+}
+
+}  // namespace prime

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <pinocchio/multibody/data.hpp>
+#include <pinocchio/multibody/model.hpp>
+
+#include <Eigen/LU>
+#include <string>
+#include <vector>
+
+#include "contact_law.hpp"
+
+namespace prime {
+
+/// A contact sphere, fixed in the frame of a joint.
+struct ContactPoint {
+  std::string name;
+  std::size_t joint;         ///< joint that carries it
+  Eigen::Vector3d position;  ///< centre in the joint's frame [m]
+  Eigen::Vector3d lever;     ///< centre relative to the foot's frame origin, in the joint's frame [m]
+  double radius;             ///< [m]
+  std::size_t foot;          ///< index of the foot: contacts of a foot share ground height and disturbance
+};
+
+/// What the dynamics are, apart from the robot's model.
+struct DynamicsOptions {
+  double dt = 0.01;                  ///< step [s]
+  ContactLaw law;
+  bool rolling = true;               ///< the contact point moves under the sphere
+  double penetration_factor = 0.7;   ///< share of a penetration that one step corrects (Baumgarte)
+  double penetration_width = 3e-4;   ///< where the factor sets in [m]
+  double friction_velocity = 0.05;   ///< of the smoothed dry joint friction [rad/s]
+  double tolerance = 1e-10;          ///< of the Newton residual, in velocity units [m/s, rad/s]
+  int max_iterations = 100;
+};
+
+/// Contact-implicit time step `(q, v, tau, w, xi; theta, h, mu) -> v+` and its derivatives.
+///
+///     g(v+) = M (v+ - v) + dt (nle(q, v) + loss((v + v+)/2) - S^T tau - w) - sum_i J_i^T lambda_i = 0,   q+ = q (+) dt v+
+///     lambda_i = law(J_i v+ + B_i xi + e_z psi(phi_i)/dt),   phi_i = height of the sphere above the ground of its foot
+///
+/// J_i: Jacobian [world axes] of the material point under the sphere (rolling). A foot with one contact has a 3-dof disturbance xi
+/// [m/s], a foot with more a 6-dof one (velocity at the foot frame, angular velocity, world axes). The Newton iteration is
+/// unsymmetric (the law is no gradient); derivatives follow from the implicit function theorem with the same matrix.
+class ContactDynamics {
+ public:
+  /// Work space: nothing is allocated after its construction. `model` is its own copy, because inertias change with theta.
+  struct Data {
+    explicit Data(const ContactDynamics& dynamics);
+
+    pinocchio::Model model;
+    pinocchio::Data pin, pin_bias;
+    Eigen::VectorXd q, v, vplus, force, xi;  ///< point of the last evaluation; force = S^T tau + w
+    Eigen::VectorXd theta, height;           ///< parameters of the last evaluation
+    double friction;                         ///< mu
+    Eigen::MatrixXd M, A, Ainv;              ///< mass matrix (symmetric, with armature), d g / d v+, its inverse
+    Eigen::VectorXd bias, g, g_try, step, v_try, loss, dloss, scale;
+    Eigen::MatrixXd J;                       ///< (3 nc, nv) contact Jacobians
+    std::vector<Eigen::Vector3d> center, point;  ///< world [m]
+    std::vector<double> phi, psi, dpsi;      ///< gap [m], effective gap [m], its slope
+    std::vector<ContactLaw::Result> law;
+    Eigen::VectorXd impulse, velocity;       ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
+    std::vector<Eigen::MatrixXd> dtheta;     ///< per link: d(dynamic parameters)/d theta (10, 10)
+    int iterations;
+    // derivatives of g, then of v+ (by columns q, v, force, xi, parameters)
+    Eigen::MatrixXd g_q, g_v, g_xi, g_theta, g_height;
+    Eigen::VectorXd g_friction;
+    Eigen::MatrixXd dvel_q;                  ///< (3 nc, nv) d(J v+)/dq
+    Eigen::MatrixXd dphi_q;                  ///< (nc, nv)
+    Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+    std::vector<pinocchio::Motion> path;     ///< velocity along the support of a contact
+    Eigen::Matrix<double, 6, Eigen::Dynamic> columns;
+    Eigen::MatrixXd LJ, body_jacobian, body_regressor;
+    Eigen::VectorXd a;
+    bool parameters_set;
+  };
+
+  ContactDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts, const std::vector<std::size_t>& links,
+                  const Eigen::VectorXd& joint_damping, const Eigen::VectorXd& joint_friction, bool floating_base,
+                  const DynamicsOptions& options);
+
+  /// Set theta (log-Cholesky, 10 per link), ground heights (per foot) and friction coefficient.
+  void setParameters(Data& data, const Eigen::Ref<const Eigen::VectorXd>& theta, const Eigen::Ref<const Eigen::VectorXd>& height,
+                     double friction) const;
+
+  /// Kinematics, mass matrix and bias at (q, v). `force` = S^T tau + w [N, Nm].
+  void prepare(Data& data, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
+               const Eigen::Ref<const Eigen::VectorXd>& force, const Eigen::Ref<const Eigen::VectorXd>& xi) const;
+
+  /// g and contact impulses at v+ (after prepare); with `matrix`, A = dg/dv+ as well.
+  void residual(Data& data, const Eigen::Ref<const Eigen::VectorXd>& vplus, bool matrix) const;
+
+  /// Newton solution v+ (after prepare), started from `guess`. Throws std::runtime_error that says what was infeasible.
+  void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
+
+  /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last residual(..., true).
+  void derivatives(Data& data) const;
+
+  std::size_t nq() const { return model_.nq; }
+  std::size_t nv() const { return model_.nv; }
+  std::size_t nj() const { return joint_damping.size(); }
+  std::size_t nc() const { return contacts.size(); }
+  std::size_t nfeet() const { return foot_xi.size(); }
+  std::size_t nxi() const { return nxi_; }
+  std::size_t ntheta() const { return 10 * links.size(); }
+  const pinocchio::Model& model() const { return model_; }
+
+  const std::vector<ContactPoint> contacts;
+  const std::vector<std::size_t> links;  ///< joint ids whose body's inertia is a parameter
+  const Eigen::VectorXd joint_damping, joint_friction;
+  const bool floating_base;
+  DynamicsOptions options;
+  std::vector<std::size_t> foot_xi;                ///< first index of each foot's disturbance
+  std::vector<std::size_t> foot_xi_size;           ///< 3 or 6
+  std::vector<std::vector<std::size_t>> support;   ///< per contact: velocity indices that move it, root first
+
+ private:
+  void contactKinematics(Data& data) const;
+  void evaluateLaw(Data& data, const Eigen::VectorXd& vplus, bool derivatives) const;
+  Eigen::Vector3d disturbance(const Data& data, std::size_t contact) const;
+  void addContactDerivatives(Data& data, std::size_t contact) const;
+  void addInertiaDerivatives(Data& data, std::size_t link) const;
+
+  pinocchio::Model model_;
+  std::vector<std::size_t> joint_of_index_;
+  std::size_t nxi_;
+};
+
+/// Dynamic parameters (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of log-Cholesky theta, with their Jacobian.
+void logCholeskyToDynamic(const Eigen::Ref<const Eigen::VectorXd>& theta, Eigen::Matrix<double, 10, 1>& pi,
+                          Eigen::Matrix<double, 10, 10>& jacobian);
+/// Log-Cholesky theta of dynamic parameters; throws std::invalid_argument when they are not physically consistent.
+Eigen::VectorXd dynamicToLogCholesky(const Eigen::Ref<const Eigen::VectorXd>& pi);
+
+}  // namespace prime
