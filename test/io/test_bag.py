@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Recordings: every kind of bag gives back what was written; damaged ones give what is left, or one clear error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rosbags.highlevel import AnyReader
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+
+from prime_estimation.errors import DataError
+from prime_estimation.io import outbound
+from prime_estimation.io.bag import BagReader, BagWriter, Topic, find_sensor_topics
+from prime_estimation.io.typestore import typestore
+
+START = 1_700_000_000_000_000_000
+COUNT = 400
+
+
+def pose(i: int):
+    """A geometry_msgs/PoseStamped whose x is its number."""
+    types = typestore().types
+    vector, quaternion = types["geometry_msgs/msg/Point"](float(i), 0.0, 0.0), types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+    header = outbound.header(types.__getitem__, START + i * 1000, "world")
+    return types["geometry_msgs/msg/PoseStamped"](header, types["geometry_msgs/msg/Pose"](vector, quaternion))
+
+
+def joints(i: int):
+    """A sensor_msgs/JointState with incompressible numbers."""
+    types = typestore().types
+    rng = np.random.default_rng(i)
+    header = outbound.header(types.__getitem__, START + i * 1000, "")
+    return types["sensor_msgs/msg/JointState"](header, ["a", "b"], rng.normal(size=200), np.zeros(0), np.zeros(0))
+
+
+def write_with_rosbags(path, plugin, mode=CompressionMode.NONE):
+    """A rosbag2 folder with COUNT poses, `arrival` 5 us after the stamp."""
+    store = typestore()
+    writer = Writer(path, version=8, storage_plugin=plugin)
+    writer.set_compression(mode, CompressionFormat.ZSTD)
+    with writer:
+        connection = writer.add_connection("/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store)
+        for i in range(COUNT):
+            writer.write(connection, START + i * 1000 + 5, store.serialize_cdr(pose(i), connection.msgtype))
+    return path
+
+
+@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+@pytest.mark.parametrize("mode", [CompressionMode.NONE, CompressionMode.MESSAGE, CompressionMode.FILE])
+def test_reads_folders_of_every_storage_and_compression(tmp_path, plugin, mode):
+    path = write_with_rosbags(tmp_path / "bag", plugin, mode)
+    with BagReader(path) as bag:
+        read = list(bag.messages())
+    assert [m.pose.position.x for _, _, m in read] == list(range(COUNT))
+    assert [t for _, t, _ in read] == [START + i * 1000 + 5 for i in range(COUNT)]
+    assert bag.notice == ""
+
+
+@pytest.mark.parametrize("suffix", [".mcap", ".db3"])
+def test_reads_single_files_and_folders_without_metadata(tmp_path, suffix):
+    plugin = StoragePlugin.MCAP if suffix == ".mcap" else StoragePlugin.SQLITE3
+    folder = write_with_rosbags(tmp_path / "bag", plugin)
+    with BagReader(next(folder.glob(f"*{suffix}"))) as bag:
+        assert sum(1 for _ in bag.messages()) == COUNT
+    (folder / "metadata.yaml").unlink()
+    with BagReader(folder) as bag:
+        assert sum(1 for _ in bag.messages()) == COUNT
+        assert bag.notice == ""
+
+
+def test_sqlite_bag_without_definitions(tmp_path):
+    """Bags older than Iron hold no message definitions."""
+    import sqlite3
+
+    folder = write_with_rosbags(tmp_path / "bag", StoragePlugin.SQLITE3)
+    with sqlite3.connect(next(folder.glob("*.db3"))) as database:
+        database.execute("DELETE FROM message_definitions")
+    with BagReader(folder) as bag:
+        assert [m.pose.position.x for _, _, m in bag.messages()] == list(range(COUNT))
+
+
+def test_writer_round_trip_in_order_of_bag_time(tmp_path):
+    out = tmp_path / "new" / "out.mcap"
+    with BagWriter(out, {"/prime/odometry": "nav_msgs/msg/Odometry"}) as writer:
+        for i in reversed(range(COUNT)):
+            writer.write("/mocap/pose", START + i * 1000, pose(i))
+    with BagReader(out) as bag:
+        assert [m.pose.position.x for _, _, m in bag.messages()] == list(range(COUNT))
+        assert bag.topics["/prime/odometry"] == Topic("/prime/odometry", "nav_msgs/msg/Odometry", 0)
+        assert (bag.start_ns, bag.end_ns) == (START, START + (COUNT - 1) * 1000)
+    with AnyReader([out]) as other:  # definitions are inside: no type store given
+        assert sum(1 for _ in other.messages()) == COUNT
+    assert [p.name for p in out.parent.iterdir()] == ["out.mcap"]
+
+
+def test_writing_twice_gives_the_same_bytes(tmp_path):
+    contents = []
+    for _ in range(2):
+        with BagWriter(tmp_path / "out.mcap") as writer:
+            for i in range(COUNT):
+                writer.write("/joint_states", START + i, joints(i))
+        contents.append((tmp_path / "out.mcap").read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_writer_leaves_nothing_after_an_error(tmp_path):
+    with pytest.raises(RuntimeError), BagWriter(tmp_path / "out.mcap") as writer:
+        writer.write("/mocap/pose", START, pose(0))
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["out.db3", "out", "folder.mcap"])
+def test_writer_refuses_other_names(tmp_path, name):
+    (tmp_path / "folder.mcap").mkdir()
+    with pytest.raises(DataError, match="mcap"):
+        BagWriter(tmp_path / name)
+
+
+@pytest.fixture(scope="module")
+def long_bag(tmp_path_factory):
+    """An MCAP file of several zstd chunks."""
+    path = tmp_path_factory.mktemp("long") / "long.mcap"
+    with BagWriter(path) as writer:
+        for i in range(4000):
+            writer.write("/joint_states", START + i, joints(i % 50))
+    return path
+
+
+@pytest.mark.parametrize("fraction", [0.98, 0.7, 0.3])
+def test_truncated_mcap_gives_what_is_left_and_says_so(long_bag, tmp_path, fraction):
+    content = long_bag.read_bytes()
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(content[: int(len(content) * fraction)])
+    with BagReader(cut) as bag:
+        read = [t for _, t, _ in bag.messages()]
+    assert read == [START + i for i in range(len(read))]
+    assert len(read) > 4000 * fraction - 800  # at worst the broken chunk is lost, and it is not lost whole
+    assert "damaged" in bag.notice and str(len(read)) in bag.notice
+
+
+def test_mcap_without_its_summary_is_whole(long_bag, tmp_path):
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(long_bag.read_bytes()[:-20])
+    with BagReader(cut) as bag:
+        assert sum(1 for _ in bag.messages()) == 4000
+        assert bag.notice == ""
+
+
+def test_truncated_folder_says_how_much_is_missing(tmp_path):
+    folder = write_with_rosbags(tmp_path / "bag", StoragePlugin.MCAP)
+    file = next(folder.glob("*.mcap"))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 3])
+    with BagReader(folder) as bag:
+        assert 0 < bag.message_count < COUNT
+        assert f"of {COUNT} messages" in bag.notice
+
+
+def test_damage_in_the_middle_ends_the_reading_with_a_notice(long_bag, tmp_path):
+    content = bytearray(long_bag.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 2000] = bytes(2000)
+    broken = tmp_path / "broken.mcap"
+    broken.write_bytes(content)
+    with BagReader(broken) as bag:
+        read = [t for _, t, _ in bag.messages()]
+    assert 0 < len(read) < 4000 and read == sorted(read)
+    assert "damaged" in bag.notice
+
+
+def test_undecodable_messages_are_counted(tmp_path):
+    store, path = typestore(), tmp_path / "bag"
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection("/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store)
+        whole = bytes(store.serialize_cdr(pose(7), connection.msgtype))
+        for data in (whole, whole[:30], b"", whole):
+            writer.write(connection, START, data)
+    with BagReader(path) as bag:
+        assert [m.pose.position.x for _, _, m in bag.messages()] == [7.0, 7.0]
+        assert bag.rejected == {"/mocap/pose": 2}
+
+
+def test_truncated_sqlite(tmp_path):
+    folder = write_with_rosbags(tmp_path / "bag", StoragePlugin.SQLITE3)
+    file = next(folder.glob("*.db3"))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    try:
+        with BagReader(folder) as bag:
+            count = sum(1 for _ in bag.messages())
+        assert count < COUNT and "damaged" in bag.notice
+    except DataError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        (None, "absent.mcap", "no such bag"),
+        (b"", "empty.mcap", "empty"),
+        (b"hello, world, this is text" * 10, "text.mcap", "not an MCAP"),
+        (b"hello, world, this is text" * 10, "text.db3", "cannot be read"),
+        (b"", "empty.db3", "empty.db3"),
+        (b"#ROSBAG V2.0\n", "old.bag", "rosbags-convert"),
+        (b"x", "notes.txt", "expected a rosbag2 folder"),
+    ],
+)
+def test_not_a_bag(tmp_path, content, name, words):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        BagReader(path)
+
+
+def test_folders_that_are_no_bags(tmp_path):
+    with pytest.raises(DataError, match="metadata.yaml is missing"):
+        BagReader(tmp_path)
+    (tmp_path / "metadata.yaml").write_text("rosbag2_bagfile_information: {version: 5}")
+    with pytest.raises(DataError, match="not a bag"):
+        BagReader(tmp_path)
+
+
+def test_bag_without_messages(tmp_path):
+    with BagWriter(tmp_path / "out.mcap", {"/imu": "sensor_msgs/msg/Imu"}):
+        pass
+    with pytest.raises(DataError, match="holds no message"):
+        BagReader(tmp_path / "out.mcap")
+
+
+def test_missing_topic_names_what_is_there(tmp_path):
+    path = write_with_rosbags(tmp_path / "bag", StoragePlugin.MCAP)
+    with BagReader(path) as bag, pytest.raises(DataError, match=r"no topic /imu; it has /mocap/pose \(geometry_msgs/PoseStamped, 400\)"):
+        bag.messages(["/imu"])
+
+
+# --- topics -------------------------------------------------------------------------------------------------------
+
+JOINT, IMU, POSE = "sensor_msgs/msg/JointState", "sensor_msgs/msg/Imu", "geometry_msgs/msg/PoseStamped"
+
+
+def topics(*names_types: tuple[str, str]) -> dict[str, Topic]:
+    """Topics with ten messages each."""
+    return {name: Topic(name, kind, 10) for name, kind in names_types}
+
+
+def test_topics_are_found_by_type_and_name():
+    bag = topics(
+        ("/joint_states", JOINT), ("/joint_commands", JOINT), ("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT),
+        ("/imu", IMU), ("/camera/imu/raw", IMU), ("/goal_pose", POSE), ("/vrpn_mocap/go2/pose", POSE),
+    )  # fmt: skip
+    expected = {"joint_states": "/joint_states", "joint_commands": "/joint_commands", "imu": "/imu", "mocap": "/vrpn_mocap/go2/pose"}
+    assert find_sensor_topics(bag) == expected
+
+
+def test_truth_and_goals_are_never_sensors():
+    assert find_sensor_topics(topics(("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT), ("/goal_pose", POSE))) == {}
+
+
+def test_namespaced_names_count():
+    bag = topics(("/go2/joint_states", JOINT), ("/go2/other", JOINT), ("/go2/imu/data", IMU))
+    assert find_sensor_topics(bag) == {"joint_states": "/go2/joint_states", "imu": "/go2/imu/data"}
+
+
+def test_ambiguity_is_an_error_that_lists_the_candidates():
+    bag = topics(("/a/imu", IMU), ("/b/imu", IMU))
+    with pytest.raises(DataError, match=r"several topics could be imu: /a/imu \(10\), /b/imu \(10\); choose one with --topic imu=NAME"):
+        find_sensor_topics(bag)
+    assert find_sensor_topics(bag, {"imu": "/b/imu"}) == {"imu": "/b/imu"}
+
+
+@pytest.mark.parametrize(("given", "words"), [({"imu": "/none"}, "no topic /none"), ({"imu": "/j"}, "needs sensor_msgs/msg/Imu"), ({"sonar": "/j"}, "unknown sensor")])
+def test_wrong_choices(given, words):
+    with pytest.raises(DataError, match=words):
+        find_sensor_topics(topics(("/j", JOINT)), given)
