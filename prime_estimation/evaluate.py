@@ -232,7 +232,7 @@ def _foot_figures(t: np.ndarray, force: np.ndarray, t_true: np.ndarray, f_true: 
 
 def _centred_mean(t: np.ndarray, x: np.ndarray, span: float, triangular: bool = False) -> np.ndarray:
     """Mean of uniformly sampled x over `span` seconds around each sample, with flat or triangular weights."""
-    half = max(1, round(0.5 * span / np.median(np.diff(t))))
+    half = max(1, int(0.5 * span / np.median(np.diff(t)) + 0.5 + 1e-6))  # half a sample rounds up, whatever the noise of the stamps
     weights = half - np.abs(np.arange(1 - half, half)) if triangular else np.ones(2 * half + 1)
     norm = np.convolve(np.ones(len(x)), weights, "same")
     return np.stack([np.convolve(column, weights, "same") / norm for column in x.T], axis=1)
@@ -296,10 +296,13 @@ def true_parameters(truth: dict, link: str, time: float) -> np.ndarray:
 
 def speed_figures(messages: list) -> dict:
     """Percentiles of solve time and latency, counters at the end."""
-    percentiles = {
-        f"{name}_p50_p99_max": np.percentile([getattr(m, name) for m in messages], [50, 99, 100]).tolist() for name in ("solve_time_ms", "latency_ms")
+    return {
+        "solves": len(messages),
+        "solve_ms_p50_p99_max": np.percentile([m.solve_time_ms for m in messages], [50, 99, 100]).tolist(),
+        "latency_ms_p50_p99_max": np.percentile([m.latency_ms for m in messages], [50, 99, 100]).tolist(),
+        "overruns": int(messages[-1].overruns),
+        "dropped_samples": int(messages[-1].dropped_samples),
     }
-    return {"solves": len(messages), **percentiles, "overruns": int(messages[-1].overruns), "dropped_samples": int(messages[-1].dropped_samples)}
 
 
 # --- small arithmetic of the above --------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ def odometry(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     The pose covariance is turned from the base's tangent into fixed axes: `B P B^T`, `B = blkdiag(R, R)`.
     """
     rotation = pin.Quaternion(*estimate.quat_world_base[[3, 0, 1, 2]]).matrix()
-    turn = np.kron(np.eye(2), rotation)
+    turn = np.zeros((6, 6))
+    turn[:3, :3] = turn[3:, 3:] = rotation
     pose = make("geometry_msgs/msg/PoseWithCovariance")(
         pose=make("geometry_msgs/msg/Pose")(position=_point(make, estimate.position_world), orientation=_quaternion(make, estimate.quat_world_base)),
         covariance=(turn @ estimate.pose_covariance @ turn.T).ravel(),
@@ -79,10 +80,10 @@ def contact_wrenches(make: Make, estimate: Estimate, world_frame: str):
 def wrench_stamped(make: Make, contact: ContactEstimate, stamp_ns: int, frame: str, pose_world_frame: pin.SE3):
     """geometry_msgs/WrenchStamped of one contact: on the robot by the ground, about the frame's origin, in the frame's axes."""
     rotation = pose_world_frame.rotation.T
-    moment = np.cross(contact.position_world - pose_world_frame.translation, contact.force_world)
-    return make("geometry_msgs/msg/WrenchStamped")(
-        header=header(make, stamp_ns, frame), wrench=_wrench(make, rotation @ contact.force_world, rotation @ moment)
-    )
+    fx, fy, fz = force = rotation @ contact.force_world
+    rx, ry, rz = rotation @ (contact.position_world - pose_world_frame.translation)
+    moment = (ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx)
+    return make("geometry_msgs/msg/WrenchStamped")(header=header(make, stamp_ns, frame), wrench=_wrench(make, force, moment))
 
 
 def inertial_parameters(make: Make, estimate: Estimate, world_frame: str, sequence: int, valid: bool):
