@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import shlex
 from pathlib import Path
 
@@ -21,7 +22,7 @@ DESCRIPTION = """Estimate base state, contact forces and inertia from a recordin
 
 OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches, /prime/wrench/<contact>,
 /prime/inertial_parameters, /prime/status and /tf. Beside it, prime_runs/<date>_<bag> keeps configuration, versions,
-trajectory (TUM) and metrics, with figures against ground truth where the recording has it."""
+trajectory (TUM), metrics and figures, against ground truth where the recording has it."""
 EXAMPLES = [
     "prime replay recordings/go2_payload3 --robot go2 --out out.mcap",
     "prime replay run.mcap --robot go2 --no-mocap --config changes.yaml --out out.mcap",
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> dict:
     result = {**summary.to_dict(), "out": str(out), "folder": str(folder[0].path)}
     if _has_truth(args.bag):
         result["evaluation"] = evaluate(out, args.bag)
+    result["figures"] = _figures(out, args.bag, folder[0])
     folder[0].write(config.to_dict(), "prime replay " + shlex.join(_command(args)), result)
     _report(args, summary, result)
     return result
@@ -87,6 +89,15 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
 
         say(args, *tables(result["evaluation"]))
     say(args, f"wrote {result['out']} and {result['folder']}")
+
+
+def _figures(out: Path, bag: str, folder: RunFolder) -> list[str]:
+    if importlib.util.find_spec("matplotlib") is None:
+        warn("no figures: pip install 'prime_estimation[viz]'")
+        return []
+    from ..viz.figures import save_figures
+
+    return [str(p) for p in save_figures(out, bag, folder.path / "figures", Path(bag).name)]
 
 
 def _topics(pairs: list[str]) -> dict[str, str]:
