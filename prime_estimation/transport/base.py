@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What a node may ask of its transport, and how names and service qualities are meant."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Protocol
+
+from ..errors import ConfigError
+
+Callback = Callable[[object, int], None]  # message, arrival_ns
+
+
+class Qos(Enum):
+    """What a topic is for; each transport knows which settings that means.
+
+    SENSOR: newest values matter, loss is tolerated (best effort). STATE: every value is wanted (reliable).
+    LATCHED: who comes later gets the last value at once (reliable, transient local).
+    """
+
+    SENSOR = "sensor"
+    STATE = "state"
+    LATCHED = "latched"
+
+
+class Transport(Protocol):
+    """A node's connection to the others.
+
+    Attributes:
+        rejected: messages that could not be decoded, by topic.
+    """
+
+    rejected: Counter[str]
+
+    def make(self, type_name: str) -> Callable:
+        """The class of a message type, `nav_msgs/msg/Odometry`."""
+
+    def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
+        """Have `callback(message, arrival_ns)` called for every message. Callbacks never run at the same time."""
+
+    def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
+        """Announce a topic; the returned function sends a message and may be called from any thread."""
+
+    def serve(self, service: str, type_name: str, handler: Callable[[object], dict]) -> None:
+        """Answer a service; the handler takes the request and returns the fields of the response."""
+
+    def spin(self, stop: threading.Event) -> None:
+        """Deliver messages until `stop` is set."""
+
+    def publishers(self, topic: str) -> int:
+        """Number of publishers that a subscription to this topic hears."""
+
+    def topics_of(self, type_name: str) -> list[str]:
+        """Topics of a type that anybody publishes."""
+
+    def lost(self, topic: str) -> int:
+        """Messages that were lost on the way, as far as the transport can tell."""
+
+    def now_ns(self) -> int:
+        """Time of this transport's clock [ns]; simulated time where the user asked for it."""
+
+    def close(self) -> None:
+        """Leave the network."""
+
+
+class Names:
+    """ROS name rules: `~/x` is below the node, `x` below the namespace, `/x` absolute; then remapping.
+
+    Args:
+        node: name of the node, `prime`.
+        namespace: empty, or `/robot1`.
+        remap: new names by old ones, both written as above.
+    """
+
+    def __init__(self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None):
+        if not node.replace("_", "a").isalnum() or node[0].isdigit():
+            raise ConfigError(f"'{node}' is no name for a node: letters, digits and underscores, no digit first", node)
+        self.node, self.namespace = node, "/" + namespace.strip("/") if namespace.strip("/") else ""
+        self._remap = {self._expand(old): self._expand(new) for old, new in (remap or {}).items()}
+
+    def full(self, name: str) -> str:
+        """The absolute name."""
+        expanded = self._expand(name)
+        return self._remap.get(expanded, expanded)
+
+    def _expand(self, name: str) -> str:
+        if name.startswith("/"):
+            return name
+        if name.startswith("~/"):
+            return f"{self.namespace}/{self.node}/{name[2:]}"
+        return f"{self.namespace}/{name}"
