@@ -2,10 +2,10 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Simulated robots (MuJoCo) under a controller of ours; they make bags with sensor noise and ground truth."""
 
+from .archive import run
 from .model import Ground, Payload
 from .motion import MOTIONS, Motion
 from .recording import Recording, SimulationError, simulate
-from .run import run
 from .sensors import FAULTS, SensorFaults
 
 __all__ = ["FAULTS", "MOTIONS", "Ground", "Motion", "Payload", "Recording", "SensorFaults", "SimulationError", "run", "simulate"]

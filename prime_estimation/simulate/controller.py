@@ -17,10 +17,12 @@ import pinocchio as pin
 from ..errors import RobotError
 from ..robot import Robot
 from .motion import GRAVITY, Command, Gait
+from .posture import contact_jacobian, standing_posture
 from .world import rotation
 
 PERIOD = 0.002  # s, between torque updates
-GAINS = {"position": (60.0, 60.0, 120.0), "velocity": (8.0, 8.0, 20.0), "orientation": 180.0, "rate": 24.0}
+GAINS = {"position": (60.0, 60.0, 120.0), "velocity": (8.0, 8.0, 20.0), "orientation": 300.0, "rate": 35.0}
+SHIFT_TIME = 2.0  # s, for the feet to move below an off-centre load
 LEASH = 0.08  # m: the walking reference waits for a robot that lags behind
 
 
@@ -53,6 +55,7 @@ class Controller:
         self._position, self._yaw = self.q_stand[:3].copy(), 0.0
         self._integral = np.zeros(6)
         self._ground = 0.0
+        self._shift = np.zeros(2)
 
     def torque(self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray) -> np.ndarray:
         """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
@@ -76,13 +79,8 @@ class Controller:
         m, d = self.model, self.data
         pin.computeAllTerms(m, d, q, v)
         pin.updateFramePlacements(m, d)
-        self._points, self._jacobians = [], []
-        for frame, offset in zip(self._frames, self._offsets):
-            placement = d.oMf[frame]
-            r = placement.rotation @ offset
-            J = pin.getFrameJacobian(m, d, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            self._points.append(placement.translation + r)
-            self._jacobians.append(J[:3] - pin.skew(r) @ J[3:] if np.any(offset) else J[:3])
+        self._points = [d.oMf[f] * o for f, o in zip(self._frames, self._offsets)]
+        self._jacobians = [contact_jacobian(m, d, f, o) for f, o in zip(self._frames, self._offsets)]
 
     def _advance_reference(self, command: Command, q: np.ndarray) -> None:
         if not self.gait.period:
@@ -90,7 +88,7 @@ class Controller:
         self._yaw += PERIOD * command.yaw_rate
         actual = heading(q)
         self._yaw = actual + np.clip(_wrap(self._yaw - actual), -0.3, 0.3)
-        self._position[:2] += PERIOD * (_planar(self._yaw) @ command.velocity)
+        self._position[:2] += PERIOD * (_about_z(self._yaw)[:2, :2] @ command.velocity)
         gap = self._position[:2] - q[:2]
         self._position[:2] = q[:2] + gap * min(1.0, LEASH / max(np.linalg.norm(gap), 1e-9))
 
@@ -124,8 +122,7 @@ class Controller:
         """Wanted (force on the robot without gravity's share [N], moment about the centre of mass [Nm]), world axes."""
         R = rotation(q[3:7])
         vertical = self.gait.vertical(t) if t is not None else np.zeros(3)
-        turn = np.eye(3)
-        turn[:2, :2] = _planar(self._yaw)
+        turn = _about_z(self._yaw)
         position = self._position + turn @ command.body[:3]
         position[2] = self._ground + self.height + command.body[2] + vertical[0]
         velocity = turn @ (command.body_rate[:3] + [*command.velocity, vertical[1]])
@@ -139,9 +136,14 @@ class Controller:
         alpha = turn @ command.body_acceleration[3:] + GAINS["orientation"] * tilt + GAINS["rate"] * (rates - R @ v[3:6])
         in_air = t is not None and self.gait.hop and not any(f.standing and f.loaded for f in self.feet)
         if not in_air:
-            gain = np.array([0, 0, 1200.0, 200.0, 200.0, 0])
+            walking = t is not None and self.gait.period > 0.0
+            tilting = 20.0 if walking else 200.0  # a trot leaves the moment about its support line free: integrate slowly
+            gain = np.array([0, 0, 1200.0, tilting, tilting, 0])
             local = np.concatenate([[0, 0, gap[2]], turn.T @ tilt])
-            self._integral = np.clip(self._integral + PERIOD * gain * local, -60.0, 60.0)
+            self._integral = np.clip(self._integral + PERIOD * gain * local, -100.0, 100.0)
+            # an off-centre load needs a lasting moment: stand where vertical forces give it
+            lever = np.array([-self._integral[4], self._integral[3]]) / (self.data.mass[0] * GRAVITY + self._integral[2])
+            self._shift += PERIOD / SHIFT_TIME * (lever - self._shift)
         return a, alpha
 
     def _add_stance(self, tau: np.ndarray, a: np.ndarray, alpha: np.ndarray) -> None:
@@ -150,8 +152,7 @@ class Controller:
             return
         d = self.data
         mass = d.mass[0] + self._integral[2] / GRAVITY
-        turn = np.eye(3)
-        turn[:2, :2] = _planar(self._yaw)
+        turn = _about_z(self._yaw)
         wrench = np.concatenate([mass * (a + [0, 0, GRAVITY]), d.Ig.inertia @ alpha + turn @ self._integral[3:]])
         wrench[2] = max(wrench[2], 0.0)
         A = np.vstack([np.tile(np.eye(3), len(standing)), np.hstack([pin.skew(self._points[i] - d.com[0]) for i in standing])])
@@ -197,51 +198,15 @@ class Controller:
     def _foothold(self, foot: _Foot, remaining: float, command: Command, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Raibert: below the hip at mid-stance, corrected by the velocity error."""
         velocity = (rotation(q[3:7]) @ v[:3])[:2]
-        wanted = _planar(self._yaw) @ command.velocity
+        wanted = _about_z(self._yaw)[:2, :2] @ command.velocity
         half = 0.5 * self.gait.duty * self.gait.period
         angle = heading(q) + command.yaw_rate * (remaining + half)
-        place = q[:2] + _planar(angle) @ foot.nominal[:2] + velocity * remaining + wanted * half + 0.12 * (velocity - wanted)
+        place = q[:2] + _about_z(angle)[:2, :2] @ foot.nominal[:2] + velocity * remaining + wanted * half + 0.16 * (velocity - wanted)
+        place = place + _about_z(self._yaw)[:2, :2] @ self._shift
         height = self._ground + self.robot.contacts[0].radius
         if self.gait.hop:
             height = max(height, q[2] - self.height + self.robot.contacts[0].radius)
         return np.array([*place, height - 0.005])
-
-
-def standing_posture(robot: Robot) -> np.ndarray:
-    """(nq,) a posture with all contact spheres on z = 0, below their places in the zero configuration, legs bent.
-
-    Damped least squares from the middle between zero configuration and mid-range, inside the joint limits.
-
-    Raises:
-        RobotError: no such posture was found.
-    """
-    model, data = robot.model, robot.model.createData()
-    frames = [model.getFrameId(c.frame) for c in robot.contacts]
-    offsets = [np.array(c.position, float) for c in robot.contacts]
-    low, high = model.lowerPositionLimit[7:] + 0.02, model.upperPositionLimit[7:] - 0.02
-    bend = 0.72 if len(robot.feet) > 2 else 0.95
-
-    def points(q):
-        pin.framesForwardKinematics(model, data, q)
-        return np.array([data.oMf[f] * o for f, o in zip(frames, offsets)])
-
-    q = pin.neutral(model)
-    wanted = points(q)
-    wanted[:, 2] = bend * wanted[:, 2].min()
-    q[7:] = np.clip(q[7:] + 0.15 * (0.5 * (low + high) - q[7:]), low, high)
-    for _ in range(300):
-        error = (wanted - points(q)).ravel()
-        pin.computeJointJacobians(model, data, q)
-        J = []
-        for f, o in zip(frames, offsets):
-            Jf = pin.computeFrameJacobian(model, data, q, f, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            J.append(Jf[:3] - pin.skew(data.oMf[f].rotation @ o) @ Jf[3:])
-        J = np.vstack(J)[:, 6:]
-        q[7:] = np.clip(q[7:] + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), low, high)
-    if np.abs(wanted - points(q)).max() > 1e-3:
-        raise RobotError(f"{robot.name}: no standing posture found (feet off by {np.abs(wanted - points(q)).max():.3f} m)", q)
-    q[2] = -wanted[0, 2] + robot.contacts[0].radius
-    return q
 
 
 def heading(q: np.ndarray) -> float:
@@ -250,9 +215,9 @@ def heading(q: np.ndarray) -> float:
     return float(np.arctan2(R[1, 0], R[0, 0]))
 
 
-def _planar(yaw: float) -> np.ndarray:
+def _about_z(yaw: float) -> np.ndarray:
     c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([[c, -s], [s, c]])
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _wrap(angle: float) -> float:

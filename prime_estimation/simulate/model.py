@@ -26,6 +26,7 @@ PHYSICS = {  # as written to the run's JSON
     "impratio": 20,
     "solref": [0.005, 1.0],
     "solimp": [0.95, 0.99, 0.001, 0.5, 2],
+    "solreffriction": [0.004, 1.0],  # dry friction of joints; MuJoCo's default lets it push along while an impact brakes the joint
     "gravity": [0, 0, -GRAVITY],
 }
 
@@ -170,6 +171,7 @@ def _add_joint(robot: Robot, model: pin.Model, data: pin.Data, i: int, body: ET.
     joint = ET.SubElement(body, "joint", name=model.names[i], type=kind, axis=_text(axis), damping=_text(robot.joint_damping[k]))
     joint.set("armature", _text(model.armature[model.joints[i].idx_v]))
     joint.set("frictionloss", _text(robot.joint_friction[k]))
+    joint.set("solreffriction", _text(PHYSICS["solreffriction"]))
     low, high = model.lowerPositionLimit[model.joints[i].idx_q], model.upperPositionLimit[model.joints[i].idx_q]
     if low < high and abs(low) < 1e3 and abs(high) < 1e3:
         joint.set("range", _text([low, high]))

@@ -55,7 +55,7 @@ class Gait:
 
 
 STAND = Gait()
-TROT = Gait(period=0.44, duty=0.55, offset=lambda x, y: 0.0 if x * y > 0 else 0.5)
+TROT = Gait(period=0.42, duty=0.6, offset=lambda x, y: 0.0 if x * y > 0 else 0.5)
 
 
 def hopping(speed: float, stance: float) -> Gait:
@@ -114,7 +114,7 @@ class Motion:
         return Script(self.low, self.high, self.hold, seed)
 
 
-_TRUNK = (0.0, 0.0, 0.02, 0.05, 0.05, 0.0)
+_TRUNK = (0.0, 0.0, 0.02, 0.07, 0.07, 0.0)
 _SWAY = (0.05, 0.04, 0.045, 0.22, 0.2, 0.25)
 _STILL = (0.0,) * 6
 

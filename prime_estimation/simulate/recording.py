@@ -9,7 +9,7 @@ from typing import Callable
 
 import numpy as np
 
-from ..errors import PrimeError
+from ..errors import ConfigError, PrimeError
 from ..robot import Robot
 from .controller import PERIOD, Controller
 from .model import Ground, Payload
@@ -67,13 +67,15 @@ def simulate(
         progress: called with the fraction done.
 
     Raises:
-        ConfigError: unknown motion or robot, or payload on an unknown link.
+        ConfigError: unknown motion or robot, payload on an unknown link, or times out of range.
         SimulationError: the robot fell.
     """
     robot = Robot.load(robot) if isinstance(robot, str) else robot
     plan = motion(motion_name)
     if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
-        raise SimulationError(f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}", duration)
+        raise ConfigError(f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}", duration)
+    if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
+        raise ConfigError(f"the payload must come or go within the recording of {duration} s, got {payload.switch} s", payload)
     world = World(robot, payload, ground, seed)
     controller = Controller(robot, plan.gait, plan.script(seed))
     world.place(controller.q_stand)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The books of the simulation balance, and the robots do what they are asked to."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from prime_estimation.errors import ConfigError
+from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate
+from prime_estimation.simulate.model import GRAVITY, loaded_model
+
+
+def rigid_body_torque(recording, k):
+    """rnea(q, v, a) - J^T f with the inertias of that moment, no armature."""
+    robot = recording.robot
+    model = loaded_model(robot, recording.payload if recording.loaded[k] else None)
+    model.armature[:] = 0.0
+    data = model.createData()
+    tau = pin.rnea(model, data, recording.q[k], recording.v[k], recording.a[k])
+    pin.computeJointJacobians(model, data, recording.q[k])
+    pin.updateFramePlacements(model, data)
+    for contact, force, moment in zip(robot.contacts, recording.contact_force[k], recording.contact_moment[k]):
+        J = pin.getFrameJacobian(model, data, model.getFrameId(contact.frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        tau = tau - J.T @ np.concatenate([force, moment])
+    return tau
+
+
+@pytest.mark.parametrize("fixture", ["walk", "stand"])
+def test_equation_of_motion_holds_at_every_sample(fixture, request):
+    recording = request.getfixturevalue(fixture)
+    robot = recording.robot
+    for k in range(0, len(recording.t), 29):
+        losses = recording.tau_friction[k] - robot.joint_damping * recording.v[k, 6:] - robot.model.armature[6:] * recording.a[k, 6:]
+        expected = np.concatenate([np.zeros(6), recording.tau_motor[k] + losses])
+        np.testing.assert_allclose(rigid_body_torque(recording, k), expected, atol=1e-3)
+
+
+def test_accelerations_lead_to_the_next_velocity_and_velocities_to_the_next_state(walk):
+    model, dt = walk.robot.model, walk.dt
+    np.testing.assert_allclose(walk.v[1:, 6:], walk.v[:-1, 6:] + dt * walk.a[:-1, 6:], atol=1e-9)
+    for k in range(0, len(walk.t) - 1, 17):
+        # world velocity of the base: the integrator is linear in it
+        now, after = (pin.Quaternion(walk.q[i, 3:7]).matrix() @ walk.v[i, :3] for i in (k, k + 1))
+        rate = pin.Quaternion(walk.q[k, 3:7]).matrix() @ (walk.a[k, :3] + np.cross(walk.v[k, 3:6], walk.v[k, :3]))
+        np.testing.assert_allclose(after, now + dt * rate, atol=1e-9)
+        moved = pin.difference(model, walk.q[k], walk.q[k + 1]) / dt
+        np.testing.assert_allclose(walk.q[k + 1, :3] - walk.q[k, :3], dt * after, atol=1e-9)
+        np.testing.assert_allclose(moved[3:], walk.v[k + 1, 3:], atol=1e-6)
+
+
+def test_ground_carries_the_weight_of_robot_and_payload(walk, stand):
+    for recording, mass in ((walk, walk.robot.total_mass + 0.5 * walk.payload.mass), (stand, stand.robot.total_mass + 2.0)):
+        impulse = recording.contact_force[:, :, 2].sum() * recording.dt
+        height = recording.q[:, 2]
+        momentum = mass * (np.gradient(height, recording.dt)[-1] - np.gradient(height, recording.dt)[0])
+        assert impulse / (GRAVITY * recording.t[-1]) == pytest.approx(mass + momentum / (GRAVITY * recording.t[-1]), rel=0.02)
+
+
+def test_forces_stay_in_the_friction_cone_and_friction_opposes_motion(walk):
+    force = walk.contact_force.reshape(-1, 3)
+    assert force[:, 2].min() >= -1e-6
+    assert np.all(np.linalg.norm(force[:, :2], axis=1) <= 0.8 * force[:, 2] + 1e-3)
+    assert np.all(np.abs(walk.tau_friction) <= walk.robot.joint_friction + 1e-6)
+    fast = np.abs(walk.v[1:, 6:]) > 0.5  # the constraint acts on the velocity that follows; impacts may outdo it for a step
+    assert np.mean((walk.tau_friction[:-1] * walk.v[1:, 6:])[fast] < 0) > 0.995
+    assert np.all(np.abs(walk.tau_motor) <= [23.7, 23.7, 45.43] * 4)
+
+
+def test_payload_comes_when_it_should(walk):
+    assert not walk.loaded[:1000].any() and walk.loaded[1000:].all()
+    gone = simulate("go2", "stand", 0.4, Payload(2.0, t_off=0.1))
+    assert gone.loaded[:100].all() and not gone.loaded[100:].any()
+
+
+def test_same_seed_same_run_other_seed_other_run():
+    a, b, c = (simulate("go2", "trot", 0.3, seed=s, start=0.3) for s in (1, 1, 2))
+    assert all(np.array_equal(getattr(a, n), getattr(b, n)) for n in ("q", "v", "a", "tau_motor", "contact_force"))
+    assert not np.array_equal(a.q, c.q)
+
+
+@pytest.mark.parametrize("name, motion", [("go2", m) for m in MOTIONS if m != "stand"] + [("go1", "trot"), ("go1", "hop")])
+def test_robots_do_what_they_are_asked_to(name, motion):
+    recording = simulate(name, motion, 1.5, Payload(4.0, (0.05, -0.02, 0.1)), seed=5, start=1.5)
+    on = recording.contact_force[:, :, 2] > 1.0
+    flying = (~on.any(axis=1)).mean()
+    assert (flying > 0.2) == (motion == "hop")
+    assert on.all(axis=1).mean() > 0.95 if motion == "sway" else on.all(axis=1).mean() < 0.8
+    v = recording.v[:, [0, 1, 5]].mean(axis=0)
+    command = np.mean([_command(recording, t) for t in recording.t[::10] + 1.5], axis=0)
+    assert np.abs(v - command).max() < 0.12
+
+
+def _command(recording, t):
+    c = MOTIONS[recording.motion].script(recording.seed)(t)
+    return [*(c.velocity + c.body_rate[:2]), c.yaw_rate + c.body_rate[5]]
+
+
+def test_walks_over_bumps():
+    recording = simulate("go2", "forward", 3.0, Payload(3.0, (0.05, 0.02, 0.1)), Ground(bump_height=0.05), seed=2, start=1.0)
+    assert np.linalg.norm(recording.q[-1, :2] - recording.q[0, :2]) > 0.8
+    assert np.abs(recording.contact_force[:, :, :2]).max() > 20.0
+
+
+def test_progress_runs_from_zero_to_one():
+    seen = []
+    simulate("go2", "stand", 0.2, progress=seen.append)
+    assert seen[0] == 0.0 and seen[-1] == 1.0 and seen == sorted(seen)
+
+
+def test_a_fall_is_an_error_that_says_when():
+    with pytest.raises(SimulationError, match=r"fell at t = .* s"):
+        simulate("go2", "stand", 1.0, Payload(60.0))
+
+
+@pytest.mark.parametrize("arguments", [("go2", "moonwalk", 1.0), ("go2", "trot", float("nan")), ("go2", "trot", -1.0), ("go9", "trot", 1.0)])
+def test_bad_requests_are_refused(arguments):
+    with pytest.raises(ConfigError):
+        simulate(*arguments)
+    with pytest.raises(ConfigError, match="within the recording"):
+        simulate("go2", "trot", 1.0, Payload(1.0, t_on=2.0))

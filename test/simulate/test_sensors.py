@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Sensors say what they should about the truth, with the noise that was asked for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation, Slerp
+
+from prime_estimation.config import Config, NoiseConfig
+from prime_estimation.errors import ConfigError
+from prime_estimation.simulate.model import GRAVITY
+from prime_estimation.simulate.sensors import FAULTS, SensorFaults, faults_named, read_sensors, true_imu
+
+QUIET = NoiseConfig(**{k: 0.0 for k in NoiseConfig.__dataclass_fields__})
+
+
+def test_imu_at_rest_feels_gravity_upwards(stand):
+    gyro, force = true_imu(stand, 2)
+    np.testing.assert_allclose(force[-50:].mean(axis=0), [0, 0, GRAVITY], atol=0.05)
+    assert np.abs(gyro[-50:]).max() < 0.02
+
+
+def test_imu_is_the_second_derivative_of_its_own_position(walk):
+    robot, dt = walk.robot, walk.dt
+    lever = robot.imu_placement.translation
+    R = Rotation.from_quat(walk.q[:, 3:7])
+    position = walk.q[:, :3] + R.apply(lever)
+    second = (position[2:] - 2 * position[1:-1] + position[:-2]) / dt**2
+    expected = R[1:-1].inv().apply(second + [0, 0, GRAVITY])
+    gyro, force = true_imu(walk, 1)
+    np.testing.assert_allclose(force[1:-1], expected, atol=5e-3)
+    np.testing.assert_allclose(gyro, walk.v[:, 3:6], atol=1e-12)
+
+
+def test_without_noise_sensors_tell_the_truth(walk):
+    readings = read_sensors(walk, QUIET, SensorFaults())
+    np.testing.assert_array_equal(readings.t, walk.t[::2])
+    np.testing.assert_array_equal(readings.position, walk.q[::2, 7:])
+    np.testing.assert_array_equal(readings.velocity, walk.v[::2, 6:])
+    np.testing.assert_array_equal(readings.effort, walk.tau_motor[::2])
+    np.testing.assert_allclose(np.diff(readings.mocap_t), 1 / 120.0)
+    np.testing.assert_array_equal(readings.mocap_arrival, readings.mocap_t)
+    truth = Slerp(walk.t, Rotation.from_quat(walk.q[:, 3:7]))(readings.mocap_t)
+    assert (truth.inv() * Rotation.from_quat(readings.mocap_quat)).magnitude().max() < 1e-9
+
+
+def test_white_noise_has_the_asked_strength(walk):
+    noise = replace(Config.load("go2").noise, gyro_bias=0.0, gyro_bias_walk=0.0, accelerometer_bias=0.0, accelerometer_bias_walk=0.0)
+    noisy, clean = read_sensors(walk, noise, SensorFaults()), read_sensors(walk, QUIET, SensorFaults())
+    names = {"position": "encoder", "velocity": "joint_velocity", "effort": "joint_torque", "gyro": "gyro", "accelerometer": "accelerometer"}
+    for field, name in {**names, "mocap_position": "mocap_position"}.items():
+        error = getattr(noisy, field) - getattr(clean, field)
+        assert error.std() == pytest.approx(getattr(noise, name), rel=0.08), field
+        assert abs(error.mean()) < 4 * error.std() / np.sqrt(error.size)
+    turn = (Rotation.from_quat(clean.mocap_quat).inv() * Rotation.from_quat(noisy.mocap_quat)).as_rotvec()
+    assert turn.std() == pytest.approx(noise.mocap_rotation, rel=0.1)
+
+
+def test_biases_are_those_that_were_drawn(walk):
+    noise = replace(QUIET, gyro_bias=0.01, accelerometer_bias=0.1)
+    readings, clean = (read_sensors(walk, n, SensorFaults()) for n in (noise, QUIET))
+    assert np.ptp(readings.gyro - clean.gyro, axis=0).max() < 1e-12
+    np.testing.assert_allclose((readings.gyro - clean.gyro)[0], readings.drawn["gyro_bias"], atol=1e-12)
+    np.testing.assert_allclose((readings.accelerometer - clean.accelerometer)[0], readings.drawn["acc_bias"], atol=1e-12)
+
+
+def test_hard_faults(walk):
+    faults = FAULTS["hard"]
+    readings, clean = (read_sensors(walk, QUIET, f) for f in (faults, SensorFaults()))
+    np.testing.assert_allclose(readings.position - clean.position, np.tile(readings.drawn["encoder_bias"], (len(readings.t), 1)), atol=1e-12)
+    np.testing.assert_allclose(readings.effort, clean.effort * readings.drawn["torque_scale"], atol=1e-12)
+    np.testing.assert_allclose(readings.mocap_arrival - readings.mocap_t, 0.008)
+    truth = Slerp(walk.t, Rotation.from_quat(walk.q[:, 3:7]))(readings.mocap_t)
+    offset = (truth.inv() * Rotation.from_quat(readings.mocap_quat)).as_matrix()
+    np.testing.assert_allclose(offset, np.tile(readings.drawn["mocap_R_bias"], (len(offset), 1, 1)), atol=1e-9)
+    assert Rotation.from_matrix(offset[0]).magnitude() == pytest.approx(np.deg2rad(2.0))
+    assert len(readings.mocap_t) < len(clean.mocap_t)
+
+
+def test_dropouts_have_the_asked_share_and_length():
+    from prime_estimation.simulate.sensors import _bursts
+
+    lost = _bursts(200_000, SensorFaults(mocap_dropout=0.1, mocap_dropout_length=0.15), np.random.default_rng(0))
+    assert lost.mean() == pytest.approx(0.1, rel=0.1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], lost.astype(int), [0]])))
+    assert np.diff(edges.reshape(-1, 2), axis=1).mean() / 120.0 == pytest.approx(0.15, rel=0.1)
+
+
+def test_motion_capture_can_be_absent(walk):
+    readings = read_sensors(walk, QUIET, SensorFaults(mocap_rate=0.0))
+    assert len(readings.mocap_t) == 0 and readings.mocap_quat.shape == (0, 4)
+
+
+def test_unknown_faults_are_refused():
+    with pytest.raises(ConfigError, match="default, hard"):
+        faults_named("harder")
+    with pytest.raises(ConfigError, match="not negative"):
+        SensorFaults(mocap_delay=-1.0)
