@@ -92,6 +92,7 @@ class EstimatorConfig:
     iterations: int = param(1, "solver iterations per node", "", 1, 50, tunable=True)
     form: str = param("forward", "decision of the window problem: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
     cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
+    rolling: bool = param(True, "contact points move under their spheres")
     threads: int = param(1, "threads for the evaluation of the nodes", "", 1, 16)
     start_duration: float = param(0.5, "data gathered before the first estimate", "s", 0.1, 5.0)
     start_iterations: int = param(20, "iterations of the first batch", "", 1, 200)
@@ -111,12 +112,26 @@ class EstimatorConfig:
 
 
 @dataclass(frozen=True)
+class NodeConfig:
+    """The live node: where its sensors come from and what it publishes."""
+
+    input: str = param("topics", "sensors: joint_states and imu (topics), or Unitree's own message (lowstate)", choices=("topics", "lowstate"))
+    mocap: bool = param(True, "use motion capture (topic mocap/pose)")
+    world_frame: str = param("odom", "frame of odometry and contact wrenches; map where motion capture defines the world")
+    publish_tf: bool = param(True, "broadcast world -> base; off when another node owns that edge")
+    odometry_rate: float = param(500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0)
+    inertia_rate: float = param(10.0, "largest rate of inertial parameters", "Hz", 0.1, 100.0)
+    backlog: int = param(10, "nodes that may wait for the solver; older ones are dropped and counted", "", 1, 100)
+
+
+@dataclass(frozen=True)
 class Config:
-    """The whole configuration: robot, noise, estimator."""
+    """The whole configuration: robot, noise, estimator, node."""
 
     robot: RobotConfig = field(default_factory=RobotConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     estimator: EstimatorConfig = field(default_factory=EstimatorConfig)
+    node: NodeConfig = field(default_factory=NodeConfig)
 
     @staticmethod
     def load(robot: str, path: str | Path | None = None) -> "Config":
@@ -174,7 +189,7 @@ def read_yaml(path: Path) -> dict:
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} must be a mapping with the sections robot, noise, estimator", path)
+        raise ConfigError(f"{path} must be a mapping with the sections robot, noise, estimator, node", path)
     return content
 
 
