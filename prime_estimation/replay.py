@@ -75,7 +75,10 @@ class ReplaySummary:
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         final = self.final
-        bodies = {b.link: {"mass_kg": b.mass, "mass_stddev_kg": b.mass_stddev, "com_m": b.com.tolist(), "observable": b.observable} for b in final.bodies}
+        bodies = {
+            b.link: {"mass_kg": b.mass, "mass_stddev_kg": b.mass_stddev, "com_m": b.com.tolist(), "observable": b.observable}
+            for b in final.bodies
+        }
         return {
             "topics": self.topics,
             "nodes": self.nodes,
@@ -150,7 +153,9 @@ def replay(
             if run.last is None:
                 inbound.check_joints_seen()
                 raise DataError(_why_no_estimate(bag, used, inbound, pipeline), bag_path)
-        counts = Counter(inbound.counts) + Counter(pipeline.sync.counts) + Counter({f"{t}: undecodable": n for t, n in bag.rejected.items()})
+        counts = (
+            Counter(inbound.counts) + Counter(pipeline.sync.counts) + Counter({f"{t}: undecodable": n for t, n in bag.rejected.items()})
+        )
         seconds = (bag.end_ns - bag.start_ns) * 1e-9
         return ReplaySummary(used, run.nodes, seconds, time.perf_counter() - started, dict(counts), bag.notice, run.last)
 

@@ -27,7 +27,8 @@ def make_estimate(robot: Robot, stamp_ns: int = 1_700_000_000_000_000_000, seed:
     link = robot.estimated_links[0]
     parameters = np.array(robot.model.inertias[robot.link_joint(link)].toDynamicParameters())
     contacts = tuple(
-        ContactEstimate(c.name, rng.normal(size=3), np.array([1.0, -2.0, 40.0]), covariance(rng, 3, 1.0), 0.9, ContactState.STICKING) for c in robot.contacts
+        ContactEstimate(c.name, rng.normal(size=3), np.array([1.0, -2.0, 40.0]), covariance(rng, 3, 1.0), 0.9, ContactState.STICKING)
+        for c in robot.contacts
     )
     estimate = Estimate(
         stamp_ns=stamp_ns,

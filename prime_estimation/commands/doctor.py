@@ -57,7 +57,9 @@ def _core(problems: list[str]) -> str:
     except ImportError as error:
         # it is linked against one exact version of each of these, so their versions belong into the message
         linked = ", ".join(f"{name} {_version(name) or 'missing'}" for name in ("pin", "crocoddyl", "eigenpy"))
-        problems.append(f"the compiled core cannot be imported ({error}; {linked}): reinstall prime_estimation in this environment with pip install .")
+        problems.append(
+            f"the compiled core cannot be imported ({error}; {linked}): reinstall prime_estimation in this environment with pip install ."
+        )
         return "missing"
     return str(module.__file__)
 

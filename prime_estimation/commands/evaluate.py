@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("estimate", metavar="EST", help="output bag with /prime/... topics")
     parser.add_argument("reference", metavar="REF", help="recording with /ground_truth/... topics")
     parser.add_argument("--truth", metavar="JSON", help="true inertias of the run (default: the JSON beside REF)")
-    parser.add_argument("--settle", type=float, default=2.0, metavar="S", help="seconds at the start left out of motion and force (default: 2)")
+    parser.add_argument(
+        "--settle", type=float, default=2.0, metavar="S", help="seconds at the start left out of motion and force (default: 2)"
+    )
 
 
 def run(args: argparse.Namespace) -> dict:

@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 
 from ..config import Config
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError
 from ..evaluate import evaluate
 from ..io.bag import ROLES, BagReader
 from ..io.trajectory import RunFolder
@@ -68,7 +68,10 @@ def run(args: argparse.Namespace) -> dict:
         )
     result = {**summary.to_dict(), "out": str(out), "folder": str(folder[0].path)}
     if _has_truth(args.bag):
-        result["evaluation"] = evaluate(out, args.bag)
+        try:
+            result["evaluation"] = evaluate(out, args.bag)
+        except DataError as error:  # the estimate stands without its score
+            warn(f"not scored: {error}")
     result["figures"] = _figures(out, args.bag, folder[0])
     folder[0].write(config.to_dict(), "prime replay " + shlex.join(_command(args)), result)
     _report(args, summary, result)
@@ -79,7 +82,10 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
     if summary.notice:
         warn(summary.notice)
     refused = ", ".join(f"{reason} {n}" for reason, n in summary.counts.items())
-    say(args, f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}")
+    say(
+        args,
+        f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}",
+    )
     say(args, *([f"counted: {refused}"] if refused else []))
     bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}
     bodies["total"] = [result["total_mass_kg"], result["total_mass_stddev_kg"], None, None]

@@ -100,7 +100,9 @@ class BagReader:
                 self.notice = f"{self.path} is damaged ({_line(error)}): read {count} messages, the rest is lost"
                 return
         if count == 0 and self.rejected:
-            raise DataError(f"{self.path}: none of {sum(self.rejected.values())} messages on {', '.join(self.rejected)} can be decoded", self.path)
+            raise DataError(
+                f"{self.path}: none of {sum(self.rejected.values())} messages on {', '.join(self.rejected)} can be decoded", self.path
+            )
 
     def close(self) -> None:
         """Close the files."""

@@ -36,7 +36,8 @@ class JointOrder:
         missing = [n for n in wanted if n not in self.seen]
         if missing:
             listed = ", ".join(self.seen) or "no joint"
-            raise DataError(f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}; it has {listed}. Wrong robot, or renamed joints?", missing)
+            lacks = f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}"
+            raise DataError(f"{lacks}; it has {listed}. Wrong robot, or renamed joints?", missing)
         double = sorted({n for n in wanted if self.seen.count(n) > 1})
         if double:
             raise DataError(f"joint_states names joints twice: {', '.join(double)}", double)

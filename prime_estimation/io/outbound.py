@@ -30,19 +30,27 @@ def odometry(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     turn = np.zeros((6, 6))
     turn[:3, :3] = turn[3:, 3:] = rotation
     pose = make("geometry_msgs/msg/PoseWithCovariance")(
-        pose=make("geometry_msgs/msg/Pose")(position=_point(make, estimate.position_world), orientation=_quaternion(make, estimate.quat_world_base)),
+        pose=make("geometry_msgs/msg/Pose")(
+            position=_point(make, estimate.position_world), orientation=_quaternion(make, estimate.quat_world_base)
+        ),
         covariance=(turn @ estimate.pose_covariance @ turn.T).ravel(),
     )
     twist = make("geometry_msgs/msg/TwistWithCovariance")(
-        twist=make("geometry_msgs/msg/Twist")(linear=_vector(make, estimate.linear_velocity_base), angular=_vector(make, estimate.angular_velocity_base)),
+        twist=make("geometry_msgs/msg/Twist")(
+            linear=_vector(make, estimate.linear_velocity_base), angular=_vector(make, estimate.angular_velocity_base)
+        ),
         covariance=np.array(estimate.twist_covariance, dtype=float).ravel(),
     )
-    return make("nav_msgs/msg/Odometry")(header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, pose=pose, twist=twist)
+    return make("nav_msgs/msg/Odometry")(
+        header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, pose=pose, twist=twist
+    )
 
 
 def transform(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     """tf2_msgs/TFMessage with the edge world -> base."""
-    edge = make("geometry_msgs/msg/Transform")(translation=_vector(make, estimate.position_world), rotation=_quaternion(make, estimate.quat_world_base))
+    edge = make("geometry_msgs/msg/Transform")(
+        translation=_vector(make, estimate.position_world), rotation=_quaternion(make, estimate.quat_world_base)
+    )
     stamped = make("geometry_msgs/msg/TransformStamped")(
         header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, transform=edge
     )
@@ -74,7 +82,9 @@ def contact_wrenches(make: Make, estimate: Estimate, world_frame: str):
         )
         for c in estimate.contacts
     ]
-    return make("prime_estimation_msgs/msg/ContactWrenches")(header=header(make, estimate.contacts_stamp_ns, world_frame), contacts=contacts)
+    return make("prime_estimation_msgs/msg/ContactWrenches")(
+        header=header(make, estimate.contacts_stamp_ns, world_frame), contacts=contacts
+    )
 
 
 def wrench_stamped(make: Make, contact: ContactEstimate, stamp_ns: int, frame: str, pose_world_frame: pin.SE3):
@@ -105,7 +115,9 @@ def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
         pseudo = pin.PseudoInertia.FromDynamicParameters(parameters).toMatrix()
         return bool(np.isfinite(pseudo).all() and np.linalg.eigvalsh(pseudo)[0] > 0.0)
 
-    return bool(estimate.bodies) and all(b.observable and b.mass_stddev <= mass_stddev_limit and consistent(b.parameters) for b in estimate.bodies)
+    return bool(estimate.bodies) and all(
+        b.observable and b.mass_stddev <= mass_stddev_limit and consistent(b.parameters) for b in estimate.bodies
+    )
 
 
 def _body(make: Make, body: BodyInertia):

@@ -116,7 +116,11 @@ class SalvagedMcap:
         compression, at = _string(body, 28)
         (size,) = struct.unpack_from("<Q", body, at)
         compressed = body[at + 8 : at + 8 + size]
-        unpack = {"": bytes, "zstd": lambda b: ZstdDecompressor().decompress(b), "lz4": lambda b: LZ4FrameDecompressor().decompress(bytes(b))}
+        unpack = {
+            "": bytes,
+            "zstd": lambda b: ZstdDecompressor().decompress(b),
+            "lz4": lambda b: LZ4FrameDecompressor().decompress(bytes(b)),
+        }
         return self._records(memoryview(unpack[compression](compressed)), in_chunk=True) is None
 
 

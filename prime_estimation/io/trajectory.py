@@ -71,7 +71,9 @@ def versions() -> dict[str, str]:
     root = Path(__file__).resolve().parents[2]
     if (root / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
-            run = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"], capture_output=True, text=True, timeout=5, check=True)
+            run = subprocess.run(
+                ["git", "-C", str(root), "describe", "--always", "--dirty"], capture_output=True, text=True, timeout=5, check=True
+            )
             found["git"] = run.stdout.strip()
     return found
 

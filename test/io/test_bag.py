@@ -269,7 +269,10 @@ def test_ambiguity_is_an_error_that_lists_the_candidates():
     assert find_sensor_topics(bag, {"imu": "/b/imu"}) == {"imu": "/b/imu"}
 
 
-@pytest.mark.parametrize(("given", "words"), [({"imu": "/none"}, "no topic /none"), ({"imu": "/j"}, "needs sensor_msgs/msg/Imu"), ({"sonar": "/j"}, "unknown sensor")])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"imu": "/none"}, "no topic /none"), ({"imu": "/j"}, "needs sensor_msgs/msg/Imu"), ({"sonar": "/j"}, "unknown sensor")],
+)
 def test_wrong_choices(given, words):
     with pytest.raises(DataError, match=words):
         find_sensor_topics(topics(("/j", JOINT)), given)

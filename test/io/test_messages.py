@@ -31,7 +31,11 @@ def xyz(*v):
 
 def imu(gyro=(0.1, 0.2, 0.3), acceleration=(0.0, 0.0, 9.8), orientation=(0.0, 0.0, 0.0, 0.0), covariance=0.0):
     return SimpleNamespace(
-        header=header(), angular_velocity=xyz(*gyro), linear_acceleration=xyz(*acceleration), orientation=xyz(*orientation), orientation_covariance=[covariance] + [0.0] * 8
+        header=header(),
+        angular_velocity=xyz(*gyro),
+        linear_acceleration=xyz(*acceleration),
+        orientation=xyz(*orientation),
+        orientation_covariance=[covariance] + [0.0] * 8,
     )
 
 
@@ -65,7 +69,9 @@ def test_order_changes_with_the_list_of_names():
 
 
 def test_missing_joints_are_listed_with_what_was_seen():
-    with pytest.raises(DataError, match=r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, or renamed joints\?"):
+    with pytest.raises(
+        DataError, match=r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, or renamed joints\?"
+    ):
         JointOrder(NAMES, ["FL_hip", "FL_thigh", "FL_shin"])
     with pytest.raises(DataError, match="twice: FL_hip"):
         JointOrder(NAMES, [*NAMES, "FL_hip"])
@@ -114,7 +120,9 @@ def test_nan_of_a_joint_that_is_not_ours_does_not_matter():
     assert Inbound(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
 
 
-@pytest.mark.parametrize(("message", "reason"), [(joints(position=(1.0,)), "array and name list differ in length"), (joints(position=()), "no positions")])
+@pytest.mark.parametrize(
+    ("message", "reason"), [(joints(position=(1.0,)), "array and name list differ in length"), (joints(position=()), "no positions")]
+)
 def test_malformed_joint_messages(message, reason):
     inbound = Inbound(NAMES)
     assert inbound.sample("joint_states", message) is None

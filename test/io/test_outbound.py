@@ -85,7 +85,9 @@ def test_inertia_round_trip():
     for seed in range(10):
         pin.seed(seed)
         parameters = pin.Inertia.Random().toDynamicParameters()
-        np.testing.assert_allclose(outbound.inertia_parameters(outbound.inertia_message(MAKE, parameters)), parameters, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            outbound.inertia_parameters(outbound.inertia_message(MAKE, parameters)), parameters, rtol=1e-12, atol=1e-14
+        )
 
 
 def test_products_of_inertia_keep_their_names():

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The command line: help with examples, one line and exit code 2 on bad input, JSON for machines."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from prime_estimation import cli
+
+
+def run(*arguments: str, capsys) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a verb, in this process."""
+    try:
+        code = cli.main(list(arguments))
+    except SystemExit as stop:  # argparse
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_help_has_examples_that_parse(verb, capsys):
+    code, out, _ = run(verb, "--help", capsys=capsys)
+    assert code == 0 and "examples:" in out and "--json" in out
+    module = importlib.import_module(f"prime_estimation.commands.{verb}")
+    for example in module.EXAMPLES:
+        words = shlex.split(example.split(">")[0])
+        assert words[:2] == ["prime", verb]
+        parser = cli._Parser()
+        module.add_arguments(parser)
+        parser.add_argument("--json", action="store_true")
+        parser.parse_args(words[2:])
+
+
+def test_overview_lists_the_verbs(capsys):
+    code, out, _ = run("--help", capsys=capsys)
+    assert code == 0 and all(f"  {verb} " in out for verb in cli.VERBS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "required: VERB"),
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        (["replay"], "required: BAG, --robot, --out"),
+        (["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"], "unrecognized arguments: --frob"),
+        (["evaluate", "absent.mcap", "absent"], "no such bag"),
+        (["evaluate", "a", "b", "--settle", "soon"], "invalid float value"),
+    ],
+)
+def test_bad_arguments_give_one_line_and_exit_2(arguments, words, capsys):
+    code, out, err = run(*arguments, capsys=capsys)
+    assert code == 2 and words in err and err.count("\n") == 1 and out == ""
+
+
+def test_a_bug_of_ours_is_one_line_too(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "_run", lambda *_: 1 / 0)
+    monkeypatch.delenv("PRIME_TRACEBACK", raising=False)
+    code, _, err = run("doctor", capsys=capsys)
+    assert code == 1 and "a bug, please report it: ZeroDivisionError" in err and err.count("\n") == 1
+
+
+def test_doctor(capsys):
+    code, out, err = run("doctor", "--json", capsys=capsys)
+    report = json.loads(out)
+    assert report["robots"]["go2"].startswith("12 joints, 4 contacts")
+    assert report["versions"]["numpy"] and set(report["optional"]) == {"mujoco", "matplotlib", "cyclonedds", "rclpy"}
+    assert (code == 2) == bool(report["problems"]) == bool(err)
+
+
+def test_closed_pipe_is_no_error():
+    process = subprocess.Popen([sys.executable, "-m", "prime_estimation.cli", "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=30)
