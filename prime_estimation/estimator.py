@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The estimator: one measurement in, one estimate out."""
+
+from __future__ import annotations
+
+import time
+
+from .config import Config
+from .errors import InitializationError
+from .payload import PayloadDetector
+from .predict import Predictor
+from .problem import Problem
+from .report import Reporter
+from .robot import Robot
+from .start import give_poses, shorten, start_window
+from .terrain import Terrain
+from .types import Estimate, ImuSample, Measurement
+from .watch import Watch
+from .window import Window
+
+
+class Estimator:
+    """Moving-horizon estimator of state, contact forces and inertia.
+
+        min over (x_0, p, w_k, xi_k):  arrival(x_0, p) + sum 1/2 |(w_k, xi_k)|^2_{Q^-1} + sum 1/2 |z_k (-) h(x_k, w_k, xi_k, p)|^2_{R^-1}
+
+    One measurement moves the window by one node: the oldest node goes into the arrival cost, the new head is predicted, and a
+    bounded number of multiple-shooting steps improves the whole window.
+
+    Args:
+        robot: model and contact points.
+        config: noise and window.
+        mocap: expect motion capture poses (they may come late, drop out, and be rotated against the base).
+    """
+
+    def __init__(self, robot: Robot, config: Config, mocap: bool = True):
+        self.robot, self.config = robot, config
+        self.problem = Problem(robot, config, mocap)
+        self.frozen = False
+        self._watch = Watch(config)
+        self._predictor = Predictor(robot)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything; the next estimate comes after a new start batch."""
+        self._window: Window | None = None
+        self._gathered: list[Measurement] = []
+        self._terrain = Terrain(self.problem)
+        self._payload = PayloadDetector(self.problem)
+        self._report = Reporter(self.problem)
+        self._predictor.reset()
+
+    def update(self, measurement: Measurement) -> Estimate | None:
+        """Take the measurement of the next node; None while the start batch is being gathered."""
+        began = time.perf_counter()
+        try:
+            if self._window is None and not self._start(measurement):
+                return None
+            if self._gathered:
+                self._gathered = []
+            else:
+                self._shift(measurement)
+                self._window.solve(self.config.estimator.iterations)
+            self._window.posterior()
+        except (RuntimeError, InitializationError) as error:
+            return self._lost(str(error))
+        self._terrain.update(self._window)
+        self._payload.update(self._window, self.frozen)
+        if self._watch.lost(self._window):
+            return self._lost("the residuals do not fit the model")
+        estimate = self._report.estimate(self._window, measurement, self._watch, 1e3 * (time.perf_counter() - began))
+        self._predictor.correct(estimate)
+        return estimate
+
+    def predict(self, sample: ImuSample) -> Estimate | None:
+        """The newest estimate carried to an IMU sample: odometry at the rate of the IMU; None before the first estimate."""
+        return self._predictor.predict(sample)
+
+    def _shift(self, m: Measurement) -> None:
+        """Complete the former head with the dynamics part, forget the oldest node, append the new head."""
+        window, problem = self._window, self.problem
+        problem.dynamics_input(window.inputs[-1], m)
+        window.shift(problem.state_input(m), m.stamp_ns, self._terrain.process_noise(self.frozen))
+        self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)
+
+    def _start(self, m: Measurement) -> bool:
+        """Gather the first batch; True when it has been solved."""
+        self._gathered.append(m)
+        if len(self._gathered) * self.config.estimator.step < self.config.estimator.start_duration:
+            return False
+        batch = start_window(self.problem, self._gathered)
+        self._window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
+        self._window.solve(1)
+        return True
+
+    def _lost(self, why: str) -> None:
+        """Give up the window and start anew with the next measurements."""
+        self._watch.restarted(why)
+        self.reset()
+        return None

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Inertia of a link in three coordinates: what people say (m, c, I_c), what the dynamics are linear in (pi), what is free (theta).
+
+`psi = (m, c, I_c)`: mass, centre of mass in the link frame, tensor about it (xx, xy, yy, xz, yz, zz).
+`pi = (m, m c, I_o)`: Pinocchio's dynamic parameters about the frame origin. `theta`: log-Cholesky factors of the pseudo-inertia
+(Rucker and Wensing 2022); every theta is a physical body.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+
+_SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # Pinocchio's order of a symmetric matrix
+
+
+def to_theta(pi: np.ndarray) -> np.ndarray:
+    """Log-Cholesky parameters (10,) of dynamic parameters (10,); ValueError when they belong to no physical body."""
+    return _core.dynamic_to_log_cholesky(np.asarray(pi, float))
+
+
+def from_theta(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Dynamic parameters (10,) of log-Cholesky theta, and d pi / d theta (10, 10)."""
+    return _core.log_cholesky_to_dynamic(np.asarray(theta, float))
+
+
+def pi_by_psi(pi: np.ndarray) -> np.ndarray:
+    """d pi / d psi (10, 10) at pi: `m c` and the parallel axis term `m (|c|^2 1 - c c^T)` beside I_c."""
+    m, c = pi[0], pi[1:4] / pi[0]
+    jacobian = np.zeros((10, 10))
+    jacobian[0, 0] = 1.0
+    jacobian[1:4, 0] = c
+    jacobian[1:4, 1:4] = m * np.eye(3)
+    jacobian[4:, 4:] = np.eye(6)
+    steiner = np.dot(c, c) * np.eye(3) - np.outer(c, c)
+    for row, (i, j) in enumerate(_SYMMETRIC):
+        jacobian[4 + row, 0] = steiner[i, j]
+        for k in range(3):
+            e = np.eye(3)[k]
+            jacobian[4 + row, 1 + k] = m * (2.0 * c[k] * (i == j) - e[i] * c[j] - c[i] * e[j])
+    return jacobian
+
+
+def inertia_about_com(pi: np.ndarray) -> np.ndarray:
+    """Rotational inertia (3, 3) about the centre of mass, link axes [kg m^2]."""
+    m, c = pi[0], pi[1:4] / pi[0]
+    inertia = np.zeros((3, 3))
+    for value, (i, j) in zip(pi[4:], _SYMMETRIC):
+        inertia[i, j] = inertia[j, i] = value
+    return inertia - m * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
+
+
+def theta_root(pi: np.ndarray, mass: float, com: float, inertia: float) -> np.ndarray:
+    """Square root (10, 10) of the covariance of theta for independent errors of mass [kg], com [m] and inertia (relative).
+
+    A relative error of the tensor means `inertia` times the mean of its diagonal for products, times each moment for moments.
+    """
+    principal = np.diag(inertia_about_com(pi))
+    scale = [inertia * np.sqrt(principal[i] * principal[j]) * (1.0 if i == j else 0.5) for i, j in _SYMMETRIC]
+    psi = np.diag(np.concatenate([[mass], np.full(3, com), scale]))
+    _, jacobian = from_theta(to_theta(pi))
+    return np.linalg.solve(jacobian, pi_by_psi(pi) @ psi)
+
+
+def com_covariance(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Covariance (3, 3) of the centre of mass from that of pi (10, 10): c = (m c)/m."""
+    c = pi[1:4] / pi[0]
+    jacobian = np.hstack([-c[:, None], np.eye(3)]) / pi[0]
+    return jacobian @ covariance[:4, :4] @ jacobian.T

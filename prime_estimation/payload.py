@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Change detector for payloads put on or taken off: a lasting force that nobody measured means that the inertia is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .problem import Problem
+from .window import Window
+
+NODES = 10  # over which the disturbance must last
+REST = 20  # nodes without a new alarm, while the inertia settles
+
+
+class PayloadDetector:
+    """Watches the smoothed disturbance of the base; on alarm the knowledge of the inertia falls back to its prior.
+
+    Statistic: `|sum of the last NODES whitened base disturbances| / sqrt(NODES)`, per axis, which is at most standard normal as long
+    as the inertia is right.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.alarms = 0
+        self._rest = REST
+
+    def update(self, window: Window, frozen: bool) -> None:
+        """Look at the newest nodes of a solved window."""
+        self._rest -= 1
+        theta = self.problem.columns("theta")
+        if frozen or self._rest > 0 or theta.start == theta.stop or not self.problem.floating:
+            return
+        recent = np.array([data.r[:6] for data in window.data[-NODES:]])
+        statistic = np.abs(recent.sum(axis=0)) / np.sqrt(len(recent))
+        if statistic.max() > self.problem.config.estimator.payload_threshold:
+            root = np.zeros((self.problem.ndx, theta.stop - theta.start))
+            root[theta] = self.problem.theta_prior_root
+            window.arrival.inflate(root)
+            self.alarms += 1
+            self._rest = REST

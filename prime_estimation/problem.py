@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What a node of the estimation problem is made of: robot and configuration -> C++ models, priors, weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from . import _core
+from .config import Config
+from .errors import RobotError
+from .inertia import theta_root, to_theta
+from .robot import Robot
+from .types import Measurement, PoseSample
+
+
+class Problem:
+    """Contact dynamics, state manifold, parameter layout and noise of one robot.
+
+    Attributes:
+        dynamics: C++ contact dynamics. `state`: manifold of x = (q, v, p). `layout`: where each parameter lies in p.
+        nq, nv, nj, np, ndx: dimensions; `columns(name)` gives the tangent indices of a parameter.
+    """
+
+    def __init__(self, robot: Robot, config: Config, mocap: bool):
+        self.robot, self.config = robot, config
+        self.dt = config.estimator.step
+        self.floating = robot.config.floating_base
+        model = robot.model
+        self.dynamics = _core.ContactDynamics(
+            model,
+            [_contact_point(robot, c) for c in robot.contacts],
+            [robot.link_joint(link) for link in robot.estimated_links],
+            robot.joint_damping,
+            robot.joint_friction,
+            self.floating,
+            _dynamics_options(config),
+        )
+        imu = self.floating and robot.imu_joint is not None
+        if imu and robot.imu_joint != 1:
+            raise RobotError(f"{robot.name}: the IMU must be mounted on the base; '{robot.config.imu_frame}' moves with {robot.links[robot.imu_joint]}")
+        self.layout = _core.ParameterLayout.make(self.dynamics, imu, mocap and self.floating)
+        self.nq, self.nv, self.nj, self.np = model.nq, model.nv, robot.nj, self.layout.size
+        self.ndx = 2 * self.nv + self.np
+        self.nu = self.nv + self.dynamics.nxi
+        self.state = _core.StateParameters(model, self.np)
+        self.base_M_imu = robot.imu_placement if imu else pin.SE3.Identity()
+        pis = [model.inertias[robot.link_joint(link)].toDynamicParameters() for link in robot.estimated_links]
+        self.theta_nominal = np.concatenate([to_theta(pi) for pi in pis]) if pis else np.zeros(0)
+        e = config.estimator
+        self.theta_prior_root = _block_diagonal([theta_root(pi, e.mass_stddev, e.com_stddev, e.inertia_stddev) for pi in pis])
+        self.theta_walk_root = _block_diagonal([theta_root(pi, e.mass_walk, e.com_walk, e.inertia_walk) for pi in pis])
+        self.nominal = np.concatenate([self.theta_nominal, np.zeros(self.dynamics.nfeet), [np.log(e.friction)]])
+
+    def node(self) -> "_core.ActionMeasurement":
+        """A new running node without measurements."""
+        inverse = self.config.estimator.form == "inverse"
+        return _core.ActionMeasurement(self.state, self.dynamics, self.layout, self.base_M_imu, self.nominal, inverse)
+
+    def columns(self, name: str) -> slice:
+        """Tangent indices of a parameter block (`theta`, `height`, `friction`, `gyro_bias`, `accelerometer_bias`, `mocap`); empty when absent."""
+        size = {"theta": self.dynamics.ntheta, "height": self.dynamics.nfeet, "friction": 1}.get(name, 3)
+        start = getattr(self.layout, name)
+        return slice(2 * self.nv + start, 2 * self.nv + start + size) if start >= 0 else slice(0, 0)
+
+    def parameter(self, x: np.ndarray, name: str) -> np.ndarray:
+        """The values of a parameter block in x; the nominal ones of an absent block."""
+        columns = self.columns(name)
+        shift = self.nq - self.nv
+        return x[columns.start + shift : columns.stop + shift]
+
+    # --- measurements -> node inputs ------------------------------------------------------------------------------
+
+    def state_input(self, m: Measurement) -> "_core.NodeInput":
+        """Node input with the state part of a measurement; the dynamics part comes one node later."""
+        noise, node = self.config.noise, _core.NodeInput(self.dynamics)
+        if m.position is not None:
+            node.position = m.position
+            node.weight_position = np.full(self.nj, 1.0 / noise.encoder)
+        if m.velocity is not None:
+            node.velocity = m.velocity
+            node.weight_velocity = np.full(self.nj, np.sqrt(m.velocity_samples) / noise.joint_velocity)
+        if m.gyro is not None and self.layout.gyro_bias >= 0:
+            node.gyro = m.gyro
+            node.weight_gyro = np.sqrt(m.gyro_samples) / noise.gyro
+        if m.quat_world_imu is not None and self.layout.gyro_bias >= 0:
+            node.orientation = pin.Quaternion(m.quat_world_imu).toRotationMatrix()
+            node.weight_tilt = 1.0 / noise.imu_tilt
+        self.dynamics_input(node, None)
+        return node
+
+    def dynamics_input(self, node: "_core.NodeInput", m: Measurement | None) -> None:
+        """Torque, specific force and process noise of a node, from the measurement that follows it (None: not yet measured)."""
+        noise = self.config.noise
+        joint = np.full(self.nj, noise.joint_unmeasured)
+        if m is not None and m.torque is not None:
+            node.torque = m.torque
+            joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
+        base = [noise.base_force] * 3 + [noise.base_moment] * 3 if self.floating else []
+        node.weight_force = 1.0 / np.concatenate([base, joint])
+        foot = np.array([noise.contact_tangential, noise.contact_tangential, noise.contact_normal])
+        flat = np.array([noise.contact_roll, noise.contact_roll, noise.contact_yaw])
+        counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
+        if self.dynamics.nxi:
+            node.weight_xi = 1.0 / np.concatenate([np.concatenate([foot, flat]) if n > 1 else foot for n in counts])
+        if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
+            node.accelerometer = m.accelerometer
+            sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
+            node.weight_accelerometer = 1.0 / np.hypot(sampled, noise.accelerometer_model)
+
+    def set_pose(self, node: "_core.NodeInput", slot: int, pose: PoseSample, stamp_ns: int) -> None:
+        """Give a node a motion capture pose taken within the step that ends at `stamp_ns`."""
+        noise = self.config.noise
+        rotation = pin.Quaternion(pose.quat_world_body / np.linalg.norm(pose.quat_world_body)).toRotationMatrix()
+        node.set_pose(slot, 1e-9 * (stamp_ns - pose.stamp_ns), pose.position_world, rotation, 1.0 / noise.mocap_position, 1.0 / noise.mocap_rotation)
+
+
+def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
+    frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
+    point = _core.ContactPoint()
+    point.name, point.joint, point.radius = contact.name, frame.parentJoint, contact.radius
+    point.position = frame.placement.act(np.array(contact.position, float))
+    point.lever = frame.placement.rotation @ np.array(contact.position, float)
+    point.foot = robot.feet.index(contact.foot)
+    return point
+
+
+def _dynamics_options(config: Config) -> "_core.DynamicsOptions":
+    options, law = _core.DynamicsOptions(), _core.ContactLaw()
+    law.kappa, law.compliance = config.robot.kappa, config.robot.compliance
+    law.convex = config.estimator.cone == "convex"
+    options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
+    return options
+
+
+def _block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
+    n = sum(len(b) for b in blocks)
+    out, k = np.zeros((n, n)), 0
+    for block in blocks:
+        out[k : k + len(block), k : k + len(block)] = block
+        k += len(block)
+    return out

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""From the solved window to the frozen `Estimate`: head state, forces, inertia, with their covariances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from scipy.special import ndtr
+
+from .inertia import com_covariance, from_theta
+from .problem import Problem
+from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
+from .watch import Watch
+from .window import Window
+
+CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
+SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
+
+
+class Reporter:
+    """Turns windows into estimates."""
+
+    def __init__(self, problem: Problem):
+        self.problem, self.robot = problem, problem.robot
+        self.fixed_mass = self.robot.total_mass - sum(self.robot.model.inertias[self.robot.link_joint(i)].mass for i in self.robot.estimated_links)
+        self.prior_mass_stddev = problem.config.estimator.mass_stddev
+
+    def estimate(self, window: Window, m: Measurement, watch: Watch, solve_time_ms: float) -> Estimate:
+        """The estimate at the head of a window whose posterior has been computed."""
+        problem, nq, nv, nj = self.problem, self.problem.nq, self.problem.nv, self.problem.nj
+        x, P = window.xs[-1], window.head_covariance()
+        bodies = self._bodies(x, P)
+        mass = self.fixed_mass + sum(b.mass for b in bodies)
+        systematic = problem.config.noise.torque_scale * mass
+        variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
+        base = self._base(window, m, P) if problem.floating else _fixed_base()
+        whitened = np.array(window.data[-1].r[nv - nj : nv])
+        torque = np.array(window.inputs[-2].torque) + whitened / np.array(window.inputs[-2].weight_force)[-nj:]
+        return Estimate(
+            stamp_ns=window.stamps[-1],
+            **base,
+            joint_position=x[nq - nj : nq].copy(),
+            joint_velocity=x[nq + nv - nj : nq + nv].copy(),
+            joint_torque=torque,
+            contacts_stamp_ns=window.stamps[-2],
+            contacts=self._contacts(window, mass),
+            bodies=bodies,
+            total_mass=float(mass),
+            total_mass_stddev=float(np.sqrt(variance)),
+            status=self._status(window, watch, m, solve_time_ms),
+            gyro_bias=problem.parameter(x, "gyro_bias").copy(),
+            accelerometer_bias=problem.parameter(x, "accelerometer_bias").copy(),
+            friction=float(np.exp(problem.parameter(x, "friction")[0])) if problem.dynamics.nc else float("nan"),
+        )
+
+    def _base(self, window: Window, m: Measurement, P: np.ndarray) -> dict:
+        problem, nq, nv = self.problem, self.problem.nq, self.problem.nv
+        x = window.xs[-1]
+        linear, angular = _velocity_now(problem, window, m)
+        twist = P[nv : nv + 6, nv : nv + 6].copy()
+        noise = problem.config.noise
+        # what half a step of acceleration adds: its noise, and the vibration that the rigid model does not have
+        twist[:3, :3] += np.eye(3) * (0.5 * problem.dt * noise.accelerometer_model) ** 2
+        if m.gyro_now is not None:
+            twist[3:, 3:] += np.eye(3) * noise.gyro**2
+        return dict(
+            position_world=x[:3].copy(),
+            quat_world_base=x[3:7].copy(),
+            linear_velocity_base=linear,
+            angular_velocity_base=angular,
+            pose_covariance=P[:6, :6].copy(),
+            twist_covariance=twist,
+        )
+
+    def _bodies(self, x: np.ndarray, P: np.ndarray) -> tuple[BodyInertia, ...]:
+        problem, columns = self.problem, self.problem.columns("theta")
+        values = problem.parameter(x, "theta")
+        pis = [from_theta(values[10 * i : 10 * i + 10]) for i in range(len(self.robot.estimated_links))]
+        total = self.fixed_mass + sum(pi[0] for pi, _ in pis)
+        systematic = problem.config.noise.torque_scale * total
+        bodies = []
+        for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
+            rows = slice(columns.start + 10 * i, columns.start + 10 * i + 10)
+            covariance = jacobian @ P[rows, rows] @ jacobian.T
+            mass_stddev = float(np.hypot(np.sqrt(max(covariance[0, 0], 0.0)), systematic))
+            com_stddev = np.sqrt(np.maximum(np.diag(com_covariance(pi, covariance)), 0.0))
+            observable = mass_stddev < 0.5 * self.prior_mass_stddev
+            bodies.append(BodyInertia(link, pi, covariance, mass_stddev, com_stddev, bool(observable)))
+        return tuple(bodies)
+
+    def _contacts(self, window: Window, mass: float) -> tuple[ContactEstimate, ...]:
+        if not self.problem.dynamics.nc:
+            return ()
+        force, covariance = window.forces()
+        kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
+        threshold = CONTACT_SHARE * 9.81 * mass
+        out = []
+        for i, contact in enumerate(self.robot.contacts):
+            rows = slice(3 * i, 3 * i + 3)
+            normal, sigma = force[3 * i + 2], np.sqrt(max(covariance[3 * i + 2, 3 * i + 2], 1e-12))
+            slipping = np.linalg.norm(kinematics["velocity"][3 * i : 3 * i + 2]) > SLIP_SPEED
+            state = ContactState.OPEN if normal < threshold else ContactState.SLIPPING if slipping else ContactState.STICKING
+            probability = float(ndtr((normal - threshold) / sigma))
+            out.append(ContactEstimate(contact.name, kinematics["points"][i].copy(), force[rows].copy(), covariance[rows, rows].copy(), probability, state))
+        return tuple(out)
+
+    def _status(self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float) -> SolverStatus:
+        present = {"joint_states": m.position is not None, "torque": m.torque is not None}
+        if self.problem.layout.gyro_bias >= 0:
+            present["imu"] = m.gyro is not None
+        if self.problem.layout.mocap >= 0:
+            present["mocap"] = "mocap" in watch.innovations
+        solver = window.solver
+        return SolverStatus(
+            solve_time_ms=solve_time_ms,
+            latency_ms=solve_time_ms,
+            iterations=int(solver.iter),
+            cost=float(solver.cost),
+            feasibility=float(solver.largest_gap),
+            window_nodes=window.size,
+            restarts=watch.restarts,
+            refused_steps=watch.refused,
+            sensors=tuple(name if there else f"{name}: no data" for name, there in present.items()),
+            normalized_innovations=tuple(watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present),
+        )
+
+
+_INNOVATION_OF = {"joint_states": "encoders", "torque": "model", "imu": "gyro"}
+
+
+def _fixed_base() -> dict:
+    zero = np.zeros(3)
+    return dict(
+        position_world=zero,
+        quat_world_base=np.array([0.0, 0.0, 0.0, 1.0]),
+        linear_velocity_base=zero.copy(),
+        angular_velocity_base=zero.copy(),
+        pose_covariance=np.zeros((6, 6)),
+        twist_covariance=np.zeros((6, 6)),
+    )
+
+
+def _velocity_now(problem: Problem, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
+    """Velocity at the stamp. The state holds the mean over the past step; the rest is half a step of measured acceleration:
+
+    v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
+    """
+    nq = problem.nq
+    x = window.xs[-1]
+    mean, angular = x[nq : nq + 3], x[nq + 3 : nq + 6]
+    if m.gyro_now is None or m.accelerometer_ramp is None:
+        step = 0.5 * (x[nq : nq + 6] - window.xs[-2][nq : nq + 6])
+        return mean + step[:3], angular + step[3:]
+    R_base_imu, r = problem.base_M_imu.rotation, problem.base_M_imu.translation
+    now = R_base_imu @ (m.gyro_now - problem.parameter(x, "gyro_bias"))
+    force = R_base_imu @ (m.accelerometer_ramp - problem.parameter(x, "accelerometer_bias"))
+    alpha = 2.0 * (now - angular) / problem.dt
+    gravity = pin.Quaternion(x[3:7]).toRotationMatrix().T @ problem.robot.model.gravity.linear
+    acceleration = force - np.cross(alpha, r) - np.cross(angular, np.cross(angular, r)) - np.cross(angular, mean) + gravity
+    return mean + 0.5 * problem.dt * acceleration, now

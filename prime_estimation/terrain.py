@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Ground height under each foot: a parameter of the window that belongs to one stance and is placed anew at touch-down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from .contact import LegForces, Stance
+from .problem import Problem
+from .window import Window
+
+GATE = 0.012  # a foot that touches down within this of the known ground stands on it [m]
+SINK = 0.004  # an unloaded foot this far below the known ground proves it wrong [m]
+
+
+class Terrain:
+    """Follows touch-downs and keeps the ground heights of the window right.
+
+    A foot that touches down near the height known for it keeps that height (with a random walk): on level ground the height of the
+    base stays tied to it. Elsewhere the height becomes that of the foot, correlated with the height of the base.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
+        self.stance = Stance(problem.dynamics.nfeet)
+
+    def process_noise(self, frozen: bool) -> np.ndarray:
+        """Root (ndx, np) of the random walk of all parameters over one step."""
+        problem, noise, e = self.problem, self.problem.config.noise, self.problem.config.estimator
+        root = np.zeros((problem.ndx, problem.np))
+        step = np.sqrt(problem.dt)
+
+        def diagonal(name: str, std: float) -> None:
+            rows = range(*problem.columns(name).indices(problem.ndx))
+            for row in rows:
+                root[row, row - 2 * problem.nv] = std
+
+        diagonal("accelerometer_bias", noise.accelerometer_bias_walk * step)
+        diagonal("gyro_bias", noise.gyro_bias_walk * step)
+        diagonal("height", e.terrain_walk)
+        diagonal("friction", e.friction_walk * step)
+        theta = problem.columns("theta")
+        if not frozen:
+            root[theta, theta.start - 2 * problem.nv : theta.stop - 2 * problem.nv] = step * problem.theta_walk_root
+        return root
+
+    def update(self, window: Window) -> None:
+        """Look at the newest complete node: who has touched down, and on which ground."""
+        if self.legs is None:
+            return
+        problem, nq = self.problem, self.problem.nq
+        before, after = window.xs[-2], window.xs[-1]
+        v = before[nq : nq + problem.nv]
+        a = (after[nq : nq + problem.nv] - v) / problem.dt
+        normal, sole = self.legs.loads(before[:nq], v, a, np.array(window.inputs[-2].torque))
+        touchdown = self.stance.update(normal)
+        ground = problem.parameter(after, "height")
+        above = sole - ground
+        wrong = touchdown & (np.abs(above) > GATE)
+        wrong |= ~self.stance.loaded & (above < -SINK)
+        if wrong.any():
+            self._place(window, np.flatnonzero(wrong), above)
+
+    def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
+        """Put the ground under the soles of these feet: height = height of the base + what the leg says (terrain_stddev)."""
+        problem, arrival = self.problem, window.arrival
+        first = problem.columns("height").start
+        shift = problem.nq - problem.nv
+        R = _rotation(arrival.reference)
+        rows = np.zeros((len(feet), problem.ndx))
+        rows[:, :3] = R[2]
+        arrival.redefine([int(first + f) for f in feet], rows, np.full(len(feet), problem.config.estimator.terrain_stddev), above[feet])
+        for x in window.xs:
+            x[first + shift + feet] += above[feet]
+
+
+def _rotation(x: np.ndarray) -> np.ndarray:
+    return pin.Quaternion(x[3:7]).toRotationMatrix()

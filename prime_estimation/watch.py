@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Keeps an eye on the window: consistency per sensor, refused steps, and whether the estimate is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .config import Config
+from .window import Window
+
+LOST_RATIO = 25.0  # mean square of the whitened residuals of a window that explains nothing
+LOST_NODES = 20  # in a row, before the estimate is given up
+SMOOTHING = 0.05  # share of the newest window in the published mean squares
+
+
+class Watch:
+    """Counts what went wrong and decides when to start anew.
+
+    Attributes:
+        restarts, refused, late_poses: since construction. `reason`: of the last restart.
+        innovations: mean square of the whitened residuals by sensor, smoothed over time; 1 is consistent.
+    """
+
+    def __init__(self, config: Config):
+        self.config = config
+        self.restarts = self.refused = self.late_poses = 0
+        self.reason = ""
+        self.innovations: dict[str, float] = {}
+        self._bad = 0
+
+    def restarted(self, why: str) -> None:
+        """Note that the window was given up."""
+        self.restarts += 1
+        self.reason = why
+        self._bad = 0
+        self.innovations = {}
+
+    def lost(self, window: Window) -> bool:
+        """True when the window has not fitted the model for a while, or has left all physical bounds."""
+        self.refused += window.solver.refused
+        head = window.xs[-1]
+        if not np.all(np.isfinite(head)) or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0:
+            return True
+        residuals = np.array([data.r for data in window.data])
+        for name, rows in _rows(window).items():
+            active = residuals[:, rows]
+            active = active[active != 0.0]  # a reading that is absent has the residual zero
+            if active.size:
+                value = float(np.mean(active**2))
+                self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(name, value) + SMOOTHING * value
+            else:
+                self.innovations.pop(name, None)
+        ratio = np.mean(residuals[residuals != 0.0] ** 2)
+        self._bad = self._bad + 1 if ratio > LOST_RATIO else 0
+        return self._bad >= LOST_NODES
+
+
+def _rows(window: Window) -> dict[str, slice]:
+    """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
+    problem = window.problem
+    sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12, "accelerometer": 3}
+    ends = np.cumsum(list(sizes.values()))
+    return {name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The sliding window: nodes, their smoothed states, the arrival cost in front of them. All mathematics is in the C++ core."""
+
+from __future__ import annotations
+
+import crocoddyl
+import numpy as np
+
+from . import _core
+from .problem import Problem
+
+
+class Window:
+    """A fixed number N of running nodes behind an arrival node, warm-started from one shift to the next.
+
+    `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]` their controls: disturbances (w, xi) in
+    the forward form, (v+, xi) in the inverse form. The Crocoddyl problem has one node more in front: the arrival node, whose
+    control is the correction of xs[0].
+
+    Args:
+        problem: models and noise.
+        reference: state at which the first node is known, with `covariance` (ndx, ndx) of its tangent.
+        inputs: N + 1 node inputs; `xs`: N + 1 initial states.
+    """
+
+    def __init__(self, problem: Problem, arrival: "_core.ActionArrival", inputs: list, stamps: list[int], xs: list, us: list | None = None):
+        self.problem, self.arrival = problem, arrival
+        self.inputs, self.stamps, self.xs = list(inputs), list(stamps), [np.array(x) for x in xs]
+        self.size = len(inputs) - 1
+        self.nodes = [problem.node() for _ in range(self.size)]
+        self.data = [node.createData() for node in self.nodes]
+        self.terminal = problem.node()
+        for node, given in zip([*self.nodes, self.terminal], self.inputs):
+            node.input = given
+        self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
+        self._arrival_data = arrival.createData()
+        shooting = crocoddyl.ShootingProblem(
+            self.xs[0], [arrival, *self.nodes], self.terminal, [self._arrival_data, *self.data], self.terminal.createData()
+        )
+        self._shooting = shooting
+        self.solver = _core.SolverMultipleShooting(shooting)
+        self.solver.threads = problem.config.estimator.threads
+
+    def _control(self, x: np.ndarray) -> np.ndarray:
+        """Control without disturbance: zeros, or a constant velocity in the inverse form."""
+        u = np.zeros(self.problem.nu)
+        if self.problem.config.estimator.form == "inverse":
+            u[: self.problem.nv] = x[self.problem.nq : self.problem.nq + self.problem.nv]
+        return u
+
+    def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
+        """Forget the oldest node into the arrival cost and append a new head, predicted without disturbance.
+
+        Args:
+            given: input of the new head. The dynamics part of the former head's input must be complete by now.
+            stamp: its time [ns].
+            noise: (ndx, k) root of the process noise of the parameters over one step.
+        """
+        self.arrival.advance(self.nodes[0], self.data[0], self.xs[0], self.us[0], self.xs[1], noise)
+        for entries in (self.nodes, self.data):
+            entries.append(entries.pop(0))
+        last, data = self.nodes[-1], self.data[-1]
+        last.input = self.inputs[-1]
+        self.terminal.input = given
+        u = self._control(self.xs[-1])
+        last.calc(data, self.xs[-1], u)
+        for entries, new in ((self.inputs, given), (self.stamps, stamp), (self.xs, np.array(data.xnext)), (self.us, u)):
+            entries.pop(0)
+            entries.append(new)
+        for k in range(self.size):
+            self._shooting.updateNode(k + 1, self.nodes[k], self.data[k])
+
+    def solve(self, iterations: int) -> bool:
+        """Improve the window by at most `iterations` Gauss-Newton steps; True when converged."""
+        correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
+        converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
+        self.xs = self.solver.states()[1:]
+        self.us = self.solver.controls()[1:]
+        return converged
+
+    def posterior(self) -> None:
+        """Compute the covariances that `head_covariance` and `forces` hand out."""
+        self.solver.compute_posterior()
+
+    def head_covariance(self) -> np.ndarray:
+        """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
+        return self.solver.posterior(self.size + 1)
+
+    def forces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Contact forces (3 nc) [N, world axes] of the newest running node and their covariance (after `posterior`)."""
+        force, by_x, by_u = self.nodes[-1].contact_forces(self.data[-1])
+        return force, self.solver.covariance_at(self.size, by_x, by_u)
