@@ -10,18 +10,21 @@ Torques are `S (nle + swing) - J^T f`, with `f` the least-squares solution of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 import pinocchio as pin
 
 from ..errors import RobotError
 from ..robot import Robot
-from .motion import GRAVITY, Command, Gait
+from .model import GRAVITY
+from .motion import Command, Gait
 from .posture import contact_jacobian, standing_posture
 from .world import rotation
 
 PERIOD = 0.002  # s, between torque updates
 GAINS = {"position": (60.0, 60.0, 120.0), "velocity": (8.0, 8.0, 20.0), "orientation": 300.0, "rate": 35.0}
+POSTURE = (60.0, 2.0)  # Nm/rad, Nm s/rad, of joints that move no foot
 SHIFT_TIME = 2.0  # s, for the feet to move below an off-centre load
 LEASH = 0.08  # m: the walking reference waits for a robot that lags behind
 
@@ -41,7 +44,7 @@ class _Foot:
 class Controller:
     """Torques for one robot under one gait. Call `torque` every `PERIOD` seconds."""
 
-    def __init__(self, robot: Robot, gait: Gait, command):
+    def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
         if gait.period and len(robot.contacts) != 4:
             raise RobotError(f"{robot.name}: trotting and hopping need four point feet, this robot has {len(robot.contacts)} contacts", robot)
         self.robot, self.gait, self.command = robot, gait, command
@@ -51,6 +54,7 @@ class Controller:
         self._frames = [self.model.getFrameId(c.frame) for c in robot.contacts]
         self._offsets = [np.array(c.position, float) for c in robot.contacts]
         self._update(self.q_stand, np.zeros(self.model.nv))
+        self._free = np.abs(np.vstack(self._jacobians)[:, 6:]).max(axis=0) == 0.0  # joints that move no foot: arms, waist
         self.feet = [_Foot(p - [0, 0, self.height], height=c.radius) for p, c in zip(self._points, robot.contacts)]
         self._position, self._yaw = self.q_stand[:3].copy(), 0.0
         self._integral = np.zeros(6)
@@ -69,8 +73,7 @@ class Controller:
         self._add_stance(tau, *wanted)
         if not all(f.standing and f.loaded for f in self.feet):
             self._add_swing(tau, t, command, q, v)
-        if len(self.feet) > 4:
-            tau += 60.0 * (self.q_stand[7:] - q[7:]) - 2.0 * v[6:]
+        tau[self._free] += POSTURE[0] * (self.q_stand[7:] - q[7:])[self._free] - POSTURE[1] * v[6:][self._free]
         return tau
 
     # --- kinematics ---------------------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ class Controller:
     # --- trunk --------------------------------------------------------------------------------------------------
 
     def _trunk_acceleration(self, t: float | None, command: Command, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Wanted (force on the robot without gravity's share [N], moment about the centre of mass [Nm]), world axes."""
+        """Wanted (linear [m/s^2], angular [rad/s^2]) acceleration of the trunk, world axes; advances the integrals."""
         R = rotation(q[3:7])
         vertical = self.gait.vertical(t) if t is not None else np.zeros(3)
         turn = _about_z(self._yaw)

@@ -10,8 +10,7 @@ from typing import Callable
 import numpy as np
 
 from ..errors import ConfigError
-
-GRAVITY = 9.81
+from .model import GRAVITY
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,7 @@ class Script:
     def __init__(self, low, high, hold: tuple[float, float], seed: int):
         self.low, self.high, self.hold = np.array(low, float), np.array(high, float), hold
         self.seed = seed
+        self._targets: dict[tuple[int, int], np.ndarray] = {}
 
     def __call__(self, t: float) -> Command:
         h = 2e-3
@@ -93,10 +93,11 @@ class Script:
         return a + blend * (b - a)
 
     def _target(self, k: int, channels: slice, stream: int) -> np.ndarray:
-        low, high = self.low[channels], self.high[channels]
-        if k <= 0:
-            return np.zeros(len(low))
-        return np.random.default_rng([self.seed, stream, k]).uniform(low, high)
+        if (k, stream) not in self._targets:
+            low, high = self.low[channels], self.high[channels]
+            drawn = np.random.default_rng([self.seed, stream, max(k, 0)]).uniform(low, high)
+            self._targets[k, stream] = drawn if k > 0 else np.zeros(len(low))
+        return self._targets[k, stream]
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,9 @@ class Motion:
     high: tuple[float, ...]
     hold: tuple[float, float] = (1.5, 0.6)
 
-    def script(self, seed: int) -> Script:
-        """The commands over time."""
-        return Script(self.low, self.high, self.hold, seed)
+    def script(self, seed: int, scale: float = 1.0) -> Script:
+        """The commands over time, their ranges times `scale`."""
+        return Script(scale * np.array(self.low), scale * np.array(self.high), self.hold, seed)
 
 
 _TRUNK = (0.0, 0.0, 0.02, 0.07, 0.07, 0.0)

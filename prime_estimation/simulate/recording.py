@@ -77,7 +77,8 @@ def simulate(
     if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
         raise ConfigError(f"the payload must come or go within the recording of {duration} s, got {payload.switch} s", payload)
     world = World(robot, payload, ground, seed)
-    controller = Controller(robot, plan.gait, plan.script(seed))
+    scale = 1.0 if len(robot.feet) > 2 else 0.4  # two feet leave little room to sway
+    controller = Controller(robot, plan.gait, plan.script(seed, scale))
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []

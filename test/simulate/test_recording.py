@@ -6,8 +6,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from prime_estimation.errors import ConfigError
+from prime_estimation.config import ContactConfig, RobotConfig
+from prime_estimation.errors import ConfigError, RobotError
+from prime_estimation.robot import Robot
 from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate
+from prime_estimation.simulate.bag import foot_wrenches
 from prime_estimation.simulate.model import GRAVITY, loaded_model
 
 
@@ -94,6 +97,33 @@ def test_robots_do_what_they_are_asked_to(name, motion):
 def _command(recording, t):
     c = MOTIONS[recording.motion].script(recording.seed)(t)
     return [*(c.velocity + c.body_rate[:2]), c.yaw_rate + c.body_rate[5]]
+
+
+@pytest.fixture(scope="module")
+def biped():
+    """A 29-joint humanoid with four contact spheres under each foot."""
+    corners = [(-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03)]
+    contacts = [
+        ContactConfig(f"{side}_foot/{i}", f"{side}_ankle_roll_link", [x, y, -0.03], 0.005)
+        for side in ("left", "right")
+        for i, (x, y) in enumerate(corners)
+    ]
+    losses = dict(armature=0.01, joint_friction=0.2, joint_damping=0.05)
+    return Robot(RobotConfig(name="g1", urdf="example-robot-data:g1", base_frame="pelvis", contacts=contacts, **losses))
+
+
+def test_a_humanoid_stands_and_sways_with_a_payload(biped):
+    recording = simulate(biped, "sway", 1.0, Payload(2.9, (-0.1, 0.0, 0.2), link="torso_link"), start=1.0)
+    assert recording.contact_force.shape[1] == 8
+    for k in range(0, 1000, 97):
+        losses = recording.tau_friction[k] - biped.joint_damping * recording.v[k, 6:] - biped.model.armature[6:] * recording.a[k, 6:]
+        expected = np.concatenate([np.zeros(6), recording.tau_motor[k] + losses])
+        np.testing.assert_allclose(rigid_body_torque(recording, k), expected, atol=5e-3)
+    feet, force, _ = foot_wrenches(recording, 4)
+    assert feet == ["left_ankle_roll_link", "right_ankle_roll_link"]
+    np.testing.assert_allclose(force.sum(axis=1).mean(axis=0)[2] / GRAVITY, biped.total_mass + 2.9, rtol=0.05)
+    with pytest.raises(RobotError, match="four point feet"):
+        simulate(biped, "trot", 1.0)
 
 
 def test_walks_over_bumps():
