@@ -21,10 +21,11 @@ from .sync import Synchronizer
 from .types import Estimate, ImuSample, Sample
 
 PREFIX = "/prime/"
+LONGEST_PREDICTION_NS = 100_000_000  # without a node for longer, odometry stops: a sample with a wrong stamp, or no joints any more
 
 
 class Pipeline:
-    """Samples in, estimates out: the part that replay and live node have in common.
+    """Messages in, estimates out, in one thread.
 
     Args:
         robot, config: what is estimated, and how.
@@ -32,9 +33,15 @@ class Pipeline:
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
+        self.inbound = Inbound(robot.joint_names)
         self.estimator = Estimator(robot, config, mocap)
         step_ns = round(config.estimator.step * 1e9)
         self.sync = Synchronizer(step_ns, robot.nj, use_mocap=mocap, use_imu=robot.imu_joint is not None)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was refused or went wrong, by reason."""
+        return Counter(self.inbound.counts) + Counter(self.sync.counts)
 
     def push(self, sample: Sample) -> Iterator[Estimate]:
         """The estimates of all nodes that this sample completes (mostly none or one)."""
@@ -44,11 +51,8 @@ class Pipeline:
                 self.estimator.reset()
             estimate = self.estimator.update(measurement)
             if estimate is not None:
-                yield replace(estimate, status=self._status(estimate))
-
-    def _status(self, estimate: Estimate):
-        sensors = tuple(f"{s}: no data" if s in self.sync.stale else s for s in estimate.status.sensors)
-        return replace(estimate.status, dropped_samples=self.sync.dropped_samples, sensors=sensors)
+                dropped = self.sync.dropped_samples + self.inbound.refused
+                yield replace(estimate, status=replace(estimate.status, dropped_samples=dropped))
 
 
 @dataclass
@@ -146,16 +150,14 @@ def replay(
     started = time.perf_counter()
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
-        inbound, pipeline = Inbound(robot.joint_names), Pipeline(robot, config, mocap and "mocap" in used)
+        pipeline = Pipeline(robot, config, mocap and "mocap" in used)
         with BagWriter(out) as writer:
             run = _Run(bag, pipeline, Outputs(robot, config.estimator, writer.message_class), writer, observer)
-            run.play(sensor_samples(bag, used, inbound), realtime, progress)
+            run.play(sensor_samples(bag, used, pipeline.inbound), realtime, progress)
             if run.last is None:
-                inbound.check_joints_seen()
-                raise DataError(_why_no_estimate(bag, used, inbound, pipeline), bag_path)
-        counts = (
-            Counter(inbound.counts) + Counter(pipeline.sync.counts) + Counter({f"{t}: undecodable": n for t, n in bag.rejected.items()})
-        )
+                pipeline.inbound.check_joints_seen()
+                raise DataError(_why_no_estimate(bag, used, pipeline), bag_path)
+        counts = pipeline.counts + Counter({f"{topic}: undecodable": n for topic, n in bag.rejected.items()})
         seconds = (bag.end_ns - bag.start_ns) * 1e-9
         return ReplaySummary(used, run.nodes, seconds, time.perf_counter() - started, dict(counts), bag.notice, run.last)
 
@@ -202,10 +204,14 @@ class _Run:
 
     def _predict(self, sample: Sample) -> None:
         """Odometry at IMU rate. One prediction is held back: at a node's own time the node's estimate is what counts."""
-        if self.last is None or not isinstance(sample, ImuSample) or sample.stamp_ns <= self.last.stamp_ns:
+        if not isinstance(sample, ImuSample) or self.last is None:
             return
-        self._write_predicted()
-        self._predicted = self._pipeline.estimator.predict(sample)
+        if not 0 < sample.stamp_ns - self.last.stamp_ns <= LONGEST_PREDICTION_NS:
+            return
+        predicted = self._pipeline.estimator.predict(sample)
+        if predicted is not None and predicted.stamp_ns > self.last.stamp_ns:
+            self._write_predicted()
+            self._predicted = predicted
 
     def _write_predicted(self) -> None:
         if self._predicted is not None:
@@ -216,9 +222,8 @@ def _absolute(topic: str) -> str:
     return topic if topic.startswith("/") else PREFIX + topic
 
 
-def _why_no_estimate(bag: BagReader, used: Mapping[str, str], inbound: Inbound, pipeline: Pipeline) -> str:
-    counts = {**inbound.counts, **pipeline.sync.counts}
+def _why_no_estimate(bag: BagReader, used: Mapping[str, str], pipeline: Pipeline) -> str:
     seen = ", ".join(f"{role} {bag.topics[topic].count}" for role, topic in used.items())
-    refused = ", ".join(f"{reason} {n}" for reason, n in counts.items()) or "nothing"
+    refused = ", ".join(f"{reason} {n}" for reason, n in pipeline.counts.items()) or "nothing"
     seconds = (bag.end_ns - bag.start_ns) * 1e-9
     return f"no estimate from {bag.path}: {seconds:.2f} s of data ({seen} messages; refused: {refused}) are not enough for a start"

@@ -58,7 +58,8 @@ class Inbound:
     """Turns sensor messages into samples of one robot and counts what it refuses.
 
     Attributes:
-        counts: number of refused messages by `<sensor>: <reason>`.
+        counts: number of messages with something wrong, by `<sensor>: <reason>`.
+        refused: number of messages that gave no sample.
 
     Args:
         joint_names: `Robot.joint_names`.
@@ -69,6 +70,7 @@ class Inbound:
         self._orders: dict[tuple, JointOrder | DataError] = {}
         self._joints_seen = False
         self.counts: Counter[str] = Counter()
+        self.refused = 0
         self._convert = {"joint_states": self._joints, "joint_commands": self._commands, "imu": self._imu, "mocap": self._pose}
 
     def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:
@@ -85,6 +87,7 @@ class Inbound:
             return self._convert[role](message, stamp, arrival_ns)
         except ValueError as error:
             self.counts[f"{role}: {error}"] += 1
+            self.refused += 1
             return None
 
     def check_joints_seen(self) -> None:
