@@ -46,7 +46,7 @@ class Controller:
 
     def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
         if gait.period and len(robot.contacts) != 4:
-            raise RobotError(f"{robot.name}: trotting and hopping need four point feet, this robot has {len(robot.contacts)} contacts", robot)
+            raise RobotError(f"{robot.name}: trotting and hopping need four point feet, not {len(robot.contacts)} contacts", robot)
         self.robot, self.gait, self.command = robot, gait, command
         self.model, self.data = robot.model, robot.model.createData()
         self.q_stand = standing_posture(robot)

@@ -125,10 +125,12 @@ def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> m
     model = loaded_model(robot, payload)
     root = ET.Element("mujoco", model=robot.name)
     ET.SubElement(root, "compiler", angle="radian", autolimits="true")
-    option = ET.SubElement(root, "option", timestep=_text(PHYSICS["dt"]), integrator="Euler", solver="Newton", tolerance="1e-12", iterations="50")
+    option = ET.SubElement(root, "option", timestep=_text(PHYSICS["dt"]), integrator="Euler")
+    option.attrib.update(solver="Newton", tolerance="1e-12", iterations="50")
     option.attrib.update(cone="elliptic", impratio=_text(PHYSICS["impratio"]), gravity=_text(PHYSICS["gravity"]))
     ET.SubElement(option, "flag", eulerdamp="disable")
-    surface = dict(solref=_text(PHYSICS["solref"]), solimp=_text(PHYSICS["solimp"]), friction=_text([ground.friction, 0.005, 0.0001]), condim="3")
+    friction = _text([ground.friction, 0.005, 0.0001])
+    surface = dict(solref=_text(PHYSICS["solref"]), solimp=_text(PHYSICS["solimp"]), friction=friction, condim="3")
     world = ET.SubElement(root, "worldbody")
     floor = dict(surface, contype="1", conaffinity="0")
     ET.SubElement(world, "geom", floor, name="floor", type="plane", size="0 0 1")
@@ -161,7 +163,8 @@ def _add_bodies(robot: Robot, model: pin.Model, world: ET.Element, surface: dict
     for contact in robot.contacts:
         frame = model.frames[model.getFrameId(contact.frame)]
         centre = frame.placement.act(np.array(contact.position, float))
-        ET.SubElement(elements[frame.parentJoint], "geom", surface, name=contact.name, type="sphere", pos=_text(centre), size=_text(contact.radius))
+        geom = ET.SubElement(elements[frame.parentJoint], "geom", surface, name=contact.name, type="sphere")
+        geom.attrib.update(pos=_text(centre), size=_text(contact.radius))
 
 
 def _add_joint(robot: Robot, model: pin.Model, data: pin.Data, i: int, body: ET.Element) -> None:

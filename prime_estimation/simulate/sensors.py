@@ -33,7 +33,7 @@ class SensorFaults:
     def __post_init__(self):
         values = np.array(list(asdict(self).values()))
         if not (np.isfinite(values).all() and (values >= 0).all() and self.mocap_dropout < 1 and self.mocap_rate <= 1000):
-            raise ConfigError(f"sensor faults must be finite and not negative, dropout below 1, mocap_rate at most 1000 Hz, got {self}", self)
+            raise ConfigError(f"sensor faults: finite, not negative, dropout below 1, mocap_rate at most 1000 Hz; got {self}", self)
 
 
 FAULTS = {

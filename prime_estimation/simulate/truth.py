@@ -27,7 +27,8 @@ CONVENTIONS = {
     "foot_wrench": "world axes, force of the floor on the foot; moment about the origin of the foot frame",
     "contacts": "mean over the physics steps of [t_k, t_k + 4 ms), stamped with the middle",
     "imu": "specific force (acc) and angular rate (gyro) in the IMU frame, R^T (p_ddot - g)",
-    "bodies": "per joint body, fixed links and payload lumped, about the joint frame; pin_dynamic_parameters = (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)",
+    "bodies": "per joint body, fixed links and payload lumped, about the joint frame; "
+    "pin_dynamic_parameters = (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)",
     "time": "t is the state; accelerations, torques and forces are those acting at t",
 }
 
@@ -43,19 +44,20 @@ def metadata(recording: Recording, name: str) -> dict:
         "joint_names": robot.joint_names,
         "foot_frames": list(dict.fromkeys(c.frame for c in robot.contacts)),
         "contact_spheres": {c.name: {"link": c.frame, "points": [list(c.position)], "radius": c.radius} for c in robot.contacts},
-        "physics": {"engine": f"MuJoCo {mujoco.__version__}", **PHYSICS, "friction": recording.ground.friction, "terrain": _terrain(recording)},
+        "physics": {"engine": f"MuJoCo {mujoco.__version__}", **PHYSICS, **_ground(recording)},
         "torque_limit": torque_limits(robot).tolist(),
         "armature": robot.model.armature[-robot.nj :].tolist(),
         "frictionloss": robot.joint_friction.tolist(),
         "damping": robot.joint_damping.tolist(),
-        "payload": None if payload is None else asdict(payload) | {"link": payload.link or robot.links[1]},
+        "payload": _payload(recording),
     }
     bare, loaded = loaded_model(robot, None), loaded_model(robot, payload)
     before, after = (loaded, bare) if payload is not None and payload.t_off is not None else (bare, loaded)
     content |= {"total_mass_true": pin.computeTotalMass(after), "total_mass_nominal": pin.computeTotalMass(bare)}
     content |= {"bodies_true": bodies(robot, after), "bodies_nominal": bodies(robot, bare)}
     if payload is not None and payload.switch is not None:
-        content |= {"payload_time_s": payload.switch, "total_mass_before": pin.computeTotalMass(before), "bodies_before": bodies(robot, before)}
+        content |= {"payload_time_s": payload.switch, "total_mass_before": pin.computeTotalMass(before)}
+        content |= {"bodies_before": bodies(robot, before)}
     return content
 
 
@@ -73,8 +75,18 @@ def bodies(robot: Robot, model: pin.Model) -> dict:
     return out
 
 
-def _terrain(recording: Recording) -> dict | None:
-    return asdict(recording.ground) if recording.ground.bump_height else None
+def _ground(recording: Recording) -> dict:
+    ground = recording.ground
+    return {"friction": ground.friction, "terrain": asdict(ground) if ground.bump_height else None}
+
+
+def _payload(recording: Recording) -> dict | None:
+    payload = recording.payload
+    if payload is None:
+        return None
+    content = {"mass": payload.mass, "com": list(payload.position), "link": payload.link or recording.robot.links[1]}
+    content |= {"box_size": list(payload.size), "t_on": payload.t_on, "t_off": payload.t_off}
+    return content | {"inertia_com": payload.inertia().inertia.tolist()}
 
 
 def _statistics(recording: Recording) -> dict:

@@ -41,7 +41,8 @@ class World:
         self._geom = {mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i for i, c in enumerate(robot.contacts)}
         self._limit = torque_limits(robot)
         offsets = [np.array(c.position, float) for c in robot.contacts]
-        self._frame_offset = [robot.model.frames[robot.model.getFrameId(c.frame)].placement.rotation @ o for c, o in zip(robot.contacts, offsets)]
+        frames = [robot.model.frames[robot.model.getFrameId(c.frame)] for c in robot.contacts]
+        self._frame_offset = [f.placement.rotation @ o for f, o in zip(frames, offsets)]
 
     @property
     def dt(self) -> float:

@@ -143,7 +143,10 @@ def test_a_fall_is_an_error_that_says_when():
         simulate("go2", "stand", 1.0, Payload(60.0))
 
 
-@pytest.mark.parametrize("arguments", [("go2", "moonwalk", 1.0), ("go2", "trot", float("nan")), ("go2", "trot", -1.0), ("go9", "trot", 1.0)])
+BAD = [("go2", "moonwalk", 1.0), ("go2", "trot", float("nan")), ("go2", "trot", -1.0), ("go9", "trot", 1.0)]
+
+
+@pytest.mark.parametrize("arguments", BAD)
 def test_bad_requests_are_refused(arguments):
     with pytest.raises(ConfigError):
         simulate(*arguments)

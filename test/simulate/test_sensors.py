@@ -49,8 +49,9 @@ def test_without_noise_sensors_tell_the_truth(walk):
 def test_white_noise_has_the_asked_strength(walk):
     noise = replace(Config.load("go2").noise, gyro_bias=0.0, gyro_bias_walk=0.0, accelerometer_bias=0.0, accelerometer_bias_walk=0.0)
     noisy, clean = read_sensors(walk, noise, SensorFaults()), read_sensors(walk, QUIET, SensorFaults())
-    names = {"position": "encoder", "velocity": "joint_velocity", "effort": "joint_torque", "gyro": "gyro", "accelerometer": "accelerometer"}
-    for field, name in {**names, "mocap_position": "mocap_position"}.items():
+    names = {"position": "encoder", "velocity": "joint_velocity", "effort": "joint_torque"}
+    names |= {n: n for n in ("gyro", "accelerometer", "mocap_position")}
+    for field, name in names.items():
         error = getattr(noisy, field) - getattr(clean, field)
         assert error.std() == pytest.approx(getattr(noise, name), rel=0.08), field
         assert abs(error.mean()) < 4 * error.std() / np.sqrt(error.size)
@@ -69,7 +70,8 @@ def test_biases_are_those_that_were_drawn(walk):
 def test_hard_faults(walk):
     faults = FAULTS["hard"]
     readings, clean = (read_sensors(walk, QUIET, f) for f in (faults, SensorFaults()))
-    np.testing.assert_allclose(readings.position - clean.position, np.tile(readings.drawn["encoder_bias"], (len(readings.t), 1)), atol=1e-12)
+    offsets = np.tile(readings.drawn["encoder_bias"], (len(readings.t), 1))
+    np.testing.assert_allclose(readings.position - clean.position, offsets, atol=1e-12)
     np.testing.assert_allclose(readings.effort, clean.effort * readings.drawn["torque_scale"], atol=1e-12)
     np.testing.assert_allclose(readings.mocap_arrival - readings.mocap_t, 0.008)
     truth = Slerp(walk.t, Rotation.from_quat(walk.q[:, 3:7]))(readings.mocap_t)
