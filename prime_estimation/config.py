@@ -121,7 +121,7 @@ class NodeConfig:
     publish_tf: bool = param(True, "broadcast world -> base; off when another node owns that edge")
     odometry_rate: float = param(500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0)
     inertia_rate: float = param(10.0, "largest rate of inertial parameters", "Hz", 0.1, 100.0)
-    backlog: int = param(10, "nodes that may wait for the solver; older ones are dropped and counted", "", 1, 100)
+    backlog: int = param(200, "nodes that may wait for the solver; older ones are dropped and counted", "", 10, 1000)
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,11 @@ class Estimator:
         self._report = Reporter(self.problem)
         self._predictor.reset()
 
-    def update(self, measurement: Measurement) -> Estimate | None:
-        """Take the measurement of the next node; None while the start batch is being gathered."""
+    def update(self, measurement: Measurement, solve: bool = True) -> Estimate | None:
+        """Take the measurement of the next node; None while the start batch is being gathered.
+
+        `solve` = False only moves the window, without an estimate: for a node that fell behind, with the next one already waiting.
+        """
         began = time.perf_counter()
         try:
             if self._window is None and not self._start(measurement):
@@ -61,6 +64,9 @@ class Estimator:
                 self._gathered = []
             else:
                 self._shift(measurement)
+                if not solve:
+                    self._terrain.update(self._window)
+                    return None
                 self._window.solve(self.config.estimator.iterations)
             self._window.posterior()
         except (RuntimeError, InitializationError) as error:

@@ -140,8 +140,10 @@ class DdsTransport:
                 waitset.attach(s.condition)
             attached = len(self._subscriptions)
             if waitset.wait(100_000_000):
-                for s in self._subscriptions[:attached]:
-                    s.deliver()
+                taken = [entry for s in self._subscriptions[:attached] for entry in s.take()]
+                # after a pause the topics must not come one after the other: in the order in which they were sent
+                for _, callback, raw in sorted(taken, key=lambda entry: entry[0]):
+                    callback(raw)
 
     def publishers(self, topic: str) -> int:
         """Number of publishers that the subscription to this topic hears."""
@@ -178,10 +180,10 @@ class _Subscription:
     def __init__(self, topic: str, reader, callback: Callable[[bytes], None]):
         self.topic, self.reader, self.callback, self.condition = topic, reader, callback, None
 
-    def deliver(self) -> None:
-        for sample in self.reader.take(N=_BATCH):
-            if sample.sample_info.valid_data:
-                self.callback(sample.raw)
+    def take(self) -> list[tuple[int, Callable[[bytes], None], bytes]]:
+        """What has come: time of sending, callback, bytes."""
+        samples = self.reader.take(N=_BATCH)
+        return [(s.sample_info.source_timestamp, self.callback, s.raw) for s in samples if s.sample_info.valid_data]
 
 
 @cache

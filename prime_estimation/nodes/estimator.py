@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The estimator on the network: sensors in, odometry, forces, inertia and status out. Topics: see the README."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections import Counter
+from dataclasses import replace
+
+from ..config import Config
+from ..estimator import Estimator
+from ..outputs import Outputs
+from ..robot import Robot
+from ..sync import Synchronizer
+from ..transport.base import Qos, Transport
+from ..types import Estimate, ImuSample, Sample
+from .health import Health
+from .sensors import Sensors
+from .solver import SolverThread, retune
+
+log = logging.getLogger("prime.estimator")
+_PERIOD_S = 0.2  # of the status while there are no estimates
+_REPEAT = 50  # periods after which the log says the same again
+
+
+class EstimatorNode:
+    """Glue: callbacks push samples into the synchronizer, the solver thread turns nodes into estimates, this publishes them.
+
+    Args:
+        transport: where topics live.
+        robot, config: what is estimated, and how.
+        name: of the node, in diagnostics.
+    """
+
+    def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
+        self.transport, self.robot, self.config = transport, robot, config
+        imu = robot.imu_joint is not None
+        self.sync = Synchronizer(round(config.estimator.step * 1e9), robot.nj, use_mocap=config.node.mocap, use_imu=imu)
+        self.estimator = Estimator(robot, config, config.node.mocap)
+        self.solver = SolverThread(self.estimator, self._estimated, self._failed)
+        self.health = Health(transport, name)
+        self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
+        self.latest: Estimate | None = None
+        self._latest_at = float("-inf")
+        self._odometry_ns = self._inertia_ns = 0
+        self._odometry_lock, self._stopped = threading.Lock(), threading.Event()
+        self._announce()
+        self.sensors = Sensors(transport, robot, config.node.input == "lowstate", config.node.mocap, self.health, self._push)
+        self._housekeeping = threading.Thread(target=self._keep_house, name="housekeeping", daemon=True)
+
+    def start(self) -> None:
+        """Begin to estimate."""
+        self.solver.start()
+        self._housekeeping.start()
+
+    def stop(self) -> None:
+        """End; the node cannot be started again."""
+        self._stopped.set()
+        self._housekeeping.join()
+        self.solver.stop()
+
+    def retune(self, config: Config) -> None:
+        """Use other values of the tunable parameters from the next update on."""
+        self.config = config
+        self.solver.order(lambda estimator: retune(estimator, config))
+
+    # --- wiring ---------------------------------------------------------------------------------------------------
+
+    def _announce(self) -> None:
+        latched = {"inertial_parameters": Qos.LATCHED}
+        topics = {t: k for t, k in self.outputs.topics().items() if t != "/tf" or self.config.node.publish_tf}
+        self._send = {t: self.transport.publish(t if t[0] == "/" else f"~/{t}", k, latched.get(t, Qos.STATE)) for t, k in topics.items()}
+        self._diagnose = self.transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
+        self.transport.serve("~/reset", "std_srvs/srv/Trigger", self._reset)
+        self.transport.serve("~/freeze_inertia", "std_srvs/srv/SetBool", self._freeze)
+
+    def _reset(self, _request) -> dict:
+        self.solver.order(lambda estimator: estimator.reset())
+        return {"success": True, "message": "the estimator starts anew with the next measurements"}
+
+    def _freeze(self, request) -> dict:
+        frozen = bool(request.data)
+        self.solver.order(lambda estimator: setattr(estimator, "frozen", frozen))
+        return {"success": True, "message": "inertia is frozen" if frozen else "inertia is estimated"}
+
+    # --- sensors in, estimates out -------------------------------------------------------------------------------------
+
+    def _push(self, sample: Sample) -> None:
+        self.sync.push(sample)
+        while (measurement := self.sync.pop()) is not None:
+            self.solver.put(measurement, self.sync.pop_discontinuity())
+        if isinstance(sample, ImuSample):
+            predicted = self.estimator.predict(sample)
+            due = sample.stamp_ns - self._odometry_ns >= 1e9 / self.config.node.odometry_rate - 1000
+            if predicted is not None and due and self._fresh():
+                self._send_odometry(predicted)
+
+    def _estimated(self, estimate: Estimate) -> None:
+        estimate = self._with_status(estimate)
+        self.latest, self._latest_at = estimate, time.monotonic()
+        for topic, message in self.outputs.messages(estimate):
+            if topic == "odometry":
+                self._send_odometry(estimate, message)
+            elif topic == "inertial_parameters" and not self._inertia_due(estimate.stamp_ns):
+                continue
+            elif topic in self._send:
+                self._send[topic](message)
+
+    def _fresh(self) -> bool:
+        return time.monotonic() - self._latest_at < _PERIOD_S
+
+    def _send_odometry(self, estimate: Estimate, message=None) -> None:
+        # two threads publish odometry; stamps must never go back
+        with self._odometry_lock:
+            if estimate.stamp_ns > self._odometry_ns:
+                self._odometry_ns = estimate.stamp_ns
+                self._send["odometry"](message or self.outputs.odometry(estimate))
+
+    def _inertia_due(self, stamp_ns: int) -> bool:
+        due = abs(stamp_ns - self._inertia_ns) >= 1e9 / self.config.node.inertia_rate
+        if due:
+            self._inertia_ns = stamp_ns
+        return due
+
+    def _with_status(self, estimate: Estimate) -> Estimate:
+        s, troubles = estimate.status, self.health.troubles()
+        sensors = [f"{name}: {troubles.pop(name)}" if name in troubles else name for name in s.sensors]
+        sensors += [f"{name}: {trouble}" for name, trouble in troubles.items()]
+        innovations = (*s.normalized_innovations, *[float("nan")] * (len(sensors) - len(s.normalized_innovations)))
+        dropped = self.dropped_samples()
+        return replace(estimate, status=replace(s, sensors=tuple(sensors), normalized_innovations=innovations, dropped_samples=dropped))
+
+    def counts(self) -> Counter:
+        """Everything that was refused, late or lost, by reason."""
+        extra = Counter({"solver: nodes dropped": self.solver.dropped, "solver: overruns": self.solver.overruns})
+        return Counter(self.sensors.inbound.counts) + Counter(self.sync.counts) + extra
+
+    def dropped_samples(self) -> int:
+        """Samples that were refused, late or lost."""
+        return sum(self.sensors.inbound.counts.values()) + self.sync.dropped_samples + self.health.lost()
+
+    def _failed(self, error: Exception) -> None:
+        self.health.refusal = f"the solver failed and starts anew: {type(error).__name__}: {error}"
+        log.exception("the solver failed", exc_info=error)
+
+    # --- when nothing comes ---------------------------------------------------------------------------------------
+
+    def _keep_house(self) -> None:
+        periods, said, since = 0, "", 0
+        while not self._stopped.wait(_PERIOD_S):
+            periods += 1
+            if not self._fresh():
+                stamp_ns, frame = self.transport.now_ns(), self.config.node.world_frame
+                self._send["status"](self.health.standby_status(self.transport.make, stamp_ns, frame, self.dropped_samples()))
+            line = self.health.waiting()
+            kind = re.sub(r"[0-9.]+", "", line)  # the same line with another number is no news
+            if line and (kind != said or periods - since >= _REPEAT):
+                log.warning("waiting: %s", line)
+                since = periods
+            said = kind
+            if periods % 5 == 0:
+                self.health.measure()
+                self._publish_diagnostics()
+
+    def _publish_diagnostics(self) -> None:
+        e = self.latest
+        values = {} if e is None else {"total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}", "solve time [ms]": f"{e.status.solve_time_ms:.2f}"}
+        counts = self.counts()
+        summary = "running" if e is not None else "gathering the first estimate"
+        self._diagnose(self.health.diagnostics(self.transport.make, self.transport.now_ns(), summary, {**values, **counts}, counts))

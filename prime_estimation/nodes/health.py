@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What a node hears and misses: the line that answers "why is it silent?", the extra entries of the status, /diagnostics."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..io.outbound import Make, header
+from ..transport.base import Transport
+
+STALE_S = 0.3  # silence of a sensor after which it is called out
+
+
+@dataclass
+class _Stream:
+    topic: str
+    type: str
+    required: bool
+    count: int = 0
+    last: float = field(default_factory=time.monotonic)  # since the start, when nothing came yet
+    rate: float = 0.0
+    counted: int = 0
+
+
+class Health:
+    """Watches the subscriptions of a node.
+
+    Attributes:
+        refusal: why data that do come cannot be used (wrong robot), or the solver's last failure; empty when all is well.
+
+    Args:
+        transport: asked for publishers and lost messages.
+        name: the node's name, first part of every diagnostic's name.
+    """
+
+    def __init__(self, transport: Transport, name: str):
+        self._transport, self._name = transport, name
+        self._streams: dict[str, _Stream] = {}
+        self._period = time.monotonic()
+        self.refusal = ""
+
+    def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
+        """A sensor is subscribed to; `required`: there is no estimate without it."""
+        self._streams[role] = _Stream(topic, type_name, required)
+
+    def heard(self, role: str) -> None:
+        """A usable message came."""
+        stream = self._streams[role]
+        stream.count += 1
+        stream.last = time.monotonic()
+
+    def measure(self) -> None:
+        """Compute rates over the time since the last call."""
+        now = time.monotonic()
+        for stream in self._streams.values():
+            stream.rate = (stream.count - stream.counted) / max(now - self._period, 1e-3)
+            stream.counted = stream.count
+        self._period = now
+
+    def troubles(self) -> dict[str, str]:
+        """What is wrong, by sensor; empty when every required sensor talks and nobody talks twice."""
+        out, now = {}, time.monotonic()
+        for role, stream in self._streams.items():
+            silence, speakers = now - stream.last, self._transport.publishers(stream.topic)
+            if speakers > 1:
+                out[role] = f"{speakers} publishers on {stream.topic}"
+            elif silence > STALE_S and (stream.required or stream.count):
+                out[role] = f"{'no data for' if stream.count else 'nothing came in'} {silence:.1f} s"
+        return out
+
+    def waiting(self) -> str:
+        """One line for the log: what is missing, where it is expected, what is there instead."""
+        parts = [self.refusal] if self.refusal else []
+        for role, trouble in self.troubles().items():
+            stream = self._streams[role]
+            kind = stream.type.replace("/msg/", "/")
+            parts.append(f"{role}: {trouble}, expected {kind} on {stream.topic}")
+            if not self._transport.publishers(stream.topic):
+                others = self._transport.topics_of(stream.type)
+                parts[-1] += f", nobody publishes it; topics of that type: {', '.join(others) or 'none'}"
+        heard = [f"{role} {s.rate:.0f} Hz" for role, s in self._streams.items() if s.rate > 0]
+        return "; ".join(parts) + (f" (hearing {', '.join(heard)})" if heard else "") if parts else ""
+
+    def lost(self) -> int:
+        """Messages lost on the way or not decodable."""
+        return sum(self._transport.lost(s.topic) for s in self._streams.values()) + sum(self._transport.rejected.values())
+
+    def diagnostics(self, make: Make, stamp_ns: int, summary: str, values: dict[str, object], counts: Counter):
+        """diagnostic_msgs/DiagnosticArray: the estimator, and one entry per sensor."""
+        troubles = self.troubles()
+        needed = [role for role in troubles if self._streams[role].required]
+        kind = make("diagnostic_msgs/msg/DiagnosticStatus")
+        level = kind.ERROR if self.refusal or needed else kind.WARN if troubles else kind.OK
+        entries = [self._entry(make, "estimator", level, self.refusal or summary, values)]
+        for role, stream in self._streams.items():
+            level = kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
+            text = troubles.get(role, f"{stream.rate:.0f} Hz")
+            mine = {reason: n for reason, n in counts.items() if reason.startswith(_prefix(role))}
+            detail = {"topic": stream.topic, "messages": stream.count, "lost on the way": self._transport.lost(stream.topic), **mine}
+            entries.append(self._entry(make, role, level, text, detail))
+        return make("diagnostic_msgs/msg/DiagnosticArray")(header=header(make, stamp_ns, ""), status=entries)
+
+    def standby_status(self, make: Make, stamp_ns: int, frame: str, dropped: int):
+        """prime_estimation_msgs/EstimatorStatus while there is no estimate: what each sensor is up to."""
+        troubles = self.troubles()
+        sensors = [f"{role}: {troubles[role]}" if role in troubles else role for role in self._streams]
+        sensors += [f"estimator: {self.refusal}"] if self.refusal else []
+        unknown = float("nan")
+        return make("prime_estimation_msgs/msg/EstimatorStatus")(
+            header=header(make, stamp_ns, frame),
+            solve_time_ms=unknown,
+            latency_ms=unknown,
+            iterations=0,
+            cost=unknown,
+            feasibility=unknown,
+            window_nodes=0,
+            overruns=0,
+            dropped_samples=dropped,
+            sensors=sensors,
+            normalized_innovations=np.full(len(sensors), unknown),
+        )
+
+    def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):
+        pair = make("diagnostic_msgs/msg/KeyValue")
+        pairs = [pair(key=str(k), value=str(v)) for k, v in values.items()]
+        return make("diagnostic_msgs/msg/DiagnosticStatus")(level=level, name=f"{self._name}: {part}", message=message, hardware_id="", values=pairs)
+
+
+def _prefix(role: str) -> str:
+    # the synchronizer's counters are named after its streams
+    return {"joint_states": "joint", "joint_commands": "command"}.get(role, role)

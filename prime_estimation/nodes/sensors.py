@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The sensor side of a node: topics subscribed to, messages turned into samples, what is refused counted and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import DataError
+from ..io.bag import ROLES
+from ..io.messages import Inbound
+from ..io.unitree import LowStateReader, family_of
+from ..robot import Robot
+from ..transport.base import Qos, Transport
+from ..types import Sample
+from .health import Health
+
+
+class Sensors:
+    """Subscribes to what a robot's estimator needs.
+
+    Args:
+        transport: where topics live.
+        robot: gives joint names, and whether there is an IMU.
+        lowstate: read Unitree's own message in place of joint_states and imu.
+        mocap: listen to motion capture.
+        health: told what is expected and what comes.
+        push: called with every sample, in order of arrival.
+    """
+
+    def __init__(self, transport: Transport, robot: Robot, lowstate: bool, mocap: bool, health: Health, push: Callable[[Sample], None]):
+        self.inbound = Inbound(robot.joint_names)
+        self._transport, self._health, self._push = transport, health, push
+        if lowstate:
+            family = family_of(robot.name)
+            self._lowstate = LowStateReader(family, transport.make)
+            self._listen("lowstate", "lowstate", family.type, True, self._on_lowstate)
+        else:
+            self._listen_to_role("joint_states", "joint_states", True)
+            self._listen_to_role("joint_commands", "joint_commands", False)
+            if robot.imu_joint is not None:
+                self._listen_to_role("imu", "imu", True)
+        if mocap:
+            self._listen_to_role("mocap", "mocap/pose", False)
+
+    def _listen_to_role(self, role: str, topic: str, required: bool) -> None:
+        self._listen(role, topic, ROLES[role].types[0], required, lambda message, arrival_ns: self._receive(role, role, message, arrival_ns))
+
+    def _listen(self, stream: str, topic: str, kind: str, required: bool, callback) -> None:
+        self._health.expect(stream, topic, kind, required)
+        self._transport.subscribe(topic, kind, callback, Qos.SENSOR)
+
+    def _on_lowstate(self, message, arrival_ns: int) -> None:
+        read = self._lowstate.read(message, arrival_ns)
+        if read is None:
+            self._health.refusal = ", ".join(self._lowstate.counts)
+            return
+        self._receive("lowstate", "joint_states", read[0], arrival_ns)
+        self._receive("lowstate", "imu", read[1], arrival_ns)
+
+    def _receive(self, stream: str, role: str, message, arrival_ns: int) -> None:
+        try:
+            sample = self.inbound.sample(role, message, arrival_ns)
+        except DataError as error:
+            self._health.refusal = str(error)
+            return
+        if sample is None:
+            return
+        if role == "joint_states":
+            self._health.refusal = ""
+        self._health.heard(stream)
+        self._push(sample)

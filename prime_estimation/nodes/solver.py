@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The estimator in a thread of its own, so that the callbacks of a node never wait for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..config import Config
+from ..estimator import Estimator
+from ..types import Estimate, Measurement
+
+
+STRIDE = 3  # moved nodes per solve while catching up: more would let the prediction run away from the data
+
+
+class SolverThread:
+    """Feeds measurements to an estimator as they come.
+
+    Real-time policy: while one update runs, new measurements wait. The window is then moved by all of them, but solved for every
+    `STRIDE`-th only, and only the newest is published: so it catches up instead of queueing solves. Of more than
+    `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
+
+    Args:
+        estimator: used by this thread only, once it runs.
+        publish: called in this thread with every estimate of a newest node.
+        failed: called in this thread with an exception that the estimator did not handle.
+
+    Attributes:
+        overruns: updates that began late, with more than one node waiting.
+        dropped: nodes that were given up.
+    """
+
+    def __init__(self, estimator: Estimator, publish: Callable[[Estimate], None], failed: Callable[[Exception], None]):
+        self._estimator, self._publish, self._failed = estimator, publish, failed
+        self._waiting: deque[tuple[Measurement, bool, float]] = deque()
+        self._orders: deque[Callable[[Estimator], None]] = deque()
+        self._condition = threading.Condition()
+        self._running = False
+        self._thread: threading.Thread | None = None
+        self.overruns = self.dropped = 0
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._running = True
+        self._thread = threading.Thread(target=self._run, name="solver", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the update that is running; what waits is forgotten."""
+        with self._condition:
+            self._running = False
+            self._condition.notify()
+        if self._thread is not None:
+            self._thread.join()
+        self._waiting.clear()
+
+    def put(self, measurement: Measurement, discontinuity: bool) -> None:
+        """Hand over the next node. `discontinuity`: nothing before it is to be connected with it."""
+        with self._condition:
+            self._waiting.append((measurement, discontinuity, time.perf_counter()))
+            while len(self._waiting) > self._estimator.config.node.backlog:
+                self._waiting.popleft()
+                first, _, since = self._waiting[0]
+                self._waiting[0] = (first, True, since)
+                self.dropped += 1
+            self._condition.notify()
+
+    def order(self, action: Callable[[Estimator], None]) -> None:
+        """Have something done to the estimator between two updates."""
+        with self._condition:
+            self._orders.append(action)
+            self._condition.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._condition:
+                self._condition.wait_for(lambda: self._waiting or self._orders or not self._running)
+                if not self._running:
+                    return
+                orders, nodes = list(self._orders), list(self._waiting)
+                self._orders.clear()
+                self._waiting.clear()
+            try:
+                for action in orders:
+                    action(self._estimator)
+                self._work(nodes)
+            except Exception as error:  # noqa: BLE001 - a thread that dies silently would be a node that lies
+                self._failed(error)
+                self._estimator.reset()
+
+    def _work(self, nodes: list[tuple[Measurement, bool, float]]) -> None:
+        self.overruns += len(nodes) > 1
+        for i, (measurement, discontinuity, since) in enumerate(nodes):
+            if discontinuity:
+                self._estimator.reset()
+            behind = len(nodes) - 1 - i
+            estimate = self._estimator.update(measurement, behind % STRIDE == 0)
+            if estimate is not None and behind == 0:
+                latency_ms = 1e3 * (time.perf_counter() - since)
+                self._publish(replace(estimate, status=replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)))
+
+
+def retune(estimator: Estimator, config: Config) -> None:
+    """Let an estimator go on with other values of its tunable parameters."""
+    estimator.config = estimator.problem.config = config
