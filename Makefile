@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+# Every target makes what it needs in .venv, from PyPI and the system's compiler: make demo | test | bench | lint | clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.built
+
+.PHONY: help build demo test quick bench lint test-install clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo          simulate a robot with a hidden payload, estimate it, draw figures (into prime_runs/)"
+	@echo "make test          all tests; make quick leaves the slow ones out"
+	@echo "make bench         speed, and accuracy beside a contact-aided EKF"
+	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
+	@echo "make lint          ruff and clang-format"
+	@echo "make clean         remove .venv and what was built"
+	@echo "PYTHON=python3.12 chooses the interpreter of .venv"
+
+build: $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/prime demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+quick: $(STAMP)
+	$(BIN)/python -m pytest -m "not slow"
+
+test-install:
+	.ci/test_install $(PYTHON)
+
+# The environment lives as long as its interpreter; the core is rebuilt when its sources or what it is built with change.
+$(STAMP): pyproject.toml setup.py setup.cfg $(wildcard src/*) | $(VENV)/pyvenv.cfg
+	$(BIN)/python -c "$$BUILD_REQUIREMENTS" > $(VENV)/build_requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/build_requirements.txt
+	@echo "compiling the C++ core: two to four minutes the first time"
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[sim,viz,dds,test]"
+	@touch $@
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10))" || \
+	  { echo "$(PYTHON) is older than 3.10: name a newer one, as in make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot make a virtual environment: install the system's python3-venv package" >&2; exit 1; }
+
+lint: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check ruff clang-format
+	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run --Werror src/*.cpp src/*.hpp
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info prime_estimation/_core*.so .pytest_cache .ruff_cache
+
+define BUILD_REQUIREMENTS
+import sys
+from importlib import import_module
+toml = import_module("tomllib" if sys.version_info >= (3, 11) else "pip._vendor.tomli")
+print(*toml.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
+endef
+export BUILD_REQUIREMENTS
