@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from .problem import Problem
 from .window import Window
@@ -16,8 +17,8 @@ REST = 20  # nodes without a new alarm, while the inertia settles
 class PayloadDetector:
     """Watches the smoothed disturbance of the base; on alarm the knowledge of the inertia falls back to its prior.
 
-    Statistic: `|sum of the last NODES whitened base disturbances| / sqrt(NODES)`, per axis, which is at most standard normal as long
-    as the inertia is right.
+    Statistic: `|sum of the last NODES whitened vertical disturbances of the base| / sqrt(NODES)`, at most standard normal as long as
+    the inertia is right. Vertical only: a payload always has weight, while a slip or a push acts along the other axes too.
     """
 
     def __init__(self, problem: Problem):
@@ -31,9 +32,10 @@ class PayloadDetector:
         theta = self.problem.columns("theta")
         if frozen or self._rest > 0 or theta.start == theta.stop or not self.problem.floating:
             return
-        recent = np.array([data.r[:6] for data in window.data[-NODES:]])
-        statistic = np.abs(recent.sum(axis=0)) / np.sqrt(len(recent))
-        if statistic.max() > self.problem.config.estimator.payload_threshold:
+        recent = np.array([data.r[:3] for data in window.data[-NODES:]])
+        up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
+        statistic = abs(up @ recent.sum(axis=0)) / np.sqrt(len(recent))
+        if statistic > self.problem.config.estimator.payload_threshold:
             root = np.zeros((self.problem.ndx, theta.stop - theta.start))
             root[theta] = self.problem.theta_prior_root
             window.arrival.inflate(root)

@@ -57,7 +57,7 @@ void StateParameters::Jintegrate(const ConstRef& x, const ConstRef& dx, Eigen::R
   auto fill = [&](Eigen::Ref<MatrixXd> J, const pinocchio::ArgumentPosition arg) {
     const double sign = op == crocoddyl::rmfrom ? -1.0 : 1.0;
     if (op == crocoddyl::setto) J.setZero();
-    MatrixXd block(nv_, nv_);
+    MatrixXd block = MatrixXd::Zero(nv_, nv_);  // Pinocchio writes the blocks of the joints only
     pinocchio::dIntegrate(model_, x.head(nq_), dx.head(nv_), block, arg, pinocchio::SETTO);
     J.topLeftCorner(nv_, nv_) += sign * block;
     J.diagonal().tail(nv_ + np_).array() += sign;
