@@ -9,6 +9,7 @@ import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +82,31 @@ def test_closed_pipe_is_no_error():
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
     process.wait(timeout=30)
+
+
+def test_demo_leaves_a_complete_run_folder(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    pytest.importorskip("matplotlib")
+    code, out, err = run("demo", "--duration", "3", "--out", str(tmp_path), "--json", capsys=capsys)
+    assert code == 0 and err == ""
+    result = json.loads(out)
+    folder = (tmp_path / "latest").resolve()
+    assert str(folder) == result["folder"]
+    expected = {"config.yaml", "versions.yaml", "trajectory.tum", "metrics.json", "recording", "recording.json", "estimate.mcap", "figures"}
+    assert {p.name for p in folder.iterdir()} == expected
+    assert all(Path(p).stat().st_size > 10_000 for p in result["figures"]) and len(result["figures"]) == 5
+    body = result["evaluation"]["inertia"]["base"]
+    assert abs(body["mass_error_final_kg"]) < 0.5  # after three seconds; that it converges is tested elsewhere
+    again, out, _ = run("evaluate", str(folder / "estimate.mcap"), str(folder / "recording"), "--json", capsys=capsys)
+    assert again == 0 and json.loads(out) == result["evaluation"]
+
+
+def test_demo_that_is_too_short(tmp_path, capsys):
+    code, _, err = run("demo", "--duration", "1", "--out", str(tmp_path), capsys=capsys)
+    assert code == 2 and "give at least 3 s" in err and not any(tmp_path.iterdir())
+
+
+def test_simulate_with_an_unknown_motion_lists_them(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    code, _, err = run("simulate", "--robot", "go2", "--motion", "moonwalk", "--out", str(tmp_path / "run"), capsys=capsys)
+    assert code == 2 and "trot" in err and err.count("\n") == 1

@@ -87,6 +87,8 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
         f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}",
     )
     say(args, *([f"counted: {refused}"] if refused else []))
+    if result["restarts"]:
+        warn(f"the estimate was lost and started anew {result['restarts']} times")
     bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}
     bodies["total"] = [result["total_mass_kg"], result["total_mass_stddev_kg"], None, None]
     say(args, table("inertia", bodies, ("mass [kg]", "stddev [kg]", "com [m]", "observable")))

@@ -17,6 +17,7 @@ from ..metrics import Motion
 
 BAND = 1.96  # standard deviations of a 95 % interval
 ESTIMATE, TRUTH = "#0b6fa4", "#222222"  # readable in grey, and for colour-blind eyes
+LONGEST_LINE = 0.1  # s without an estimate: a restart, not a line
 CLOSE_UP = 1.5  # s of contact forces that a figure shows
 
 
@@ -82,14 +83,15 @@ def draw_mass(axes, bags: Recordings) -> None:
     axes.set(title="mass of the estimated body", xlabel="time [s]", ylabel="mass [kg]")
     for k, link in enumerate(dict.fromkeys(b.link for m in messages for b in m.bodies)):
         rows = [(time, b.inertia.m, b.mass_stddev) for time, m in zip(t, messages) for b in m.bodies if b.link == link]
-        time, mass, stddev = np.array(rows).T
+        time, mass, stddev = _broken_at_gaps(np.array(rows)).T
         color = ESTIMATE if k == 0 else f"C{k}"
         axes.fill_between(time, mass - BAND * stddev, mass + BAND * stddev, color=color, alpha=0.25, lw=0, label=f"{link}, 95 % interval")
         axes.plot(time, mass, color=color, lw=1.2, label=link)
         if link in bags.truth.get("bodies_true", {}):
-            true = [true_parameters(bags.truth, link, s)[0] for s in time]
-            axes.plot(time, true, color=TRUTH, ls="--", lw=1, label="truth")
-            _limit_to(axes, np.concatenate([mass[time > time[0] + 0.5], true]))
+            axes.plot(time, [true_parameters(bags.truth, link, s)[0] for s in time], color=TRUTH, ls="--", lw=1, label="truth")
+        if link in bags.truth.get("bodies_nominal", {}):
+            nominal = bags.truth["bodies_nominal"][link]["pin_dynamic_parameters"][0]
+            axes.axhline(nominal, color=TRUTH, ls=":", lw=1, label="as in the URDF")
     if messages:
         axes.legend(loc="best", fontsize="small")
 
@@ -126,6 +128,8 @@ def draw_forces(figure, bags: Recordings) -> None:
         for axes, name in zip(figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names):
             draw_force(axes, bags, name)
             axes.label_outer()
+            if name != names[0]:
+                axes.get_legend().remove()
 
 
 def draw_velocity(axes, bags: Recordings) -> None:
@@ -138,8 +142,9 @@ def draw_velocity(axes, bags: Recordings) -> None:
         value = est.velocity - np.stack([np.interp(est.t, ref.t, column) for column in ref.velocity.T], axis=1)
         band = BAND * np.sqrt(np.maximum(np.trace(est.velocity_covariance, axis1=1, axis2=2) / 3, 0))
         axes.fill_between(est.t, -band, band, color="#bbbbbb", alpha=0.6, lw=0, label="95 % interval")
-    for column, name in zip(value.T, "xyz"):
-        axes.plot(est.t, column, lw=0.7, label=name)
+    rows = _broken_at_gaps(np.column_stack([est.t, value]))
+    for column, name in zip(rows[:, 1:].T, "xyz", strict=True):
+        axes.plot(rows[:, 0], column, lw=0.7, label=name)
     axes.set(title="error of the base velocity" if truth else "base velocity", xlabel="time [s]", ylabel="[m/s]")
     if truth:
         _limit_to(axes, value)
@@ -160,11 +165,17 @@ def draw_timing(axes, bags: Recordings) -> None:
         axes.legend(loc="best", fontsize="small")
 
 
+def _broken_at_gaps(rows: np.ndarray) -> np.ndarray:
+    """Rows that start with a time, with a row of NaN in every gap, so that no line is drawn across it."""
+    gaps = np.flatnonzero(np.diff(rows[:, 0]) > LONGEST_LINE) + 1
+    return np.insert(rows, gaps, np.nan, axis=0)
+
+
 def _limit_to(axes, values: np.ndarray) -> None:
     """Show the bulk of the values: a wide band or one spike must not flatten the rest."""
     values = np.asarray(values)[np.isfinite(values)]
     if values.size:
-        low, high = np.percentile(values, [0.5, 99.5])
+        low, high = np.percentile(values, [0.05, 99.95])
         margin = 0.25 * (high - low) + 1e-3 * max(1.0, abs(high))
         axes.set_ylim(low - margin, high + margin)
 
