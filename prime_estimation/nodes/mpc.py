@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Example controller: a receding-horizon MPC fed by the estimator's odometry, joint states and inertia. A pattern to copy, not a product."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+import numpy as np
+import pinocchio as pin
+
+from ..io.messages import JointOrder, stamp_ns
+from ..io.outbound import header
+from ..robot import Robot
+from ..transport.base import Qos, Transport
+from .inertia_listener import TOPIC, TYPE, Bounds, InertiaGate
+from .mpc_problem import MpcProblem
+
+log = logging.getLogger("prime.mpc")
+STALE_S = 0.2  # age of odometry after which no torque is commanded
+
+
+class MpcNode:
+    """Solves at a fixed rate for the newest state; inertia is taken over between two solves.
+
+    The posture found with the first complete state, with a level trunk, is the one to keep.
+    Topics: in `/prime/odometry`, `/prime/joint_states`, `/prime/inertial_parameters`; out `~/joint_commands` (sensor_msgs/JointState,
+    effort) and `~/contact_wrenches` (prime_estimation_msgs/ContactWrenches, planned forces). Service `~/freeze` (std_srvs/SetBool).
+    """
+
+    def __init__(self, transport: Transport, robot: Robot, gait: str = "stand", rate: float = 20.0, bounds: Bounds = Bounds()):
+        self.robot, self.gate = robot, InertiaGate(robot, bounds)
+        self._transport, self._gait, self._period = transport, gait, 1.0 / rate
+        self._problem: MpcProblem | None = None
+        self._base: tuple[np.ndarray, np.ndarray] | None = None
+        self._joints: tuple[np.ndarray, np.ndarray] | None = None
+        self._orders: dict[tuple, JointOrder] = {}
+        self._stamp_ns, self._heard_at = 0, float("-inf")
+        self._commands = transport.publish("~/joint_commands", "sensor_msgs/msg/JointState", Qos.STATE)
+        self._wrenches = transport.publish("~/contact_wrenches", "prime_estimation_msgs/msg/ContactWrenches", Qos.STATE)
+        transport.serve("~/freeze", "std_srvs/srv/SetBool", self._freeze)
+        transport.subscribe("/prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR)
+        transport.subscribe("/prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR)
+        transport.subscribe(TOPIC, TYPE, lambda message, _: self.gate.offer(message), Qos.LATCHED)
+        self._stopped = threading.Event()
+        self._loop = threading.Thread(target=self._run, name="control", daemon=True)
+
+    def start(self) -> None:
+        """Begin to control."""
+        self._loop.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+        self._loop.join()
+
+    def _freeze(self, request) -> dict:
+        self.gate.frozen = bool(request.data)
+        return {"success": True, "message": "inertia is frozen" if self.gate.frozen else "inertia follows the estimator"}
+
+    def _on_odometry(self, message, _arrival_ns: int) -> None:
+        pose, twist = message.pose.pose, message.twist.twist
+        q = np.array([getattr(pose.position, a) for a in "xyz"] + [getattr(pose.orientation, a) for a in "xyzw"])
+        # Odometry's twist is in the base frame, as Pinocchio's free-flyer wants it
+        v = np.array([getattr(twist.linear, a) for a in "xyz"] + [getattr(twist.angular, a) for a in "xyz"])
+        self._base, self._heard_at, self._stamp_ns = (q, v), time.monotonic(), stamp_ns(message.header)
+
+    def _on_joints(self, message, _arrival_ns: int) -> None:
+        names = tuple(message.name)
+        if names not in self._orders:
+            self._orders[names] = JointOrder(self.robot.joint_names, names)
+        order = self._orders[names]
+        self._joints = order.pick(message.position), order.pick(message.velocity)
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        while not self._stopped.wait(self._period):
+            self.gate.apply(self.robot.model, self._period)
+            if self._base is None or self._joints is None or time.monotonic() - self._heard_at > STALE_S:
+                continue
+            (base, twist), (position, velocity) = self._base, self._joints
+            q, v = np.concatenate([base, position]), np.concatenate([twist, velocity])
+            if self._problem is None:
+                self._problem = MpcProblem(self.robot, _levelled(q), self._gait)
+                log.info("keeping the present posture, base %.3f m high", q[2])
+            self._publish(self._problem.solve(q, v, time.monotonic() - began), position)
+
+    def _publish(self, effort: np.ndarray, position: np.ndarray) -> None:
+        make = self._transport.make
+        stamp = header(make, self._stamp_ns, "")
+        fields = dict(name=list(self.robot.joint_names), position=position, velocity=np.zeros(0), effort=effort)
+        self._commands(make("sensor_msgs/msg/JointState")(header=stamp, **fields))
+        point, vector = make("geometry_msgs/msg/Point")(x=0.0, y=0.0, z=0.0), make("geometry_msgs/msg/Vector3")
+        contacts = [
+            make("prime_estimation_msgs/msg/ContactWrench")(
+                name=foot,
+                position=point,
+                wrench=make("geometry_msgs/msg/Wrench")(
+                    force=vector(x=float(f[0]), y=float(f[1]), z=float(f[2])), torque=vector(x=0.0, y=0.0, z=0.0)
+                ),
+                force_covariance=np.zeros(9),
+                probability=1.0,
+                state=int(f[2] > 0.0),
+            )
+            for foot, f in zip(self.robot.feet, self._problem.forces, strict=True)
+        ]
+        self._wrenches(make("prime_estimation_msgs/msg/ContactWrenches")(header=header(make, self._stamp_ns, "odom"), contacts=contacts))
+
+
+def _levelled(q: np.ndarray) -> np.ndarray:
+    yaw = pin.rpy.matrixToRpy(pin.Quaternion(q[3:7]).toRotationMatrix())[2]
+    return np.concatenate([q[:3], pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, yaw)).coeffs(), q[7:]])

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Unitree's LowState as standard topics: `joint_states`, `imu`, and for G1 the torso's `imu_torso`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from ..io.outbound import header
+from ..io.unitree import LowStateReader, family_of
+from ..transport.base import Qos, Transport
+
+log = logging.getLogger("prime.unitree_bridge")
+
+
+class UnitreeBridgeNode:
+    """Listens to `lowstate` (and `secondary_imu`) and publishes what it means.
+
+    Args:
+        transport: where topics live.
+        robot_name: `go2`, `g1`, `go1`, ..., or a family of wire formats.
+        imu_frame: frame of the trunk's IMU in the robot's URDF.
+    """
+
+    def __init__(self, transport: Transport, robot_name: str, imu_frame: str = "imu"):
+        family = family_of(robot_name)
+        self.reader, self._transport = LowStateReader(family, transport.make, imu_frame), transport
+        self._joints = transport.publish("joint_states", "sensor_msgs/msg/JointState", Qos.STATE)
+        self._imu = transport.publish("imu", "sensor_msgs/msg/Imu", Qos.STATE)
+        self._diagnose = transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
+        transport.subscribe("lowstate", family.type, self._on_lowstate, Qos.SENSOR)
+        if family.type.startswith("unitree_hg"):
+            self._torso = transport.publish("imu_torso", "sensor_msgs/msg/Imu", Qos.STATE)
+            transport.subscribe("secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR)
+        self.messages = 0
+        self._stopped = threading.Event()
+        self._loop = threading.Thread(target=self._run, name="diagnostics", daemon=True)
+
+    def start(self) -> None:
+        """Begin to report."""
+        self._loop.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+        self._loop.join()
+
+    def _on_lowstate(self, message, arrival_ns: int) -> None:
+        self.messages += 1
+        read = self.reader.read(message, arrival_ns)
+        if read is not None:
+            self._joints(read[0])
+            self._imu(read[1])
+
+    def _on_torso(self, state, arrival_ns: int) -> None:
+        # it has no counter: what is known is that it did not come before it was measured
+        self._torso(self.reader.imu(state, arrival_ns, "imu_in_torso"))
+
+    def _run(self) -> None:
+        seen = 0
+        while not self._stopped.wait(1.0):
+            rate, seen = self.messages - seen, self.messages
+            if not rate:
+                others = self._transport.topics_of(self.reader.family.type)
+                log.warning("waiting for lowstate (%s); topics of that type: %s", self.reader.family.type, ", ".join(others) or "none")
+            self._report(rate)
+
+    def _report(self, rate: int) -> None:
+        make, clock = self._transport.make, self.reader.clock
+        kind, pair = make("diagnostic_msgs/msg/DiagnosticStatus"), make("diagnostic_msgs/msg/KeyValue")
+        values = {"arrival jitter [ms]": f"{clock.jitter_ms:.2f}", "restarts of the robot's clock": clock.restarts, **self.reader.counts}
+        level = kind.ERROR if not rate else kind.WARN if self.reader.counts else kind.OK
+        text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
+        pairs = [pair(key=k, value=str(v)) for k, v in values.items()]
+        status = make("diagnostic_msgs/msg/DiagnosticStatus")(level=level, name="unitree_bridge: lowstate", message=text, hardware_id="", values=pairs)
+        stamped = header(make, self._transport.now_ns(), "")
+        self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))
