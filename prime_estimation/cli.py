@@ -22,6 +22,7 @@ VERBS = {
     "simulate": "make a recording of a simulated robot, with sensor noise and ground truth",
     "replay": "estimate from a recording",
     "evaluate": "score an estimate against the ground truth of its recording",
+    "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "doctor": "say what is installed, and what is missing",
 }
 

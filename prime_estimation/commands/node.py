@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime node`: the nodes, over Cyclone DDS without a ROS 2 installation, or through rclpy."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import ConfigError
+from ..nodes.serve import NODES, build, default_name, log_to_stderr, run as serve, stop_on_signals
+from ..transport.base import Transport
+
+_LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
+DESCRIPTION = f"""Run a node on the robot's network until it is interrupted. ROS 2 nodes see it as one of theirs.
+
+nodes:
+{_LIST}
+
+The network is that of ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI."""
+EXAMPLES = [
+    "prime node --robot go2                                            # the estimator, called prime",
+    "prime node --robot go2 --lowstate --no-mocap                      # straight from the robot's own topic",
+    "prime node --robot go2 --remap mocap/pose:=/vrpn_mocap/go2/pose --domain 7",
+    "prime node replay --bag recordings/go2_payload3 --loop",
+    "prime node mpc --robot go2 --gait trot",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Node, robot, network, options of single nodes."""
+    parser.add_argument("node", nargs="?", default="estimator", choices=NODES, metavar="NODE", help="which node (default: estimator)")
+    parser.add_argument("--robot", default="", metavar="NAME", help="go1, go2, g1, ... or the path of a robot's YAML file")
+    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    parser.add_argument("--transport", choices=("dds", "ros"), default="dds", help="Cyclone DDS (default) or rclpy")
+    parser.add_argument("--domain", type=int, metavar="N", help="DDS domain (default: ROS_DOMAIN_ID, or 0)")
+    parser.add_argument("--name", help="name of the node")
+    parser.add_argument("--namespace", default="", metavar="NS", help="before all relative names")
+    parser.add_argument("--remap", action="append", default=[], metavar="OLD:=NEW", help="another name for a topic or service")
+    parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
+    parser.add_argument("--seconds", type=float, default=0.0, metavar="S", help="end after this time")
+    parser.add_argument("--no-mocap", action="store_true", help="estimator: do not use motion capture")
+    parser.add_argument("--lowstate", action="store_true", help="estimator: read Unitree's lowstate in place of joint_states and imu")
+    parser.add_argument("--gait", default="stand", help="mpc: stand or trot")
+    parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
+    parser.add_argument("--rate", type=float, default=1.0, help="replay: speed of time, 0 for as fast as possible (default: 1)")
+    parser.add_argument("--start", type=float, default=0.0, metavar="S", help="replay: begin here")
+    parser.add_argument("--duration", type=float, default=0.0, metavar="S", help="replay: this much of the recording (default: to the end)")
+    parser.add_argument("--loop", action="store_true", help="replay: begin again at the end")
+    parser.add_argument("--clock", action="store_true", help="replay: publish /clock and keep the recorded stamps")
+
+
+def run(args: argparse.Namespace) -> dict:
+    """Run the node; its counts when it ends."""
+    silence = log_to_stderr()
+    try:
+        return _replay(args) if args.node == "replay" else _serve(args)
+    finally:
+        silence()
+
+
+def _serve(args: argparse.Namespace) -> dict:
+    if not args.robot:
+        raise ConfigError("which robot? Give --robot go2 (or another name, or the path of its YAML file)")
+    changes, options = {}, {}
+    if args.node == "estimator":
+        changes = {"node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}}
+        changes = changes if args.no_mocap or args.lowstate else {}
+        options = {"name": args.name or default_name(args.node)}
+    if args.node == "mpc":
+        options = {"gait": args.gait}
+    transport = _transport(args)
+    node = build(args.node, transport, args.robot, args.config, changes, **options)
+    serve(transport, node, args.seconds)
+    return {"counts": dict(node.counts())} if args.node == "estimator" else {}
+
+
+def _replay(args: argparse.Namespace) -> dict:
+    from ..nodes.replay import Playback, ReplayNode
+
+    if not args.bag:
+        raise ConfigError("which recording? Give --bag FOLDER_OR_FILE")
+    playback = Playback(args.rate, args.clock, args.start, args.duration, args.loop)
+    transport = _transport(args)
+    node = ReplayNode(transport, args.bag, playback)
+    node.run(stop_on_signals())
+    transport.close()
+    return {"sent": node.sent}
+
+
+def _transport(args: argparse.Namespace) -> Transport:
+    name, remap = args.name or default_name(args.node), _remaps(args.remap)
+    if args.transport == "ros":
+        from ..nodes.ros import plain_transport
+
+        return plain_transport(name, args.namespace, remap, args.domain, args.sim_time)
+    from ..transport.dds import DdsTransport
+
+    return DdsTransport(name, args.namespace, remap, args.domain, args.sim_time)
+
+
+def _remaps(pairs: list[str]) -> dict[str, str]:
+    broken = [p for p in pairs if ":=" not in p]
+    if broken:
+        raise ConfigError(f"--remap wants OLD:=NEW, got '{broken[0]}'", broken)
+    return dict(p.split(":=", 1) for p in pairs)

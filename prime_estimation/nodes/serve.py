@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Runs a node until it is told to end; what `prime node` and the ROS 2 executables have in common."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from ..config import Config
+from ..robot import Robot
+from ..transport.base import Transport
+
+NODES = {
+    "estimator": "sensors in; odometry, contact forces, inertia and status out",
+    "unitree_bridge": "Unitree's LowState to joint_states and imu",
+    "replay": "plays a recording into the graph",
+    "inertia_listener": "takes over estimated inertia as a controller should",
+    "mpc": "example controller that follows the estimated inertia",
+}
+
+
+class Startable(Protocol):
+    """A node with threads of its own."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End."""
+
+
+def default_name(node: str) -> str:
+    """Name of a node in the graph: the estimator is called `prime`."""
+    return "prime" if node == "estimator" else node
+
+
+def build(node: str, transport: Transport, robot: str, config_path: str | None = None, changes: dict | None = None, **options) -> Startable:
+    """A node of a robot; `changes` go over the configuration, `options` are those of the node's class.
+
+    Raises:
+        PrimeError: unknown robot, bad configuration or option.
+    """
+    if node == "unitree_bridge":
+        from .unitree_bridge import UnitreeBridgeNode
+
+        return UnitreeBridgeNode(transport, robot, **options)
+    config = Config.load(robot, config_path or None).updated(changes or {}, "node's parameters")
+    if node == "estimator":
+        from .estimator import EstimatorNode
+
+        return EstimatorNode(transport, Robot(config.robot), config, **options)
+    if node == "inertia_listener":
+        from .inertia_listener import InertiaListenerNode
+
+        return InertiaListenerNode(transport, Robot(config.robot), **options)
+    from .mpc import MpcNode
+
+    return MpcNode(transport, Robot(config.robot), **options)
+
+
+def run(transport: Transport, node: Startable, duration: float = 0.0) -> None:
+    """Serve until SIGINT or SIGTERM, or for a duration [s]."""
+    stop = stop_on_signals()
+    timer = threading.Timer(duration, stop.set) if duration else None
+    # the solver's Python parts must not hold up the callbacks for the usual 5 ms
+    sys.setswitchinterval(5e-4)
+    node.start()
+    if timer:
+        timer.daemon = True
+        timer.start()
+    try:
+        transport.spin(stop)
+    finally:
+        node.stop()
+        transport.close()
+
+
+def stop_on_signals() -> threading.Event:
+    """An event that SIGINT and SIGTERM set."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def log_to_stderr(level: int = logging.INFO) -> Callable[[], None]:
+    """Print the log lines of the nodes; the returned function takes it back."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("[%(levelname)s] [%(name)s]: %(message)s"))
+    logger = logging.getLogger("prime")
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    return lambda: logger.removeHandler(handler)
