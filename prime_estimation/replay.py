@@ -13,9 +13,10 @@ from pathlib import Path
 from .config import Config
 from .errors import DataError
 from .estimator import Estimator
-from .io.bag import ROLES, BagReader, BagWriter, describe_topics, find_sensor_topics
+from .io.bag import BagReader, BagWriter
 from .io.messages import Inbound
 from .outputs import Outputs
+from .recorded import choose_topics, sensor_samples
 from .robot import Robot
 from .sync import Synchronizer
 from .types import Estimate, ImuSample, Sample
@@ -99,27 +100,6 @@ class ReplaySummary:
         }
 
 
-def sensor_samples(bag: BagReader, topics: Mapping[str, str], inbound: Inbound) -> Iterator[tuple[int, Sample]]:
-    """(arrival_ns, sample) of the sensor topics (role -> topic) in order of arrival."""
-    role_of = {topic: role for role, topic in topics.items()}
-    for topic, arrival_ns, message in bag.messages(role_of):
-        sample = inbound.sample(role_of[topic], message, arrival_ns)
-        if sample is not None:
-            yield arrival_ns, sample
-
-
-def choose_topics(bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Sensor topics of the bag by role; DataError when a sensor that the robot needs is not there."""
-    roles = [r for r in ROLES if (r != "mocap" or mocap) and (r != "imu" or robot.imu_joint is not None)]
-    found = find_sensor_topics(bag.topics, given, roles)
-    needed = ["joint_states"] + (["imu"] if "imu" in roles else [])
-    missing = [r for r in needed if r not in found]
-    if missing:
-        kinds = ", ".join(f"{r} ({' or '.join(ROLES[r].types)})" for r in missing)
-        raise DataError(f"{bag.path} lacks {kinds}; it has {describe_topics(bag.topics)}", missing)
-    return found
-
-
 def replay(
     bag_path: str | Path,
     robot: Robot,
@@ -136,6 +116,9 @@ def replay(
 
     Args:
         bag_path: rosbag2 folder, MCAP or sqlite3 file.
+        robot: what is estimated.
+        config: how it is estimated.
+        out: the output bag, `*.mcap`.
         mocap: use motion capture if the bag has it.
         realtime: pace the input as it was recorded.
         topics: sensor topics by role, where they cannot be found by type and name.

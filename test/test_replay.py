@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from prime_estimation.config import Config
-from prime_estimation.io.bag import BagReader
+from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
+from prime_estimation.io.typestore import typestore
+from prime_estimation.io.unitree import family_of
 from prime_estimation.replay import replay
 from prime_estimation.robot import Robot
 
@@ -93,3 +95,46 @@ def test_progress_goes_from_nothing_to_all(recording, tmp_path):
     fractions: list[float] = []
     run(recording, tmp_path / "out.mcap", progress=fractions.append)
     assert fractions == sorted(fractions) and fractions[-1] == 1.0 and len(fractions) > 50
+
+
+def blank(kind: str):
+    """A message of the given type, all zeros."""
+    store = typestore()
+
+    def value(field):
+        node, detail = field
+        if node.name == "BASE":
+            return "" if detail[0] == "string" else 0
+        if node.name == "NAME":
+            return blank(detail)
+        inner, length = detail if node.name == "ARRAY" else (detail[0], 0)
+        if inner[0].name == "BASE" and inner[1][0] != "string":
+            return np.zeros(length, dtype=np.dtype({"octet": "uint8"}.get(inner[1][0], inner[1][0])))
+        return [value(inner) for _ in range(length)]
+
+    return store.types[kind](**{name: value(field) for name, field in store.fielddefs[kind][1]})
+
+
+def test_unitree_lowstate_stands_in_for_joints_and_imu(recording, played, tmp_path):
+    """The same run as the robot itself sends it: motor order, quaternion w first, a tick instead of a stamp."""
+    family = family_of("go2")
+    with BagReader(recording) as bag, BagWriter(tmp_path / "raw.mcap") as raw:
+        imu = None
+        for topic, arrival, message in bag.messages(["/joint_states", "/imu", "/mocap/pose"]):
+            if topic == "/mocap/pose":
+                raw.write(topic, arrival, message)
+            elif topic == "/imu":
+                imu = message
+            elif imu is not None and arrival % 2_000_000 == 0:
+                low = blank(family.type)
+                low.tick = (stamp_ns(message.header) // 1_000_000) % 2**32
+                for i, name in enumerate(family.joints):
+                    k, motor = message.name.index(name), low.motor_state[i]
+                    motor.q, motor.dq, motor.tau_est = message.position[k], message.velocity[k], message.effort[k]
+                w, a = imu.angular_velocity, imu.linear_acceleration
+                low.imu_state.gyroscope[:], low.imu_state.accelerometer[:] = (w.x, w.y, w.z), (a.x, a.y, a.z)
+                raw.write("/lowstate", arrival, low)
+    summary, _ = run(tmp_path / "raw.mcap", tmp_path / "out.mcap")
+    assert summary.topics == {"mocap": "/mocap/pose", "lowstate": "/lowstate"} and summary.counts == {}
+    assert abs(summary.final.stamp_ns - played[0].final.stamp_ns) < 20_000_000
+    np.testing.assert_allclose(summary.final.position_world, played[0].final.position_world, atol=0.01)

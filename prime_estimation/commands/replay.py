@@ -12,7 +12,7 @@ from pathlib import Path
 from ..config import Config
 from ..errors import ConfigError, DataError
 from ..evaluate import evaluate
-from ..io.bag import ROLES, BagReader
+from ..io.bag import LOWSTATE, ROLES, BagReader
 from ..io.trajectory import RunFolder
 from ..replay import ReplaySummary, replay
 from ..robot import Robot
@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="OUT.mcap", help="output bag")
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
     parser.add_argument("--realtime", action="store_true", help="pace the input as it was recorded")
-    parser.add_argument("--topic", action="append", default=[], metavar="SENSOR=NAME", help=f"topic of a sensor ({', '.join(ROLES)})")
+    parser.add_argument(
+        "--topic", action="append", default=[], metavar="SENSOR=NAME", help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})"
+    )
     add_progress_argument(parser)
 
 

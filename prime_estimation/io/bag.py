@@ -12,15 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rosbags.interfaces import MessageDefinitionFormat
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
 from ..errors import DataError
-from .salvage import SalvagedMcap
+from .opening import one_line, open_sources, typestore_of
 from .typestore import typestore
-
-_SUFFIXES = (".mcap", ".db3")
 
 
 @dataclass(frozen=True)
@@ -51,9 +47,8 @@ class BagReader:
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
-        self.notice = ""
         self.rejected: Counter[str] = Counter()
-        self._sources, self.notice = _open(self.path)
+        self._sources, self.notice = open_sources(self.path)
         connections = [c for source in self._sources for c in source.connections]
         self.message_count = sum(s.message_count for s in self._sources)
         if self.message_count == 0:
@@ -84,7 +79,7 @@ class BagReader:
             connections = [c for c in source.connections if c.topic in wanted]
             if not connections:
                 continue
-            store = _typestore_of(connections, self.path)
+            store = typestore_of(connections, self.path)
             try:
                 for connection, arrival_ns, raw in source.messages(connections):
                     try:
@@ -96,8 +91,8 @@ class BagReader:
                     yield connection.topic, arrival_ns, message
             except Exception as error:  # noqa: BLE001 - same for the bag's container
                 if count == 0:
-                    raise DataError(f"{self.path} cannot be read: {_line(error)}", self.path) from error
-                self.notice = f"{self.path} is damaged ({_line(error)}): read {count} messages, the rest is lost"
+                    raise DataError(f"{self.path} cannot be read: {one_line(error)}", self.path) from error
+                self.notice = f"{self.path} is damaged ({one_line(error)}): read {count} messages, the rest is lost"
                 return
         if count == 0 and self.rejected:
             raise DataError(
@@ -208,6 +203,9 @@ ROLES = {
     "imu": Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw")),
     "mocap": Role(("geometry_msgs/msg/PoseStamped",), ("mocap/pose",), ("goal", "target", "desired", "command", "cmd")),
 }
+LOWSTATE = "lowstate"  # Unitree's raw message, which stands in for joint states and IMU
+_LOWSTATE_TYPES = ("unitree_go/msg/LowState", "unitree_hg/msg/LowState", "ros2_unitree_legged_msgs/msg/LowState")
+_EVERY_ROLE = {**ROLES, LOWSTATE: Role(_LOWSTATE_TYPES, ("lowstate",))}
 _NOT_SENSORS = {"ground_truth", "prime"}  # components of a topic's name: truth and our own output are never input
 
 
@@ -217,22 +215,22 @@ def find_sensor_topics(topics: Mapping[str, Topic], given: Mapping[str, str] | N
     Args:
         topics: `BagReader.topics`.
         given: topics chosen by the user, by role; they are checked, not guessed.
-        roles: the roles to look for.
+        roles: the roles to look for (of ROLES, or LOWSTATE).
 
     Raises:
         DataError: a given topic is absent or of another type, or several topics fit a role equally well.
     """
     found = {}
     for role, topic in (given or {}).items():
-        if role not in ROLES:
-            raise DataError(f"unknown sensor '{role}'; sensors are {', '.join(ROLES)}", role)
+        if role not in _EVERY_ROLE:
+            raise DataError(f"unknown sensor '{role}'; sensors are {', '.join(_EVERY_ROLE)}", role)
         if topic not in topics:
             raise DataError(f"no topic {topic} for {role} in the bag; it has {describe_topics(topics)}", topic)
-        if topics[topic].type not in ROLES[role].types:
-            raise DataError(f"{topic} is a {topics[topic].type}, but {role} needs {' or '.join(ROLES[role].types)}", topic)
+        if topics[topic].type not in _EVERY_ROLE[role].types:
+            raise DataError(f"{topic} is a {topics[topic].type}, but {role} needs {' or '.join(_EVERY_ROLE[role].types)}", topic)
         found[role] = topic
     for role in roles:
-        candidates = [] if role in found else _candidates(ROLES[role], topics)
+        candidates = [] if role in found else _candidates(_EVERY_ROLE[role], topics)
         if len(candidates) > 1:
             names = ", ".join(f"{t.name} ({t.count})" for t in candidates)
             raise DataError(f"several topics could be {role}: {names}; choose one with --topic {role}=NAME", candidates)
@@ -255,103 +253,3 @@ def _candidates(role: Role, topics: Mapping[str, Topic]) -> list[Topic]:
 def describe_topics(topics: Mapping[str, Topic]) -> str:
     """One line: topics with types and counts."""
     return ", ".join(f"{t.name} ({t.type.replace('/msg/', '/')}, {t.count})" for t in topics.values()) or "none"
-
-
-# --- opening ------------------------------------------------------------------------------------------------------
-
-
-def _open(path: Path) -> tuple[list, str]:
-    """Sources that together are the bag, and a line about what they lack."""
-    if not path.exists():
-        raise DataError(f"no such bag: {path}", path)
-    if path.is_file() and path.suffix not in _SUFFIXES:
-        hint = "; convert ROS 1 bags with rosbags-convert" if path.suffix == ".bag" else ""
-        raise DataError(f"{path} is not a bag: expected a rosbag2 folder, *.mcap or *.db3{hint}", path)
-    expected = 0
-    if path.is_file() or (path / "metadata.yaml").exists():
-        try:
-            return [_opened(path)], ""
-        except Exception as error:  # noqa: BLE001 - rosbags raises many kinds on damaged files
-            reason = _line(error)
-            expected = _count_in_metadata(path)
-    else:
-        reason = "metadata.yaml is missing"
-    files = [path] if path.is_file() else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
-    if not files:
-        raise DataError(f"{path} is not a bag: {reason}" + ("" if expected else "; no *.mcap or *.db3 in it"), path)
-    sources, losses = _open_files(files)
-    if not sources or not any(s.message_count for s in sources):
-        raise DataError(f"{path} cannot be read: {'; '.join(losses) or reason}", path)
-    count = sum(s.message_count for s in sources)
-    share = f" of {expected}" if expected else ""
-    return sources, f"{path} is damaged ({'; '.join(losses)}): recovered {count}{share} messages" if losses else ""
-
-
-def _open_files(files: list[Path]) -> tuple[list, list[str]]:
-    sources, losses = [], []
-    for file in files:
-        try:
-            sources.append(_opened(file))
-        except Exception as error:  # noqa: BLE001
-            if file.suffix != ".mcap":
-                losses.append(f"{file.name}: {_line(error)}")
-                continue
-            salvaged = SalvagedMcap(file)
-            sources.append(salvaged)
-            losses += [salvaged.loss] if salvaged.loss else []
-    return sources, losses
-
-
-def _opened(path: Path) -> Reader:
-    reader = Reader(path)
-    reader.open()
-    return reader
-
-
-def _split_number(path: Path) -> tuple[int, str]:
-    tail = path.stem.rsplit("_", 1)[-1]
-    return (int(tail) if tail.isdigit() else -1, path.name)
-
-
-def _count_in_metadata(path: Path) -> int:
-    from ruamel.yaml import YAML  # what rosbags itself reads metadata.yaml with
-
-    try:
-        return int(YAML(typ="safe").load((path / "metadata.yaml").read_text())["rosbag2_bagfile_information"]["message_count"])
-    except Exception:  # noqa: BLE001 - it is only for the wording of a notice about a damaged bag
-        return 0
-
-
-def _typestore_of(connections, path: Path):
-    """Types of the given connections, from the bag's own definitions where it has them (sqlite3 bags before Iron have none)."""
-    types = {}
-    if any(c.msgdef.format == MessageDefinitionFormat.NONE for c in connections):
-        types.update(typestore().fielddefs)
-    store = get_typestore(Stores.EMPTY)
-    try:
-        for c in connections:
-            if c.msgdef.format == MessageDefinitionFormat.MSG:
-                types.update(get_types_from_msg(c.msgdef.data, c.msgtype))
-            elif c.msgdef.format == MessageDefinitionFormat.IDL:
-                types.update(_types_from_idl(c.msgdef.data))
-        store.register(types)
-        unknown = sorted({c.msgtype for c in connections} - set(store.types))
-    except Exception as error:  # noqa: BLE001 - parser of foreign text
-        raise DataError(f"{path}: the message definitions in the bag cannot be used: {_line(error)}", path) from error
-    if unknown:
-        raise DataError(f"{path} has messages of unknown type {', '.join(unknown)} and no definition of them", unknown)
-    return store
-
-
-def _types_from_idl(text: str) -> dict:
-    separator = "=" * 80 + "\n"
-    if not text.startswith(f"{separator}IDL: "):
-        return get_types_from_idl(text)
-    types = {}
-    for part in text.split(separator)[1:]:
-        types.update(get_types_from_idl(part.split("\n", 1)[1]))
-    return types
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

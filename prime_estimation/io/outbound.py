@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Estimates to messages. `make` is a function from a type's name (`nav_msgs/msg/Odometry`) to its class, so that the same
-lines build the objects of rosbags, Cyclone DDS and rclpy."""
+"""Estimates to messages.
+
+`make` is a function from a type's name (`nav_msgs/msg/Odometry`) to its class, so that the same lines build the objects of
+rosbags, Cyclone DDS and rclpy.
+"""
 
 from __future__ import annotations
 

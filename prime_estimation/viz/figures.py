@@ -49,7 +49,8 @@ def save_figures(estimate: str | Path, reference: str | Path | None, folder: str
     """Draw and save overview.png, mass.png, forces.png, velocity.png and timing.png (those for which there are data).
 
     Args:
-        estimate: output bag. `reference`: the run, for its ground truth; may be None.
+        estimate: output bag.
+        reference: the run, for its ground truth; may be None.
         folder: made if missing.
         title: of the overview.
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Opening a bag that may be a folder or a file, whole or damaged, with or without message definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rosbags.interfaces import MessageDefinitionFormat
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+
+from ..errors import DataError
+from .salvage import SalvagedMcap
+from .typestore import typestore
+
+_SUFFIXES = (".mcap", ".db3")
+
+
+def open_sources(path: Path) -> tuple[list, str]:
+    """Sources that together are the bag, and a line about what they lack."""
+    if not path.exists():
+        raise DataError(f"no such bag: {path}", path)
+    if path.is_file() and path.suffix not in _SUFFIXES:
+        hint = "; convert ROS 1 bags with rosbags-convert" if path.suffix == ".bag" else ""
+        raise DataError(f"{path} is not a bag: expected a rosbag2 folder, *.mcap or *.db3{hint}", path)
+    expected = 0
+    if path.is_file() or (path / "metadata.yaml").exists():
+        try:
+            return [_opened(path)], ""
+        except Exception as error:  # noqa: BLE001 - rosbags raises many kinds on damaged files
+            reason = one_line(error)
+            expected = _count_in_metadata(path)
+    else:
+        reason = "metadata.yaml is missing"
+    files = [path] if path.is_file() else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
+    if not files:
+        raise DataError(f"{path} is not a bag: {reason}" + ("" if expected else "; no *.mcap or *.db3 in it"), path)
+    sources, losses = _open_files(files)
+    if not sources or not any(s.message_count for s in sources):
+        raise DataError(f"{path} cannot be read: {'; '.join(losses) or reason}", path)
+    count = sum(s.message_count for s in sources)
+    share = f" of {expected}" if expected else ""
+    return sources, f"{path} is damaged ({'; '.join(losses)}): recovered {count}{share} messages" if losses else ""
+
+
+def _open_files(files: list[Path]) -> tuple[list, list[str]]:
+    sources, losses = [], []
+    for file in files:
+        try:
+            sources.append(_opened(file))
+        except Exception as error:  # noqa: BLE001
+            if file.suffix != ".mcap":
+                losses.append(f"{file.name}: {one_line(error)}")
+                continue
+            salvaged = SalvagedMcap(file)
+            sources.append(salvaged)
+            losses += [salvaged.loss] if salvaged.loss else []
+    return sources, losses
+
+
+def _opened(path: Path) -> Reader:
+    reader = Reader(path)
+    reader.open()
+    return reader
+
+
+def _split_number(path: Path) -> tuple[int, str]:
+    tail = path.stem.rsplit("_", 1)[-1]
+    return (int(tail) if tail.isdigit() else -1, path.name)
+
+
+def _count_in_metadata(path: Path) -> int:
+    from ruamel.yaml import YAML  # what rosbags itself reads metadata.yaml with
+
+    try:
+        return int(YAML(typ="safe").load((path / "metadata.yaml").read_text())["rosbag2_bagfile_information"]["message_count"])
+    except Exception:  # noqa: BLE001 - it is only for the wording of a notice about a damaged bag
+        return 0
+
+
+def typestore_of(connections, path: Path):
+    """Types of the given connections, from the bag's own definitions where it has them (sqlite3 bags before Iron have none)."""
+    types = {}
+    if any(c.msgdef.format == MessageDefinitionFormat.NONE for c in connections):
+        types.update(typestore().fielddefs)
+    store = get_typestore(Stores.EMPTY)
+    try:
+        for c in connections:
+            if c.msgdef.format == MessageDefinitionFormat.MSG:
+                types.update(get_types_from_msg(c.msgdef.data, c.msgtype))
+            elif c.msgdef.format == MessageDefinitionFormat.IDL:
+                types.update(_types_from_idl(c.msgdef.data))
+        store.register(types)
+        unknown = sorted({c.msgtype for c in connections} - set(store.types))
+    except Exception as error:  # noqa: BLE001 - parser of foreign text
+        raise DataError(f"{path}: the message definitions in the bag cannot be used: {one_line(error)}", path) from error
+    if unknown:
+        raise DataError(f"{path} has messages of unknown type {', '.join(unknown)} and no definition of them", unknown)
+    return store
+
+
+def _types_from_idl(text: str) -> dict:
+    separator = "=" * 80 + "\n"
+    if not text.startswith(f"{separator}IDL: "):
+        return get_types_from_idl(text)
+    types = {}
+    for part in text.split(separator)[1:]:
+        types.update(get_types_from_idl(part.split("\n", 1)[1]))
+    return types
+
+
+def one_line(error: BaseException) -> str:
+    """An error's text without line breaks; its type when it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
