@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The yardstick: runs a contact-aided invariant EKF on a recorded bag.
 
-    python benchmarks/contact_ekf.py BAG --robot go2 [--no-mocap] --out OUT.mcap
+    python benchmarks/contact_ekf.py BAG --robot go2 [--no-mocap] [--published] --out OUT.mcap
 
 OUT holds /prime/odometry (100 Hz) and the sensors' joint states as /prime/joint_states; `prime evaluate OUT BAG` scores it.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-from invariant_ekf import ContactEkf, Odometry, Tuning
+from invariant_ekf import PUBLISHED, ContactEkf, Odometry, Tuning
 from legs import Legs
 
 from prime_estimation.config import Config
@@ -98,14 +98,14 @@ def read_samples(bag: str | Path, robot: Robot, mocap: bool) -> list[Sample]:
     return samples
 
 
-def run_bag(bag: str | Path, robot_name: str, out: str | Path, mocap: bool = True) -> int:
+def run_bag(bag: str | Path, robot_name: str, out: str | Path, mocap: bool = True, tuning: Tuning = Tuning()) -> int:
     """Filter a bag into `out`; the number of odometry messages."""
     config = Config.load(robot_name)
     robot = Robot(config.robot)
     samples = read_samples(bag, robot, mocap)
     with BagWriter(out) as writer:
         make = writer.message_class
-        outputs = [("odometry", o.stamp_ns, odometry(make, o, "odom", "base")) for o in Runner(robot, config).run(samples)]
+        outputs = [("odometry", o.stamp_ns, odometry(make, o, "odom", "base")) for o in Runner(robot, config, tuning).run(samples)]
         for s in samples:
             if isinstance(s, JointSample):
                 fields = dict(header=header(make, s.stamp_ns, ""), name=robot.joint_names, position=s.position)
@@ -122,10 +122,12 @@ def main() -> int:
     parser.add_argument("bag")
     parser.add_argument("--robot", required=True)
     parser.add_argument("--no-mocap", action="store_true")
+    parser.add_argument("--published", action="store_true", help="foot positions only, as in the paper; default: joint rates as well")
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     try:
-        print(f"{run_bag(args.bag, args.robot, args.out, not args.no_mocap)} odometry messages in {args.out}")
+        tuning = PUBLISHED if args.published else Tuning()
+        print(f"{run_bag(args.bag, args.robot, args.out, not args.no_mocap, tuning)} odometry messages in {args.out}")
     except PrimeError as error:
         print(f"contact_ekf: {error}", file=sys.stderr)
         return 2

@@ -29,15 +29,21 @@ R_, V_, P_ = slice(0, 3), slice(3, 6), slice(6, 9)
 class Tuning:
     """What the noise file does not say. One setting for all robots and runs."""
 
-    contact_force_on: float = 0.7
-    contact_force_off: float = 0.4
+    contact_force_on: float = 0.5  # of the weight per foot
+    contact_force_off: float = 0.3
     accelerometer_shake: float = 0.1  # share of |specific force - g| added to the accelerometer's noise: impacts are undersampled
-    slip: float = 0.02  # m/s/sqrt(Hz), walk of a foot in stance
+    slip: float = 0.005  # m/s/sqrt(Hz), walk of a foot in stance
     foot_position: float = 0.003  # m, errors of leg kinematics
-    foot_rate: float = 0.08  # m/s, errors of the rate of the contact point
-    touchdown: float = 0.03  # s, time constant with which the extra noise after touch-down fades
-    touchdown_gain: float = 4.0
-    gate: float = 16.0  # squared Mahalanobis distance (3 dof) above which a foot's measurement is refused
+    foot_rate: float = 0.015  # m/s, errors of the rate of the contact point
+    touchdown: float = 0.01  # s, time constant with which the extra noise after touch-down fades
+    touchdown_gain: float = 6.0  # of slip and foot_rate, at touch-down
+    gate: float = 11.3  # squared Mahalanobis distance above which a foot is refused: 99 % of chi-square with 3 dof
+    rolling: bool = True  # the sphere rolls on the ground
+    rates: bool = True  # joint rates are used
+
+
+# The update of the paper: foot positions only.
+PUBLISHED = Tuning(rates=False)
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,8 @@ class ContactEkf:
             self._roll(i, feet, omega, joint.velocity, dt)
             if before[i]:
                 self._foot_position_update(i, feet)
-            self._foot_rate_update(i, feet, omega, joint.velocity)
+            if self.tuning.rates:
+                self._foot_rate_update(i, feet, omega, joint.velocity)
 
     def _encoder_covariance(self, i: int, feet: Feet) -> np.ndarray:
         J = self.R @ feet.jacobian[i]
@@ -158,6 +165,8 @@ class ContactEkf:
 
     def _rolling_rate(self, i: int, feet: Feet, omega, rate) -> np.ndarray:
         """World velocity of the centre of a sphere that rolls on level ground without slip [m/s]."""
+        if not self.tuning.rolling:
+            return np.zeros(3)
         return np.cross(self.R @ (omega + feet.turn[i] @ rate), [0.0, 0.0, self.legs.radius[i]])
 
     def _roll(self, i: int, feet: Feet, omega, rate, dt: float) -> None:

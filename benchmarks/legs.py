@@ -81,7 +81,7 @@ class ContactDetector:
         time_constant: of the low pass [s].
     """
 
-    def __init__(self, feet: int, weight: float, on: float = 0.7, off: float = 0.4, time_constant: float = 0.004):
+    def __init__(self, feet: int, weight: float, on: float, off: float, time_constant: float = 0.004):
         self.on, self.off = on * weight / feet, off * weight / feet
         self.time_constant = time_constant
         self.force = np.zeros(feet)
