@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from collections import Counter
@@ -19,12 +18,12 @@ from ..sync import Synchronizer
 from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample
 from .health import Health
+from .housekeeping import Housekeeping
 from .sensors import Sensors
 from .solver import SolverThread, retune
 
 log = logging.getLogger("prime.estimator")
-_PERIOD_S = 0.2  # of the status while there are no estimates
-_REPEAT = 50  # periods after which the log says the same again
+_PREDICTED_S = 0.1  # by how much the IMU may carry odometry beyond the last estimate
 
 
 class EstimatorNode:
@@ -34,6 +33,10 @@ class EstimatorNode:
         transport: where topics live.
         robot, config: what is estimated, and how.
         name: of the node, in diagnostics.
+
+    Attributes:
+        latest, latest_at: the newest estimate, and when it came (time.monotonic).
+        send: functions that publish, by topic.
     """
 
     def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
@@ -45,12 +48,12 @@ class EstimatorNode:
         self.health = Health(transport, name)
         self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
         self.latest: Estimate | None = None
-        self._latest_at = float("-inf")
+        self.latest_at = float("-inf")
         self._odometry_ns = self._inertia_ns = 0
-        self._odometry_lock, self._stopped = threading.Lock(), threading.Event()
+        self._odometry_lock = threading.Lock()
         self._announce()
         self.sensors = Sensors(transport, robot, config.node.input == "lowstate", config.node.mocap, self.health, self._push)
-        self._housekeeping = threading.Thread(target=self._keep_house, name="housekeeping", daemon=True)
+        self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
         """Begin to estimate."""
@@ -59,8 +62,7 @@ class EstimatorNode:
 
     def stop(self) -> None:
         """End; the node cannot be started again."""
-        self._stopped.set()
-        self._housekeeping.join()
+        self._housekeeping.stop()
         self.solver.stop()
 
     def retune(self, config: Config) -> None:
@@ -73,8 +75,7 @@ class EstimatorNode:
     def _announce(self) -> None:
         latched = {"inertial_parameters": Qos.LATCHED}
         topics = {t: k for t, k in self.outputs.topics().items() if t != "/tf" or self.config.node.publish_tf}
-        self._send = {t: self.transport.publish(t if t[0] == "/" else f"~/{t}", k, latched.get(t, Qos.STATE)) for t, k in topics.items()}
-        self._diagnose = self.transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
+        self.send = {t: self.transport.publish(t if t[0] == "/" else f"~/{t}", k, latched.get(t, Qos.STATE)) for t, k in topics.items()}
         self.transport.serve("~/reset", "std_srvs/srv/Trigger", self._reset)
         self.transport.serve("~/freeze_inertia", "std_srvs/srv/SetBool", self._freeze)
 
@@ -94,31 +95,33 @@ class EstimatorNode:
         while (measurement := self.sync.pop()) is not None:
             self.solver.put(measurement, self.sync.pop_discontinuity())
         if isinstance(sample, ImuSample):
-            predicted = self.estimator.predict(sample)
-            due = sample.stamp_ns - self._odometry_ns >= 1e9 / self.config.node.odometry_rate - 1000
-            if predicted is not None and due and self._fresh():
-                self._send_odometry(predicted)
+            self._predict(sample)
+
+    def _predict(self, sample: ImuSample) -> None:
+        predicted, latest = self.estimator.predict(sample), self.latest
+        if predicted is None or latest is None or sample.stamp_ns - self._odometry_ns < 1e9 / self.config.node.odometry_rate - 1000:
+            return
+        # while the solver catches up, the last estimate lies too far back to be carried to now
+        if sample.stamp_ns - latest.stamp_ns < 1e9 * _PREDICTED_S:
+            self._send_odometry(predicted)
 
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
-        self.latest, self._latest_at = estimate, time.monotonic()
+        self.latest, self.latest_at = estimate, time.monotonic()
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
                 self._send_odometry(estimate, message)
             elif topic == "inertial_parameters" and not self._inertia_due(estimate.stamp_ns):
                 continue
-            elif topic in self._send:
-                self._send[topic](message)
-
-    def _fresh(self) -> bool:
-        return time.monotonic() - self._latest_at < _PERIOD_S
+            elif topic in self.send:
+                self.send[topic](message)
 
     def _send_odometry(self, estimate: Estimate, message=None) -> None:
         # two threads publish odometry; stamps must never go back
         with self._odometry_lock:
             if estimate.stamp_ns > self._odometry_ns:
                 self._odometry_ns = estimate.stamp_ns
-                self._send["odometry"](message or self.outputs.odometry(estimate))
+                self.send["odometry"](message or self.outputs.odometry(estimate))
 
     def _inertia_due(self, stamp_ns: int) -> bool:
         due = abs(stamp_ns - self._inertia_ns) >= 1e9 / self.config.node.inertia_rate
@@ -146,29 +149,3 @@ class EstimatorNode:
     def _failed(self, error: Exception) -> None:
         self.health.refusal = f"the solver failed and starts anew: {type(error).__name__}: {error}"
         log.exception("the solver failed", exc_info=error)
-
-    # --- when nothing comes ---------------------------------------------------------------------------------------
-
-    def _keep_house(self) -> None:
-        periods, said, since = 0, "", 0
-        while not self._stopped.wait(_PERIOD_S):
-            periods += 1
-            if not self._fresh():
-                stamp_ns, frame = self.transport.now_ns(), self.config.node.world_frame
-                self._send["status"](self.health.standby_status(self.transport.make, stamp_ns, frame, self.dropped_samples()))
-            line = self.health.waiting()
-            kind = re.sub(r"[0-9.]+", "", line)  # the same line with another number is no news
-            if line and (kind != said or periods - since >= _REPEAT):
-                log.warning("waiting: %s", line)
-                since = periods
-            said = kind
-            if periods % 5 == 0:
-                self.health.measure()
-                self._publish_diagnostics()
-
-    def _publish_diagnostics(self) -> None:
-        e = self.latest
-        values = {} if e is None else {"total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}", "solve time [ms]": f"{e.status.solve_time_ms:.2f}"}
-        counts = self.counts()
-        summary = "running" if e is not None else "gathering the first estimate"
-        self._diagnose(self.health.diagnostics(self.transport.make, self.transport.now_ns(), summary, {**values, **counts}, counts))

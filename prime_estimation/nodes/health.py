@@ -108,7 +108,8 @@ class Health:
     def standby_status(self, make: Make, stamp_ns: int, frame: str, dropped: int):
         """prime_estimation_msgs/EstimatorStatus while there is no estimate: what each sensor is up to."""
         troubles = self.troubles()
-        sensors = [f"{role}: {troubles[role]}" if role in troubles else role for role in self._streams]
+        listed = [role for role, stream in self._streams.items() if stream.required or stream.count]
+        sensors = [f"{role}: {troubles[role]}" if role in troubles else role for role in listed]
         sensors += [f"estimator: {self.refusal}"] if self.refusal else []
         unknown = float("nan")
         return make("prime_estimation_msgs/msg/EstimatorStatus")(

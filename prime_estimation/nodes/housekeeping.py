@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What the estimator node does beside estimating: status when nothing comes, the waiting line in the log, /diagnostics."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from ..transport.base import Qos
+
+if TYPE_CHECKING:
+    from .estimator import EstimatorNode
+
+log = logging.getLogger("prime.estimator")
+_PERIOD_S = 0.2  # of the status while there are no estimates
+_REPEAT = 50  # periods after which the log says the same again
+_DIAGNOSE = 5  # periods between diagnostics
+
+
+class Housekeeping:
+    """A thread that looks at the node a few times a second."""
+
+    def __init__(self, node: EstimatorNode):
+        self._node = node
+        self._diagnose = node.transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
+        self._said, self._since = "", 0
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        period = 0
+        while not self._stopped.wait(_PERIOD_S):
+            period += 1
+            if time.monotonic() - self._node.latest_at > _PERIOD_S:
+                self._send_standby_status()
+            self._say(self._node.health.waiting(), period)
+            if period % _DIAGNOSE == 0:
+                self._node.health.measure()
+                self._send_diagnostics()
+
+    def _say(self, line: str, period: int) -> None:
+        kind = re.sub(r"[0-9.]+", "", line)  # the same line with another number is no news
+        if line and (kind != self._said or period - self._since >= _REPEAT):
+            log.warning("waiting: %s", line)
+            self._since = period
+        self._said = kind
+
+    def _send_standby_status(self) -> None:
+        node = self._node
+        stamp_ns, frame = node.transport.now_ns(), node.config.node.world_frame
+        node.send["status"](node.health.standby_status(node.transport.make, stamp_ns, frame, node.dropped_samples()))
+
+    def _send_diagnostics(self) -> None:
+        node, values = self._node, {}
+        if node.latest is not None:
+            e = node.latest
+            values = {"total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}", "solve time [ms]": f"{e.status.solve_time_ms:.2f}"}
+            values |= {"restarts": e.status.restarts, "refused steps": e.status.refused_steps}
+        counts = node.counts()
+        summary = "running" if node.latest is not None else "gathering the first estimate"
+        self._diagnose(node.health.diagnostics(node.transport.make, node.transport.now_ns(), summary, {**values, **counts}, counts))

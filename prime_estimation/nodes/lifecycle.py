@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The estimator as a ROS 2 lifecycle node. configure: robot and configuration; activate: topics, solver; deactivate: silence."""
+
+from __future__ import annotations
+
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from ..config import Config
+from ..errors import PrimeError
+from ..robot import Robot
+from ..transport.ros import RosTransport
+from . import parameters
+from .estimator import EstimatorNode
+
+
+class EstimatorLifecycle(LifecycleNode):
+    """Parameters: `robot`, `config` (YAML of changes), `autostart`, and all of `config.py` as `noise.*`, `estimator.*`, `node.*`."""
+
+    def __init__(self):
+        super().__init__("prime")
+        self.declare_parameter("robot", "go2", ParameterDescriptor(description="go1, go2, g1, ... or the path of a robot's YAML file", read_only=True))
+        self.declare_parameter("config", "", ParameterDescriptor(description="YAML file with changes to the defaults", read_only=True))
+        self.declare_parameter("autostart", True, ParameterDescriptor(description="configure and activate at once", read_only=True))
+        self._config = Config.load(self.get_parameter("robot").value, self.get_parameter("config").value or None)
+        parameters.declare(self, self._config)
+        self._robot: Robot | None = None
+        self._node: EstimatorNode | None = None
+        self._transport: RosTransport | None = None
+        self.add_on_set_parameters_callback(self._check)
+        if hasattr(self, "add_post_set_parameters_callback"):
+            self.add_post_set_parameters_callback(self._apply)
+
+    def autostart(self) -> bool:
+        """Configure and activate; False when one of them fails."""
+        return self.trigger_configure() == TransitionCallbackReturn.SUCCESS and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Load the robot, check the configuration."""
+        try:
+            self._config = parameters.configured(self, self._config)
+            self._robot = Robot(self._config.robot)
+        except PrimeError as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin to listen and to estimate."""
+        try:
+            self._transport = RosTransport(self)
+            self._node = EstimatorNode(self._transport, self._robot, self._config, self.get_name())
+        except PrimeError as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        self._node.start()
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop; nothing is published any more."""
+        self.end()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot."""
+        self._robot = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop for good."""
+        self.end()
+        return TransitionCallbackReturn.SUCCESS
+
+    def end(self) -> None:
+        """Stop what is running."""
+        if self._node is not None:
+            self._node.stop()
+            self._transport.close()
+        self._node = self._transport = None
+
+    def _check(self, changes) -> SetParametersResult:
+        try:
+            parameters.changed(self._config, changes)
+        except PrimeError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        if not hasattr(self, "add_post_set_parameters_callback"):  # Humble
+            self._apply(changes)
+        return SetParametersResult(successful=True)
+
+    def _apply(self, changes) -> None:
+        self._config = parameters.changed(self._config, changes)
+        if self._node is not None:
+            self._node.retune(self._config)

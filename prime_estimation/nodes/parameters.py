@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The configuration as ROS parameters: names, descriptors, ranges and validation all come from `config.py`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from ..config import Config
+
+SECTIONS = ("noise", "estimator", "node")
+_WIDE = 1e12  # stands for "no limit" in a range
+
+
+def declare(node, config: Config) -> None:
+    """Declare `noise.*`, `estimator.*` and `node.*`; what the configuration says is the default, what is not tunable is read-only."""
+    for section in SECTIONS:
+        values = getattr(config, section)
+        for field in fields(values):
+            node.declare_parameter(f"{section}.{field.name}", getattr(values, field.name), descriptor(field))
+
+
+def descriptor(field):
+    """rcl_interfaces/ParameterDescriptor of a configuration field."""
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+    facts = field.metadata
+    unit = f" [{facts['unit']}]" if facts["unit"] else ""
+    out = ParameterDescriptor(description=facts["doc"] + unit, read_only=not facts["tunable"])
+    if facts["choices"]:
+        out.additional_constraints = "one of " + ", ".join(facts["choices"])
+    low, high = facts["low"], facts["high"]
+    if low is not None or high is not None:
+        if field.type in ("int", int):
+            out.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=0)]
+        else:
+            limits = (-_WIDE if low is None else float(low), _WIDE if high is None else float(high))
+            out.floating_point_range = [FloatingPointRange(from_value=limits[0], to_value=limits[1], step=0.0)]
+    return out
+
+
+def configured(node, config: Config) -> Config:
+    """The configuration with the values that the parameters have now.
+
+    Raises:
+        ConfigError: a value that the ranges of the descriptors could not exclude.
+    """
+    return config.updated({s: {f.name: node.get_parameter(f"{s}.{f.name}").value for f in fields(getattr(config, s))} for s in SECTIONS}, "parameters")
+
+
+def changed(config: Config, parameters) -> Config:
+    """The configuration with changed parameters in it; others than ours are ignored.
+
+    Raises:
+        ConfigError: a value is wrong.
+    """
+    for parameter in parameters:
+        section, _, name = parameter.name.partition(".")
+        if section in SECTIONS and name:
+            config = config.updated({section: {name: parameter.value}}, "parameters")
+    return config

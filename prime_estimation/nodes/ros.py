@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The nodes as ROS 2 executables: `ros2 run prime_estimation estimator`, with parameters, lifecycle and rosout."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Mapping
+
+from ..errors import PrimeError
+from ..transport.ros import RosTransport
+from . import serve
+
+# parameters of the simple nodes: default and description
+_ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
+_PARAMETERS = {
+    "unitree_bridge": {**_ROBOT, "imu_frame": ("imu", "frame of the trunk's IMU in the URDF")},
+    "inertia_listener": {**_ROBOT, "rate": (50.0, "of the control loop whose model is kept up to date [Hz]")},
+    "mpc": {**_ROBOT, "gait": ("stand", "stand or trot"), "rate": (20.0, "of the controller [Hz]")},
+    "replay": {
+        "bag": ("", "rosbag2 folder, .mcap or .db3 file"),
+        "rate": (1.0, "speed of time, 0 for as fast as possible"),
+        "start": (0.0, "begin here [s]"),
+        "duration": (0.0, "this much of the recording, 0: to the end [s]"),
+        "loop": (False, "begin again at the end"),
+        "clock": (False, "publish /clock and keep the recorded stamps"),
+    },
+}
+
+
+def plain_transport(name: str, namespace: str, remap: Mapping[str, str], domain: int | None, use_sim_time: bool) -> RosTransport:
+    """Transport on a new rclpy node, for `prime node --transport ros`."""
+    rclpy = _rclpy()
+    arguments = ["--ros-args", *(part for old, new in remap.items() for part in ("-r", f"{old}:={new}"))]
+    rclpy.init(args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"], domain_id=domain, signal_handler_options=_no_signals())
+    return RosTransport(rclpy.create_node(name, namespace=namespace))
+
+
+def estimator() -> int:
+    """`ros2 run prime_estimation estimator`: lifecycle node that activates itself (parameter `autostart`)."""
+    from .lifecycle import EstimatorLifecycle
+
+    def start(rclpy) -> None:
+        stop = serve.stop_on_signals()
+        node = EstimatorLifecycle()
+        _log_to_rosout(node)
+        sys.setswitchinterval(5e-4)
+        if node.get_parameter("autostart").value and not node.autostart():
+            raise PrimeError("the estimator could not be started, see above")
+        RosTransport(node).spin(stop)
+        node.end()
+
+    return _main(start)
+
+
+def unitree_bridge() -> int:
+    """`ros2 run prime_estimation unitree_bridge`."""
+    return _main(lambda rclpy: _serve(rclpy, "unitree_bridge"))
+
+
+def inertia_listener() -> int:
+    """`ros2 run prime_estimation inertia_listener`."""
+    return _main(lambda rclpy: _serve(rclpy, "inertia_listener"))
+
+
+def mpc() -> int:
+    """`ros2 run prime_estimation mpc`."""
+    return _main(lambda rclpy: _serve(rclpy, "mpc"))
+
+
+def replay() -> int:
+    """`ros2 run prime_estimation replay`."""
+
+    def start(rclpy) -> None:
+        from .replay import Playback, ReplayNode
+
+        stop = serve.stop_on_signals()
+        node, options = _node_with_parameters(rclpy, "replay")
+        ReplayNode(RosTransport(node), options.pop("bag"), Playback(**options)).run(stop)
+
+    return _main(start)
+
+
+def _serve(rclpy, name: str) -> None:
+    node, options = _node_with_parameters(rclpy, name)
+    transport = RosTransport(node)
+    serve.run(transport, serve.build(name, transport, options.pop("robot"), **options))
+
+
+def _node_with_parameters(rclpy, name: str) -> tuple:
+    from rcl_interfaces.msg import ParameterDescriptor
+
+    node = rclpy.create_node(name)
+    _log_to_rosout(node)
+    declared = {key: node.declare_parameter(key, value, ParameterDescriptor(description=doc)) for key, (value, doc) in _PARAMETERS[name].items()}
+    return node, {key: parameter.value for key, parameter in declared.items()}
+
+
+def _main(start: Callable) -> int:
+    rclpy = _rclpy()
+    rclpy.init(args=sys.argv, signal_handler_options=_no_signals())
+    try:
+        start(rclpy)
+        return 0
+    except PrimeError as error:
+        print(f"{sys.argv[0].rsplit('/', 1)[-1]}: error: {error}", file=sys.stderr)
+        return 2
+    finally:
+        rclpy.try_shutdown()
+
+
+def _no_signals():
+    # ours end the spinning between two callbacks
+    from rclpy.signals import SignalHandlerOptions
+
+    return SignalHandlerOptions.NO
+
+
+def _rclpy():
+    try:
+        import rclpy
+    except ImportError as error:
+        raise PrimeError(f"rclpy is missing ({error}): source a ROS 2 installation, or use --transport dds") from error
+    return rclpy
+
+
+def _log_to_rosout(node) -> None:
+    """Log lines of the nodes go where ROS users look for them."""
+    logger = node.get_logger()
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say = logger.error if record.levelno >= logging.ERROR else logger.warning if record.levelno >= logging.WARNING else logger.info
+            say(self.format(record))
+
+    prime = logging.getLogger("prime")
+    prime.addHandler(Handler())
+    prime.setLevel(logging.INFO)
