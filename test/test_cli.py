@@ -32,7 +32,7 @@ def test_help_has_examples_that_parse(verb, capsys):
     assert code == 0 and "examples:" in out and "--json" in out
     module = importlib.import_module(f"prime_estimation.commands.{verb}")
     for example in module.EXAMPLES:
-        words = shlex.split(example.split(">")[0])
+        words = shlex.split(example.split(">")[0], comments=True)
         assert words[:2] == ["prime", verb]
         parser = cli._Parser()
         module.add_arguments(parser)
