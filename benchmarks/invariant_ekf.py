@@ -31,7 +31,7 @@ class Tuning:
 
     contact_force_on: float = 0.5  # of the weight per foot
     contact_force_off: float = 0.3
-    accelerometer_shake: float = 0.1  # share of |specific force - g| added to the accelerometer's noise: impacts are undersampled
+    accelerometer_shake: float = 0.1  # share of |specific force| - g added to its noise: impacts are undersampled
     slip: float = 0.005  # m/s/sqrt(Hz), walk of a foot in stance
     foot_position: float = 0.003  # m, errors of leg kinematics
     foot_rate: float = 0.015  # m/s, errors of the rate of the contact point
@@ -73,29 +73,23 @@ class ContactEkf:
         self.P = np.zeros((m + 9, m + 9))
         self.contact = np.zeros(n, bool)
         self.detector = ContactDetector(n, 9.81 * legs.robot.total_mass, tuning.contact_force_on, tuning.contact_force_off)
-        self.past = deque(maxlen=64)  # (stamp, R, p, v), for motion capture that comes late
-        self.stamp_ns: int | None = None
-        self.imu: ImuSample | None = None
-        self.refused = 0
-
-    # --- start ----------------------------------------------------------------------------------------------------
+        self.world = pin.SE3.Identity()  # all corrections so far, as motion of the world
+        self.past = deque(maxlen=64)  # (stamp, pose_world_imu without corrections), for motion capture that comes late
+        self.stamp_ns, self.imu = None, None
 
     def start(self, imu: list[ImuSample], feet: Feet) -> None:
-        """Orientation from the mean specific force, feet that carry load on the plane z = 0, everything else at rest."""
+        """Orientation from the mean specific force, base above the origin, lowest foot on the plane z = 0, everything at rest."""
         up = np.mean([s.linear_acceleration for s in imu], axis=0)
-        self.R = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).toRotationMatrix()
-        self.R = pin.rpy.rpyToMatrix(*(pin.rpy.matrixToRpy(self.R) * [1, 1, 0]))
+        level = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).toRotationMatrix()
+        self.R = pin.rpy.rpyToMatrix(*(pin.rpy.matrixToRpy(level) * [1, 1, 0]))
+        self.p = -self.R @ self.legs.placement.inverse().translation
         self.p[2] = -np.min((self.R @ feet.position.T)[2] - self.legs.radius)
         spread = np.std([s.linear_acceleration for s in imu], axis=0).max()
         tilt = np.hypot(0.02, 0.2 * spread / 9.81)
-        variance = np.zeros(len(self.P))
-        variance[R_] = np.array([tilt, tilt, 1e-4]) ** 2
-        variance[V_], variance[P_] = 0.2**2, 1e-4**2
-        variance[self.BG], variance[self.BA] = self.noise.gyro_bias**2, self.noise.accelerometer_bias**2
-        variance[self.OFF] = self.noise.mocap_offset**2
-        self.P = np.diag(variance)
-
-    # --- prediction -----------------------------------------------------------------------------------------------
+        stddev = np.zeros(len(self.P))
+        stddev[R_], stddev[V_], stddev[P_] = [tilt, tilt, 1e-4], 0.2, 1e-4
+        stddev[self.BG], stddev[self.BA], stddev[self.OFF] = self.noise.gyro_bias, self.noise.accelerometer_bias, self.noise.mocap_offset
+        self.P = np.diag(stddev**2)
 
     def predict(self, imu: ImuSample) -> None:
         """Strapdown over the interval since the last IMU sample, with the mean of both readings."""
@@ -110,15 +104,14 @@ class ContactEkf:
             self.p = self.p + dt * self.v + 0.5 * dt * dt * acceleration
             self.v = self.v + dt * acceleration
             self.R = self.R @ pin.exp3(dt * omega)
-        self.past.append((self.stamp_ns, self.R, self.p, self.v))
+        self.past.append((self.stamp_ns, self.world.actInv(pin.SE3(self.R, self.p))))
 
     def _propagate_covariance(self, omega, force, dt: float) -> None:
         n, noise, t = len(self.d), self.noise, self.tuning
         A = np.zeros_like(self.P)
         A[V_, R_] = pin.skew(GRAVITY)
         A[P_, V_] = np.eye(3)
-        A[R_, self.BG] = -self.R
-        A[V_, self.BA] = -self.R
+        A[R_, self.BG] = A[V_, self.BA] = -self.R
         for block, point in ((V_, self.v), (P_, self.p), *zip(self.D, self.d)):
             A[block, self.BG] = -pin.skew(point) @ self.R
         F = np.eye(len(A)) + dt * A + 0.5 * dt * dt * (A @ A)
@@ -135,8 +128,6 @@ class ContactEkf:
     def _inflation(self, i: int) -> float:
         return 1.0 + self.tuning.touchdown_gain * np.exp(-self.detector.since[i] / self.tuning.touchdown)
 
-    # --- corrections ----------------------------------------------------------------------------------------------
-
     def legs_update(self, joint: JointSample, dt: float) -> None:
         """Leg kinematics of the feet in contact; feet that touch down get a new place."""
         omega = self.imu.angular_velocity - self.gyro_bias
@@ -146,7 +137,7 @@ class ContactEkf:
         for i in np.flatnonzero(self.contact & ~before):
             self._place_foot(i, feet)
         for i in np.flatnonzero(self.contact):
-            self._roll(i, feet, omega, joint.velocity, dt)
+            self.d[i] = self.d[i] + dt * self._rolling_rate(i, feet, omega, joint.velocity)
             if before[i]:
                 self._foot_position_update(i, feet)
             if self.tuning.rates:
@@ -168,9 +159,6 @@ class ContactEkf:
         if not self.tuning.rolling:
             return np.zeros(3)
         return np.cross(self.R @ (omega + feet.turn[i] @ rate), [0.0, 0.0, self.legs.radius[i]])
-
-    def _roll(self, i: int, feet: Feet, omega, rate, dt: float) -> None:
-        self.d[i] = self.d[i] + dt * self._rolling_rate(i, feet, omega, rate)
 
     def _foot_position_update(self, i: int, feet: Feet) -> None:
         H = np.zeros((3, len(self.P)))
@@ -194,9 +182,9 @@ class ContactEkf:
         known = [entry for entry in self.past if entry[0] <= pose.stamp_ns]
         if not known:
             return
-        stamp, R, p, v = known[-1]
+        stamp, R = known[-1][0], (self.world * known[-1][1]).rotation
         base = self.legs.placement.inverse()  # pose_imu_base
-        p_base = p + (pose.stamp_ns - stamp) * 1e-9 * v + R @ base.translation
+        p_base = (self.world * known[-1][1] * base).translation + (pose.stamp_ns - stamp) * 1e-9 * self.v
         R_body = pin.Quaternion(np.asarray(pose.quat_world_body)).toRotationMatrix()
         H = np.zeros((6, len(self.P)))
         H[:3, P_], H[:3, R_] = np.eye(3), -pin.skew(p_base)
@@ -206,22 +194,27 @@ class ContactEkf:
         self._correct(z, H, N)
 
     def mocap_start(self, pose: PoseSample) -> None:
-        """Take place and heading of the first pose."""
+        """Move the world such that base and heading are those of the first pose; uncertainties of shape stay as they are."""
+        base = self.legs.placement.inverse()
         R_body = pin.Quaternion(np.asarray(pose.quat_world_body)).toRotationMatrix()
-        yaw = pin.rpy.matrixToRpy(R_body)[2] - pin.rpy.matrixToRpy(self.R @ self.legs.placement.rotation.T)[2]
-        turn = pin.rpy.rpyToMatrix(0.0, 0.0, yaw)
-        self.R, self.v = turn @ self.R, turn @ self.v
-        self.p = pose.position_world + self.R @ self.legs.placement.rotation.T @ self.legs.placement.translation
-        self.P[V_, V_] = 0.2**2 * np.eye(3)
-        self.P[P_, P_] = 0.01**2 * np.eye(3)
-        self.P[2, 2] += 2 * self.noise.mocap_rotation**2 + self.noise.mocap_offset**2
-        self.contact = np.zeros(len(self.d), bool)
+        turn = pin.rpy.rpyToMatrix(0.0, 0.0, pin.rpy.matrixToRpy(R_body)[2] - pin.rpy.matrixToRpy(self.R @ base.rotation)[2])
+        shift = pose.position_world - turn @ (self.p + self.R @ base.translation)
+        self.R, self.v, self.p, self.d = turn @ self.R, turn @ self.v, turn @ self.p + shift, self.d @ turn.T + shift
+        self.world = pin.SE3(turn, shift) * self.world
+        adjoint, moved = np.eye(len(self.P)), np.zeros((len(self.P), 4))
+        adjoint[R_, R_] = adjoint[V_, V_] = turn
+        moved[R_, 3] = [0.0, 0.0, 1.0]
+        for block in (P_, *self.D):
+            adjoint[block, block], adjoint[block, R_] = turn, pin.skew(shift) @ turn
+            moved[block, :3], moved[block, 3] = np.eye(3), np.cross(pose.position_world, [0.0, 0.0, 1.0])
+        yaw = np.hypot(2.0 * self.noise.mocap_rotation, self.noise.mocap_offset)
+        moved = moved * [*(3 * [3.0 * self.noise.mocap_position]), yaw]
+        self.P = adjoint @ self.P @ adjoint.T + moved @ moved.T
 
     def _correct(self, z, H, N, gate: float | None = None) -> None:
         PH = self.P @ H.T
         S = H @ PH + N
         if gate is not None and z @ np.linalg.solve(S, z) > gate:
-            self.refused += 1
             return
         K = np.linalg.solve(S, PH.T).T
         self._apply(K @ z)
@@ -231,6 +224,7 @@ class ContactEkf:
     def _apply(self, xi) -> None:
         turn = pin.exp3(xi[R_])
         J = pin.Jexp3(-xi[R_])  # the left Jacobian: pinocchio's is the right one
+        self.world = pin.SE3(turn, J @ xi[P_]) * self.world
         self.R = turn @ self.R
         self.v, self.p = turn @ self.v + J @ xi[V_], turn @ self.p + J @ xi[P_]
         for i, D in enumerate(self.D):
@@ -238,8 +232,6 @@ class ContactEkf:
         self.gyro_bias = self.gyro_bias + xi[self.BG]
         self.accelerometer_bias = self.accelerometer_bias + xi[self.BA]
         self.R_offset = pin.exp3(xi[self.OFF]) @ self.R_offset
-
-    # --- output ---------------------------------------------------------------------------------------------------
 
     def odometry(self) -> Odometry:
         """Pose and twist of the base at the newest IMU sample."""

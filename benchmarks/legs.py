@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from prime_estimation.errors import RobotError
 from prime_estimation.robot import Robot
 
 
@@ -27,15 +28,16 @@ class Feet:
 
 
 class Legs:
-    """Leg kinematics and forces of a robot, one contact sphere per foot (the first one of each foot).
+    """Leg kinematics and forces of a robot with one contact sphere per foot.
 
     The force is quasi-static: `f = J^-T (tau_model - tau)`, with the leg's weight and the base's acceleration (from the IMU) in
     `tau_model`, dry and viscous joint friction in `tau`, joint accelerations left out.
     """
 
     def __init__(self, robot: Robot):
-        self.robot = robot
-        self.contacts = [next(c for c in robot.contacts if c.foot == foot) for foot in robot.feet]
+        if len(robot.contacts) != len(robot.feet) or not robot.feet or robot.imu_placement is None:
+            raise RobotError(f"{robot.name}: this filter is for robots with an IMU and one contact sphere per foot", robot.feet)
+        self.robot, self.contacts = robot, robot.contacts
         self.frames = [robot.model.getFrameId(c.frame) for c in self.contacts]
         self.centres = [np.array(c.position) for c in self.contacts]
         self.radius = np.array([c.radius for c in self.contacts])
@@ -76,7 +78,7 @@ class ContactDetector:
 
     Args:
         feet: number of feet.
-        on, off: thresholds as shares of the robot's weight per foot.
+        on, off: thresholds as shares of the weight per foot.
         weight: of the robot [N].
         time_constant: of the low pass [s].
     """
