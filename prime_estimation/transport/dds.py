@@ -66,7 +66,7 @@ class DdsTransport:
                 return
             callback(message, self.now_ns())
 
-        self._subscribe_raw(prefix + name, type_name, decode, qos)
+        self._subscribe_raw(prefix + name if prefix else name[1:], type_name, decode, qos)
 
     def _subscribe_raw(self, topic: str, type_name: str, callback: Callable[[bytes], None], qos: Qos) -> None:
         from cyclonedds.sub import DataReader
@@ -75,9 +75,10 @@ class DdsTransport:
         self._subscriptions.append(_Subscription(topic, reader, callback))
         self._announce_endpoints()
 
-    def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE, prefix: str = "rt/") -> Callable[[object], None]:
+    def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE, prefix: str = "rt") -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message, from any thread."""
-        send = self._publish_raw(prefix + self.names.full(topic)[1:], type_name, qos)
+        name = self.names.full(topic)
+        send = self._publish_raw(prefix + name if prefix else name[1:], type_name, qos)
         store = typestore()
         return lambda message: send(bytes(store.serialize_cdr(message, type_name)))
 
@@ -85,7 +86,7 @@ class DdsTransport:
         from cyclonedds.pub import DataWriter
 
         kind = idl_struct(type_name, raw=True)
-        writer = DataWriter(self._participant, self._topic(topic, type_name), _qos(qos, type_name, 10))
+        writer = DataWriter(self._participant, self._topic(topic, type_name), _qos(qos, type_name, 1 if qos is Qos.LATCHED else 10))
         self._writers.append(writer)
         self._announce_endpoints()
         return lambda raw: writer.write(kind(raw))
@@ -158,9 +159,11 @@ class DdsTransport:
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody in the domain publishes."""
         from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
+        from cyclonedds.core import InstanceState
 
         found = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication).read(N=10_000)
-        return sorted({e.topic_name[2:] for e in found if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")})
+        alive = [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
+        return sorted({e.topic_name[2:] for e in alive if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")})
 
     def now_ns(self) -> int:
         """The system's time, or that of /clock."""
@@ -218,7 +221,7 @@ def _qos(intent: Qos, type_name: str, depth: int):
     return DdsQos(
         Policy.Reliability.BestEffort if intent is Qos.SENSOR else Policy.Reliability.Reliable(duration(milliseconds=100)),
         Policy.Durability.TransientLocal if intent is Qos.LATCHED else Policy.Durability.Volatile,
-        Policy.History.KeepLast(1 if intent is Qos.LATCHED else depth),
+        Policy.History.KeepLast(depth),
         Policy.DataRepresentation(use_cdrv0_representation=True),
         Policy.Userdata(f"typehash={typestore().hash_rihs01(type_name)};".encode()),
     )

@@ -19,7 +19,7 @@ class Bus:
 
     def __init__(self):
         self.lock = threading.RLock()  # one delivery at a time; a callback may publish
-        self.subscribers: dict[str, list[Callback]] = defaultdict(list)
+        self.subscribers: dict[str, list[Callable[[object], None]]] = defaultdict(list)
         self.publishers: Counter[str] = Counter()
         self.types: dict[str, str] = {}
         self.latched: dict[str, object] = {}
@@ -49,7 +49,7 @@ class InProcessTransport:
         """Have `callback(message, arrival_ns)` called for every message, in the sender's thread."""
         name = self._checked(topic, type_name)
         with self._bus.lock:
-            self._bus.subscribers[name].append(callback)
+            self._bus.subscribers[name].append(lambda message: callback(message, self.now_ns()))
             if qos is Qos.LATCHED and name in self._bus.latched:
                 callback(self._bus.latched[name], self.now_ns())
 
@@ -63,7 +63,7 @@ class InProcessTransport:
                 if qos is Qos.LATCHED:
                     bus.latched[name] = message
                 for callback in bus.subscribers[name]:
-                    callback(message, self.now_ns())
+                    callback(message)
 
         return send
 
