@@ -130,7 +130,7 @@ def folders_below(room: str) -> list[tuple[str, list[str]]]:
 setup(
     # not in setup.cfg: setuptools would make an object of it that colcon cannot read
     python_requires=">=3.10",
-    ext_modules=[Extension("prime_estimation._core", sources=[], depends=[str(p.relative_to(ROOT)) for p in sorted(ROOT.glob("src/*"))])],
+    ext_modules=[Extension("prime_estimation._core", sources=[f"src/{p.name}" for p in sorted(ROOT.glob("src/*"))])],
     cmdclass={"build_ext": CMakeCore},
     data_files=data_files(),
 )

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Types flow down, data flows right, nothing flows back: who may import whom, read from the sources without running them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
+
+# A room (a module, or a package with all its modules) imports only rooms that stand to the left of it or above it.
+ORDER = """
+    types errors
+    stream sync io
+    config robot inertia contact
+    problem window start terrain payload watch predict report estimator
+    metrics evaluate outputs recorded replay
+    transport simulate viz
+    nodes commands cli
+""".split()
+
+# Rooms that may see less than their place allows.
+ONLY = {
+    "stream": {"types", "errors"},
+    "sync": {"types", "errors", "stream"},
+    "io": {"types", "errors"},
+    "config": {"errors"},
+    "transport": {"errors", "io"},
+}
+# The estimator knows neither wires nor files nor clocks; offline rooms know no network.
+FORBIDDEN = {
+    **{room: {"io", "sync", "stream"} for room in ORDER[ORDER.index("config") : ORDER.index("estimator") + 1]},
+    **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "simulate", "viz")},
+    "simulate": {"estimator", "window", "problem", "nodes", "transport"},
+}
+# Packages that not every installation has, and the only places that may name them.
+OUTSIDERS = {
+    "rclpy": ("nodes/", "transport/ros.py"),
+    "cyclonedds": ("transport/dds.py", "transport/dds_types.py"),
+    "mujoco": ("simulate/",),
+    "matplotlib": ("viz/",),
+    "tf_transformations": ("nodes/", "transport/ros.py"),
+}
+
+
+def sources() -> list[Path]:
+    return sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})  # which only names what the user may import
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Absolute dotted names of everything that a file imports, at any depth, `importlib.import_module("...")` included."""
+    package = ("prime_estimation", *path.relative_to(PACKAGE).parts[:-1])
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) - node.level + 1]] if node.level else []
+            base += node.module.split(".") if node.module else []
+            found |= {".".join([*base, alias.name]) for alias in node.names}
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module" and isinstance(node.args[0], ast.Constant):
+            found.add(node.args[0].value)
+    return found
+
+
+def rooms_imported(path: Path) -> set[str]:
+    parts = [name.split(".") for name in imports(path)]
+    rooms = {p[1] for p in parts if p[0] == "prime_estimation" and len(p) > 1} - {"_core", room_of(path)}
+    return rooms & ({room_of(p) for p in sources()} | set(ORDER))
+
+
+def test_every_room_has_a_place():
+    rooms = {room_of(path) for path in sources()}
+    assert rooms <= set(ORDER), f"give {', '.join(sorted(rooms - set(ORDER)))} a place in ORDER"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_nothing_flows_back(path):
+    room = room_of(path)
+    if room not in ORDER:
+        pytest.skip("has no place in ORDER")
+    allowed = ONLY.get(room, set(ORDER[: ORDER.index(room)]) - FORBIDDEN.get(room, set()))
+    wrong = rooms_imported(path) - allowed
+    assert not wrong, f"{path.relative_to(PACKAGE)} must not import {', '.join(sorted(wrong))}"
+
+
+@pytest.mark.parametrize("outsider", OUTSIDERS)
+def test_optional_packages_stay_in_their_rooms(outsider):
+    users = {str(p.relative_to(PACKAGE)) for p in sources() if any(name.split(".")[0] == outsider for name in imports(p))}
+    strangers = {user for user in users if not user.startswith(OUTSIDERS[outsider])}
+    assert not strangers, f"{outsider} is imported in {', '.join(sorted(strangers))}"
+
+
+def test_a_forbidden_import_is_seen(tmp_path, monkeypatch):
+    """The reader of imports must see all the ways in which one can import."""
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    (tmp_path / "io").mkdir()
+    path = tmp_path / "io" / "bag.py"
+    path.write_text(
+        "from .. import estimator\nfrom ..window import Window\nfrom . import salvage\n"
+        "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from prime_estimation import robot\n"
+    )
+    names = {"prime_estimation.estimator", "prime_estimation.window.Window", "prime_estimation.io.salvage"}
+    assert imports(path) == names | {"rclpy.node", "mujoco", "prime_estimation.robot"}
+    assert rooms_imported(path) == {"estimator", "window", "robot"}
