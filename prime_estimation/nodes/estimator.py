@@ -107,6 +107,7 @@ class EstimatorNode:
 
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
+        self.health.failure = ""
         self.latest, self.latest_at = estimate, time.monotonic()
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
@@ -147,5 +148,5 @@ class EstimatorNode:
         return sum(self.sensors.inbound.counts.values()) + self.sync.dropped_samples + self.health.lost()
 
     def _failed(self, error: Exception) -> None:
-        self.health.refusal = f"the solver failed and starts anew: {type(error).__name__}: {error}"
+        self.health.failure = f"the solver failed and starts anew: {type(error).__name__}: {error}"
         log.exception("the solver failed", exc_info=error)

@@ -31,7 +31,8 @@ class Health:
     """Watches the subscriptions of a node.
 
     Attributes:
-        refusal: why data that do come cannot be used (wrong robot), or the solver's last failure; empty when all is well.
+        refusal: why data that do come cannot be used (wrong robot); empty when they can.
+        failure: of the solver, since the last estimate.
 
     Args:
         transport: asked for publishers and lost messages.
@@ -42,7 +43,7 @@ class Health:
         self._transport, self._name = transport, name
         self._streams: dict[str, _Stream] = {}
         self._period = time.monotonic()
-        self.refusal = ""
+        self.refusal = self.failure = ""
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
         """A sensor is subscribed to; `required`: there is no estimate without it."""
@@ -75,7 +76,7 @@ class Health:
 
     def waiting(self) -> str:
         """One line for the log: what is missing, where it is expected, what is there instead."""
-        parts = [self.refusal] if self.refusal else []
+        parts = [text for text in (self.refusal, self.failure) if text]
         for role, trouble in self.troubles().items():
             stream = self._streams[role]
             kind = stream.type.replace("/msg/", "/")
@@ -92,11 +93,11 @@ class Health:
 
     def diagnostics(self, make: Make, stamp_ns: int, summary: str, values: dict[str, object], counts: Counter):
         """diagnostic_msgs/DiagnosticArray: the estimator, and one entry per sensor."""
-        troubles = self.troubles()
+        troubles, complaint = self.troubles(), self.refusal or self.failure
         needed = [role for role in troubles if self._streams[role].required]
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        level = kind.ERROR if self.refusal or needed else kind.WARN if troubles else kind.OK
-        entries = [self._entry(make, "estimator", level, self.refusal or summary, values)]
+        level = kind.ERROR if complaint or needed else kind.WARN if troubles else kind.OK
+        entries = [self._entry(make, "estimator", level, complaint or summary, values)]
         for role, stream in self._streams.items():
             level = kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
             text = troubles.get(role, f"{stream.rate:.0f} Hz")
@@ -110,7 +111,7 @@ class Health:
         troubles = self.troubles()
         listed = [role for role, stream in self._streams.items() if stream.required or stream.count]
         sensors = [f"{role}: {troubles[role]}" if role in troubles else role for role in listed]
-        sensors += [f"estimator: {self.refusal}"] if self.refusal else []
+        sensors += [f"estimator: {text}" for text in (self.refusal, self.failure) if text]
         unknown = float("nan")
         return make("prime_estimation_msgs/msg/EstimatorStatus")(
             header=header(make, stamp_ns, frame),

@@ -33,6 +33,7 @@ class SolverThread:
     Attributes:
         overruns: updates that began late, with more than one node waiting.
         dropped: nodes that were given up.
+        pending: nodes that wait or are being worked on.
     """
 
     def __init__(self, estimator: Estimator, publish: Callable[[Estimate], None], failed: Callable[[Exception], None]):
@@ -42,7 +43,7 @@ class SolverThread:
         self._condition = threading.Condition()
         self._running = False
         self._thread: threading.Thread | None = None
-        self.overruns = self.dropped = 0
+        self.overruns = self.dropped = self.pending = 0
 
     def start(self) -> None:
         """Begin to work."""
@@ -63,11 +64,13 @@ class SolverThread:
         """Hand over the next node. `discontinuity`: nothing before it is to be connected with it."""
         with self._condition:
             self._waiting.append((measurement, discontinuity, time.perf_counter()))
+            self.pending += 1
             while len(self._waiting) > self._estimator.config.node.backlog:
                 self._waiting.popleft()
                 first, _, since = self._waiting[0]
                 self._waiting[0] = (first, True, since)
                 self.dropped += 1
+                self.pending -= 1
             self._condition.notify()
 
     def order(self, action: Callable[[Estimator], None]) -> None:
@@ -92,6 +95,8 @@ class SolverThread:
             except Exception as error:  # noqa: BLE001 - a thread that dies silently would be a node that lies
                 self._failed(error)
                 self._estimator.reset()
+            with self._condition:
+                self.pending -= len(nodes)
 
     def _work(self, nodes: list[tuple[Measurement, bool, float]]) -> None:
         self.overruns += len(nodes) > 1

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The estimator node on a bus inside the process: what it publishes, and what it makes of bad input."""
+
+import copy
+import threading
+import time
+
+import numpy as np
+import pytest
+from messages import random_message
+
+from prime_estimation.config import Config
+from prime_estimation.io.bag import BagReader
+from prime_estimation.io.messages import stamp_ns
+from prime_estimation.io.typestore import typestore
+from prime_estimation.io.unitree import FAMILIES
+from prime_estimation.nodes.estimator import EstimatorNode
+from prime_estimation.nodes.replay import TOPICS, Playback, ReplayNode
+from prime_estimation.outputs import TOPICS as OUTPUTS
+from prime_estimation.robot import Robot
+from prime_estimation.transport.base import Qos
+from prime_estimation.transport.inprocess import Bus, InProcessTransport
+
+SENSORS = {"/joint_states": "joint_states", "/imu": "imu", "/mocap/pose": "mocap"}
+TYPES = {"joint_states": "sensor_msgs/msg/JointState", "imu": "sensor_msgs/msg/Imu", "mocap": "geometry_msgs/msg/PoseStamped"}
+
+
+class Graph:
+    """An estimator node, and a test that listens to all it says."""
+
+    def __init__(self, clock=time.time_ns, **changes):
+        self.bus = Bus()
+        config = Config.load("go2").updated(changes)
+        self.node = EstimatorNode(InProcessTransport(self.bus, "prime", clock=clock), Robot(config.robot), config)
+        self.me = InProcessTransport(self.bus, "me")
+        self.heard = {name: [] for name in (*OUTPUTS, "/tf", "/diagnostics")}
+        for name in self.heard:
+            topic = name if name.startswith("/") else f"/prime/{name}"
+            self.me.subscribe(topic, self.bus.types[topic], lambda m, _, kept=self.heard[name]: kept.append(m), Qos.LATCHED)
+        self.node.start()
+
+    def play(self, messages, pace: float = 0.0) -> None:
+        """Send (role, message) pairs; the solver is given time to keep up unless a pace is set."""
+        if not hasattr(self, "send"):
+            self.send = {role: self.me.publish(TOPICS[role], kind) for role, kind in TYPES.items()}
+        for role, message in messages:
+            self.send[role](message)
+            while not pace and self.node.solver.pending:
+                time.sleep(0.001)
+            time.sleep(pace)
+
+    def wait(self, condition, seconds: float = 10.0) -> bool:
+        end = time.monotonic() + seconds
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.01)
+        return condition()
+
+
+@pytest.fixture
+def graph():
+    graphs = []
+
+    def start(**changes) -> Graph:
+        graphs.append(Graph(**changes))
+        return graphs[-1]
+
+    yield start
+    for g in graphs:
+        g.node.stop()
+
+
+@pytest.fixture(scope="session")
+def messages(go2_payload3):
+    """The sensors' messages of three seconds, (role, message)."""
+    with BagReader(go2_payload3) as bag:
+        end = bag.start_ns + 3_000_000_000
+        return [(SENSORS[t], m) for t, at, m in bag.messages(SENSORS) if at < end]
+
+
+def test_everything_is_published(graph, messages):
+    g = graph()
+    g.play(messages)
+    assert g.wait(lambda: len(g.heard["status"]) > 200)
+    odometry, status = g.heard["odometry"], g.heard["status"][-1]
+    stamps = np.array([stamp_ns(m.header) for m in odometry])
+    assert (np.diff(stamps) > 0).all() and len(stamps) > 800  # at IMU rate, and never back in time
+    assert odometry[-1].header.frame_id == "odom" and odometry[-1].child_frame_id == "base"
+    assert len(g.heard["/tf"]) == len(g.heard["contact_wrenches"]) >= 200
+    assert 15 <= len(g.heard["inertial_parameters"]) <= 30  # 10 Hz of data time
+    last = g.heard["inertial_parameters"][-1]
+    assert last.valid and last.total_mass == pytest.approx(16.085 + 3.0, abs=0.25)
+    assert status.dropped_samples == 0 and "imu" in " ".join(status.sensors)
+    assert len(status.normalized_innovations) == len(status.sensors)
+    assert g.wait(lambda: g.heard["/diagnostics"] and any(s.name == "prime: imu" for s in g.heard["/diagnostics"][-1].status))
+
+
+def test_reset_and_freeze(graph, messages):
+    g = graph()
+    g.play(messages[:2000])
+    assert g.wait(lambda: len(g.heard["status"]) > 20)
+    asked = g.me.make("std_srvs/srv/SetBool_Request")(data=True)
+    assert g.me.call("/prime/freeze_inertia", asked).success
+    assert g.wait(lambda: g.node.estimator.frozen)
+    assert g.me.call("/prime/reset", g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0)).success
+    assert g.wait(lambda: g.node.estimator._window is None)
+
+
+def test_silence_is_explained(graph, caplog):
+    g = graph()
+    g.me.publish("go2/imu", "sensor_msgs/msg/Imu")
+    with caplog.at_level("WARNING", "prime.estimator"):
+        assert g.wait(lambda: len(g.heard["status"]) > 3 and caplog.records)
+    assert any("imu: nothing came in" in s for s in g.heard["status"][-1].sensors)
+    line = caplog.records[-1].getMessage()
+    assert "expected sensor_msgs/Imu on imu" in line and "/go2/imu" in line
+
+
+def test_wrong_robot_is_named(graph, messages):
+    g = graph()
+    foreign = []
+    for role, message in messages[:400]:
+        message = copy.deepcopy(message)
+        if role == "joint_states":
+            message.name = [n.replace("FL_", "left_") for n in message.name]
+        foreign.append((role, message))
+    g.play(foreign)
+    assert g.wait(lambda: any("FL_hip_joint" in s for m in g.heard["status"] for s in m.sensors))
+    assert g.wait(lambda: g.heard["/diagnostics"] and "FL_hip_joint" in g.heard["/diagnostics"][-1].status[0].message)
+    assert not g.heard["odometry"]
+    # a publisher that is put right is accepted at once
+    g.play(messages[400:1600])
+    assert g.wait(lambda: len(g.heard["odometry"]) > 10) and g.node.health.refusal == ""
+
+
+def test_nan_and_jumping_stamps_are_counted_and_survived(graph, messages):
+    g, spoilt = graph(), []
+    for k, (role, message) in enumerate(messages):
+        if role == "imu" and k % 50 == 0:
+            message = copy.deepcopy(message)
+            message.angular_velocity.x = float("nan")
+        if role == "joint_states" and k % 501 == 500:
+            message = copy.deepcopy(message)
+            message.header.stamp.sec += 2
+        spoilt.append((role, message))
+    g.play(spoilt)
+    assert g.wait(lambda: len(g.heard["contact_wrenches"]) > 100)
+    counts = g.node.counts()
+    assert any("NaN" in reason for reason in counts) and counts["joint_jump"] > 0
+    assert g.heard["status"][-1].dropped_samples >= 5
+    assert all(np.isfinite(m.pose.pose.position.z) for m in g.heard["odometry"])
+
+
+def test_second_publisher_is_reported(graph, messages):
+    g = graph()
+    g.me.publish("imu", "sensor_msgs/msg/Imu")
+    g.play(messages[:100], pace=0.002)
+    assert g.wait(lambda: any("2 publishers" in s for m in g.heard["status"] for s in m.sensors))
+
+
+def test_dead_imu_degrades(graph, messages):
+    g = graph()
+    cut = len(messages) // 2
+    g.play(messages[:cut])
+    before = len(g.heard["contact_wrenches"])
+    g.play([m for m in messages[cut:] if m[0] != "imu"])
+    assert g.wait(lambda: len(g.heard["contact_wrenches"]) > before + 20)
+    assert any(s.startswith("imu: ") for s in g.heard["status"][-1].sensors)
+
+
+def test_solver_that_falls_behind_catches_up(graph, messages):
+    g = graph()
+    update = g.node.estimator.update
+    g.node.estimator.update = lambda m, solve=True: (time.sleep(0.03 if solve else 0.0), update(m, solve))[1]
+    g.play(messages, pace=3e-4)
+    assert g.wait(lambda: g.node.solver.pending == 0, 20.0)
+    assert g.wait(lambda: g.heard["status"] and g.heard["status"][-1].overruns > 0)
+    assert g.node.solver.dropped == 0
+
+
+def test_failure_of_the_solver_is_said_and_overcome(graph, messages):
+    g = graph()
+    update, failures = g.node.estimator.update, [1]
+
+    def fail_once(m, solve=True):
+        if failures:
+            failures.pop()
+            raise ArithmeticError("made up by this test")
+        return update(m, solve)
+
+    g.node.estimator.update = fail_once
+    g.play(messages[:100])
+    assert g.wait(lambda: "made up by this test" in g.node.health.failure)
+    g.play(messages[100:1600])
+    assert g.wait(lambda: len(g.heard["odometry"]) > 10) and g.node.health.failure == ""
+
+
+def test_retuned_noise_reaches_the_problem(graph, messages):
+    g = graph()
+    g.node.retune(g.node.config.updated({"noise": {"gyro": 0.02}}))
+    assert g.wait(lambda: g.node.estimator.problem.config.noise.gyro == 0.02)
+
+
+def test_lowstate_in_place_of_topics(graph, messages):
+    tick = 0
+    g = graph(clock=lambda: 1_700_000_000_000_000_000 + tick * 1_000_000, node={"input": "lowstate"})
+    send = g.me.publish("lowstate", "unitree_go/msg/LowState")
+    order, state = FAMILIES["unitree_go"].joints, random_message("unitree_go/msg/LowState", np.random.default_rng(0))
+    imus = {stamp_ns(m.header): m for role, m in messages if role == "imu"}
+    for role, message in messages[:1800]:
+        imu = imus.get(stamp_ns(message.header)) if role == "joint_states" else None
+        if imu is None:
+            continue
+        tick += 2
+        for i, name in enumerate(order):
+            k, motor = message.name.index(name), state.motor_state[i]
+            motor.q, motor.dq, motor.tau_est = message.position[k], message.velocity[k], message.effort[k]
+        w, a = imu.angular_velocity, imu.linear_acceleration
+        state.imu_state.gyroscope, state.imu_state.accelerometer = np.float32([w.x, w.y, w.z]), np.float32([a.x, a.y, a.z])
+        state.imu_state.quaternion, state.tick = np.zeros(4, np.float32), tick
+        send(state)
+        while g.node.solver.pending:
+            time.sleep(0.001)
+    assert g.wait(lambda: len(g.heard["odometry"]) > 10)
+
+
+def test_player_restamps_and_paces(go2_payload3):
+    bus, stamps = Bus(), []
+    listener = InProcessTransport(bus, "me")
+    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, at: stamps.append((stamp_ns(m.header), at)))
+    player = ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(duration=0.5, wait=0.0))
+    began = time.monotonic()
+    player.run(threading.Event())
+    assert 0.45 < time.monotonic() - began < 1.5
+    assert player.sent["imu"] == len(stamps) == pytest.approx(250, abs=2)
+    ages = np.array([at - stamp for stamp, at in stamps]) * 1e-9
+    assert np.median(np.abs(ages)) < 0.05
+    assert np.diff([s for s, _ in stamps]).min() > 1_000_000
+
+
+def test_player_with_clock_keeps_stamps(go2_payload3):
+    bus, clocks, stamps = Bus(), [], []
+    listener = InProcessTransport(bus, "me")
+    listener.subscribe("/clock", "rosgraph_msgs/msg/Clock", lambda m, _: clocks.append(m.clock.sec * 10**9 + m.clock.nanosec))
+    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: stamps.append(stamp_ns(m.header)))
+    ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(rate=0.0, clock=True, start=0.2, duration=0.5, wait=0.0)).run(threading.Event())
+    with BagReader(go2_payload3) as bag:
+        assert clocks[0] == pytest.approx(bag.start_ns + 200_000_000, abs=10_000_000)
+    assert np.diff(clocks).min() >= 5_000_000 and abs(stamps[0] - clocks[0]) < 10_000_000
+
+
+def test_messages_are_built_once_per_type():
+    assert typestore() is typestore()
