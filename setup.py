@@ -108,6 +108,15 @@ def fail(message: str) -> None:
     raise SystemExit(f"prime_estimation: error: {message}")
 
 
+def console_scripts() -> list[str]:
+    """`prime`, and for `ros2 run` the nodes, which colcon installs into lib/prime_estimation; with pip they would lie in everybody's PATH."""
+    scripts = ["prime = prime_estimation.cli:main"]
+    if {"install", "develop"} & set(sys.argv[1:]) or not WHEEL_COMMANDS & set(sys.argv[1:]):
+        nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
+        scripts += [f"{name} = prime_estimation.nodes.ros:{name}" for name in nodes]
+    return scripts
+
+
 def data_files() -> list[tuple[str, list[str]]]:
     """Files for <prefix>/share, by folder, computed from the tree; paths are relative, as colcon's symlink installation needs."""
     share = "share/prime_estimation"
@@ -133,4 +142,5 @@ setup(
     ext_modules=[Extension("prime_estimation._core", sources=[f"src/{p.name}" for p in sorted(ROOT.glob("src/*"))])],
     cmdclass={"build_ext": CMakeCore},
     data_files=data_files(),
+    entry_points={"console_scripts": console_scripts()},
 )

@@ -90,7 +90,7 @@ class Robot:
 
 
 def _load_model(config: RobotConfig) -> pin.Model:
-    path = _urdf_path(config)
+    path = urdf_path(config)
     if not path.exists():
         raise RobotError(f"no URDF at {path}", path)
     try:
@@ -106,7 +106,8 @@ def _load_model(config: RobotConfig) -> pin.Model:
     return model
 
 
-def _urdf_path(config: RobotConfig) -> Path:
+def urdf_path(config: RobotConfig) -> Path:
+    """Where the URDF of a robot lies; RobotError when the configuration names none."""
     if not config.urdf:
         raise RobotError("the robot's configuration names no URDF (robot.urdf)", config)
     if not config.urdf.startswith("example-robot-data:"):

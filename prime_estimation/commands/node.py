@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> dict:
 
 
 def _serve(args: argparse.Namespace) -> dict:
-    if not args.robot:
+    if not args.robot and args.node != "markers":
         raise ConfigError("which robot? Give --robot go2 (or another name, or the path of its YAML file)")
     changes, options = {}, {}
     if args.node == "estimator":

@@ -17,6 +17,7 @@ _ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file
 _PARAMETERS = {
     "unitree_bridge": {**_ROBOT, "imu_frame": ("imu", "frame of the trunk's IMU in the URDF")},
     "inertia_listener": {**_ROBOT, "rate": (50.0, "of the control loop whose model is kept up to date [Hz]")},
+    "markers": {},
     "mpc": {**_ROBOT, "gait": ("stand", "stand or trot"), "rate": (20.0, "of the controller [Hz]")},
     "replay": {
         "bag": ("", "rosbag2 folder, .mcap or .db3 file"),
@@ -69,6 +70,11 @@ def mpc() -> int:
     return _main(lambda rclpy: _serve(rclpy, "mpc"))
 
 
+def markers() -> int:
+    """`ros2 run prime_estimation markers`."""
+    return _main(lambda rclpy: _serve(rclpy, "markers"))
+
+
 def replay() -> int:
     """`ros2 run prime_estimation replay`."""
 
@@ -85,7 +91,7 @@ def replay() -> int:
 def _serve(rclpy, name: str) -> None:
     node, options = _node_with_parameters(rclpy, name)
     transport = RosTransport(node)
-    serve.run(transport, serve.build(name, transport, options.pop("robot"), **options))
+    serve.run(transport, serve.build(name, transport, options.pop("robot", ""), **options))
 
 
 def _node_with_parameters(rclpy, name: str) -> tuple:

@@ -20,6 +20,7 @@ NODES = {
     "unitree_bridge": "Unitree's LowState to joint_states and imu",
     "replay": "plays a recording into the graph",
     "inertia_listener": "takes over estimated inertia as a controller should",
+    "markers": "estimated inertia as ellipsoids for RViz",
     "mpc": "example controller that follows the estimated inertia",
 }
 
@@ -49,6 +50,10 @@ def build(node: str, transport: Transport, robot: str, config_path: str | None =
         from .unitree_bridge import UnitreeBridgeNode
 
         return UnitreeBridgeNode(transport, robot, **options)
+    if node == "markers":
+        from .markers import MarkersNode
+
+        return MarkersNode(transport)
     config = Config.load(robot, config_path or None).updated(changes or {}, "node's parameters")
     if node == "estimator":
         from .estimator import EstimatorNode

@@ -10,6 +10,7 @@ For machines without a ROS 2 installation, and for CI. Nothing is done again tha
 
 from __future__ import annotations
 
+import configparser
 import hashlib
 import os
 import re
@@ -25,7 +26,6 @@ ROS = (
     "ros-ament-cmake-gmock==2.5.4 ros-ament-cmake-gtest==2.5.4 ros-ament-cmake-pytest==2.5.4 ros-ament-package==0.16.4 "
     "ros-python-cmake-module==0.11.1 colcon-common-extensions==0.3.0 setuptools==68.1.2 cmake ninja"
 ).split()
-OURS = "numpy scipy pin==4.1.0 crocoddyl==3.2.1 example-robot-data rosbags==0.11.9 cyclonedds==11.0.1 PyYAML rich pytest".split()
 FOREIGN = {
     "std_srvs": ["std_srvs/srv/SetBool", "std_srvs/srv/Trigger"],
     "tf2_msgs": ["tf2_msgs/msg/TFMessage"],
@@ -93,8 +93,19 @@ def _install(folder: Path) -> None:
     pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # one after the other: in one resolution pip mixes the wheels of several distributions
     _run([*pip, *ROS], dict(os.environ, _ROS_WHEELS_BOOTSTRAP_COMPLETE="1"))
-    _run([*pip, *OURS], variables(folder))
+    _run([*pip, *_own_requirements()], variables(folder))
     _repair_cmake(folder)
+
+
+def _own_requirements() -> list[str]:
+    """What this package needs to be built and to run, as setup.cfg and pyproject.toml have it."""
+    build = re.search(r"^requires = \[(.*?)^\]", (REPOSITORY / "pyproject.toml").read_text(), re.M | re.S).group(1)
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / "setup.cfg")
+    lists = [config["options"]["install_requires"], config["options.extras_require"]["dds"], config["options.extras_require"]["test"]]
+    run = [line.strip() for text in lists for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    # setuptools is pinned by the ROS wheels
+    return [r for r in (*re.findall(r'"(.*?)"', build), *run) if not r.startswith("setuptools")]
 
 
 def _repair_cmake(folder: Path) -> None:

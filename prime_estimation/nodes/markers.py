@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Estimated inertia for RViz: each body as the solid ellipsoid of the same mass and inertia, in its link's frame."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from ..io.outbound import inertia_parameters
+from ..transport.base import Qos, Transport
+from .inertia_listener import TOPIC, TYPE
+
+_SURE, _UNSURE = (0.1, 0.6, 0.2), (0.7, 0.7, 0.7)
+
+
+class MarkersNode:
+    """In `/prime/inertial_parameters`, out `~/inertia` (visualization_msgs/MarkerArray): green when observable, grey when not."""
+
+    def __init__(self, transport: Transport):
+        self._make = transport.make
+        self._send = transport.publish("~/inertia", "visualization_msgs/msg/MarkerArray", Qos.LATCHED)
+        transport.subscribe(TOPIC, TYPE, self._on_message, Qos.LATCHED)
+
+    def start(self) -> None:
+        """Nothing to begin: it acts on messages."""
+
+    def stop(self) -> None:
+        """Nothing to end."""
+
+    def _on_message(self, message, _arrival_ns: int) -> None:
+        markers = [m for k, body in enumerate(message.bodies) for m in self._marker(message.header, k, body)]
+        self._send(self._make("visualization_msgs/msg/MarkerArray")(markers=markers))
+
+    def _marker(self, header, number: int, body) -> list:
+        axes = ellipsoid(inertia_parameters(body.inertia))
+        if axes is None:
+            return []
+        centre, quaternion, size = axes
+        make, kind = self._make, self._make("visualization_msgs/msg/Marker")
+        vector, point = make("geometry_msgs/msg/Vector3"), make("geometry_msgs/msg/Point")
+        color = make("std_msgs/msg/ColorRGBA")
+        red, green, blue = _SURE if body.observable else _UNSURE
+        nothing = make("builtin_interfaces/msg/Duration")(sec=0, nanosec=0)
+        texture = dict(texture_resource="", texture=_empty_image(make, header), uv_coordinates=[], text="")
+        mesh = dict(mesh_resource="", mesh_file=make("visualization_msgs/msg/MeshFile")(filename="", data=np.zeros(0, np.uint8)))
+        x, y, z, w = (float(v) for v in quaternion)
+        pose = make("geometry_msgs/msg/Pose")(
+            position=point(x=float(centre[0]), y=float(centre[1]), z=float(centre[2])),
+            orientation=make("geometry_msgs/msg/Quaternion")(x=x, y=y, z=z, w=w),
+        )
+        return [
+            kind(
+                header=make("std_msgs/msg/Header")(stamp=header.stamp, frame_id=body.link),
+                ns="inertia",
+                id=number,
+                type=kind.SPHERE,
+                action=kind.ADD,
+                pose=pose,
+                scale=vector(x=float(2.0 * size[0]), y=float(2.0 * size[1]), z=float(2.0 * size[2])),
+                color=color(r=red, g=green, b=blue, a=0.4),
+                lifetime=nothing,
+                frame_locked=True,
+                points=[],
+                colors=[],
+                mesh_use_embedded_materials=False,
+                **texture,
+                **mesh,
+            )
+        ]
+
+
+def ellipsoid(parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Centre, orientation (xyzw) and semi-axes [m] of the solid ellipsoid with this inertia (10-vector about the frame origin).
+
+    `a_i^2 = 5/(2 m) (I_j + I_k - I_i)` of the principal moments; None when there is no such body.
+    """
+    if not np.isfinite(parameters).all() or parameters[0] <= 0.0:
+        return None
+    inertia = pin.Inertia.FromDynamicParameters(parameters)
+    moments, rotation = np.linalg.eigh(inertia.inertia)
+    squares = 2.5 / inertia.mass * (moments.sum() - 2.0 * moments)
+    if squares.min() <= 0.0:
+        return None
+    rotation[:, 2] = np.cross(rotation[:, 0], rotation[:, 1])  # eigenvectors may be left-handed
+    return inertia.lever.copy(), pin.Quaternion(rotation).coeffs().copy(), np.sqrt(squares)
+
+
+def _empty_image(make, header):
+    return make("sensor_msgs/msg/CompressedImage")(header=header, format="", data=np.zeros(0, np.uint8))

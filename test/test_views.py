@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Layouts of the viewers: they can be read, and every topic and field in them exists."""
+
+import ast
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import yaml
+from rosbags.interfaces import Nodetype
+
+from prime_estimation.config import Config, config_dir
+from prime_estimation.io.typestore import typestore
+from prime_estimation.nodes.markers import TOPIC, MarkersNode, ellipsoid
+from prime_estimation.outputs import Outputs
+from prime_estimation.robot import Robot
+from prime_estimation.transport.base import Qos
+from prime_estimation.transport.inprocess import Bus, InProcessTransport
+
+VIEWS = config_dir()
+
+
+@pytest.fixture(scope="module")
+def topics():
+    """Types of everything that a viewer may show, for robots with four feet."""
+    config = Config.load("go2")
+    ours = Outputs(Robot(config.robot), config.estimator, typestore().types.__getitem__).topics()
+    absolute = {t if t.startswith("/") else f"/prime/{t}": kind for t, kind in ours.items()}
+    return {**absolute, "/markers/inertia": "visualization_msgs/msg/MarkerArray", "/robot_description": "", "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray"}
+
+
+def check_field(topics: dict[str, str], path: str) -> None:
+    """`/topic/field/field`, `/topic.field.field`, with or without [index], names a number."""
+    topic = max((t for t in topics if path.startswith(t)), key=len, default=None)
+    assert topic, path
+    kind = (Nodetype.NAME, topics[topic])
+    for name in filter(None, re.split(r"[/.]|\[\d+\]", path[len(topic) :])):
+        assert kind[0] == Nodetype.NAME, path
+        kind = dict(typestore().fielddefs[kind[1]][1])[name]
+        kind = kind[1][0] if kind[0] in (Nodetype.SEQUENCE, Nodetype.ARRAY) else kind
+    assert kind[0] == Nodetype.BASE, path
+
+
+def test_rviz(topics):
+    content = yaml.safe_load((VIEWS / "rviz" / "prime.rviz").read_text())
+    displays = content["Visualization Manager"]["Displays"]
+    used = {d[key]["Value"] for d in displays for key in ("Topic", "Description Topic") if key in d}
+    assert used <= set(topics) and {"/prime/odometry", "/prime/wrench/FL_foot", "/markers/inertia"} <= used
+
+
+def test_rqt(topics):
+    manager = json.loads((VIEWS / "rqt" / "prime.perspective").read_text())["groups"]["pluginmanager"]
+    running = ast.literal_eval(manager["keys"]["running-plugins"]["repr"])
+    for plugin, numbers in running.items():
+        assert all(f"plugin__{plugin.replace('/', '__')}__{n}" in manager["groups"] for n in numbers)
+    for n in running["rqt_plot/Plot"]:
+        keys = manager["groups"][f"plugin__rqt_plot__Plot__{n}"]["groups"]["plugin"]["keys"]
+        for path in ast.literal_eval(keys["topics"]["repr"]):
+            check_field(topics, path)
+
+
+def test_plotjuggler(topics):
+    curves = [c.get("name") for c in ET.parse(VIEWS / "plotjuggler" / "prime.xml").iter("curve")]
+    assert len(curves) > 20
+    for path in curves:
+        check_field(topics, path)
+
+
+def test_foxglove(topics):
+    content = json.loads((VIEWS / "foxglove" / "prime.json").read_text())
+
+    def leaves(node):
+        return [node] if isinstance(node, str) else leaves(node["first"]) + leaves(node["second"])
+
+    assert set(leaves(content["layout"])) == set(content["configById"])
+    for panel in content["configById"].values():
+        for path in panel.get("paths", []):
+            check_field(topics, path["value"])
+        assert set(panel.get("topics", {})) <= set(topics)
+
+
+# --- inertia ellipsoids -------------------------------------------------------------------------------------------
+
+
+def test_ellipsoid_has_the_inertia_it_was_made_from():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        wanted = pin.SE3.Random().act(pin.Inertia.FromEllipsoid(rng.uniform(1.0, 9.0), *rng.uniform(0.05, 0.5, 3)))
+        centre, quaternion, axes = ellipsoid(wanted.toDynamicParameters())
+        solid = pin.Inertia.FromEllipsoid(wanted.mass, *axes)
+        made = pin.SE3(pin.Quaternion(quaternion), centre).act(solid)
+        assert made.isApprox(wanted, 1e-9)
+    assert ellipsoid(np.full(10, np.nan)) is None and ellipsoid(-rng.random(10)) is None
+
+
+def test_markers_follow_the_message():
+    from messages import random_message
+
+    bus, got = Bus(), []
+    me = InProcessTransport(bus, "me")
+    MarkersNode(InProcessTransport(bus, "markers"))
+    me.subscribe("/markers/inertia", "visualization_msgs/msg/MarkerArray", lambda m, _: got.append(m), Qos.LATCHED)
+    message = random_message("prime_estimation_msgs/msg/InertialParameters", np.random.default_rng(0))
+    message.bodies = [random_message("prime_estimation_msgs/msg/BodyInertia", np.random.default_rng(1))]
+    body = message.bodies[0]
+    body.link, body.inertia.m, body.inertia.ixx, body.inertia.iyy, body.inertia.izz = "base", 8.0, 0.03, 0.1, 0.1
+    body.inertia.ixy = body.inertia.ixz = body.inertia.iyz = 0.0
+    me.publish(TOPIC, "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)(message)
+    (marker,) = got[-1].markers
+    assert marker.header.frame_id == "base" and marker.pose.position.x == pytest.approx(body.inertia.com.x)
+    assert typestore().serialize_cdr(got[-1], "visualization_msgs/msg/MarkerArray")
