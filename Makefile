@@ -7,12 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
-.PHONY: help build demo test quick bench lint test-install clean
+.PHONY: help build demo test quick bench lint test-install test-ros clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          simulate a robot with a hidden payload, estimate it, draw figures (into prime_runs/)"
-	@echo "make test          all tests; make quick leaves the slow ones out"
+	@echo "make test          all tests; make quick leaves the slow ones out, and those under ROS 2"
+	@echo "make test-ros      the nodes under real rclpy, built with colcon (.venv-ros)"
 	@echo "make bench         speed, and accuracy beside a contact-aided EKF"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
 	@echo "make lint          ruff and clang-format"
@@ -26,6 +27,7 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
+	$(MAKE) test-ros
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow"
@@ -46,13 +48,18 @@ $(VENV)/pyvenv.cfg:
 	  { echo "$(PYTHON) is older than 3.10: name a newer one, as in make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot make a virtual environment: install the system's python3-venv package" >&2; exit 1; }
 
+# The nodes under real rclpy, in an environment made from PyPI wheels and kept between runs; they exist for x86_64 only.
+test-ros:
+	@if [ "$$(uname -m)" = x86_64 ]; then $(PYTHON) test/ros/environment.py .venv-ros python -m pytest test/ros; \
+	  else echo "test-ros: no wheels of rclpy for $$(uname -m), skipped"; fi
+
 lint: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check ruff clang-format
 	$(BIN)/ruff check .
 	$(BIN)/clang-format --dry-run --Werror src/*.cpp src/*.hpp
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info prime_estimation/_core*.so .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-ros build dist *.egg-info prime_estimation/_core*.so .pytest_cache .ruff_cache
 
 define BUILD_REQUIREMENTS
 import sys

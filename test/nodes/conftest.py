@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-RECORDING = Path(__file__).resolve().parents[3] / "shared" / "data" / "sim" / "go2_payload3"
-
 
 @pytest.fixture(scope="session")
-def go2_payload3() -> Path:
-    """A recorded run; tests that need it are skipped where it is not there."""
-    if not RECORDING.is_dir():
-        pytest.skip(f"no recording at {RECORDING}")
-    return RECORDING
+def go2_payload3(recorded_runs) -> Path:
+    """The recorded run."""
+    return recorded_runs / "go2_payload3"

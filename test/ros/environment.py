@@ -2,10 +2,10 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Makes a virtual environment with ROS 2 Jazzy's rclpy from PyPI wheels and builds this repository in it with colcon.
 
-    python test/ros/environment.py [FOLDER]     # default: .venv-ros beside the README
+    python test/ros/environment.py FOLDER [COMMAND ...]     # then runs the command in it, for example: pytest test/ros
 
 For machines without a ROS 2 installation, and for CI. Nothing is done again that is up to date. What PyPI does not have
-(std_srvs, tf2_msgs, unitree_go, unitree_hg) is built from this package's message definitions; launch, ros2cli and tf2_ros stay missing.
+(std_srvs, tf2_msgs) is built from this package's message definitions; launch, ros2cli and tf2_ros stay missing.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ ROS = (
 FOREIGN = {
     "std_srvs": ["std_srvs/srv/SetBool", "std_srvs/srv/Trigger"],
     "tf2_msgs": ["tf2_msgs/msg/TFMessage"],
-    "unitree_go": [f"unitree_go/msg/{n}" for n in ("BmsState", "IMUState", "LowState", "MotorState")],
-    "unitree_hg": [f"unitree_hg/msg/{n}" for n in ("IMUState", "LowState", "MotorState")],
 }
 
 
@@ -176,4 +174,7 @@ def _run(command: list, environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / ".venv-ros").resolve())
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / ".venv-ros").resolve()
+    make(target)
+    if sys.argv[2:]:
+        sys.exit(subprocess.run([target / "bin" / sys.argv[2], *sys.argv[3:]], env=variables(target), cwd=REPOSITORY, check=False).returncode)

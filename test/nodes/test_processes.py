@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Player, estimator and inertia listener as three processes over real Cyclone DDS on loopback."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cyclonedds")
+
+from processes import Observer, node, overloaded, sent  # noqa: E402
+
+from prime_estimation.config import Config  # noqa: E402
+from prime_estimation.io.bag import BagReader  # noqa: E402
+from prime_estimation.io.messages import Inbound, stamp_ns  # noqa: E402
+from prime_estimation.replay import Pipeline  # noqa: E402
+from prime_estimation.robot import Robot  # noqa: E402
+
+SECONDS = 5.0
+SENSORS = {"/joint_states": "joint_states", "/imu": "imu", "/mocap/pose": "mocap"}
+
+
+@pytest.fixture(scope="module")
+def domain():
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    return 101 + os.getpid() % 100
+
+
+@pytest.fixture
+def observer(domain):
+    observer = Observer(domain)
+    yield observer
+    observer.close()
+
+
+def wait(condition, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+@pytest.fixture(scope="module")
+def replayed_mass(go2_payload3):
+    """Total mass that the same span of the recording gives without any network."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    pipeline, inbound, last = Pipeline(robot, config), Inbound(robot.joint_names), None
+    with BagReader(go2_payload3) as bag:
+        for topic, at, message in bag.messages(SENSORS):
+            if at > bag.start_ns + SECONDS * 1e9:
+                break
+            for last in pipeline.push(inbound.sample(SENSORS[topic], message, at)):
+                pass
+    return last.total_mass
+
+
+def test_live_estimator_hears_everything_and_is_heard(observer, domain, go2_payload3, replayed_mass):
+    estimator, listener = node("--robot", "go2", domain=domain), node("inertia_listener", "--robot", "go2", domain=domain)
+    try:
+        assert wait(lambda: observer.count("/prime/status") > 2, 30.0), estimator.stop()
+        before = {topic: observer.count(topic) for topic in observer.heard}
+        count = sent(node("replay", "--bag", go2_payload3, "--duration", SECONDS, domain=domain).wait(60.0))
+        time.sleep(1.5)  # the last diagnostics
+    finally:
+        results = estimator.stop(), listener.stop()
+    assert [code for code, _, _ in results] == [0, 0], results
+    # no sample is lost without being counted
+    for role, number in count.items():
+        entry = observer.diagnostic(f"prime: {role}")
+        assert int(entry["messages"]) + int(entry["lost on the way"]) == number
+    odometry = observer.heard["/prime/odometry"]
+    assert (np.diff([stamp_ns(m.header) for m, _ in odometry]) > 0).all()
+    body = observer.last("/prime/inertial_parameters")
+    assert body.valid and body.total_mass == pytest.approx(replayed_mass, abs=0.05)
+    applied = [m.data for m, _ in observer.heard["/inertia_listener/applied"]]
+    assert applied and applied[-1] <= body.sequence
+    ages = observer.ages_ms("/prime/odometry")
+    print(f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} p99 {np.percentile(ages, 99):.1f} ms")
+    if not overloaded():
+        settled = ages[len(ages) // 5 :]
+        assert len(odometry) > 200 * (SECONDS - 1.0) and np.percentile(settled, 99) <= 15.0
+        assert observer.count("/prime/contact_wrenches") > 90 * (SECONDS - 1.0)
+        assert observer.count("/prime/status") - before["/prime/status"] > 90 * (SECONDS - 1.0)
+
+
+def test_player_that_is_killed_and_restarted(observer, domain, go2_payload3):
+    estimator = node("--robot", "go2", domain=domain)
+    try:
+        assert wait(lambda: observer.count("/prime/status") > 2, 30.0), estimator.stop()
+        player = node("replay", "--bag", go2_payload3, domain=domain)
+        assert wait(lambda: observer.count("/prime/contact_wrenches") > 20, 30.0)
+        player.stop()
+        assert wait(lambda: any("no data for" in s for s in observer.last("/prime/status").sensors), 5.0)
+        heard = observer.count("/prime/contact_wrenches")
+        player = node("replay", "--bag", go2_payload3, "--start", 2, "--duration", 3, domain=domain)
+        assert wait(lambda: observer.count("/prime/contact_wrenches") > heard + 20, 30.0)
+        player.stop()
+    finally:
+        code, _, err = estimator.stop()
+    assert code == 0 and "Traceback" not in err
+
+
+def test_bad_options_are_one_line(domain):
+    for options, reason in [
+        (["--robot", "spot"], "unknown robot 'spot'"),
+        ([], "which robot?"),
+        (["replay"], "which recording?"),
+        (["replay", "--bag", "/no/such/bag"], "no such bag"),
+        (["mpc", "--robot", "go2", "--remap", "imu"], "--remap wants OLD:=NEW"),
+        (["--robot", "go2", "--name", "1x"], "no name for a node"),
+    ]:
+        code, out, err = node(*options, domain=domain).wait(30.0)
+        assert code == 2 and reason in err and len(err.strip().splitlines()) == 1 and not out
