@@ -78,6 +78,7 @@ class NoiseConfig:
     joint_unmeasured: float = param(15.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
     contact_normal: float = param(0.1, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
     contact_tangential: float = param(0.04, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
+    contact_dof: float = param(4.0, "degrees of freedom of the contact disturbance's Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
     torque_scale: float = param(0.003, "common relative error of the torque sensors: the systematic part of the mass interval", "", 0.0, 0.5)
@@ -108,7 +109,7 @@ class EstimatorConfig:
     payload_threshold: float = param(3.0, "alarm of the payload change detector, in standard deviations", "", 1.0, 50.0, tunable=True)
     publish_mass_stddev: float = param(0.2, "inertia is valid when its mass is known better than this", "kg", 1e-3, 100.0, tunable=True)
     terrain_stddev: float = param(0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True)
-    terrain_walk: float = param(0.0005, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
+    terrain_walk: float = param(1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
 
 
 @dataclass(frozen=True)

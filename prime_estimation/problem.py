@@ -51,7 +51,17 @@ class Problem:
         e = config.estimator
         self.theta_prior_root = _block_diagonal([theta_root(pi, e.mass_stddev, e.com_stddev, e.inertia_stddev) for pi in pis])
         self.theta_walk_root = _block_diagonal([theta_root(pi, e.mass_walk, e.com_walk, e.inertia_walk) for pi in pis])
+        self._contact_weights()
         self.nominal = np.concatenate([self.theta_nominal, np.zeros(self.dynamics.nfeet), [np.log(e.friction)]])
+
+    def _contact_weights(self) -> None:
+        noise = self.config.noise
+        point = [noise.contact_tangential, noise.contact_tangential, noise.contact_normal]
+        flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
+        counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
+        std = [point + flat if n > 1 else point for n in counts]
+        self._foot_sizes = [len(s) for s in std]
+        self._weight_xi = 1.0 / np.array([v for s in std for v in s])
 
     def node(self) -> "_core.ActionMeasurement":
         """A new running node without measurements."""
@@ -99,15 +109,26 @@ class Problem:
             joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
         base = [noise.base_force] * 3 + [noise.base_moment] * 3 if self.floating else []
         node.weight_force = 1.0 / np.concatenate([base, joint])
-        foot = np.array([noise.contact_tangential, noise.contact_tangential, noise.contact_normal])
-        flat = np.array([noise.contact_roll, noise.contact_roll, noise.contact_yaw])
-        counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
-        if self.dynamics.nxi:
-            node.weight_xi = 1.0 / np.concatenate([np.concatenate([foot, flat]) if n > 1 else foot for n in counts])
+        node.weight_xi = self._weight_xi
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
             node.weight_accelerometer = 1.0 / np.hypot(sampled, noise.accelerometer_model)
+
+    def reweight_slip(self, node: "_core.NodeInput", xi: np.ndarray) -> None:
+        """Heavy tails of the contact disturbance: a foot that slips, or is being put down, must not drag the base along.
+
+        Student-t with `dof` degrees of freedom per foot, by iterated reweighting: `w^2 = (dof + d) / (dof + |xi/sigma|^2) / sigma^2`, d = 3 or 6.
+        """
+        dof = self.config.noise.contact_dof
+        start = 0
+        weight = self._weight_xi.copy()
+        for size in self._foot_sizes:
+            part = slice(start, start + size)
+            square = float(np.sum((xi[part] * self._weight_xi[part]) ** 2))
+            weight[part] *= min(1.0, np.sqrt((dof + size) / (dof + square)))
+            start += size
+        node.weight_xi = weight
 
     def set_pose(self, node: "_core.NodeInput", slot: int, pose: PoseSample, stamp_ns: int) -> None:
         """Give a node a motion capture pose taken within the step that ends at `stamp_ns`."""

@@ -77,6 +77,8 @@ class Window:
         converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
+        for given, u in zip(self.inputs, self.us):
+            self.problem.reweight_slip(given, u[self.problem.nv :])
         return converged
 
     def posterior(self) -> None:

@@ -349,8 +349,9 @@ void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data,
   const double dt = dynamics->options.dt;
   f = dyn.impulse / dt;
   // velocity of the material points, then the law
-  MatrixXd c = dyn.J * d.D;
+  MatrixXd c = dyn.Jmid * d.D;
   c.leftCols(nv_) += dyn.dvel_q;
+  c.middleCols(nv_, nv_) += dyn.dvel_v;
   f_x.resize(f.size(), nx);
   f_u.resize(f.size(), nu_);
   for (std::size_t i = 0; i < dynamics->nc(); ++i) {

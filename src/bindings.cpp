@@ -197,6 +197,7 @@ BOOST_PYTHON_MODULE(_core) {
       .def_readwrite("dt", &DynamicsOptions::dt)
       .def_readwrite("law", &DynamicsOptions::law)
       .def_readwrite("rolling", &DynamicsOptions::rolling)
+      .def_readwrite("midpoint", &DynamicsOptions::midpoint)
       .def_readwrite("penetration_factor", &DynamicsOptions::penetration_factor)
       .def_readwrite("penetration_width", &DynamicsOptions::penetration_width)
       .def_readwrite("friction_velocity", &DynamicsOptions::friction_velocity)

@@ -3,6 +3,8 @@
 #include "contact_dynamics.hpp"
 
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/algorithm/regressor.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
@@ -38,6 +40,12 @@ std::vector<std::size_t> jointOfIndex(const pinocchio::Model& model) {
   for (int j = 1; j < model.njoints; ++j)
     for (int k = 0; k < model.joints[j].nv(); ++k) joint[model.joints[j].idx_v() + k] = j;
   return joint;
+}
+
+/// Velocity of the world point p under the spatial velocity `twist` (linear at the world's origin, angular).
+template <class Twist>
+Vector3d pointVelocity(const Twist& twist, const Vector3d& p) {
+  return twist.template head<3>() + Vector3d(twist.template tail<3>()).cross(p);
 }
 
 std::string describe(const char* what, const VectorXd& x) {
@@ -78,6 +86,7 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
     : model(d.model()),
       pin(d.model()),
       pin_bias(d.model()),
+      pin_mid(d.model()),
       q(VectorXd::Zero(d.nq())),
       v(VectorXd::Zero(d.nv())),
       vplus(VectorXd::Zero(d.nv())),
@@ -94,12 +103,20 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       g_try(v),
       step(v),
       v_try(v),
+      v_start(v),
       loss(VectorXd::Zero(d.nj())),
       dloss(loss),
       scale(v),
+      q_mid(q),
+      half_step(v),
       J(MatrixXd::Zero(3 * d.nc(), d.nv())),
+      Jmid(J),
+      mid_q(M),
+      mid_v(M),
       center(d.nc(), Vector3d::Zero()),
       point(center),
+      center_mid(center),
+      point_mid(center),
       phi(d.nc(), 0.0),
       psi(phi),
       dpsi(phi),
@@ -114,7 +131,9 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       g_theta(MatrixXd::Zero(d.nv(), d.ntheta())),
       g_height(MatrixXd::Zero(d.nv(), d.nfeet())),
       g_friction(v),
+      dvel_mid(J),
       dvel_q(J),
+      dvel_v(J),
       dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
       lu(d.nv()),
       path(d.nv()),
@@ -144,14 +163,20 @@ void ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>
 
 void ContactDynamics::contactKinematics(Data& data) const {
   const double width = options.penetration_width, low = options.penetration_factor;
+  data.half_step = (options.midpoint ? 0.5 * options.dt : 0.0) * data.v;
+  pinocchio::integrate(data.model, data.q, data.half_step, data.q_mid);
+  pinocchio::computeJointJacobians(data.model, data.pin_mid, data.q_mid);
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto& contact = contacts[i];
     data.center[i] = data.pin.oMi[contact.joint].act(contact.position);
+    data.center_mid[i] = data.pin_mid.oMi[contact.joint].act(contact.position);
     data.point[i] = data.center[i];
-    if (options.rolling) data.point[i].z() -= contact.radius;
-    for (const auto k : support[i])
-      data.J.block<3, 1>(3 * i, k) =
-          data.pin.J.col(k).head<3>() + Vector3d(data.pin.J.col(k).tail<3>()).cross(data.point[i]);
+    data.point_mid[i] = data.center_mid[i];
+    if (options.rolling) data.point[i].z() -= contact.radius, data.point_mid[i].z() -= contact.radius;
+    for (const auto k : support[i]) {
+      data.J.block<3, 1>(3 * i, k) = pointVelocity(data.pin.J.col(k), data.point[i]);
+      data.Jmid.block<3, 1>(3 * i, k) = pointVelocity(data.pin_mid.J.col(k), data.point_mid[i]);
+    }
     const double phi = data.center[i].z() - contact.radius - data.height[contact.foot];
     const double root = std::sqrt(phi * phi + width * width);
     data.phi[i] = phi;
@@ -187,7 +212,7 @@ Vector3d ContactDynamics::disturbance(const Data& data, const std::size_t i) con
 }
 
 void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus, const bool derivatives) const {
-  data.velocity.noalias() = data.J * vplus;
+  data.velocity.noalias() = data.Jmid * vplus;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     Vector3d c = data.velocity.segment<3>(3 * i) + disturbance(data, i);
     c.z() += data.psi[i] / options.dt;
@@ -220,24 +245,22 @@ void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vpl
   data.A = data.M;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto Ji = data.J.middleRows<3>(3 * i);
-    data.LJ.noalias() = data.law[i].d_velocity * Ji;
+    data.LJ.noalias() = data.law[i].d_velocity * data.Jmid.middleRows<3>(3 * i);
     data.A.noalias() -= Ji.transpose() * data.LJ;
   }
   for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * dt * data.dloss[j];
 }
 
-void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
-  data.v_try = guess;
-  if (!data.v_try.allFinite()) data.v_try = data.v;
-  residual(data, data.v_try, true);
+bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+  residual(data, guess, true);
   auto norm = [&data]() { return data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>(); };
   auto merit = [&data]() { return data.g.cwiseProduct(data.scale.cwiseSqrt()).squaredNorm(); };
   double value = merit();
   for (data.iterations = 0; data.iterations < options.max_iterations; ++data.iterations) {
-    if (norm() < options.tolerance) return;
+    if (norm() < options.tolerance) return true;
     data.lu.compute(data.A);
     data.step.noalias() = data.lu.solve(data.g);
-    if (!data.step.allFinite()) break;
+    if (!data.step.allFinite()) return false;
     data.v_try = data.vplus;
     double t = 1.0, next = value;
     for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
@@ -249,14 +272,21 @@ void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess)
     const bool stuck = !(next < value);
     residual(data, data.g_try, true);
     value = merit();
-    // at round-off level the merit cannot fall further: accept what a relative test would accept
-    if (stuck && norm() < 1e3 * options.tolerance) return;
     if (stuck) break;
   }
-  if (norm() < 1e3 * options.tolerance) return;
+  // at round-off level the merit cannot fall further: accept what a relative test would accept
+  return norm() < 1e3 * options.tolerance;
+}
+
+void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+  data.v_start = guess;
+  if (data.v_start.allFinite() && newton(data, data.v_start)) return;
+  data.v_start = data.v;
+  if (newton(data, data.v_start)) return;
   std::ostringstream text;
-  text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual " << norm()
-       << "); largest speed " << data.v.lpNorm<Eigen::Infinity>() << ", largest force " << data.force.lpNorm<Eigen::Infinity>();
+  text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual "
+       << data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>() << "); largest speed " << data.v.lpNorm<Eigen::Infinity>()
+       << ", largest force " << data.force.lpNorm<Eigen::Infinity>();
   if (!contacts.empty()) text << ", lowest gap " << *std::min_element(data.phi.begin(), data.phi.end()) << " m";
   throw std::runtime_error(text.str());
 }
@@ -273,53 +303,72 @@ void ContactDynamics::derivatives(Data& data) const {
   data.g_xi.setZero();
   data.g_height.setZero();
   data.g_friction.setZero();
+  pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
+  pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
+  data.mid_v *= options.midpoint ? 0.5 * dt : 0.0;
   for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
   for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
 }
 
-void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
-  // World spatial algebra: column S_k of the Jacobian turns with the joints before it, dS_m/dq_k = S_k x S_m (k not behind m),
-  // hence d(velocity of the body)/dq_k = S_k x (V - V_parent(k)); the contact point moves with the centre of the sphere.
-  const auto& contact = contacts[i];
-  const auto& indices = support[i];
+/// g_q -= d(J^T)/dq lambda. World spatial algebra: column S_k of the Jacobian turns with the joints before it, dS_m/dq_k = S_k x S_m (k not
+/// behind m), and the contact point moves with the centre of the sphere.
+void ContactDynamics::addForceGeometry(Data& data, const std::size_t i) const {
   const auto& joint = joint_of_index_;
-  const double dt = options.dt;
   const Vector3d p = data.point[i], lambda = data.impulse.segment<3>(3 * i);
   const Force wrench(lambda, p.cross(lambda));
-  const Matrix3d& L = data.law[i].d_velocity;
-  const auto foot = contact.foot;
-  const bool flat = foot_xi_size[foot] == 6;
-  const Vector3d xi_angular = flat ? Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)) : Vector3d::Zero();
-  const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
-
-  Motion V = Motion::Zero(), before = Motion::Zero();
-  std::size_t current = 0;
-  for (const auto k : indices) {
-    if (joint[k] != current) before = V, current = joint[k];
-    data.path[k] = before;
-    V += Motion(data.pin.J.col(k) * data.vplus[k]);
-  }
-  for (const auto k : indices) {
+  for (const auto k : support[i]) {
     const Motion S(data.pin.J.col(k));
-    const Motion dV = S.cross(Motion(V - data.path[k]));
-    const Vector3d dp = S.linear() + S.angular().cross(data.center[i]);
-    Vector3d dc = dV.linear() + dV.angular().cross(p) + V.angular().cross(dp);
-    if (flat) dc += xi_angular.cross(S.angular().cross(lever));
-    data.dvel_q.block<3, 1>(3 * i, k) = dc;
+    const Vector3d dp = pointVelocity(data.pin.J.col(k), data.center[i]), turning = dp.cross(lambda);
     data.dphi_q(i, k) = dp.z();
-    dc.z() += data.dpsi[i] / dt * dp.z();
-    const Vector3d dlambda = L * dc, turning = dp.cross(lambda);
-    for (const auto m : indices) {
+    for (const auto m : support[i]) {
       const Motion Sm(data.pin.J.col(m));
-      double change = Sm.angular().dot(turning) + data.J.block<3, 1>(3 * i, m).dot(dlambda);
+      double change = Sm.angular().dot(turning);
       if (joint[k] <= joint[m]) change += S.cross(Sm).toVector().dot(wrench.toVector());
       data.g_q(m, k) -= change;
     }
   }
+}
+
+/// d(Jmid v+)/d q_mid: the velocity of the body changes by S_k x (V - V_parent(k)).
+void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const {
+  const auto& contact = contacts[i];
+  const auto foot = contact.foot;
+  Motion V = Motion::Zero(), before = Motion::Zero();
+  std::size_t current = 0;
+  for (const auto k : support[i]) {
+    if (joint_of_index_[k] != current) before = V, current = joint_of_index_[k];
+    data.path[k] = before;
+    V += Motion(data.pin_mid.J.col(k) * data.vplus[k]);
+  }
+  for (const auto k : support[i]) {
+    const Motion S(data.pin_mid.J.col(k));
+    const Motion dV = S.cross(Motion(V - data.path[k]));
+    const Vector3d dp = pointVelocity(data.pin_mid.J.col(k), data.center_mid[i]);
+    data.dvel_mid.block<3, 1>(3 * i, k) = dV.linear() + dV.angular().cross(data.point_mid[i]) + V.angular().cross(dp);
+  }
+  data.dvel_q.middleRows<3>(3 * i).noalias() = data.dvel_mid.middleRows<3>(3 * i) * data.mid_q;
+  data.dvel_v.middleRows<3>(3 * i).noalias() = data.dvel_mid.middleRows<3>(3 * i) * data.mid_v;
+  if (foot_xi_size[foot] != 6) return;
+  const Vector3d xi_angular = data.xi.segment<3>(foot_xi[foot] + 3);
+  const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
+  for (const auto k : support[i])
+    data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.pin.J.col(k).tail<3>()).cross(lever));
+}
+
+void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
+  const auto& contact = contacts[i];
+  const auto foot = contact.foot;
+  const double dt = options.dt;
+  addForceGeometry(data, i);
+  velocityDerivatives(data, i);
   const auto Ji = data.J.middleRows<3>(3 * i);
-  data.LJ.noalias() = L.transpose() * Ji;  // (J^T L)^T
+  data.LJ.noalias() = data.law[i].d_velocity.transpose() * Ji;  // (J^T L)^T
+  data.g_q.noalias() -= data.LJ.transpose() * data.dvel_q.middleRows<3>(3 * i);
+  data.g_q.noalias() -= data.dpsi[i] / dt * data.LJ.row(2).transpose() * data.dphi_q.row(i);
+  data.g_v.noalias() -= data.LJ.transpose() * data.dvel_v.middleRows<3>(3 * i);
   data.g_xi.middleCols<3>(foot_xi[foot]) -= data.LJ.transpose();
-  if (flat) {
+  if (foot_xi_size[foot] == 6) {
+    const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
     Matrix3d cross;  // xi_angular x lever = -[lever]x xi_angular
     cross << 0, lever.z(), -lever.y(), -lever.z(), 0, lever.x(), lever.y(), -lever.x(), 0;
     data.g_xi.middleCols<3>(foot_xi[foot] + 3).noalias() -= data.LJ.transpose() * cross;

@@ -28,6 +28,7 @@ struct DynamicsOptions {
   double dt = 0.01;                  ///< step [s]
   ContactLaw law;
   bool rolling = true;               ///< the contact point moves under the sphere
+  bool midpoint = true;              ///< contact velocity in the middle of the step
   double penetration_factor = 0.7;   ///< share of a penetration that one step corrects (Baumgarte)
   double penetration_width = 3e-4;   ///< where the factor sets in [m]
   double friction_velocity = 0.05;   ///< of the smoothed dry joint friction [rad/s]
@@ -38,9 +39,11 @@ struct DynamicsOptions {
 /// Contact-implicit time step `(q, v, tau, w, xi; theta, h, mu) -> v+` and its derivatives.
 ///
 ///     g(v+) = M (v+ - v) + dt (nle(q, v) + loss((v + v+)/2) - S^T tau - w) - sum_i J_i^T lambda_i = 0,   q+ = q (+) dt v+
-///     lambda_i = law(J_i v+ + B_i xi + e_z psi(phi_i)/dt),   phi_i = height of the sphere above the ground of its foot
+///     lambda_i = law(J_i^m v+ + B_i xi + e_z psi(phi_i)/dt),   phi_i = height of the sphere above the ground of its foot
 ///
-/// J_i: Jacobian [world axes] of the material point under the sphere (rolling). A foot with one contact has a 3-dof disturbance xi
+/// J_i: Jacobian [world axes] of the material point under the sphere (rolling); J_i^m: the same at q (+) dt/2 v. v+ is the mean velocity
+/// of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a standing foot would slide by dt/2 dJ/dt v (5 mm/s
+/// at 1 m/s and 1 rad/s). A foot with one contact has a 3-dof disturbance xi
 /// [m/s], a foot with more a 6-dof one (velocity at the foot frame, angular velocity, world axes). The Newton iteration is
 /// unsymmetric (the law is no gradient); derivatives follow from the implicit function theorem with the same matrix.
 class ContactDynamics {
@@ -50,14 +53,16 @@ class ContactDynamics {
     explicit Data(const ContactDynamics& dynamics);
 
     pinocchio::Model model;
-    pinocchio::Data pin, pin_bias;
+    pinocchio::Data pin, pin_bias, pin_mid;
     Eigen::VectorXd q, v, vplus, force, xi;  ///< point of the last evaluation; force = S^T tau + w
     Eigen::VectorXd theta, height;           ///< parameters of the last evaluation
     double friction;                         ///< mu
     Eigen::MatrixXd M, A, Ainv;              ///< mass matrix (symmetric, with armature), d g / d v+, its inverse
-    Eigen::VectorXd bias, g, g_try, step, v_try, loss, dloss, scale;
-    Eigen::MatrixXd J;                       ///< (3 nc, nv) contact Jacobians
-    std::vector<Eigen::Vector3d> center, point;  ///< world [m]
+    Eigen::VectorXd bias, g, g_try, step, v_try, v_start, loss, dloss, scale;
+    Eigen::VectorXd q_mid, half_step;        ///< where the contact velocity is taken
+    Eigen::MatrixXd J, Jmid;                 ///< (3 nc, nv) contact Jacobians
+    Eigen::MatrixXd mid_q, mid_v;            ///< d q_mid / d (q, v)
+    std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
     std::vector<double> phi, psi, dpsi;      ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
     Eigen::VectorXd impulse, velocity;       ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
@@ -66,7 +71,7 @@ class ContactDynamics {
     // derivatives of g, then of v+ (by columns q, v, force, xi, parameters)
     Eigen::MatrixXd g_q, g_v, g_xi, g_theta, g_height;
     Eigen::VectorXd g_friction;
-    Eigen::MatrixXd dvel_q;                  ///< (3 nc, nv) d(J v+)/dq
+    Eigen::MatrixXd dvel_mid, dvel_q, dvel_v;  ///< (3 nc, nv) d(Jmid v+)/d(q_mid, q, v)
     Eigen::MatrixXd dphi_q;                  ///< (nc, nv)
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
     std::vector<pinocchio::Motion> path;     ///< velocity along the support of a contact
@@ -91,7 +96,7 @@ class ContactDynamics {
   /// g and contact impulses at v+ (after prepare); with `matrix`, A = dg/dv+ as well.
   void residual(Data& data, const Eigen::Ref<const Eigen::VectorXd>& vplus, bool matrix) const;
 
-  /// Newton solution v+ (after prepare), started from `guess`. Throws std::runtime_error that says what was infeasible.
+  /// Newton solution v+ (after prepare), started from `guess`, then from v. Throws std::runtime_error that says what was infeasible.
   void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
 
   /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last residual(..., true).
@@ -116,9 +121,12 @@ class ContactDynamics {
   std::vector<std::vector<std::size_t>> support;   ///< per contact: velocity indices that move it, root first
 
  private:
+  bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
   void contactKinematics(Data& data) const;
   void evaluateLaw(Data& data, const Eigen::VectorXd& vplus, bool derivatives) const;
   Eigen::Vector3d disturbance(const Data& data, std::size_t contact) const;
+  void addForceGeometry(Data& data, std::size_t contact) const;
+  void velocityDerivatives(Data& data, std::size_t contact) const;
   void addContactDerivatives(Data& data, std::size_t contact) const;
   void addInertiaDerivatives(Data& data, std::size_t link) const;
 
