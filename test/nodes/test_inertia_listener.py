@@ -3,6 +3,7 @@
 """Taking over inertia: what is refused, how fast the model follows, what the MPC makes of it."""
 
 import dataclasses
+import re
 import time
 
 import numpy as np
@@ -120,6 +121,16 @@ def _wait(condition, seconds: float = 5.0) -> None:
     while not condition() and time.monotonic() < end:
         time.sleep(0.005)
     assert condition()
+
+
+def test_the_pattern_in_the_documentation_works(robot, repository):
+    code = re.search(r"```python\n(.*?)```", (repository / "docs" / "ros2.md").read_text(), re.S)[1]
+    names: dict = {}
+    exec(code, names)
+    names["on_inertia"](message(robot))
+    for _ in range(100):
+        names["control_step"](0.01)
+    assert pin.computeTotalMass(names["robot"].model) == pytest.approx(16.085 + 3.0, abs=2e-3)
 
 
 # --- MPC ----------------------------------------------------------------------------------------------------------
