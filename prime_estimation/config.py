@@ -77,11 +77,11 @@ class NoiseConfig:
     joint_model: float = param(0.15, "unmodelled joint torque", "Nm", 1e-3, 1e3, tunable=True)
     joint_unmeasured: float = param(15.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
     contact_normal: float = param(0.1, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
-    contact_tangential: float = param(0.04, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
+    contact_tangential: float = param(0.02, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
     contact_dof: float = param(4.0, "degrees of freedom of the contact disturbance's Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
-    torque_scale: float = param(0.003, "common relative error of the torque sensors: the systematic part of the mass interval", "", 0.0, 0.5)
+    torque_scale: float = param(0.008, "common relative error of the torque sensors: the systematic part of the mass interval", "", 0.0, 0.5)
 
 
 @dataclass(frozen=True)

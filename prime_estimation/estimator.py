@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
+
 from .config import Config
 from .errors import InitializationError
 from .payload import PayloadDetector
@@ -32,6 +34,10 @@ class Estimator:
         robot: model and contact points.
         config: noise and window.
         mocap: expect motion capture poses (they may come late, drop out, and be rotated against the base).
+
+    Attributes:
+        window: the sliding window, None before the first estimate.
+        prior_parameters: (np,) mean of the parameters' prior, as the start batch took it.
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
@@ -44,7 +50,8 @@ class Estimator:
 
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
-        self._window: Window | None = None
+        self.window: Window | None = None
+        self.prior_parameters: np.ndarray | None = None
         self._gathered: list[Measurement] = []
         self._terrain = Terrain(self.problem)
         self._payload = PayloadDetector(self.problem)
@@ -58,24 +65,24 @@ class Estimator:
         """
         began = time.perf_counter()
         try:
-            if self._window is None and not self._start(measurement):
+            if self.window is None and not self._start(measurement):
                 return None
             if self._gathered:
                 self._gathered = []
             else:
                 self._shift(measurement)
                 if not solve:
-                    self._terrain.update(self._window)
+                    self._terrain.update(self.window)
                     return None
-                self._window.solve(self.config.estimator.iterations)
-            self._window.posterior()
+                self.window.solve(self.config.estimator.iterations)
+            self.window.posterior()
         except (RuntimeError, InitializationError) as error:
             return self._lost(str(error))
-        self._terrain.update(self._window)
-        self._payload.update(self._window, self.frozen)
-        if self._watch.lost(self._window):
+        self._terrain.update(self.window)
+        self._payload.update(self.window, self.frozen)
+        if self._watch.lost(self.window):
             return self._lost("the residuals do not fit the model")
-        estimate = self._report.estimate(self._window, measurement, self._watch, 1e3 * (time.perf_counter() - began))
+        estimate = self._report.estimate(self.window, measurement, self._watch, 1e3 * (time.perf_counter() - began))
         self._predictor.correct(estimate)
         return estimate
 
@@ -85,7 +92,7 @@ class Estimator:
 
     def _shift(self, m: Measurement) -> None:
         """Complete the former head with the dynamics part, forget the oldest node, append the new head."""
-        window, problem = self._window, self.problem
+        window, problem = self.window, self.problem
         problem.dynamics_input(window.inputs[-1], m)
         window.shift(problem.state_input(m), m.stamp_ns, self._terrain.process_noise(self.frozen))
         self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)
@@ -96,8 +103,9 @@ class Estimator:
         if len(self._gathered) * self.config.estimator.step < self.config.estimator.start_duration:
             return False
         batch = start_window(self.problem, self._gathered)
-        self._window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
-        self._window.solve(1)
+        self.prior_parameters = np.array(batch.arrival.reference[-self.problem.np :])
+        self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
+        self.window.solve(1)
         return True
 
     def _lost(self, why: str) -> None:

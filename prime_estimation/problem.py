@@ -14,6 +14,8 @@ from .inertia import theta_root, to_theta
 from .robot import Robot
 from .types import Measurement, PoseSample
 
+UNSEEN_LEGS = 50.0  # factor on base and contact disturbances while joint positions and torques are missing
+
 
 class Problem:
     """Contact dynamics, state manifold, parameter layout and noise of one robot.
@@ -107,9 +109,11 @@ class Problem:
         if m is not None and m.torque is not None:
             node.torque = m.torque
             joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
-        base = [noise.base_force] * 3 + [noise.base_moment] * 3 if self.floating else []
+        # with the legs unseen their forces are unknown: the base follows the IMU instead of the contact model
+        unseen = UNSEEN_LEGS if m is not None and m.position is None and m.torque is None else 1.0
+        base = [unseen * noise.base_force] * 3 + [unseen * noise.base_moment] * 3 if self.floating else []
         node.weight_force = 1.0 / np.concatenate([base, joint])
-        node.weight_xi = self._weight_xi
+        node.weight_xi = self._weight_xi / unseen
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)

@@ -38,7 +38,7 @@ def start_window(problem: Problem, measurements: list[Measurement]) -> Window:
     stamps = [m.stamp_ns for m in ms]
     for m in ms:
         give_poses(problem, m.mocap, inputs, stamps)
-    root = _prior_root(problem, bool(any(m.mocap for m in ms)))
+    root = prior_root(problem, bool(any(m.mocap for m in ms)))
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs)
     theta = problem.columns("theta")
@@ -163,7 +163,7 @@ def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
     return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
 
 
-def _prior_root(problem: Problem, mocap: bool) -> np.ndarray:
+def prior_root(problem: Problem, mocap: bool) -> np.ndarray:
     """Square root of the covariance of the first state: wide, but for what defines the world where nothing measures it."""
     noise, e, nv = problem.config.noise, problem.config.estimator, problem.nv
     std = np.ones(problem.ndx)
@@ -178,5 +178,5 @@ def _prior_root(problem: Problem, mocap: bool) -> np.ndarray:
     std[problem.columns("friction")] = e.friction_stddev
     std[problem.columns("mocap")] = noise.mocap_offset
     root = np.diag(std)
-    root[problem.columns("theta"), problem.columns("theta")] = problem.theta_prior_root
+    root[problem.columns("theta"), problem.columns("theta")] = problem.thetaprior_root
     return root
