@@ -146,7 +146,7 @@ def main() -> int:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--only-mocap", action="store_true")
     choice.add_argument("--no-mocap", action="store_true")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the output bags there")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the output bags there, and scores.json")
     parser.add_argument("--json", action="store_true", help="all scores as JSON instead of the table")
     args = parser.parse_args()
     runs = find_runs(args.folder, args.runs)
@@ -162,6 +162,7 @@ def main() -> int:
             for name, (bag, robot) in runs.items():
                 print(f"{name}, {'with' if mocap else 'without'} mocap", file=sys.stderr)
                 results.append(score_run(bag, robot, mocap, folder))
+                (folder / "scores.json").write_text(json.dumps(results, indent=1))  # a long series may be interrupted
     print(json.dumps(results, indent=1) if args.json else markdown(results))
     return 0
 
