@@ -178,5 +178,5 @@ def prior_root(problem: Problem, mocap: bool) -> np.ndarray:
     std[problem.columns("friction")] = e.friction_stddev
     std[problem.columns("mocap")] = noise.mocap_offset
     root = np.diag(std)
-    root[problem.columns("theta"), problem.columns("theta")] = problem.thetaprior_root
+    root[problem.columns("theta"), problem.columns("theta")] = problem.theta_prior_root
     return root
