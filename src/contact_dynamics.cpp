@@ -191,6 +191,7 @@ void ContactDynamics::prepare(Data& data, const Eigen::Ref<const VectorXd>& q, c
   data.v = v;
   data.force = force;
   data.xi = xi;
+  data.law_now = options.law;
   if (!data.q.allFinite()) throw std::runtime_error(describe("the configuration", data.q));
   if (!data.v.allFinite()) throw std::runtime_error(describe("the velocity", data.v));
   if (!data.force.allFinite()) throw std::runtime_error(describe("the generalized force", data.force));
@@ -217,10 +218,10 @@ void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus, const bool 
     Vector3d c = data.velocity.segment<3>(3 * i) + disturbance(data, i);
     c.z() += data.psi[i] / options.dt;
     if (derivatives) {
-      options.law.evaluate(c, data.friction, data.law[i]);
+      data.law_now.evaluate(c, data.friction, data.law[i]);
       data.impulse.segment<3>(3 * i) = data.law[i].impulse;
     } else {
-      data.impulse.segment<3>(3 * i) = options.law.impulse(c, data.friction);
+      data.impulse.segment<3>(3 * i) = data.law_now.impulse(c, data.friction);
     }
   }
 }
@@ -283,6 +284,16 @@ void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess)
   if (data.v_start.allFinite() && newton(data, data.v_start)) return;
   data.v_start = data.v;
   if (newton(data, data.v_start)) return;
+  // the line search can be trapped where the law bends sharply: follow the solution from a soft contact to the given one
+  data.v_start = data.v;
+  bool found = false;
+  for (const double softer : {1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0}) {
+    data.law_now = options.law;
+    data.law_now.compliance *= softer;
+    found = newton(data, data.v_start);
+    data.v_start = data.vplus;
+  }
+  if (found) return;
   std::ostringstream text;
   text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual "
        << data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>() << "); largest speed " << data.v.lpNorm<Eigen::Infinity>()

@@ -65,6 +65,7 @@ class ContactDynamics {
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
     std::vector<double> phi, psi, dpsi;      ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
+    ContactLaw law_now;                      ///< the law in force: softer while a difficult solution is being approached
     Eigen::VectorXd impulse, velocity;       ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
     std::vector<Eigen::MatrixXd> dtheta;     ///< per link: d(dynamic parameters)/d theta (10, 10)
     int iterations;
@@ -96,7 +97,7 @@ class ContactDynamics {
   /// g and contact impulses at v+ (after prepare); with `matrix`, A = dg/dv+ as well.
   void residual(Data& data, const Eigen::Ref<const Eigen::VectorXd>& vplus, bool matrix) const;
 
-  /// Newton solution v+ (after prepare), started from `guess`, then from v. Throws std::runtime_error that says what was infeasible.
+  /// Newton solution v+ (after prepare), started from `guess`, from v, then along softer contacts. Throws std::runtime_error that says what was infeasible.
   void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
 
   /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last residual(..., true).
