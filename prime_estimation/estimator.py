@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 
 import numpy as np
 
@@ -48,11 +49,18 @@ class Estimator:
         self._predictor = Predictor(robot)
         self.reset()
 
+    @property
+    def last_restart(self) -> tuple[int, str]:
+        """How often an estimate was given up so far, and why the last one."""
+        return self._watch.restarts, self._watch.reason
+
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
         self.window: Window | None = None
         self.prior_parameters: np.ndarray | None = None
-        self._gathered: list[Measurement] = []
+        batch = int(np.ceil(self.config.estimator.start_duration / self.config.estimator.step))
+        self._recent: deque[Measurement] = deque(maxlen=batch)
+        self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._terrain = Terrain(self.problem)
         self._payload = PayloadDetector(self.problem)
         self._report = Reporter(self.problem)
@@ -64,24 +72,26 @@ class Estimator:
         `solve` = False only moves the window, without an estimate: for a node that fell behind, with the next one already waiting.
         """
         began = time.perf_counter()
+        self._recent.append(measurement)
         try:
-            if self.window is None and not self._start(measurement):
-                return None
-            if self._gathered:
-                self._gathered = []
+            if self.window is None:
+                if not self._start():
+                    return None
             else:
                 self._shift(measurement)
                 if not solve:
                     self._terrain.update(self.window)
                     return None
                 self.window.solve(self.config.estimator.iterations)
-            self.window.posterior()
+            if self._watch.lost(self.window):
+                raise RuntimeError("the residuals do not fit the model")
         except (RuntimeError, InitializationError) as error:
-            return self._lost(str(error))
+            if not self._restart(str(error)):
+                return None
+        self.window.posterior()
         self._terrain.update(self.window)
         self._payload.update(self.window, self.frozen)
-        if self._watch.lost(self.window):
-            return self._lost("the residuals do not fit the model")
+        self._heads.append((measurement.stamp_ns, self.window.xs[-1]))
         estimate = self._report.estimate(self.window, measurement, self._watch, 1e3 * (time.perf_counter() - began))
         self._predictor.correct(estimate)
         return estimate
@@ -97,19 +107,27 @@ class Estimator:
         window.shift(problem.state_input(m), m.stamp_ns, self._terrain.process_noise(self.frozen))
         self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)
 
-    def _start(self, m: Measurement) -> bool:
-        """Gather the first batch; True when it has been solved."""
-        self._gathered.append(m)
-        if len(self._gathered) * self.config.estimator.step < self.config.estimator.start_duration:
+    def _start(self, before: np.ndarray | None = None) -> bool:
+        """Solve the first batch; False while it is being gathered."""
+        if len(self._recent) < self._recent.maxlen:
             return False
-        batch = start_window(self.problem, self._gathered)
+        batch = start_window(self.problem, list(self._recent), before)
         self.prior_parameters = np.array(batch.arrival.reference[-self.problem.np :])
         self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
         self.window.solve(1)
         return True
 
-    def _lost(self, why: str) -> None:
-        """Give up the window and start anew with the next measurements."""
+    def _restart(self, why: str) -> bool:
+        """Give up the window and start anew from the last measurements, or from the next ones if these do not carry a start."""
         self._watch.restarted(why)
-        self.reset()
-        return None
+        began = self._recent[0].stamp_ns
+        before = next((x for stamp, x in self._heads if stamp >= began), None)
+        self.window = None
+        self._terrain = Terrain(self.problem)
+        self._payload = PayloadDetector(self.problem)
+        try:
+            return self._start(before if before is not None and np.all(np.isfinite(before)) else None)
+        except (RuntimeError, InitializationError):
+            self.window = None
+            self._recent.clear()
+            return False

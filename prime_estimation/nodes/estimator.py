@@ -147,6 +147,10 @@ class EstimatorNode:
         """Samples that were refused, late or lost."""
         return sum(self.sensors.inbound.counts.values()) + self.sync.dropped_samples + self.health.lost()
 
-    def _failed(self, error: Exception) -> None:
-        self.health.failure = f"the solver failed and starts anew: {type(error).__name__}: {error}"
-        log.exception("the solver failed", exc_info=error)
+    def _failed(self, error: Exception | str) -> None:
+        if isinstance(error, str):
+            self.health.failure = f"the estimate was lost and starts anew: {error}"
+            log.warning(self.health.failure)
+        else:
+            self.health.failure = f"the solver failed and starts anew: {type(error).__name__}: {error}"
+            log.exception("the solver failed", exc_info=error)

@@ -68,7 +68,9 @@ class Housekeeping:
         if node.latest is not None:
             e = node.latest
             values = {"total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}", "solve time [ms]": f"{e.status.solve_time_ms:.2f}"}
-            values |= {"restarts": e.status.restarts, "refused steps": e.status.refused_steps}
+            values |= {"refused steps": e.status.refused_steps}
+        restarts, reason = node.estimator.last_restart
+        values |= {"restarts": restarts, "reason of the last restart": reason or "none"}
         counts = node.counts()
         summary = "running" if node.latest is not None else "gathering the first estimate"
         self._diagnose(node.health.diagnostics(node.transport.make, node.transport.now_ns(), summary, {**values, **counts}, counts))

@@ -28,7 +28,7 @@ class SolverThread:
     Args:
         estimator: used by this thread only, once it runs.
         publish: called in this thread with every estimate of a newest node.
-        failed: called in this thread with an exception that the estimator did not handle.
+        failed: called in this thread with an exception that the estimator did not handle, or with the reason why it starts anew.
 
     Attributes:
         overruns: updates that began late, with more than one node waiting.
@@ -36,7 +36,7 @@ class SolverThread:
         pending: nodes that wait or are being worked on.
     """
 
-    def __init__(self, estimator: Estimator, publish: Callable[[Estimate], None], failed: Callable[[Exception], None]):
+    def __init__(self, estimator: Estimator, publish: Callable[[Estimate], None], failed: Callable[[Exception | str], None]):
         self._estimator, self._publish, self._failed = estimator, publish, failed
         self._waiting: deque[tuple[Measurement, bool, float]] = deque()
         self._orders: deque[Callable[[Estimator], None]] = deque()
@@ -103,8 +103,10 @@ class SolverThread:
         for i, (measurement, discontinuity, since) in enumerate(nodes):
             if discontinuity:
                 self._estimator.reset()
-            behind = len(nodes) - 1 - i
+            behind, restarts = len(nodes) - 1 - i, self._estimator.last_restart[0]
             estimate = self._estimator.update(measurement, behind % STRIDE == 0)
+            if self._estimator.last_restart[0] > restarts:
+                self._failed(self._estimator.last_restart[1])
             if estimate is not None and behind == 0:
                 latency_ms = 1e3 * (time.perf_counter() - since)
                 self._publish(replace(estimate, status=replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)))

@@ -103,7 +103,7 @@ def test_reset_and_freeze(graph, messages):
     assert g.me.call("/prime/freeze_inertia", asked).success
     assert g.wait(lambda: g.node.estimator.frozen)
     assert g.me.call("/prime/reset", g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0)).success
-    assert g.wait(lambda: g.node.estimator._window is None)
+    assert g.wait(lambda: g.node.estimator.window is None)
 
 
 def test_silence_is_explained(graph, caplog):
@@ -149,6 +149,34 @@ def test_nan_and_jumping_stamps_are_counted_and_survived(graph, messages):
     assert any("NaN" in reason for reason in counts) and counts["joint_jump"] > 0
     assert g.heard["status"][-1].dropped_samples >= 5
     assert all(np.isfinite(m.pose.pose.position.z) for m in g.heard["odometry"])
+
+
+def test_halved_rate_still_works(graph, messages):
+    g, seen = graph(), dict.fromkeys(TYPES, 0)
+    thinned = []
+    for role, message in messages:
+        seen[role] += 1
+        if seen[role] % 2:
+            thinned.append((role, message))
+    g.play(thinned)
+    assert g.wait(lambda: len(g.heard["contact_wrenches"]) > 100)
+    assert g.heard["inertial_parameters"][-1].total_mass == pytest.approx(16.085 + 3.0, abs=0.4)
+    assert g.heard["status"][-1].dropped_samples == 0
+
+
+def test_swapped_names_are_called_out(graph, messages):
+    g, swapped = graph(), []
+    for role, message in messages:
+        if role == "joint_states":
+            message = copy.deepcopy(message)
+            a, b = message.name.index("FL_calf_joint"), message.name.index("RR_thigh_joint")
+            message.name[a], message.name[b] = message.name[b], message.name[a]
+        swapped.append((role, message))
+    g.play(swapped)
+    texts = [s for m in g.heard["status"] for s in m.sensors] + [g.node.health.failure]
+    innovations = [v for m in g.heard["status"] for v in m.normalized_innovations if v == v]
+    assert any("starts anew" in t for t in texts) or max(innovations) > 25.0
+    assert not any(m.valid for m in g.heard["inertial_parameters"]) or max(innovations) > 25.0
 
 
 def test_second_publisher_is_reported(graph, messages):
