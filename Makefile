@@ -14,7 +14,7 @@ help:
 	@echo "make demo          simulate a robot with a hidden payload, estimate it, draw figures (into prime_runs/)"
 	@echo "make test          all tests; make quick leaves the slow ones out, and those under ROS 2"
 	@echo "make test-ros      the nodes under real rclpy, built with colcon (.venv-ros)"
-	@echo "make bench         speed, and accuracy beside a contact-aided EKF"
+	@echo "make bench         accuracy and speed beside a contact-aided EKF, on the runs in RUNS=FOLDER"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
 	@echo "make lint          ruff and clang-format"
 	@echo "make clean         remove .venv and what was built"
@@ -31,6 +31,9 @@ test: $(STAMP)
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow"
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/yardstick.py $(RUNS)
 
 test-install:
 	.ci/test_install $(PYTHON)

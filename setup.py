@@ -44,7 +44,7 @@ class CMakeCore(build_ext):
 def dependency_prefix() -> Path | None:
     """Installation prefix of the Pinocchio that Python would import; headers of another one would not fit its binaries."""
     for entry in map(Path, sys.path):
-        if (entry / "cmeel.prefix").is_dir():
+        if (entry / "cmeel.prefix" / "include" / "pinocchio").is_dir():
             return entry / "cmeel.prefix"
         if (entry / "pinocchio" / "__init__.py").is_file():
             return entry.resolve().parents[2]  # <prefix>/lib/pythonX.Y/site-packages
@@ -108,13 +108,16 @@ def fail(message: str) -> None:
     raise SystemExit(f"prime_estimation: error: {message}")
 
 
+def by_pip() -> bool:
+    """Whether pip is asking (for a wheel or its metadata), not colcon, which runs `egg_info`, `install` and `develop`."""
+    commands = set(sys.argv[1:])
+    return bool(commands & WHEEL_COMMANDS) and not commands & {"install", "develop"}
+
+
 def console_scripts() -> list[str]:
     """`prime`, and for `ros2 run` the nodes, which colcon installs into lib/prime_estimation; with pip they would lie in everybody's PATH."""
-    scripts = ["prime = prime_estimation.cli:main"]
-    if {"install", "develop"} & set(sys.argv[1:]) or not WHEEL_COMMANDS & set(sys.argv[1:]):
-        nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
-        scripts += [f"{name} = prime_estimation.nodes.ros:{name}" for name in nodes]
-    return scripts
+    nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
+    return ["prime = prime_estimation.cli:main"] + [f"{name} = prime_estimation.nodes.ros:{name}" for name in nodes if not by_pip()]
 
 
 def data_files() -> list[tuple[str, list[str]]]:
@@ -123,7 +126,7 @@ def data_files() -> list[tuple[str, list[str]]]:
     files = [("share/ament_index/resource_index/packages", ["resource/prime_estimation"]), (share, ["package.xml"])]
     for room in ("config", "launch"):
         files += [(f"{share}/{folder}", content) for folder, content in folders_below(room)]
-    if WHEEL_COMMANDS & set(sys.argv[1:]) and not {"install", "develop"} & set(sys.argv[1:]):
+    if by_pip():
         # without colcon nothing else installs the message definitions, which the program reads
         files += [(f"share/{folder}", content) for folder, content in folders_below("prime_estimation_msgs/msg")]
     return files

@@ -14,7 +14,7 @@ ORDER = """
     types errors
     stream sync io
     config robot inertia contact
-    problem window start terrain payload watch predict report estimator
+    problem window start terrain payload watch predict report estimator full_information
     metrics evaluate outputs recorded replay
     transport simulate viz
     nodes commands cli
@@ -30,7 +30,7 @@ ONLY = {
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
 FORBIDDEN = {
-    **{room: {"io", "sync", "stream"} for room in ORDER[ORDER.index("config") : ORDER.index("estimator") + 1]},
+    **{room: {"io", "sync", "stream"} for room in ORDER[ORDER.index("config") : ORDER.index("full_information") + 1]},
     **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "simulate", "viz")},
     "simulate": {"estimator", "window", "problem", "nodes", "transport"},
 }

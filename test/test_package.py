@@ -64,9 +64,13 @@ def test_data_files_are_complete(repository, setup_py):
     assert "resource/prime_estimation" in folders["share/ament_index/resource_index/packages"]
 
 
-def test_colcon_gets_no_messages_of_the_other_package(setup_py, monkeypatch):
+def test_colcon_gets_nodes_and_pip_gets_messages(setup_py, monkeypatch):
     monkeypatch.setattr(sys, "argv", "setup.py egg_info --egg-base x build --build-base y install --record z".split())
     assert not any("prime_estimation_msgs" in folder for folder, _ in setup_py["data_files"]())
+    scripts = setup_py["console_scripts"]()
+    assert any(script.startswith("estimator = ") for script in scripts), "ros2 run needs the nodes"
+    monkeypatch.setattr(sys, "argv", ["setup.py", "bdist_wheel"])
+    assert setup_py["console_scripts"]() == scripts[:1]
 
 
 def test_colcon_reads_the_metadata(repository):
@@ -107,7 +111,7 @@ def test_source_distribution_can_be_built_from(repository, tmp_path):
 def test_library_prefix(setup_py, tmp_path, monkeypatch):
     """The libraries to build against are those that Python imports: the first on its path."""
     wheels, ros = tmp_path / "site-packages", tmp_path / "ros" / "lib" / "python3.12" / "site-packages"
-    (wheels / "cmeel.prefix").mkdir(parents=True)
+    (wheels / "cmeel.prefix" / "include" / "pinocchio").mkdir(parents=True)
     (ros / "pinocchio").mkdir(parents=True)
     (ros / "pinocchio" / "__init__.py").touch()
     find = setup_py["dependency_prefix"]
