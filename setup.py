@@ -54,7 +54,8 @@ def dependency_prefix() -> Path | None:
 def rpath(prefix: Path | None, in_tree: bool) -> str:
     """Where the module finds its libraries: beside itself in site-packages, and by absolute path when it is not going to be there."""
     entries = ["$ORIGIN/../cmeel.prefix/lib"]
-    if prefix and (in_tree or prefix.name != "cmeel.prefix"):
+    apart = in_tree or not WHEEL_COMMANDS & set(sys.argv[1:])  # colcon installs into a tree of its own
+    if prefix and (apart or prefix.name != "cmeel.prefix"):
         entries.append(str(prefix / "lib"))
     return ";".join(entries)
 
@@ -115,7 +116,7 @@ def by_pip() -> bool:
 
 
 def console_scripts() -> list[str]:
-    """`prime`, and for `ros2 run` the nodes, which colcon installs into lib/prime_estimation; with pip they would lie in everybody's PATH."""
+    """`prime`, and the nodes for `ros2 run`: colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH."""
     nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
     return ["prime = prime_estimation.cli:main"] + [f"{name} = prime_estimation.nodes.ros:{name}" for name in nodes if not by_pip()]
 

@@ -104,7 +104,8 @@ def test_source_distribution_can_be_built_from(repository, tmp_path):
     subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, check=True)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    rooms = ("prime_estimation/", "prime_estimation_msgs/msg/", "src/", "config/", "launch/", "resource/", "setup", "pyproject", "package.xml", "LICENSE")
+    rooms = ("prime_estimation/", "prime_estimation_msgs/msg/", "src/", "config/", "launch/", "resource/")
+    rooms += ("setup", "pyproject", "package.xml", "LICENSE")
     assert {name for name in wanted if name.startswith(rooms)} <= names
 
 
