@@ -21,8 +21,12 @@ from .window import Window
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
 
 
-def start_window(problem: Problem, measurements: list[Measurement]) -> Window:
+def start_window(problem: Problem, measurements: list[Measurement], before: np.ndarray | None = None) -> Window:
     """A converged window over all measurements but those before the first complete one.
+
+    Args:
+        before: state of a former window at the beginning of the measurements, when the estimate was lost: place, heading, ground and
+            parameters go on from there (with the uncertainty of a first start).
 
     Raises:
         InitializationError: the measurements cannot carry a start (no joint data, or the batch has no solution).
@@ -31,7 +35,7 @@ def start_window(problem: Problem, measurements: list[Measurement]) -> Window:
     if not usable or len(measurements) - usable[0] < 3:
         raise InitializationError("cannot start: the first measurements hold no joint positions and rates", measurements)
     ms = measurements[usable[0] :]
-    xs = _guess(problem, ms)
+    xs = _guess(problem, ms, before)
     inputs = [problem.state_input(m) for m in ms]
     for given, after in zip(inputs, ms[1:]):
         problem.dynamics_input(given, after)
@@ -78,7 +82,7 @@ def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
     return Window(window.problem, arrival, window.inputs[keep], window.stamps[keep], window.xs[keep], window.us[-size:])
 
 
-def _guess(problem: Problem, ms: list[Measurement]) -> list[np.ndarray]:
+def _guess(problem: Problem, ms: list[Measurement], before: np.ndarray | None) -> list[np.ndarray]:
     """Initial states of all nodes; a joint reading that is missing is held."""
     position, velocity = ms[0].position, ms[0].velocity
     joints = []
@@ -91,6 +95,8 @@ def _guess(problem: Problem, ms: list[Measurement]) -> list[np.ndarray]:
     neutral[problem.columns("theta").start + shift : problem.columns("theta").stop + shift] = problem.theta_nominal
     friction = problem.columns("friction")
     neutral[friction.start + shift : friction.stop + shift] = np.log(problem.config.estimator.friction)
+    if before is not None:
+        neutral[problem.nq + problem.nv :] = before[problem.nq + problem.nv :]
     xs = []
     for position, velocity in joints:
         x = neutral.copy()
@@ -98,11 +104,11 @@ def _guess(problem: Problem, ms: list[Measurement]) -> list[np.ndarray]:
         x[problem.nq + problem.nv - problem.nj : problem.nq + problem.nv] = velocity
         xs.append(x)
     if problem.floating:
-        _guess_base(problem, ms, xs)
+        _guess_base(problem, ms, xs, before)
     return xs
 
 
-def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> None:
+def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None) -> None:
     """Attitude, velocity, position and ground heights, written into xs."""
     nq, dt = problem.nq, problem.dt
     R_imu = problem.base_M_imu.rotation
@@ -110,7 +116,7 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -
     turns = [np.eye(3)]
     for gyro in gyros[1:]:
         turns.append(turns[-1] @ pin.exp3(dt * gyro))
-    R0 = _first_attitude(problem, ms, turns)
+    R0 = _first_attitude(problem, ms, turns, before)
     legs = LegForces(problem.robot)
     weights, heights, position = [], [], np.zeros(3)
     for k, (m, x) in enumerate(zip(ms, xs)):
@@ -135,13 +141,15 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -
     if offset is None:
         offset = np.array([0.0, 0.0, -common])
         ground[:] = common
+        if before is not None:
+            offset += [before[0], before[1], np.mean(problem.parameter(before, "height"))]
     columns, shift = problem.columns("height"), nq - problem.nv
     for x in xs:
         x[:3] += offset
         x[columns.start + shift : columns.stop + shift] = ground + offset[2]
 
 
-def _first_attitude(problem: Problem, ms: list[Measurement], turns: list[np.ndarray]) -> np.ndarray:
+def _first_attitude(problem: Problem, ms: list[Measurement], turns: list[np.ndarray], before: np.ndarray | None) -> np.ndarray:
     poses = [(m, pose, turn) for m, turn in zip(ms, turns) for pose in m.mocap]
     if poses:
         candidates = [pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)).toRotationMatrix() @ turn.T for _, p, turn in poses]
@@ -150,7 +158,11 @@ def _first_attitude(problem: Problem, ms: list[Measurement], turns: list[np.ndar
     up = sum((turn @ R_imu @ m.accelerometer for m, turn in zip(ms, turns) if m.accelerometer is not None), np.zeros(3))
     if np.linalg.norm(up) < 1e-3:
         raise InitializationError("cannot start: no specific force and no motion capture, so that up is unknown", ms)
-    return pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), np.array([0.0, 0.0, 1.0])).toRotationMatrix()
+    level = pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), np.array([0.0, 0.0, 1.0])).toRotationMatrix()
+    if before is None:
+        return level
+    ahead, now = pin.Quaternion(before[3:7]).toRotationMatrix()[:, 0], level[:, 0]
+    return pin.exp3(np.array([0.0, 0.0, np.arctan2(ahead[1], ahead[0]) - np.arctan2(now[1], now[0])])) @ level
 
 
 def _first_position(ms: list[Measurement], xs: list[np.ndarray]) -> np.ndarray | None:
