@@ -54,7 +54,7 @@ def dependency_prefix() -> Path | None:
 def rpath(prefix: Path | None, in_tree: bool) -> str:
     """Where the module finds its libraries: beside itself in site-packages, and by absolute path when it is not going to be there."""
     entries = ["$ORIGIN/../cmeel.prefix/lib"]
-    apart = in_tree or not makes_wheel()  # colcon installs into a tree of its own
+    apart = in_tree or not by_pip()  # colcon installs into a tree of its own
     if prefix and (apart or prefix.name != "cmeel.prefix"):
         entries.append(str(prefix / "lib"))
     return ";".join(entries)
@@ -113,12 +113,6 @@ def by_pip() -> bool:
     """Whether pip is asking (for a wheel or its metadata), not colcon, which runs `egg_info`, `install` and `develop`."""
     commands = set(sys.argv[1:])
     return bool(commands & WHEEL_COMMANDS) and not commands & {"install", "develop"}
-
-
-def makes_wheel() -> bool:
-    """True under pip; colcon asks for several commands at once, one of which installs."""
-    commands = set(sys.argv[1:])
-    return bool(WHEEL_COMMANDS & commands) and not {"install", "develop"} & commands
 
 
 def console_scripts() -> list[str]:
