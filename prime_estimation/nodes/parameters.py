@@ -7,17 +7,28 @@ from __future__ import annotations
 from dataclasses import fields
 
 from ..config import Config
+from ..errors import ConfigError
 
 SECTIONS = ("noise", "estimator", "node")
 _WIDE = 1e12  # stands for "no limit" in a range
 
 
 def declare(node, config: Config) -> None:
-    """Declare `noise.*`, `estimator.*` and `node.*`; what the configuration says is the default, what is not tunable is read-only."""
+    """Declare `noise.*`, `estimator.*` and `node.*`; what the configuration says is the default, what is not tunable is read-only.
+
+    Raises:
+        ConfigError: a value that the user gave is of another type or out of range.
+    """
+    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+
     for section in SECTIONS:
         values = getattr(config, section)
         for field in fields(values):
-            node.declare_parameter(f"{section}.{field.name}", getattr(values, field.name), descriptor(field))
+            name = f"{section}.{field.name}"
+            try:
+                node.declare_parameter(name, getattr(values, field.name), descriptor(field))
+            except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+                raise ConfigError(f"parameter {name}: {' '.join(str(error).split())}", name) from error
 
 
 def descriptor(field):

@@ -17,17 +17,20 @@ from ..types import Estimate, Measurement
 
 STRIDE = 3  # moved nodes per solve while catching up: more would let the prediction run away from the data
 
+LATE_S = 0.05  # between two estimates that are published while it is behind
+
 
 class SolverThread:
     """Feeds measurements to an estimator as they come.
 
     Real-time policy: while one update runs, new measurements wait. The window is then moved by all of them, but solved for every
-    `STRIDE`-th only, and only the newest is published: so it catches up instead of queueing solves. Of more than
-    `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
+    `STRIDE`-th only: so it catches up instead of queueing solves. Meanwhile it publishes now and then (`LATE_S`), with an old stamp and a
+    latency that says so. Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind
+    the gap.
 
     Args:
         estimator: used by this thread only, once it runs.
-        publish: called in this thread with every estimate of a newest node.
+        publish: called in this thread with every estimate that is to be published.
         failed: called in this thread with an exception that the estimator did not handle, or with the reason why it starts anew.
 
     Attributes:
@@ -43,6 +46,7 @@ class SolverThread:
         self._condition = threading.Condition()
         self._running = False
         self._thread: threading.Thread | None = None
+        self._published = 0.0
         self.overruns = self.dropped = self.pending = 0
 
     def start(self) -> None:
@@ -107,8 +111,9 @@ class SolverThread:
             estimate = self._estimator.update(measurement, behind % STRIDE == 0)
             if self._estimator.last_restart[0] > restarts:
                 self._failed(self._estimator.last_restart[1])
-            if estimate is not None and behind == 0:
-                latency_ms = 1e3 * (time.perf_counter() - since)
+            now = time.perf_counter()
+            if estimate is not None and (behind == 0 or now - self._published > LATE_S):
+                self._published, latency_ms = now, 1e3 * (now - since)
                 self._publish(replace(estimate, status=replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)))
 
 

