@@ -41,9 +41,10 @@ class Predictor:
     def correct(self, estimate: Estimate) -> None:
         """Start anew from an estimate; keep the samples that are newer."""
         with self._lock:
-            self._start(estimate)
+            last = None
             while self._samples and self._samples[0].stamp_ns <= estimate.stamp_ns:
-                self._samples.popleft()
+                last = self._samples.popleft()
+            self._start(estimate, last)
             for sample in self._samples:
                 self._step(sample)
 
@@ -56,22 +57,28 @@ class Predictor:
                     self._step(sample)
             return self._estimate and self._predicted()
 
-    def _start(self, estimate: Estimate) -> None:
+    def _start(self, estimate: Estimate, last: ImuSample | None) -> None:
         self._estimate, self._stamp_ns = estimate, estimate.stamp_ns
         self._R = pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix()
         self._p = np.array(estimate.position_world)
-        self._v = self._R @ estimate.linear_velocity_base
         self._w = np.array(estimate.angular_velocity_base)
+        self._v = self._R @ (estimate.linear_velocity_base + np.cross(self._w, self.placement.translation))
+        self._force = None if last is None else self._R @ self._specific_force(last)
+
+    def _specific_force(self, sample: ImuSample) -> np.ndarray:
+        return self.placement.rotation @ (sample.linear_acceleration - self._estimate.accelerometer_bias)
 
     def _step(self, sample: ImuSample) -> None:
         dt = 1e-9 * (sample.stamp_ns - self._stamp_ns)
-        R_base_imu, r = self.placement.rotation, self.placement.translation
-        w = R_base_imu @ (sample.angular_velocity - self._estimate.gyro_bias)
-        force = R_base_imu @ (sample.linear_acceleration - self._estimate.accelerometer_bias) - np.cross(w, np.cross(w, r))
+        w = self.placement.rotation @ (sample.angular_velocity - self._estimate.gyro_bias)
         R = self._R @ pin.exp3(0.5 * dt * (self._w + w))
-        v = self._v + dt * (0.5 * (self._R + R) @ force + self.gravity)
-        self._p = self._p + 0.5 * dt * (self._v + v)
-        self._R, self._v, self._w, self._stamp_ns = R, v, w, sample.stamp_ns
+        force = R @ self._specific_force(sample)
+        before = force if self._force is None else self._force
+        v = self._v + dt * (0.5 * (before + force) + self.gravity)
+        arm = self.placement.translation
+        base_before, base_now = self._v - self._R @ np.cross(self._w, arm), v - R @ np.cross(w, arm)
+        self._p = self._p + 0.5 * dt * (base_before + base_now)
+        self._R, self._v, self._w, self._force, self._stamp_ns = R, v, w, force, sample.stamp_ns
 
     def _predicted(self) -> Estimate:
         age = 1e-9 * (self._stamp_ns - self._estimate.stamp_ns)
@@ -84,7 +91,7 @@ class Predictor:
             stamp_ns=self._stamp_ns,
             position_world=self._p.copy(),
             quat_world_base=pin.Quaternion(self._R).normalized().coeffs().copy(),
-            linear_velocity_base=self._R.T @ self._v,
+            linear_velocity_base=self._R.T @ self._v - np.cross(self._w, self.placement.translation),
             angular_velocity_base=self._w.copy(),
             pose_covariance=pose,
         )

@@ -113,23 +113,25 @@ class Problem:
         unseen = UNSEEN_LEGS if m is not None and m.position is None and m.torque is None else 1.0
         base = [unseen * noise.base_force] * 3 + [unseen * noise.base_moment] * 3 if self.floating else []
         node.weight_force = 1.0 / np.concatenate([base, joint])
-        node.weight_xi = self._weight_xi / unseen
+        node.nominal_xi = self._weight_xi / unseen
+        node.weight_xi = node.nominal_xi
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
             node.weight_accelerometer = 1.0 / np.hypot(sampled, noise.accelerometer_model)
 
-    def reweight_slip(self, node: "_core.NodeInput", xi: np.ndarray) -> None:
+    def reweight(self, node: "_core.NodeInput", xi: np.ndarray) -> None:
         """Heavy tails of the contact disturbance: a foot that slips, or is being put down, must not drag the base along.
 
-        Student-t with `dof` degrees of freedom per foot, by iterated reweighting: `w^2 = (dof + d) / (dof + |xi/sigma|^2) / sigma^2`, d = 3 or 6.
+        Student-t by iterated reweighting, per foot (d = 3 or 6): `w^2 = (dof + d) / (dof + |xi/sigma|^2) / sigma^2 <= 1/sigma^2`.
+
+        Args:
+            node: input whose weights are set for the next iteration. xi: (nxi,) its contact disturbance [m/s].
         """
-        dof = self.config.noise.contact_dof
-        start = 0
-        weight = self._weight_xi.copy()
+        dof, weight, start = self.config.noise.contact_dof, node.nominal_xi.copy(), 0
         for size in self._foot_sizes:
             part = slice(start, start + size)
-            square = float(np.sum((xi[part] * self._weight_xi[part]) ** 2))
+            square = float(np.sum((xi[part] * node.nominal_xi[part]) ** 2))
             weight[part] *= min(1.0, np.sqrt((dof + size) / (dof + square)))
             start += size
         node.weight_xi = weight

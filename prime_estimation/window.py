@@ -78,7 +78,7 @@ class Window:
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
         for given, u in zip(self.inputs, self.us):
-            self.problem.reweight_slip(given, u[self.problem.nv :])
+            self.problem.reweight(given, u[self.problem.nv :])
         return converged
 
     def posterior(self) -> None:
