@@ -174,9 +174,10 @@ class DdsTransport:
 
     def close(self) -> None:
         """Leave the domain; other nodes notice at once."""
+        # cyclonedds deletes an entity with its last reference; ours may be held by a node's functions until the process ends
+        for entity in (*self._writers, *(s.reader for s in self._subscriptions), self._participant):
+            entity.__del__()
         self._subscriptions, self._writers = [], []
-        del self._announce
-        self._participant = None
 
 
 class _Subscription:

@@ -166,7 +166,7 @@ def test_halved_rate_still_works(graph, messages):
 
 def test_swapped_names_are_called_out(graph, messages):
     g, swapped = graph(), []
-    for role, message in messages:
+    for role, message in messages[:1300]:
         if role == "joint_states":
             message = copy.deepcopy(message)
             a, b = message.name.index("FL_calf_joint"), message.name.index("RR_thigh_joint")

@@ -233,10 +233,10 @@ def test_lifecycle(tester, estimator):
 
     assert state() == "active"
     assert change(Transition.TRANSITION_DEACTIVATE) and state() == "inactive"
-    assert wait(lambda: tester.count_publishers("/prime/odometry") == 0, 5.0)
+    assert wait(lambda: tester.count_publishers("/prime/odometry") == 0, 15.0)
     assert change(Transition.TRANSITION_CLEANUP) and state() == "unconfigured"
     assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE) and state() == "active"
-    assert wait(lambda: tester.count_publishers("/prime/odometry") == 1, 5.0)
+    assert wait(lambda: tester.count_publishers("/prime/odometry") == 1, 15.0)
 
 
 def test_bad_parameters_are_one_line(domain):
