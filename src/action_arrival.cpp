@@ -3,6 +3,11 @@
 #include "action_arrival.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <algorithm>
+
+#include "square_root.hpp"
 
 namespace prime {
 
@@ -26,11 +31,15 @@ void ActionArrival::calc(const std::shared_ptr<DataAbstract>& data, const ConstR
   data->cost = 0.5 * data->r.squaredNorm();
 }
 
-void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef&, const ConstRef& u) {
+void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u) {
   auto& d = static_cast<Data&>(*data);
   state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
-  d.Ru.setIdentity();
-  L.triangularView<Eigen::Lower>().solveInPlace(d.Ru);
+  invertLower(L, d.Ru);
+}
+
+void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef&, const ConstRef& u) {
+  auto& d = static_cast<Data&>(*data);
+  linearize(data, u);
   d.Lu.noalias() = d.Ru.transpose() * d.r;
   d.Luu.noalias() = d.Ru.transpose() * d.Ru;
 }
@@ -43,21 +52,31 @@ VectorXd ActionArrival::estimate() const {
 
 void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0,
                             const ConstRef& next, const Eigen::Ref<const MatrixXd>& noise) {
-  const int n = state_->get_ndx(), nu = node.get_nu(), nr = node.get_nr();
   node.calc(data, x0, u0);
+  // the knowledge so far, seen from x0 = reference (+) u: root J L, deviation J (m - u)
+  deviation_.resize(state_->get_ndx());
+  state_->diff(reference, x0, deviation_);
+  state_->Jintegrate(reference, deviation_, J_, J_, crocoddyl::second, crocoddyl::setto);
+  invertLower(L, Linv_);
+  if (auto* second = dynamic_cast<ActionSecondOrder*>(&node))
+    advanceSecondOrder(*second, data, x0, u0);
+  else
+    advanceDense(node, data, x0, u0);
+  VectorXd gap(state_->get_ndx());
+  state_->diff(next, data->xnext, gap);
+  mean += gap;
+  reference = next;
+  widen(noise);
+}
+
+void ActionArrival::advanceDense(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0,
+                                 const ConstRef& u0) {
+  const int n = state_->get_ndx(), nu = node.get_nu(), nr = node.get_nr();
   node.calcDiff(data, x0, u0);
   const auto& d = static_cast<const Data&>(*data);
-
-  // the knowledge so far, seen from x0 = reference (+) u: root J L, deviation J (m - u)
-  VectorXd u(n);
-  state_->diff(reference, x0, u);
-  state_->Jintegrate(reference, u, J_, J_, crocoddyl::second, crocoddyl::setto);
-
   // stacked residuals in (dx, du), triangularized
   stacked_.setZero(n + nr, n + nu + 1);
-  Linv_.setIdentity(n, n);
-  L.triangularView<Eigen::Lower>().solveInPlace(Linv_);
-  stacked_.col(n + nu).head(n).noalias() = Linv_ * (mean - u);
+  stacked_.col(n + nu).head(n).noalias() = Linv_ * (mean - deviation_);
   stacked_.topLeftCorner(n, n) = J_.transpose().partialPivLu().solve(Linv_.transpose()).transpose();
   stacked_.block(n, 0, nr, n) = d.Rx;
   stacked_.block(n, n, nr, nu) = d.Ru;
@@ -65,19 +84,97 @@ void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<Data
   const Eigen::HouseholderQR<MatrixXd> qr(stacked_);
   const auto R = qr.matrixQR().topLeftCorner(n + nu, n + nu).triangularView<Eigen::Upper>();
   const VectorXd z = R.solve(qr.matrixQR().col(n + nu).head(n + nu));
-
-  // through the dynamics: [Fx Fu] R^-1, then the process noise
+  // through the dynamics: [Fx Fu] R^-1
   F_.resize(n, n + nu);
   F_ << d.Fx, d.Fu;
-  VectorXd gap(n);
-  state_->diff(next, d.xnext, gap);
   mean.noalias() = F_ * z;
-  mean += gap;
-  reference = next;
-  wide_.resize(n, n + nu + noise.cols());
-  wide_.leftCols(n + nu) = R.transpose().solve(F_.transpose()).transpose();
-  wide_.rightCols(noise.cols()) = noise;
-  setRoot(wide_);
+  rootOf(R.transpose().solve(F_.transpose()).transpose(), L);
+}
+
+/// Eliminates (xi, v) from the stacked residuals in (xi, v, q+, v+, p). The columns of the rest stand in reverse order, so that the
+/// triangle that remains is, read backwards, L^-1.
+void ActionArrival::advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0,
+                                       const ConstRef&) {
+  node.linearize(data, x0);
+  const auto& d = static_cast<const ActionSecondOrder::Data&>(*data);
+  stackRows(node, d);
+  orderColumns(node);
+  sortRows();
+  triangularizeStaircase(sorted_, sorted_.rows(), sorted_first_, work_);
+  const int n = state_->get_ndx(), k = sorted_.cols() - 1 - n;
+  J_ = sorted_.block(k, k, n, n).reverse();
+  rhs_ = sorted_.col(k + n).segment(k, n).reverse();
+  for (int i = 0; i < n; ++i)
+    if (J_(i, i) < 0.0) J_.row(i) *= -1.0, rhs_[i] *= -1.0;
+  invertLower(J_, L);
+  mean.noalias() = L.triangularView<Eigen::Lower>() * rhs_;
+}
+
+/// Rows in z = (xi, v+, q, v, p | right-hand side), with dq = E^-1 (dq+ - T dv+): from then on its q stands for q+.
+void ActionArrival::stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d) {
+  const int n = state_->get_ndx(), nv = node.nv(), nj = node.nj(), nb = node.nb(), nxi = node.nxi(), dense = d.S.rows();
+  const int nu = nxi + nv, nz = nu + n, q = nu, v = nu + nv, from = n + nu;
+  stacked_.setZero(from + 2 * nj + dense, nz + 1);
+  stacked_.block(0, nu, n, n) = Linv_;
+  stacked_.block(0, nu, n, nb).noalias() = Linv_.leftCols(nb) * J_.topLeftCorner(nb, nb).inverse();
+  stacked_.col(nz).head(n).noalias() = Linv_.triangularView<Eigen::Lower>() * (mean - deviation_);
+  stacked_.block(n, 0, nv, nz) = d.force_weight.asDiagonal() * d.G;
+  stacked_.block(n + nv, 0, nxi, nxi).diagonal() = d.diagonal.head(nxi);
+  stacked_.block(from, q + nb, nj, nj).diagonal() = d.diagonal.segment(q + nb, nj);
+  stacked_.block(from + nj, v + nb, nj, nj).diagonal() = d.diagonal.segment(v + nb, nj);
+  for (std::size_t i = 0; i < d.columns.size(); ++i) stacked_.col(d.columns[i]).tail(dense) = d.S.col(i);
+  stacked_.col(nz).tail(nu + 2 * nj + dense) = -d.r;
+  auto position = stacked_.middleCols(q, nv);
+  auto velocity = stacked_.middleCols(nxi, nv);
+  position.leftCols(nb) = (position.leftCols(nb) * d.E.inverse()).eval();
+  velocity.leftCols(nb).noalias() -= position.leftCols(nb) * d.T;
+  velocity.rightCols(nj) -= node.dt * position.rightCols(nj);
+}
+
+/// The stacked rows in the column order of the elimination, sorted by their first nonzero column; rows without weight are left out.
+void ActionArrival::sortRows() {
+  const int rows = stacked_.rows(), nz = stacked_.cols() - 1;
+  first_.assign(rows, nz);
+  for (int j = 0; j < nz; ++j)
+    for (int i = 0; i < rows; ++i)
+      if (target_[j] < first_[i] && stacked_(i, j) != 0.0) first_[i] = target_[j];
+  order_.clear();
+  for (int i = 0; i < rows; ++i)
+    if (first_[i] < nz) order_.push_back(i);
+  std::stable_sort(order_.begin(), order_.end(), [this](const int a, const int b) { return first_[a] < first_[b]; });
+  sorted_.resize(order_.size(), nz + 1);
+  sorted_first_.resize(order_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i) sorted_first_[i] = first_[order_[i]];
+  for (int j = 0; j <= nz; ++j) {
+    const auto from = stacked_.col(j);
+    auto to = sorted_.col(j < nz ? target_[j] : nz);
+    for (std::size_t i = 0; i < order_.size(); ++i) to[i] = from[order_[i]];
+  }
+}
+
+/// Column order of the elimination: (xi, v, p, v+, q+), all but xi reversed.
+void ActionArrival::orderColumns(const ActionSecondOrder& node) {
+  const int nv = node.nv(), nxi = node.nxi(), np = node.np, nu = nxi + nv;
+  target_.resize(nu + 2 * nv + np);
+  for (int i = 0; i < nxi; ++i) target_[i] = i;
+  for (int i = 0; i < nv; ++i) {
+    target_[nu + nv + i] = nxi + nv - 1 - i;
+    target_[nxi + i] = nxi + nv + np + nv - 1 - i;
+    target_[nu + i] = nxi + nv + np + 2 * nv - 1 - i;
+  }
+  for (int i = 0; i < np; ++i) target_[nu + 2 * nv + i] = nxi + nv + np - 1 - i;
+}
+
+/// Covariance += noise noise^T: a lower triangular root changes only from the first row that the noise touches.
+void ActionArrival::widen(const Eigen::Ref<const MatrixXd>& noise) {
+  const int n = L.rows();
+  int top = 0;
+  while (top < n && noise.row(top).isZero(0.0)) ++top;
+  const int m = n - top;
+  if (m == 0) return;
+  wide_.resize(m, m + noise.cols());
+  wide_ << L.bottomRightCorner(m, m), noise.bottomRows(m);
+  rootOf(wide_, L.bottomRightCorner(m, m));
 }
 
 void ActionArrival::redefine(const std::vector<int>& indices, const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
@@ -97,22 +194,9 @@ void ActionArrival::redefine(const std::vector<int>& indices, const Eigen::Ref<c
   for (int i = 0; i < k; ++i) mean[indices[i]] = means[i];
   state_->integrate(reference, dx, moved);
   reference = moved;
-  setRoot(wide);
+  rootOf(wide, L);
 }
 
-void ActionArrival::inflate(const Eigen::Ref<const MatrixXd>& noise) {
-  MatrixXd wide(L.rows(), L.cols() + noise.cols());
-  wide << L, noise;
-  setRoot(wide);
-}
-
-/// Lower triangular L with L L^T = wide wide^T and a positive diagonal.
-void ActionArrival::setRoot(const MatrixXd& wide) {
-  const Eigen::HouseholderQR<MatrixXd> qr(wide.transpose());
-  const auto n = wide.rows();
-  L = qr.matrixQR().topRows(n).triangularView<Eigen::Upper>().transpose();
-  for (int i = 0; i < n; ++i)
-    if (L(i, i) < 0.0) L.col(i) *= -1.0;
-}
+void ActionArrival::inflate(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }
 
 }  // namespace prime

@@ -2,9 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 #pragma once
 
-#include <Eigen/QR>
-
-#include "action_least_squares.hpp"
+#include "action_second_order.hpp"
 
 namespace prime {
 
@@ -16,12 +14,16 @@ namespace prime {
 /// which keeps the gradient of the cost-to-come; L is a lower triangular square root of the covariance of state and parameters.
 class ActionArrival : public ActionLeastSquares {
  public:
-  ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state, const Eigen::VectorXd& reference, const Eigen::MatrixXd& covariance);
+  ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state, const Eigen::VectorXd& reference,
+                const Eigen::MatrixXd& covariance);
 
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override { calc(data, x, mean); }
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override { calcDiff(data, x, mean); }
+
+  /// `Fu` and `Ru = L^-1` only: what StageArrival needs.
+  void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u);
 
   /// Let a node leave: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0, u0), push it through the node's dynamics and add the
   /// process noise `noise` (ndx, k), a square root of its covariance.
@@ -33,7 +35,8 @@ class ActionArrival : public ActionLeastSquares {
                const ConstRef& reference, const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
   /// Replace the knowledge of the variables `indices` (of the tangent) by `rows * dx + N(0, std^2)`, and shift their reference by `change`.
-  void redefine(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows, const ConstRef& stddev, const ConstRef& change);
+  void redefine(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows, const ConstRef& stddev,
+                const ConstRef& change);
 
   /// Add independent noise: covariance += noise noise^T.
   void inflate(const Eigen::Ref<const Eigen::MatrixXd>& noise);
@@ -46,10 +49,17 @@ class ActionArrival : public ActionLeastSquares {
   Eigen::MatrixXd L;
 
  private:
-  void setRoot(const Eigen::MatrixXd& wide);
+  void advanceDense(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
+  void advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
+  void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
+  void orderColumns(const ActionSecondOrder& node);
+  void sortRows();
+  void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
-  Eigen::MatrixXd Linv_, J_, stacked_, wide_, F_;
-  Eigen::VectorXd rhs_;
+  Eigen::MatrixXd Linv_, J_, stacked_, sorted_, wide_, F_;
+  Eigen::VectorXd rhs_, work_, deviation_;
+  std::vector<int> target_;  ///< column of a variable of z in the order of elimination
+  std::vector<int> first_, order_, sorted_first_;
 };
 
 }  // namespace prime

@@ -20,6 +20,7 @@ using ConstRef = ActionLeastSquares::ConstRef;
 Matrix3d baseRotation(const ConstRef& x) { return Eigen::Quaterniond(x[6], x[3], x[4], x[5]).toRotationMatrix(); }
 
 constexpr int kPoseRows = 6 * NodeInput::kPoses;
+constexpr int kNext = 0, kPosition = 6, kVelocity = 12;  // columns of the base's v+, q, v in the dense rows
 
 }  // namespace
 
@@ -54,17 +55,13 @@ NodeInput::NodeInput(const ContactDynamics& d)
 ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics_,
                                      const ParameterLayout& layout_, const pinocchio::SE3& base_M_imu_, const VectorXd& nominal_,
                                      const bool inverse_)
-    : ActionLeastSquares(state, dynamics_->nv() + dynamics_->nxi(),
-                         dynamics_->nv() + dynamics_->nxi() + 2 * dynamics_->nj() + 9 + kPoseRows, layout_.size),
+    : ActionSecondOrder(state, dynamics_->nv(), dynamics_->nj(), dynamics_->nxi(), 9 + kPoseRows, layout_.size, dynamics_->options.dt,
+                        inverse_),
       input(std::make_shared<NodeInput>(*dynamics_)),
       dynamics(dynamics_),
       layout(layout_),
       base_M_imu(base_M_imu_),
-      nominal(nominal_),
-      inverse(inverse_),
-      nv_(dynamics_->nv()),
-      nj_(dynamics_->nj()),
-      nxi_(dynamics_->nxi()) {
+      nominal(nominal_) {
   if (nominal.size() != static_cast<int>(dynamics->ntheta() + dynamics->nfeet() + 1))
     throw std::invalid_argument("nominal parameters: theta of every link, one height per foot, log friction");
   row_encoder_ = nv_ + nxi_;
@@ -73,9 +70,22 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std
   row_tilt_ = row_gyro_ + 3;
   row_pose_ = row_tilt_ + 3;
   row_accelerometer_ = row_pose_ + kPoseRows;
+  if (!dynamics->floating_base) return;
+  auto take = [this](const int start, const int size) {
+    const int at = columns_.size();
+    for (int i = 0; i < size; ++i) columns_.push_back(start + i);
+    return at;
+  };
+  const int q = nu_, p = q + 2 * nv_;
+  take(nxi_, 6);  // kNext
+  take(q, 6);
+  take(q + nv_, 6);
+  column_gyro_ = layout.gyro_bias >= 0 ? take(p + layout.gyro_bias, 3) : -1;
+  column_accelerometer_ = layout.accelerometer_bias >= 0 ? take(p + layout.accelerometer_bias, 3) : -1;
+  column_mocap_ = layout.mocap >= 0 ? take(p + layout.mocap, 3) : -1;
 }
 
-void ActionMeasurement::setParameters(Data& d, const ConstRef& x) const {
+bool ActionMeasurement::setParameters(Data& d, const ConstRef& x) const {
   const auto p = x.tail(layout.size);
   const auto nt = dynamics->ntheta(), nf = dynamics->nfeet();
   d.theta = nominal.head(nt);
@@ -83,40 +93,48 @@ void ActionMeasurement::setParameters(Data& d, const ConstRef& x) const {
   if (layout.theta >= 0) d.theta = p.segment(layout.theta, nt);
   if (layout.height >= 0) d.height = p.segment(layout.height, nf);
   const double log_friction = layout.friction >= 0 ? p[layout.friction] : nominal[nt + nf];
-  dynamics->setParameters(d.dynamics, d.theta, d.height, std::exp(log_friction));
+  return dynamics->setParameters(d.dynamics, d.theta, d.height, std::exp(log_friction));
+}
+
+/// v+ of the forward form. The window evaluates a node again and again at the same point: nothing is done twice.
+void ActionMeasurement::solveDynamics(Data& d, const ConstRef& x, const ConstRef& u) const {
+  const auto q = x.head(dynamics->nq()), v = x.segment(dynamics->nq(), nv_);
+  const auto xi = u.tail(nxi_);
+  auto& dyn = d.dynamics;
+  d.force = u.head(nv_);
+  d.force.tail(nj_) += input->torque;
+  const bool moved = setParameters(d, x);
+  if (d.solved && !moved && dyn.q == q && dyn.v == v && dyn.force == d.force && dyn.xi == xi) return;
+  // the last solution of the same node is the best start; after a failure or for another node it is the velocity
+  d.q_step = d.solved && d.input == input.get() ? dyn.vplus : v;
+  d.solved = false;
+  dynamics->prepare(dyn, q, v, d.force, xi);
+  dynamics->solve(dyn, d.q_step);
+  d.solved = true;
+  d.input = input.get();
 }
 
 void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) {
   auto& d = static_cast<Data&>(*data);
   const auto nq = dynamics->nq();
-  const auto v = x.segment(nq, nv_);
-  setParameters(d, x);
-  d.force.setZero();
-  d.force.tail(nj_) = input->torque;
   if (inverse) {
-    dynamics->prepare(d.dynamics, x.head(nq), v, d.force, u.tail(nxi_));
-    dynamics->residual(d.dynamics, u.head(nv_), true);
-    d.r.head(nv_) = input->weight_force.cwiseProduct(d.dynamics.g) / dynamics->options.dt;
+    setParameters(d, x);
+    d.force.setZero();
+    d.force.tail(nj_) = input->torque;
+    dynamics->prepare(d.dynamics, x.head(nq), x.segment(nq, nv_), d.force, u.tail(nxi_));
+    dynamics->residual(d.dynamics, u.head(nv_));
+    d.r.head(nv_) = input->weight_force.cwiseProduct(d.dynamics.g) / dt;
   } else {
-    d.force += u.head(nv_);
-    // the last solution of the same node is the best start; after a failure or for another node it is the velocity
-    const bool warm = !d.fresh && d.input == input.get();
-    if (warm) d.q_step = d.dynamics.vplus;
-    dynamics->prepare(d.dynamics, x.head(nq), v, d.force, u.tail(nxi_));
-    if (!warm) d.q_step = v;
-    d.fresh = true;
-    dynamics->solve(d.dynamics, d.q_step);
-    d.fresh = false;
-    d.input = input.get();
+    solveDynamics(d, x, u);
     d.r.head(nv_) = input->weight_force.cwiseProduct(u.head(nv_));
   }
   d.r.segment(nv_, nxi_) = input->weight_xi.cwiseProduct(u.tail(nxi_));
-  d.q_step = dynamics->options.dt * d.dynamics.vplus;
+  d.q_step = dt * d.dynamics.vplus;
   pinocchio::integrate(dynamics->model(), x.head(nq), d.q_step, d.xnext.head(nq));
   d.xnext.segment(nq, nv_) = d.dynamics.vplus;
   d.xnext.tail(np) = x.tail(np);
   stateResidual(d, x);
-  accelerometer(d, x, false);
+  accelerometer(d, x);
   d.cost = 0.5 * d.r.squaredNorm();
 }
 
@@ -147,8 +165,7 @@ void ActionMeasurement::stateResidual(Data& d, const ConstRef& x) const {
     if (layout.gyro_bias >= 0) e += p.segment<3>(layout.gyro_bias);
     d.r.segment<3>(row_gyro_) = in.weight_gyro * e;
   }
-  if (in.weight_tilt > 0.0)
-    d.r.segment<3>(row_tilt_) = in.weight_tilt * ((R * Rbi).row(2) - in.orientation.row(2)).transpose();
+  if (in.weight_tilt > 0.0) d.r.segment<3>(row_tilt_) = in.weight_tilt * ((R * Rbi).row(2) - in.orientation.row(2)).transpose();
   const Matrix3d offset = layout.mocap >= 0 ? pinocchio::exp3(Vector3d(p.segment<3>(layout.mocap))) : Matrix3d::Identity();
   for (std::size_t i = 0; i < NodeInput::kPoses; ++i) {
     const auto& pose = in.pose[i];
@@ -160,150 +177,181 @@ void ActionMeasurement::stateResidual(Data& d, const ConstRef& x) const {
   }
 }
 
-void ActionMeasurement::stateJacobian(Data& d, const ConstRef& x) const {
-  const auto nq = dynamics->nq();
+/// Weights of the rows that touch one variable, and the dense rows but for the accelerometer's, in the variables of z.
+void ActionMeasurement::sensorJacobian(Data& d, const ConstRef& x) const {
   const auto& in = *input;
-  const auto p = x.tail(np);
-  const auto np0 = 2 * nv_;
-  d.Rx.block(row_encoder_, nv_ - nj_, nj_, nj_).diagonal() = in.weight_position;
-  d.Rx.block(row_rate_, 2 * nv_ - nj_, nj_, nj_).diagonal() = in.weight_velocity;
-  d.Rx.middleRows(row_gyro_, 6 + kPoseRows).setZero();
+  const auto q = nu_ + nv_ - nj_;
+  d.diagonal.head(nxi_) = in.weight_xi;
+  d.diagonal.segment(q, nj_) = in.weight_position;
+  d.diagonal.segment(q + nv_, nj_) = in.weight_velocity;
+  d.S.setZero();
   if (!dynamics->floating_base) return;
-
-  const Vector3d v = x.segment<3>(nq), omega = x.segment<3>(nq + 3);
   const Matrix3d R = baseRotation(x), Rbi = base_M_imu.rotation();
   if (in.weight_gyro > 0.0) {
-    d.Rx.block<3, 3>(row_gyro_, nv_ + 3) = in.weight_gyro * Rbi.transpose();
-    if (layout.gyro_bias >= 0) d.Rx.block<3, 3>(row_gyro_, np0 + layout.gyro_bias).diagonal().setConstant(in.weight_gyro);
+    d.S.block<3, 3>(0, kVelocity + 3) = in.weight_gyro * Rbi.transpose();
+    if (column_gyro_ >= 0) d.S.block<3, 3>(0, column_gyro_).diagonal().setConstant(in.weight_gyro);
   }
-  if (in.weight_tilt > 0.0)
-    d.Rx.block<3, 3>(row_tilt_, 3) = in.weight_tilt * Rbi.transpose() * skew(Vector3d(R.row(2).transpose()));
-  const Vector3d phi = layout.mocap >= 0 ? Vector3d(p.segment<3>(layout.mocap)) : Vector3d::Zero();
+  if (in.weight_tilt > 0.0) d.S.block<3, 3>(3, kPosition + 3) = in.weight_tilt * Rbi.transpose() * skew(Vector3d(R.row(2).transpose()));
+  poseJacobian(d, x);
+}
+
+void ActionMeasurement::poseJacobian(Data& d, const ConstRef& x) const {
+  const auto nq = dynamics->nq();
+  const Vector3d v = x.segment<3>(nq), omega = x.segment<3>(nq + 3);
+  const Matrix3d R = baseRotation(x);
+  const Vector3d phi = layout.mocap >= 0 ? Vector3d(x.tail(np).segment<3>(layout.mocap)) : Vector3d::Zero();
   Matrix3d Jlog, Jexp;
   for (std::size_t i = 0; i < NodeInput::kPoses; ++i) {
-    const auto& pose = in.pose[i];
+    const auto& pose = input->pose[i];
     if (!(pose.weight_position > 0.0) && !(pose.weight_rotation > 0.0)) continue;
-    const auto row = row_pose_ + 6 * i;
+    const auto row = row_pose_ - row_gyro_ + 6 * i;
     const double wp = pose.weight_position, wr = pose.weight_rotation, s = pose.age;
-    d.Rx.block<3, 3>(row, 0) = wp * R;
-    d.Rx.block<3, 3>(row, 3) = wp * s * R * skew(v);
-    d.Rx.block<3, 3>(row, nv_) = -wp * s * R;
+    d.S.block<3, 3>(row, kPosition) = wp * R;
+    d.S.block<3, 3>(row, kPosition + 3) = wp * s * R * skew(v);
+    d.S.block<3, 3>(row, kVelocity) = -wp * s * R;
     const Vector3d back = -s * omega;
     const Matrix3d turn = pinocchio::exp3(back), offset = pinocchio::exp3(phi);
     pinocchio::Jlog3(Matrix3d(pose.rotation.transpose() * R * turn * offset), Jlog);
-    d.Rx.block<3, 3>(row + 3, 3) = wr * Jlog * (turn * offset).transpose();
+    d.S.block<3, 3>(row + 3, kPosition + 3) = wr * Jlog * (turn * offset).transpose();
     pinocchio::Jexp3(back, Jexp);
-    d.Rx.block<3, 3>(row + 3, nv_ + 3) = -wr * s * Jlog * offset.transpose() * Jexp;
-    if (layout.mocap >= 0) {
-      pinocchio::Jexp3(phi, Jexp);
-      d.Rx.block<3, 3>(row + 3, np0 + layout.mocap) = wr * Jlog * Jexp;
-    }
+    d.S.block<3, 3>(row + 3, kVelocity + 3) = -wr * s * Jlog * offset.transpose() * Jexp;
+    if (column_mocap_ < 0) continue;
+    pinocchio::Jexp3(phi, Jexp);
+    d.S.block<3, 3>(row + 3, column_mocap_) = wr * Jlog * Jexp;
   }
 }
 
-void ActionMeasurement::accelerometer(Data& d, const ConstRef& x, const bool jacobian) const {
-  const double weight = input->weight_accelerometer, dt = dynamics->options.dt;
-  const auto row = row_accelerometer_;
-  if (!jacobian) d.r.segment<3>(row).setZero();
-  if (jacobian) {
-    d.Rx.middleRows<3>(row).setZero();
-    d.Ru.middleRows<3>(row).setZero();
-  }
+void ActionMeasurement::accelerometer(Data& d, const ConstRef& x) const {
+  const double weight = input->weight_accelerometer;
+  d.r.tail<3>().setZero();
   if (!dynamics->floating_base || !(weight > 0.0)) return;
   const auto nq = dynamics->nq();
   const Eigen::Matrix<double, 6, 1> v0 = x.segment<6>(nq), v1 = d.dynamics.vplus.head<6>(), mid = 0.5 * (v0 + v1), a = (v1 - v0) / dt;
   const Vector3d v = mid.head<3>(), omega = mid.tail<3>(), r = base_M_imu.translation(), alpha = a.tail<3>();
-  const Matrix3d R = baseRotation(x), Rbi = base_M_imu.rotation();
-  const Vector3d gravity = R.transpose() * dynamics->model().gravity.linear();
-  if (!jacobian) {
-    Vector3d f = a.head<3>() + omega.cross(v) + alpha.cross(r) + omega.cross(omega.cross(r)) - gravity;
-    f = Rbi.transpose() * f - input->accelerometer;
-    if (layout.accelerometer_bias >= 0) f += x.tail(np).segment<3>(layout.accelerometer_bias);
-    d.r.segment<3>(row) = weight * f;
-    return;
-  }
-  const Matrix3d scaled = weight * Rbi.transpose();
+  const Vector3d gravity = baseRotation(x).transpose() * dynamics->model().gravity.linear();
+  Vector3d f = a.head<3>() + omega.cross(v) + alpha.cross(r) + omega.cross(omega.cross(r)) - gravity;
+  f = base_M_imu.rotation().transpose() * f - input->accelerometer;
+  if (layout.accelerometer_bias >= 0) f += x.tail(np).segment<3>(layout.accelerometer_bias);
+  d.r.tail<3>() = weight * f;
+}
+
+void ActionMeasurement::accelerometerJacobian(Data& d, const ConstRef& x) const {
+  const double weight = input->weight_accelerometer;
+  if (!dynamics->floating_base || !(weight > 0.0)) return;
+  const auto nq = dynamics->nq();
+  const Eigen::Matrix<double, 6, 1> mid = 0.5 * (x.segment<6>(nq) + d.dynamics.vplus.head<6>());
+  const Vector3d v = mid.head<3>(), omega = mid.tail<3>(), r = base_M_imu.translation();
+  const Vector3d gravity = baseRotation(x).transpose() * dynamics->model().gravity.linear();
+  const Matrix3d scaled = weight * base_M_imu.rotation().transpose();
   Eigen::Matrix<double, 3, 6> d_mid, d_a;
   d_mid << scaled * skew(omega), -scaled * (skew(v) + skew(Vector3d(omega.cross(r))) + skew(omega) * skew(r));
   d_a << scaled, -scaled * skew(r);
-  const Eigen::Matrix<double, 3, 6> d_v1 = 0.5 * d_mid + d_a / dt;
-  d.Rx.block<3, 3>(row, 3) -= scaled * skew(gravity);
-  d.Rx.block<3, 6>(row, nv_) += 0.5 * d_mid - d_a / dt;
-  if (layout.accelerometer_bias >= 0) d.Rx.block<3, 3>(row, 2 * nv_ + layout.accelerometer_bias).diagonal().array() += weight;
-  if (inverse) {
-    d.Ru.block<3, 6>(row, 0) += d_v1;
-  } else {
-    const auto ndx = state_->get_ndx();
-    d.Rx.middleRows<3>(row).noalias() += d_v1 * d.D.topLeftCorner(6, ndx);
-    d.Ru.middleRows<3>(row).noalias() += d_v1 * d.D.topRightCorner(6, nu_);
-  }
+  auto rows = d.S.bottomRows<3>();
+  rows.block<3, 6>(0, kNext) = 0.5 * d_mid + d_a / dt;
+  rows.block<3, 3>(0, kPosition + 3) = -scaled * skew(gravity);
+  rows.block<3, 6>(0, kVelocity) = 0.5 * d_mid - d_a / dt;
+  if (column_accelerometer_ >= 0) rows.block<3, 3>(0, column_accelerometer_).diagonal().setConstant(weight);
 }
 
-/// G = dg/d(q, v, p, xi) in the columns of (x, u); the columns of w or v+ are left to the form.
+/// G = dg/dz, z = (xi, v+, q, v, p)
 void ActionMeasurement::collectDerivatives(Data& d) const {
   auto& dyn = d.dynamics;
   dynamics->derivatives(dyn);
-  const auto np0 = 2 * nv_, nx = state_->get_ndx();
-  d.G.middleCols(np0, np).setZero();
-  d.G.leftCols(nv_) = dyn.g_q;
-  d.G.middleCols(nv_, nv_) = dyn.g_v;
-  if (layout.theta >= 0) d.G.middleCols(np0 + layout.theta, dynamics->ntheta()) = dyn.g_theta;
-  if (layout.height >= 0) d.G.middleCols(np0 + layout.height, dynamics->nfeet()) = dyn.g_height;
-  if (layout.friction >= 0) d.G.col(np0 + layout.friction) = dyn.friction * dyn.g_friction;
-  d.G.middleCols(nx + nv_, nxi_) = dyn.g_xi;
+  const auto p = nu_ + 2 * nv_;
+  d.G.leftCols(nxi_) = dyn.g_xi;
+  d.G.middleCols(nxi_, nv_) = dyn.A;
+  d.G.middleCols(nu_, nv_) = dyn.g_q;
+  d.G.middleCols(nu_ + nv_, nv_) = dyn.g_v;
+  if (layout.theta >= 0) d.G.middleCols(p + layout.theta, dynamics->ntheta()) = dyn.g_theta;
+  if (layout.height >= 0) d.G.middleCols(p + layout.height, dynamics->nfeet()) = dyn.g_height;
+  if (layout.friction >= 0) d.G.col(p + layout.friction) = dyn.friction * dyn.g_friction;
+}
+
+void ActionMeasurement::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) {
+  auto& d = static_cast<Data&>(*data);
+  collectDerivatives(d);
+  d.has_D = false;
+  d.force_weight = input->weight_force / dt;
+  if (dynamics->floating_base) {
+    // q+ = q (+) dt v+ of a free-flyer
+    const Eigen::Matrix<double, 6, 1> step = dt * d.dynamics.vplus.head<6>();
+    Eigen::Matrix<double, 6, 6> J;
+    d.E = pinocchio::exp6(pinocchio::Motion(step)).toActionMatrixInverse();
+    pinocchio::Jexp6(pinocchio::Motion(step), J);
+    d.T = dt * J;
+  }
+  sensorJacobian(d, x);
+  accelerometerJacobian(d, x);
+}
+
+/// dv+/d(q, v, p, u): the linear system of the implicit function theorem, or a selection in the inverse form.
+void ActionMeasurement::makeD(Data& d) const {
+  if (d.has_D) return;
+  const auto nx = state_->get_ndx();
+  d.has_D = true;
+  if (inverse) {
+    d.D.setZero();
+    d.D.middleCols(nx, nv_).diagonal().setOnes();
+    return;
+  }
+  d.D.leftCols(nx) = -d.G.rightCols(nx);
+  d.D.middleCols(nx, nv_).setZero();
+  d.D.middleCols(nx, nv_).diagonal().setConstant(dt);
+  d.D.rightCols(nxi_) = -d.G.leftCols(nxi_);
+  d.dynamics.lu.compute(d.G.middleCols(nxi_, nv_));
+  d.D = d.dynamics.lu.solve(d.D).eval();
+}
+
+/// Rx, Ru of the explicit form.
+void ActionMeasurement::makeResidualJacobians(Data& d) const {
+  const auto nx = state_->get_ndx();
+  const auto q = nv_ - nj_;
+  d.Rx.setZero();
+  d.Ru.setZero();
+  if (inverse) {
+    d.Rx.topRows(nv_) = d.force_weight.asDiagonal() * d.G.rightCols(nx);
+    d.Ru.topLeftCorner(nv_, nv_) = d.force_weight.asDiagonal() * d.G.middleCols(nxi_, nv_);
+    d.Ru.topRightCorner(nv_, nxi_) = d.force_weight.asDiagonal() * d.G.leftCols(nxi_);
+  } else {
+    d.Ru.topLeftCorner(nv_, nv_).diagonal() = input->weight_force;
+  }
+  d.Ru.block(nv_, nv_, nxi_, nxi_).diagonal() = input->weight_xi;
+  d.Rx.block(row_encoder_, q, nj_, nj_).diagonal() = input->weight_position;
+  d.Rx.block(row_rate_, nv_ + q, nj_, nj_).diagonal() = input->weight_velocity;
+  if (!dynamics->floating_base) return;
+  for (std::size_t i = kPosition; i < columns_.size(); ++i) d.Rx.col(columns_[i] - nu_).tail(d.S.rows()) = d.S.col(i);
+  const auto by_next = d.S.bottomLeftCorner<3, 6>();
+  d.Rx.bottomRows<3>().noalias() += by_next * d.D.topLeftCorner(6, nx);
+  d.Ru.bottomRows<3>().noalias() += by_next * d.D.topRightCorner(6, nu_);
 }
 
 void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef&) {
   auto& d = static_cast<Data&>(*data);
-  auto& dyn = d.dynamics;
   const auto nx = state_->get_ndx();
-  const double dt = dynamics->options.dt;
-  collectDerivatives(d);
-  if (inverse) {
-    d.G.middleCols(nx, nv_) = dyn.A;
-    d.D.setZero();
-    d.D.middleCols(nx, nv_).diagonal().setOnes();
-    const auto scale = (input->weight_force / dt).asDiagonal();
-    d.Rx.topRows(nv_).noalias() = scale * d.G.leftCols(nx);
-    d.Ru.topRows(nv_).noalias() = scale * d.G.rightCols(nu_);
-  } else {
-    d.G.middleCols(nx, nv_).setZero();
-    d.G.middleCols(nx, nv_).diagonal().setConstant(-dt);
-    dyn.lu.compute(dyn.A);
-    d.D.noalias() = dyn.lu.solve(d.G);
-    d.D *= -1.0;
-    d.Ru.topLeftCorner(nv_, nv_).diagonal() = input->weight_force;
-  }
-  d.Ru.block(nv_, nv_, nxi_, nxi_).diagonal() = input->weight_xi;
-
-  // q+ = q (+) dt v+
-  d.q_step = dt * dyn.vplus;
-  pinocchio::dIntegrate(dynamics->model(), x.head(dynamics->nq()), d.q_step, d.Jq, pinocchio::ARG0);
-  pinocchio::dIntegrate(dynamics->model(), x.head(dynamics->nq()), d.q_step, d.Jv, pinocchio::ARG1);
-  const int nb = dynamics->floating_base ? 6 : 0;
+  const int nb = nv_ - nj_;
+  linearize(data, x);
+  makeD(d);
+  makeResidualJacobians(d);
   d.Fx.middleRows(nv_, nv_) = d.D.leftCols(nx);
   d.Fu.middleRows(nv_, nv_) = d.D.rightCols(nu_);
   d.Fx.topRows(nv_) = dt * d.D.leftCols(nx);
   d.Fu.topRows(nv_) = dt * d.D.rightCols(nu_);
-  if (nb > 0) {
-    d.Fx.topRows<6>().noalias() = dt * d.Jv.topLeftCorner<6, 6>() * d.D.topLeftCorner(6, nx);
-    d.Fu.topRows<6>().noalias() = dt * d.Jv.topLeftCorner<6, 6>() * d.D.topRightCorner(6, nu_);
-    d.Fx.topLeftCorner<6, 6>() += d.Jq.topLeftCorner<6, 6>();
-  }
-  d.Fx.topLeftCorner(nv_, nv_).diagonal().tail(nv_ - nb).array() += 1.0;
+  d.Fx.topRows(nb).noalias() = d.T * d.D.topLeftCorner(nb, nx);
+  d.Fu.topRows(nb).noalias() = d.T * d.D.topRightCorner(nb, nu_);
+  d.Fx.topLeftCorner(nb, nb) += d.E;
+  d.Fx.topLeftCorner(nv_, nv_).diagonal().tail(nj_).array() += 1.0;
   d.Fx.bottomRightCorner(np, np).setIdentity();
-
-  stateJacobian(d, x);
-  accelerometer(d, x, true);
   assembleSparse(d, false);
 }
 
 void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) {
   auto& d = static_cast<Data&>(*data);
-  d.Rx.topRows(nv_).setZero();
+  sensorJacobian(d, x);
+  d.diagonal.head(nxi_).setZero();
+  d.D.setZero();
+  d.force_weight.setZero();
+  makeResidualJacobians(d);
   d.Ru.setZero();
-  d.Rx.bottomRows<3>().setZero();
-  stateJacobian(d, x);
   assembleSparse(d, true);
 }
 
@@ -343,10 +391,10 @@ void ActionMeasurement::assembleSparse(Data& d, const bool terminal) const {
 }
 
 void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data, VectorXd& f, MatrixXd& f_x, MatrixXd& f_u) const {
-  const auto& d = static_cast<const Data&>(*data);
+  auto& d = static_cast<Data&>(*data);
   const auto& dyn = d.dynamics;
   const auto nx = state_->get_ndx();
-  const double dt = dynamics->options.dt;
+  makeD(d);
   f = dyn.impulse / dt;
   // velocity of the material points, then the law
   MatrixXd c = dyn.Jmid * d.D;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <pinocchio/spatial/se3.hpp>
 
-#include "action_least_squares.hpp"
+#include "action_second_order.hpp"
 #include "contact_dynamics.hpp"
 #include "state_parameters.hpp"
 
@@ -42,7 +42,7 @@ struct NodeInput {
   Eigen::Matrix3d orientation;                 ///< world <- IMU, from its own filter (yaw not used)
   Eigen::VectorXd weight_position, weight_velocity;
   double weight_gyro = 0.0, weight_accelerometer = 0.0, weight_tilt = 0.0;
-  Eigen::VectorXd weight_force, weight_xi;     ///< (nv), (nxi) process disturbances
+  Eigen::VectorXd weight_force, weight_xi;  ///< (nv), (nxi) process disturbances
   PoseInput pose[kPoses];
 };
 
@@ -53,41 +53,39 @@ struct NodeInput {
 ///
 /// Time meaning: v_k is the mean velocity over the step that ends at node k; rates and gyro are means over it, torque and specific
 /// force are triangular means centred at the node, as is the contact force lambda_k/dt.
-class ActionMeasurement : public ActionLeastSquares {
+class ActionMeasurement : public ActionSecondOrder {
  public:
-  struct Data : ActionLeastSquares::Data {
+  struct Data : ActionSecondOrder::Data {
     template <template <typename Scalar> class Model>
-    Data(Model<double>* const model, const ContactDynamics& dynamics)
-        : ActionLeastSquares::Data(model), dynamics(dynamics), fresh(true) {
-      const auto nv = dynamics.nv(), n = model->get_state()->get_ndx() + model->get_nu();
-      G = Eigen::MatrixXd::Zero(nv, n);
-      D = G;
-      q_step = Eigen::VectorXd::Zero(nv);
-      dq = q_step;
-      force = q_step;
-      Jq = Eigen::MatrixXd::Zero(nv, nv);
-      Jv = Jq;
-      height = Eigen::VectorXd::Zero(dynamics.nfeet());
-      theta = Eigen::VectorXd::Zero(dynamics.ntheta());
-    }
+    Data(Model<double>* const model, const ContactDynamics& dynamics, const std::size_t dense_rows, const std::vector<int>& columns)
+        : ActionSecondOrder::Data(model, dynamics.nv(), dynamics.nv() - dynamics.nj(), dense_rows, columns),
+          dynamics(dynamics),
+          D(Eigen::MatrixXd::Zero(dynamics.nv(), G.cols())),
+          q_step(Eigen::VectorXd::Zero(dynamics.nv())),
+          dq(q_step),
+          force(q_step),
+          height(Eigen::VectorXd::Zero(dynamics.nfeet())),
+          theta(Eigen::VectorXd::Zero(dynamics.ntheta())) {}
     ContactDynamics::Data dynamics;
-    Eigen::MatrixXd G, D;  ///< d g/d(x, u) and d v+/d(x, u), columns (q, v, p, u)
+    Eigen::MatrixXd D;  ///< d v+/d(q, v, p, u), made from G on demand
     Eigen::VectorXd q_step, dq, force, height, theta;
-    Eigen::MatrixXd Jq, Jv;
     const void* input = nullptr;  ///< whose solution is in `dynamics`: the Newton iteration starts there
-    bool fresh;
+    bool solved = false;          ///< `dynamics` holds the solution of its own inputs
+    bool has_D = false;           ///< D belongs to G
   };
 
   ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics, const ParameterLayout& layout,
                     const pinocchio::SE3& base_M_imu, const Eigen::VectorXd& nominal, bool inverse);
 
-  std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this, *dynamics); }
+  std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this, *dynamics, dense_rows(), columns_); }
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
 
-  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calcDiff, with Jacobians in x and u.
+  void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
+
+  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last linearization, with Jacobians in x and u.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f, Eigen::MatrixXd& f_x, Eigen::MatrixXd& f_u) const;
 
   std::shared_ptr<NodeInput> input;
@@ -95,18 +93,24 @@ class ActionMeasurement : public ActionLeastSquares {
   const ParameterLayout layout;
   const pinocchio::SE3 base_M_imu;
   const Eigen::VectorXd nominal;  ///< theta, heights, log friction used where they are no parameters
-  const bool inverse;
 
  private:
-  void setParameters(Data& d, const ConstRef& x) const;
+  bool setParameters(Data& d, const ConstRef& x) const;
+  void solveDynamics(Data& d, const ConstRef& x, const ConstRef& u) const;
   void stateResidual(Data& d, const ConstRef& x) const;
-  void stateJacobian(Data& d, const ConstRef& x) const;
-  void accelerometer(Data& d, const ConstRef& x, bool jacobian) const;
+  void sensorJacobian(Data& d, const ConstRef& x) const;
+  void poseJacobian(Data& d, const ConstRef& x) const;
+  void accelerometer(Data& d, const ConstRef& x) const;
+  void accelerometerJacobian(Data& d, const ConstRef& x) const;
   void collectDerivatives(Data& d) const;
+  void makeD(Data& d) const;
+  void makeResidualJacobians(Data& d) const;
   void assembleSparse(Data& d, bool terminal) const;
+  std::size_t dense_rows() const { return nr_ - row_gyro_; }
 
-  std::size_t nv_, nj_, nxi_;
   std::size_t row_encoder_, row_rate_, row_gyro_, row_tilt_, row_pose_, row_accelerometer_;
+  std::vector<int> columns_;                               ///< variables of z that the dense rows touch
+  int column_gyro_, column_accelerometer_, column_mocap_;  ///< where the parameters lie among them; -1: nowhere
 };
 
 }  // namespace prime

@@ -85,7 +85,7 @@ VectorXd residualDynamics(const ContactDynamics& dynamics, const VectorXd& q, co
   ContactDynamics::Data data(dynamics);
   dynamics.setParameters(data, theta, height, friction);
   dynamics.prepare(data, q, v, force, xi);
-  dynamics.residual(data, vplus, false);
+  dynamics.residual(data, vplus);
   return data.g;
 }
 
@@ -281,7 +281,9 @@ BOOST_PYTHON_MODULE(_core) {
       .def("calc", &calcTerminal<ActionMeasurement>)
       .def("calcDiff", &calcDiff<ActionMeasurement>)
       .def("calcDiff", &calcDiffTerminal<ActionMeasurement>)
-      .def("contact_forces", &contactForces, "Forces (3 nc) [N] at the last calcDiff, with Jacobians in x and u.")
+      .def("linearize", +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& x) { node.linearize(data, x); },
+           "Implicit linearization at the last calc: what the window's solver uses instead of calcDiff.")
+      .def("contact_forces", &contactForces, "Forces (3 nc) [N] at the last linearization, with Jacobians in x and u.")
       .def("contact_kinematics", &contactKinematics);
 
   bp::class_<ActionLinear, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionLinear>, boost::noncopyable>("ActionLinear", bp::no_init)

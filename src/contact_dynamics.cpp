@@ -75,6 +75,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vecto
     ++count[contact.foot];
     support.push_back(supportIndices(model, contact.joint));
   }
+  for (const auto link : links) link_support_.push_back(supportIndices(model, link));
   for (const auto n : count) {
     foot_xi.push_back(nxi_);
     foot_xi_size.push_back(n > 1 ? 6 : 3);
@@ -97,7 +98,6 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       friction(0.8),
       M(MatrixXd::Zero(d.nv(), d.nv())),
       A(M),
-      Ainv(M),
       bias(v),
       g(v),
       g_try(v),
@@ -107,6 +107,7 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       loss(VectorXd::Zero(d.nj())),
       dloss(loss),
       scale(v),
+      root_scale(v),
       q_mid(q),
       half_step(v),
       J(MatrixXd::Zero(3 * d.nc(), d.nv())),
@@ -137,18 +138,18 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
       lu(d.nv()),
       path(d.nv()),
-      columns(6, d.nv()),
-      LJ(MatrixXd::Zero(3, d.nv())),
-      body_jacobian(MatrixXd::Zero(6, d.nv())),
+      LJ(3, d.nv()),
       body_regressor(MatrixXd::Zero(6, 10)),
+      regressor(body_regressor),
       a(v),
       parameters_set(false) {}
 
-void ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta, const Eigen::Ref<const VectorXd>& height,
+bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta, const Eigen::Ref<const VectorXd>& height,
                                     const double friction) const {
+  const bool same_ground = data.height == height && data.friction == friction;
   data.height = height;
   data.friction = friction;
-  if (data.parameters_set && data.theta == theta) return;
+  if (data.parameters_set && data.theta == theta) return !same_ground;
   data.theta = theta;
   data.parameters_set = true;
   Eigen::Matrix<double, 10, 1> pi;
@@ -159,6 +160,7 @@ void ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>
     data.dtheta[i] = jacobian;
     data.model.inertias[links[i]] = pinocchio::Inertia::FromDynamicParameters(pi);
   }
+  return true;
 }
 
 void ContactDynamics::contactKinematics(Data& data) const {
@@ -201,6 +203,7 @@ void ContactDynamics::prepare(Data& data, const Eigen::Ref<const VectorXd>& q, c
   data.M = data.pin.M.selfadjointView<Eigen::Upper>();
   data.bias = pinocchio::nonLinearEffects(data.model, data.pin_bias, data.q, data.v);
   data.scale = data.M.diagonal().cwiseInverse();
+  data.root_scale = data.scale.cwiseSqrt();
   contactKinematics(data);
 }
 
@@ -212,24 +215,20 @@ Vector3d ContactDynamics::disturbance(const Data& data, const std::size_t i) con
   return xi;
 }
 
-void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus, const bool derivatives) const {
+void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus) const {
   data.velocity.noalias() = data.Jmid * vplus;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     Vector3d c = data.velocity.segment<3>(3 * i) + disturbance(data, i);
     c.z() += data.psi[i] / options.dt;
-    if (derivatives) {
-      data.law_now.evaluate(c, data.friction, data.law[i]);
-      data.impulse.segment<3>(3 * i) = data.law[i].impulse;
-    } else {
-      data.impulse.segment<3>(3 * i) = data.law_now.impulse(c, data.friction);
-    }
+    data.law_now.evaluate(c, data.friction, data.law[i]);
+    data.impulse.segment<3>(3 * i) = data.law[i].impulse;
   }
 }
 
-void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vplus, const bool matrix) const {
+void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vplus) const {
   const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
   data.vplus = vplus;
-  evaluateLaw(data, data.vplus, matrix);
+  evaluateLaw(data, data.vplus);
   data.a = data.vplus - data.v;
   data.g.noalias() = data.M * data.a;
   data.g += dt * (data.bias - data.force);
@@ -242,23 +241,30 @@ void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vpl
     data.dloss[j] = joint_damping[j] + joint_friction[j] * e2 / (root * root * root);
     data.g[offset + j] += dt * data.loss[j];
   }
-  if (!matrix) return;
+}
+
+/// A = dg/dv+ = M - J^T (d lambda/dc) Jmid + losses, at the point of the last residual.
+void ContactDynamics::matrix(Data& data) const {
   data.A = data.M;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const auto Ji = data.J.middleRows<3>(3 * i);
-    data.LJ.noalias() = data.law[i].d_velocity * data.Jmid.middleRows<3>(3 * i);
-    data.A.noalias() -= Ji.transpose() * data.LJ;
+    const Matrix3d& L = data.law[i].d_velocity;
+    for (const auto k : support[i]) {
+      const Vector3d column = L * data.Jmid.block<3, 1>(3 * i, k);
+      for (const auto m : support[i]) data.A(m, k) -= data.J.block<3, 1>(3 * i, m).dot(column);
+    }
   }
-  for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * dt * data.dloss[j];
+  const auto offset = nv() - nj();
+  for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * options.dt * data.dloss[j];
 }
 
 bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
-  residual(data, guess, true);
+  residual(data, guess);
   auto norm = [&data]() { return data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>(); };
-  auto merit = [&data]() { return data.g.cwiseProduct(data.scale.cwiseSqrt()).squaredNorm(); };
+  auto merit = [&data]() { return data.g.cwiseProduct(data.root_scale).squaredNorm(); };
   double value = merit();
   for (data.iterations = 0; data.iterations < options.max_iterations; ++data.iterations) {
     if (norm() < options.tolerance) return true;
+    matrix(data);
     data.lu.compute(data.A);
     data.step.noalias() = data.lu.solve(data.g);
     if (!data.step.allFinite()) return false;
@@ -266,13 +272,12 @@ bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess
     double t = 1.0, next = value;
     for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
       data.g_try = data.v_try - t * data.step;
-      residual(data, data.g_try, false);
+      residual(data, data.g_try);
       next = merit();
       if (next < (1.0 - 1e-4 * t) * value) break;
     }
     const bool stuck = !(next < value);
-    residual(data, data.g_try, true);
-    value = merit();
+    value = next;
     if (stuck) break;
   }
   // at round-off level the merit cannot fall further: accept what a relative test would accept
@@ -304,8 +309,8 @@ void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess)
 
 void ContactDynamics::derivatives(Data& data) const {
   const double dt = options.dt;
+  matrix(data);
   data.a = (data.vplus - data.v) / dt;
-  pinocchio::rnea(data.model, data.pin_bias, data.q, data.v, data.a);
   pinocchio::computeRNEADerivatives(data.model, data.pin, data.q, data.v, data.a);
   data.g_q = dt * data.pin.dtau_dq;
   data.g_v = dt * data.pin.dtau_dv - data.M;
@@ -316,7 +321,6 @@ void ContactDynamics::derivatives(Data& data) const {
   data.g_friction.setZero();
   pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
   pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
-  data.mid_v *= options.midpoint ? 0.5 * dt : 0.0;
   for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
   for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
 }
@@ -331,12 +335,10 @@ void ContactDynamics::addForceGeometry(Data& data, const std::size_t i) const {
     const Motion S(data.pin.J.col(k));
     const Vector3d dp = pointVelocity(data.pin.J.col(k), data.center[i]), turning = dp.cross(lambda);
     data.dphi_q(i, k) = dp.z();
-    for (const auto m : support[i]) {
-      const Motion Sm(data.pin.J.col(m));
-      double change = Sm.angular().dot(turning);
-      if (joint[k] <= joint[m]) change += S.cross(Sm).toVector().dot(wrench.toVector());
-      data.g_q(m, k) -= change;
-    }
+    // (S_k x S_m) . f = -S_m . (S_k x* f)
+    const Force moved(Vector3d::Zero(), turning), turned = moved - S.cross(wrench);
+    for (const auto m : support[i])
+      data.g_q(m, k) -= data.pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
   }
 }
 
@@ -357,8 +359,13 @@ void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const
     const Vector3d dp = pointVelocity(data.pin_mid.J.col(k), data.center_mid[i]);
     data.dvel_mid.block<3, 1>(3 * i, k) = dV.linear() + dV.angular().cross(data.point_mid[i]) + V.angular().cross(dp);
   }
-  data.dvel_q.middleRows<3>(3 * i).noalias() = data.dvel_mid.middleRows<3>(3 * i) * data.mid_q;
-  data.dvel_v.middleRows<3>(3 * i).noalias() = data.dvel_mid.middleRows<3>(3 * i) * data.mid_v;
+  const int nb = nv() - nj();
+  const double half = options.midpoint ? 0.5 * options.dt : 0.0;
+  const auto base = data.dvel_mid.block(3 * i, 0, 3, nb);
+  data.dvel_q.middleRows<3>(3 * i) = data.dvel_mid.middleRows<3>(3 * i);
+  data.dvel_v.middleRows<3>(3 * i) = half * data.dvel_mid.middleRows<3>(3 * i);
+  data.dvel_q.block(3 * i, 0, 3, nb).noalias() = base * data.mid_q.topLeftCorner(nb, nb);
+  data.dvel_v.block(3 * i, 0, 3, nb).noalias() = half * base * data.mid_v.topLeftCorner(nb, nb);
   if (foot_xi_size[foot] != 6) return;
   const Vector3d xi_angular = data.xi.segment<3>(foot_xi[foot] + 3);
   const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
@@ -374,9 +381,15 @@ void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) con
   velocityDerivatives(data, i);
   const auto Ji = data.J.middleRows<3>(3 * i);
   data.LJ.noalias() = data.law[i].d_velocity.transpose() * Ji;  // (J^T L)^T
-  data.g_q.noalias() -= data.LJ.transpose() * data.dvel_q.middleRows<3>(3 * i);
-  data.g_q.noalias() -= data.dpsi[i] / dt * data.LJ.row(2).transpose() * data.dphi_q.row(i);
-  data.g_v.noalias() -= data.LJ.transpose() * data.dvel_v.middleRows<3>(3 * i);
+  for (const auto k : support[i]) {
+    Vector3d dc = data.dvel_q.block<3, 1>(3 * i, k);
+    dc.z() += data.dpsi[i] / dt * data.dphi_q(i, k);
+    const Vector3d dc_v = data.dvel_v.block<3, 1>(3 * i, k);
+    for (const auto m : support[i]) {
+      data.g_q(m, k) -= data.LJ.col(m).dot(dc);
+      data.g_v(m, k) -= data.LJ.col(m).dot(dc_v);
+    }
+  }
   data.g_xi.middleCols<3>(foot_xi[foot]) -= data.LJ.transpose();
   if (foot_xi_size[foot] == 6) {
     const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
@@ -390,17 +403,14 @@ void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) con
 
 void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {
   const auto link = links[i];
-  pinocchio::bodyRegressor(data.pin_bias.v[link], data.pin_bias.a_gf[link], data.body_regressor);
-  data.columns.topRows<6>().setZero();
-  for (const auto j : model_.supports[link]) {
-    if (j == 0) continue;
-    for (int n = 0; n < model_.joints[j].nv(); ++n) {
-      const auto k = model_.joints[j].idx_v() + n;
-      data.columns.col(k) = data.pin.oMi[link].actInv(Motion(data.pin.J.col(k))).toVector();
-    }
+  const auto& oMi = data.pin.oMi[link];
+  pinocchio::bodyRegressor(oMi.actInv(data.pin.ov[link]), oMi.actInv(data.pin.oa_gf[link]), data.body_regressor);
+  data.regressor.noalias() = options.dt * data.body_regressor * data.dtheta[i];
+  auto out = data.g_theta.middleCols<10>(10 * i);
+  for (const auto k : link_support_[i]) {
+    const Motion S = oMi.actInv(Motion(data.pin.J.col(k)));
+    out.row(k).noalias() = S.toVector().transpose() * data.regressor;
   }
-  const Eigen::Matrix<double, 6, 10> regressor = options.dt * data.body_regressor * data.dtheta[i];
-  data.g_theta.middleCols<10>(10 * i).noalias() = data.columns.transpose() * regressor;
 }
 
 void logCholeskyToDynamic(const Eigen::Ref<const VectorXd>& theta, Eigen::Matrix<double, 10, 1>& pi,

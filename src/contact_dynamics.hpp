@@ -57,11 +57,11 @@ class ContactDynamics {
     Eigen::VectorXd q, v, vplus, force, xi;  ///< point of the last evaluation; force = S^T tau + w
     Eigen::VectorXd theta, height;           ///< parameters of the last evaluation
     double friction;                         ///< mu
-    Eigen::MatrixXd M, A, Ainv;              ///< mass matrix (symmetric, with armature), d g / d v+, its inverse
-    Eigen::VectorXd bias, g, g_try, step, v_try, v_start, loss, dloss, scale;
+    Eigen::MatrixXd M, A;                    ///< mass matrix (symmetric, with armature), d g / d v+
+    Eigen::VectorXd bias, g, g_try, step, v_try, v_start, loss, dloss, scale, root_scale;
     Eigen::VectorXd q_mid, half_step;        ///< where the contact velocity is taken
     Eigen::MatrixXd J, Jmid;                 ///< (3 nc, nv) contact Jacobians
-    Eigen::MatrixXd mid_q, mid_v;            ///< d q_mid / d (q, v)
+    Eigen::MatrixXd mid_q, mid_v;            ///< difference of q (+) half_step by q, by half_step: the identity but for the base
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
     std::vector<double> phi, psi, dpsi;      ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
@@ -76,8 +76,8 @@ class ContactDynamics {
     Eigen::MatrixXd dphi_q;                  ///< (nc, nv)
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
     std::vector<pinocchio::Motion> path;     ///< velocity along the support of a contact
-    Eigen::Matrix<double, 6, Eigen::Dynamic> columns;
-    Eigen::MatrixXd LJ, body_jacobian, body_regressor;
+    Eigen::Matrix<double, 3, Eigen::Dynamic> LJ;
+    Eigen::MatrixXd body_regressor, regressor;
     Eigen::VectorXd a;
     bool parameters_set;
   };
@@ -87,20 +87,22 @@ class ContactDynamics {
                   const DynamicsOptions& options);
 
   /// Set theta (log-Cholesky, 10 per link), ground heights (per foot) and friction coefficient.
-  void setParameters(Data& data, const Eigen::Ref<const Eigen::VectorXd>& theta, const Eigen::Ref<const Eigen::VectorXd>& height,
+  /// False when nothing has changed.
+  bool setParameters(Data& data, const Eigen::Ref<const Eigen::VectorXd>& theta, const Eigen::Ref<const Eigen::VectorXd>& height,
                      double friction) const;
 
   /// Kinematics, mass matrix and bias at (q, v). `force` = S^T tau + w [N, Nm].
   void prepare(Data& data, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
                const Eigen::Ref<const Eigen::VectorXd>& force, const Eigen::Ref<const Eigen::VectorXd>& xi) const;
 
-  /// g and contact impulses at v+ (after prepare); with `matrix`, A = dg/dv+ as well.
-  void residual(Data& data, const Eigen::Ref<const Eigen::VectorXd>& vplus, bool matrix) const;
+  /// g, contact impulses and slopes of the law at v+ (after prepare).
+  void residual(Data& data, const Eigen::Ref<const Eigen::VectorXd>& vplus) const;
 
-  /// Newton solution v+ (after prepare), started from `guess`, from v, then along softer contacts. Throws std::runtime_error that says what was infeasible.
+  /// Newton solution v+ (after prepare), started from `guess`, from v, then along softer contacts. Throws std::runtime_error that says what
+  /// was infeasible.
   void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
 
-  /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last residual(..., true).
+  /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last solve or residual.
   void derivatives(Data& data) const;
 
   std::size_t nq() const { return model_.nq; }
@@ -124,7 +126,8 @@ class ContactDynamics {
  private:
   bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
   void contactKinematics(Data& data) const;
-  void evaluateLaw(Data& data, const Eigen::VectorXd& vplus, bool derivatives) const;
+  void evaluateLaw(Data& data, const Eigen::VectorXd& vplus) const;
+  void matrix(Data& data) const;
   Eigen::Vector3d disturbance(const Data& data, std::size_t contact) const;
   void addForceGeometry(Data& data, std::size_t contact) const;
   void velocityDerivatives(Data& data, std::size_t contact) const;
@@ -133,6 +136,7 @@ class ContactDynamics {
 
   pinocchio::Model model_;
   std::vector<std::size_t> joint_of_index_;
+  std::vector<std::vector<std::size_t>> link_support_;  ///< per estimated link: velocity indices that move it
   std::size_t nxi_;
 };
 

@@ -43,15 +43,6 @@ struct ContactLaw {
     return alpha;
   }
 
-  /// Impulse alone: what a line search needs.
-  Eigen::Vector3d impulse(const Eigen::Vector3d& c, const double mu) const {
-    const double ct2 = c.head<2>().squaredNorm(), T = mu * mu * ct2;
-    const double b = c[2] + (convex ? 0.0 : mu * (std::sqrt(ct2 + smoothing * smoothing) - smoothing));
-    const double alpha = solveAlpha(b, T);
-    const double d = 2.0 / (kappa * (alpha * alpha - T));
-    return {-mu * mu * d * c[0], -mu * mu * d * c[1], d * alpha};
-  }
-
   /// Impulse with its derivatives.
   void evaluate(const Eigen::Vector3d& c, const double mu, Result& out) const {
     const Eigen::Vector2d ct = c.head<2>();

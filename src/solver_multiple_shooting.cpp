@@ -8,7 +8,6 @@
 
 namespace prime {
 
-using Eigen::Lower;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -18,22 +17,18 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
   dxs_.assign(T + 1, VectorXd::Zero(n));
   fs_try_ = dxs_;
   P_.assign(T + 1, MatrixXd::Zero(n, n));
-  W_.assign(1, MatrixXd::Zero(n, n));
-  for (std::size_t t = 0; t < T; ++t) {
-    const auto nu = problem_->get_runningModels()[t]->get_nu();
-    dus_.push_back(VectorXd::Zero(nu));
-    WU_.push_back(MatrixXd::Zero(n, nu));
-    Y_.push_back(MatrixXd::Zero(nu, n));
-    S_.push_back(MatrixXd::Zero(nu, n));
-  }
+  for (const auto& model : problem_->get_runningModels()) dus_.push_back(VectorXd::Zero(model->get_nu()));
   th_stop_ = 1e-9;
   alphas_ = {1.0, 0.5, 0.25, 0.125, 0.0625};
   reg_min_ = 1e-9;
 }
 
-std::size_t SolverMultipleShooting::parameters(const std::size_t t) const {
-  const auto* node = dynamic_cast<const ActionLeastSquares*>(problem_->get_runningModels()[t].get());
-  return node ? node->np : 0;
+/// Nodes may have been exchanged since the last solve.
+void SolverMultipleShooting::bindStages() {
+  const auto& models = problem_->get_runningModels();
+  stages_.resize(models.size());
+  for (std::size_t t = 0; t < models.size(); ++t)
+    if (!stages_[t] || !stages_[t]->fits(*models[t])) stages_[t] = Stage::make(*models[t]);
 }
 
 /// Nodes are independent; an exception must not leave a parallel region, so the first one is carried out of it.
@@ -75,54 +70,17 @@ void SolverMultipleShooting::linearize() {
     if (t == T)
       problem_->get_terminalModel()->calcDiff(problem_->get_terminalData(), xs_[T]);
     else
-      problem_->get_runningModels()[t]->calcDiff(problem_->get_runningDatas()[t], xs_[t], us_[t]);
+      stages_[t]->linearize(*problem_->get_runningModels()[t], problem_->get_runningDatas()[t], xs_[t], us_[t]);
   });
 }
 
 bool SolverMultipleShooting::riccati() {
-  const std::size_t T = problem_->get_T(), n = problem_->get_ndx();
+  const std::size_t T = problem_->get_T();
   Vxx_[T] = problem_->get_terminalData()->Lxx;
   Vx_[T] = problem_->get_terminalData()->Lx;
-  auto& W = W_[0];
   for (std::size_t t = T; t-- > 0;) {
-    const auto& d = *problem_->get_runningDatas()[t];
-    const auto np = parameters(t), m = n - np;
-    const MatrixXd& V = Vxx_[t + 1];
-    Vx_[t + 1].noalias() += V * fs_[t + 1];
-    const auto Fx = d.Fx.topRows(m);
-    const auto Fu = d.Fu.topRows(m);
-    W.noalias() = V.leftCols(m) * Fx;
-    W.rightCols(np) += V.rightCols(np);
-    WU_[t].noalias() = V.leftCols(m) * Fu;
-
-    Qxx_[t] = d.Lxx;
-    Qxx_[t].triangularView<Lower>() += Fx.transpose() * W.topRows(m);
-    Qxx_[t].bottomRows(np) += W.bottomRows(np);
-    Qxu_[t] = d.Lxu;
-    Qxu_[t].noalias() += Fx.transpose() * WU_[t].topRows(m);
-    Qxu_[t].bottomRows(np) += WU_[t].bottomRows(np);
-    Quu_[t] = d.Luu;
-    Quu_[t].noalias() += Fu.transpose() * WU_[t].topRows(m);
-    Qx_[t] = d.Lx;
-    Qx_[t].noalias() += Fx.transpose() * Vx_[t + 1].head(m);
-    Qx_[t].tail(np) += Vx_[t + 1].tail(np);
-    Qu_[t] = d.Lu;
-    Qu_[t].noalias() += Fu.transpose() * Vx_[t + 1].head(m);
-
-    Quu_[t].diagonal() *= 1.0 + preg_;
-    Quu_llt_[t].compute(Quu_[t]);
-    if (Quu_llt_[t].info() != Eigen::Success) return false;
-    k_[t] = Quu_llt_[t].solve(Qu_[t]);
-    Y_[t] = Qxu_[t].transpose();
-    Quu_llt_[t].matrixL().solveInPlace(Y_[t]);
-    S_[t] = Y_[t];
-    Quu_llt_[t].matrixU().solveInPlace(S_[t]);
-    K_[t] = S_[t];
-    Vx_[t] = Qx_[t];
-    Vx_[t].noalias() -= Qxu_[t] * k_[t];
-    Qxx_[t].triangularView<Lower>() -= Y_[t].transpose() * Y_[t];
-    Vxx_[t] = Qxx_[t].selfadjointView<Lower>();
-    if (!Vx_[t].allFinite()) return false;
+    Vx_[t + 1].noalias() += Vxx_[t + 1] * fs_[t + 1];
+    if (!stages_[t]->eliminate(*problem_->get_runningDatas()[t], Vxx_[t + 1], Vx_[t + 1], preg_, Vxx_[t], Vx_[t])) return false;
   }
   return true;
 }
@@ -131,25 +89,16 @@ bool SolverMultipleShooting::riccati() {
 void SolverMultipleShooting::rollout() {
   const std::size_t T = problem_->get_T();
   dxs_[0].setZero();
-  slope_ = curvature_ = gaps_ = 0.0;
+  Along along;
+  gaps_ = 0.0;
   for (std::size_t t = 0; t < T; ++t) {
-    const auto& d = *problem_->get_runningDatas()[t];
-    dus_[t] = -k_[t];
-    dus_[t].noalias() -= K_[t] * dxs_[t];
-    dxs_[t + 1] = fs_[t + 1];
-    dxs_[t + 1].noalias() += d.Fx * dxs_[t];
-    dxs_[t + 1].noalias() += d.Fu * dus_[t];
-    const auto& ls = static_cast<const ActionLeastSquares::Data&>(d);
-    VectorXd dr = ls.Ru * dus_[t];
-    dr.noalias() += ls.Rx * dxs_[t];
-    slope_ += dr.dot(d.r);
-    curvature_ += dr.squaredNorm();
+    stages_[t]->step(*problem_->get_runningDatas()[t], dxs_[t], fs_[t + 1], dus_[t], dxs_[t + 1], along);
     gaps_ += fs_[t + 1].lpNorm<1>();
   }
   const auto& d = static_cast<const ActionLeastSquares::Data&>(*problem_->get_terminalData());
-  const VectorXd dr = d.Rx * dxs_[T];
-  slope_ += dr.dot(d.r);
-  curvature_ += dr.squaredNorm();
+  along.add(d.Rx * dxs_[T], d.r);
+  slope_ = along.slope;
+  curvature_ = along.curvature;
 }
 
 bool SolverMultipleShooting::lineSearch() {
@@ -190,6 +139,7 @@ bool SolverMultipleShooting::lineSearch() {
 bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter,
                                    const bool is_feasible, const double regularization) {
   Eigen::setNbThreads(1);  // Eigen's own threads make small products slower by an order of magnitude
+  bindStages();
   setCandidate(xs, us, is_feasible);
   preg_ = std::isnan(regularization) ? 0.0 : regularization;
   nu_ = 1.0;
@@ -221,32 +171,12 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
 }
 
 void SolverMultipleShooting::computePosterior() {
-  const std::size_t T = problem_->get_T(), n = problem_->get_ndx();
   P_[0].setZero();
-  for (std::size_t t = 0; t < T; ++t) {
-    const auto& d = *problem_->get_runningDatas()[t];
-    const auto np = parameters(t), m = n - np;
-    auto& closed = W_[0];
-    closed.topRows(m) = d.Fx.topRows(m);
-    closed.topRows(m).noalias() -= d.Fu.topRows(m) * S_[t];
-    WU_[t].topRows(m) = d.Fu.topRows(m);
-    Quu_llt_[t].matrixU().solveInPlace<Eigen::OnTheRight>(WU_[t].topRows(m));
-    const MatrixXd Y = closed.topRows(m) * P_[t];
-    auto& P = P_[t + 1];
-    P.topLeftCorner(m, m).triangularView<Lower>() = Y * closed.topRows(m).transpose();
-    P.topLeftCorner(m, m).triangularView<Lower>() += WU_[t].topRows(m) * WU_[t].topRows(m).transpose();
-    P.topLeftCorner(m, m).triangularView<Eigen::StrictlyUpper>() = P.topLeftCorner(m, m).transpose().eval();
-    P.topRightCorner(m, np) = Y.rightCols(np);
-    P.bottomLeftCorner(np, m) = Y.rightCols(np).transpose();
-    P.bottomRightCorner(np, np) = P_[t].bottomRightCorner(np, np);
-  }
+  for (std::size_t t = 0; t < problem_->get_T(); ++t) stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], P_[t + 1]);
 }
 
 MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixXd& jx, const MatrixXd& ju) const {
-  const MatrixXd closed = jx - ju * S_[k];
-  MatrixXd white = ju.transpose();
-  Quu_llt_[k].matrixL().solveInPlace(white);
-  return closed * P_[k] * closed.transpose() + white.transpose() * white;
+  return stages_.at(k)->covariance(*problem_->get_runningDatas()[k], P_[k], jx, ju);
 }
 
 double SolverMultipleShooting::largestGap() const {

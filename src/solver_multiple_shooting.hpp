@@ -4,6 +4,8 @@
 
 #include <crocoddyl/core/solvers/fddp.hpp>
 
+#include "stage.hpp"
+
 namespace prime {
 
 /// Multiple-shooting Gauss-Newton on the Riccati recursion: one backward pass, linear rollout, merit line search.
@@ -11,7 +13,7 @@ namespace prime {
 /// One iteration: linearize every node; backward pass with the gaps f_k = f(x_k-1, u_k-1) (-) x_k in the value gradient; linear rollout
 /// `dx+ = Fx dx + Fu du + f, du = -k - K dx`; step along it, accepted when the merit `cost + nu sum |f|_1` falls enough, with the
 /// penalty nu raised until the step is one of descent (Martinez, Griffin, Mastalli: multiple-shooting rollout and merit function).
-/// The last `np` state components of an estimation node are constant parameters; the recursion does not multiply by that identity.
+/// The linear algebra of a node is that of its `Stage`, which knows the structure of the dynamics. (Crocoddyl's gains K, k stay empty.)
 class SolverMultipleShooting : public crocoddyl::SolverFDDP {
  public:
   explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
@@ -20,7 +22,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, std::size_t maxiter, bool is_feasible,
              double regularization) override;
 
-  /// Posterior covariances of all states, from the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
+  /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior();
   const std::vector<Eigen::MatrixXd>& posterior() const { return P_; }
   /// Posterior covariance of `jx dx + ju du` at running node k (after computePosterior).
@@ -39,10 +41,11 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   bool lineSearch();
   template <class F>
   void forEachNode(const F& f);
-  std::size_t parameters(std::size_t t) const;
+  void bindStages();
 
   std::vector<Eigen::VectorXd> dxs_, dus_, fs_try_;
-  std::vector<Eigen::MatrixXd> P_, W_, WU_, Y_, S_;
+  std::vector<Eigen::MatrixXd> P_;
+  std::vector<std::unique_ptr<Stage>> stages_;
   double slope_, curvature_, gaps_, nu_;
   std::size_t refused_;
 };
