@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What forms.py and ablation.py share: nodes of a recorded run, excerpts of it, its ground truth, a variant of the program for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prime_estimation.config import Config
+from prime_estimation.io.bag import BagReader, BagWriter
+from prime_estimation.io.messages import Inbound, stamp_ns
+from prime_estimation.metrics import Motion
+from prime_estimation.recorded import choose_topics, sensor_samples
+from prime_estimation.robot import Robot
+from prime_estimation.sync import Synchronizer
+from prime_estimation.types import Measurement
+
+RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"  # stands beside the repository
+
+
+def measurements(bag: Path, robot: Robot, config: Config, end: float, mocap: bool = True, kind: type[Synchronizer] = Synchronizer) -> list[Measurement]:
+    """Measurements of the nodes in the first `end` seconds of a run, aligned by `kind` of synchronizer."""
+    sync, out = kind(round(config.estimator.step * 1e9), robot.nj, use_mocap=mocap), []
+    with BagReader(bag) as reader:
+        topics = choose_topics(reader, robot, mocap)
+        for arrival_ns, sample in sensor_samples(reader, topics, Inbound(robot.joint_names)):
+            if arrival_ns > reader.start_ns + end * 1e9:
+                break
+            sync.push(sample)
+            while (m := sync.pop()) is not None:
+                out.append(m)
+    return out
+
+
+def excerpt(bag: Path, end: float, folder: Path) -> Path:
+    """The first `end` seconds of a run, ground truth included; the run itself when it is not longer."""
+    with BagReader(bag) as reader:
+        if reader.end_ns - reader.start_ns <= end * 1e9:
+            return bag
+        out = folder / f"{bag.name}_{end:g}s.mcap"
+        with BagWriter(out) as writer:
+            for topic, arrival_ns, message in reader.messages():
+                if arrival_ns > reader.start_ns + end * 1e9:
+                    break
+                writer.write(topic, arrival_ns, message)
+    return out
+
+
+def ground_truth(bag: Path, end: float) -> tuple[dict[str, list], int]:
+    """Ground truth messages by topic in the first `end` seconds of a run, and the stamp [ns] of the first pose."""
+    out: dict[str, list] = {}
+    with BagReader(bag) as reader:
+        for topic, arrival_ns, message in reader.messages([t for t in reader.topics if t.startswith("/ground_truth/")]):
+            if arrival_ns <= reader.start_ns + end * 1e9:
+                out.setdefault(topic, []).append(message)
+    return out, stamp_ns(out["/ground_truth/odom"][0].header)
+
+
+def true_motion(bag: Path, end: float) -> Motion:
+    """True motion of the base, times in seconds of the stamps themselves."""
+    return Motion(ground_truth(bag, end)[0]["/ground_truth/odom"], 0)
+
+
+@contextmanager
+def swapped(module, **names) -> Iterator[None]:
+    """Other values for names of a module while the block runs: for variants that no user should be able to choose."""
+    before = {name: getattr(module, name) for name in names}
+    try:
+        for name, value in names.items():
+            setattr(module, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(module, name, value)
+
+
+def table(rows: list[dict], columns: dict[str, str]) -> str:
+    """Markdown: one line per row, `columns` maps headings (keys of the rows) to formats; a dash where a row has no value."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + "".join("---|" if not form else "---:|" for form in columns.values())]
+    for row in rows:
+        cells = ["-" if row.get(c) is None else format(row[c], form) for c, form in columns.items()]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
