@@ -106,7 +106,7 @@ class Health:
             entries.append(self._entry(make, role, level, text, detail))
         return make("diagnostic_msgs/msg/DiagnosticArray")(header=header(make, stamp_ns, ""), status=entries)
 
-    def standby_status(self, make: Make, stamp_ns: int, frame: str, dropped: int):
+    def standby_status(self, make: Make, stamp_ns: int, frame: str, dropped: int, overruns: int):
         """prime_estimation_msgs/EstimatorStatus while there is no estimate: what each sensor is up to."""
         troubles = self.troubles()
         listed = [role for role, stream in self._streams.items() if stream.required or stream.count]
@@ -121,7 +121,7 @@ class Health:
             cost=unknown,
             feasibility=unknown,
             window_nodes=0,
-            overruns=0,
+            overruns=overruns,
             dropped_samples=dropped,
             sensors=sensors,
             normalized_innovations=np.full(len(sensors), unknown),

@@ -61,7 +61,8 @@ class Housekeeping:
     def _send_standby_status(self) -> None:
         node = self._node
         stamp_ns, frame = node.transport.now_ns(), node.config.node.world_frame
-        node.send["status"](node.health.standby_status(node.transport.make, stamp_ns, frame, node.dropped_samples()))
+        status = node.health.standby_status(node.transport.make, stamp_ns, frame, node.dropped_samples(), node.solver.overruns)
+        node.send["status"](status)
 
     def _send_diagnostics(self) -> None:
         node, values = self._node, {}

@@ -16,6 +16,7 @@ from ..io.messages import stamp_ns
 from ..transport.base import Qos, Transport
 
 TOPICS = {"joint_states": "joint_states", "joint_commands": "joint_commands", "imu": "imu", "mocap": "mocap/pose"}
+_SEAM_S = 1.0  # of silence before a recording begins again: its end and its beginning are not to be connected
 _CLOCK_NS = 5_000_000  # between two messages on /clock
 
 
@@ -27,7 +28,7 @@ class Playback:
         rate: of time; 0: as fast as the messages can be sent.
         clock: publish /clock and leave stamps as recorded (for nodes with use_sim_time); otherwise stamps are moved to now.
         start, duration: part of the recording [s]; duration 0: to the end.
-        loop: begin again at the end.
+        loop: begin again at the end, after a second of silence.
         wait: seconds to give subscribers to find us.
     """
 
@@ -67,11 +68,12 @@ class ReplayNode:
 
     def run(self, stop: threading.Event) -> None:
         """Play until the end, or until `stop` is set."""
-        stop.wait(self._playback.wait)
-        while not stop.is_set():
+        pause = self._playback.wait
+        while not stop.wait(pause):
             self._play(stop)
             if not self._playback.loop:
                 break
+            pause = _SEAM_S
         self._bag.close()
 
     def _play(self, stop: threading.Event) -> None:

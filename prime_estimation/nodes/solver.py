@@ -15,7 +15,7 @@ from ..estimator import Estimator
 from ..types import Estimate, Measurement
 
 
-STRIDE = 3  # moved nodes per solve while catching up: more would let the prediction run away from the data
+STRIDE = 10  # moved nodes per solve at most: with more the prediction would run away from the data
 
 LATE_S = 0.05  # between two estimates that are published while it is behind
 
@@ -23,10 +23,10 @@ LATE_S = 0.05  # between two estimates that are published while it is behind
 class SolverThread:
     """Feeds measurements to an estimator as they come.
 
-    Real-time policy: while one update runs, new measurements wait. The window is then moved by all of them, but solved for every
-    `STRIDE`-th only: so it catches up instead of queueing solves. Meanwhile it publishes now and then (`LATE_S`), with an old stamp and a
-    latency that says so. Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind
-    the gap.
+    Real-time policy: while one update runs, new measurements wait. The window is then moved by all of them, but solved the more
+    seldom the more there are: so it catches up instead of queueing solves, and on a machine that is too slow the lag settles where
+    the solves that are left fit in. Meanwhile it publishes now and then (`LATE_S`), with an old stamp and a latency that says so.
+    Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
 
     Args:
         estimator: used by this thread only, once it runs.
@@ -104,11 +104,14 @@ class SolverThread:
 
     def _work(self, nodes: list[tuple[Measurement, bool, float]]) -> None:
         self.overruns += len(nodes) > 1
+        stride = min(STRIDE, 1 + len(nodes) // 5)
         for i, (measurement, discontinuity, since) in enumerate(nodes):
+            if not self._running:
+                return
             if discontinuity:
                 self._estimator.reset()
             behind, restarts = len(nodes) - 1 - i, self._estimator.last_restart[0]
-            estimate = self._estimator.update(measurement, behind % STRIDE == 0)
+            estimate = self._estimator.update(measurement, behind % stride == 0)
             if self._estimator.last_restart[0] > restarts:
                 self._failed(self._estimator.last_restart[1])
             now = time.perf_counter()
