@@ -12,6 +12,8 @@ from .problem import Problem
 from .window import Window
 
 GATE = 0.012  # a foot that touches down within this of the known ground stands on it [m]
+FRICTION = (0.1, 1.2)  # bounds of the coefficient: above, the contact step of a bent leg can have no solution (jamming)
+FRICTION_STDDEV = 0.05  # of its logarithm, once it has been put back to a bound
 SINK = 0.004  # an unloaded foot this far below the known ground proves it wrong [m]
 
 
@@ -63,6 +65,20 @@ class Terrain:
         wrong |= ~self.stance.loaded & (above < -SINK)
         if wrong.any():
             self._place(window, np.flatnonzero(wrong), above)
+        self._bound_friction(window)
+
+    def _bound_friction(self, window: Window) -> None:
+        """Keep the friction coefficient where the contact law has a solution: while nothing slips, it is hardly observed."""
+        problem = self.problem
+        column, shift = problem.columns("friction").start, problem.nq - problem.nv
+        value = window.xs[-1][column + shift]
+        change = np.clip(value, *np.log(FRICTION)) - value
+        if change == 0.0:
+            return
+        rows = np.zeros((1, problem.ndx))
+        window.arrival.redefine([int(column)], rows, np.array([FRICTION_STDDEV]), np.array([change]))
+        for x in window.xs:
+            x[column + shift] += change
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet: height = height of the base + what the leg says (terrain_stddev)."""
