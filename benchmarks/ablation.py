@@ -18,27 +18,19 @@ from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
-from recordings import RUNS, excerpt, ground_truth, measurements, swapped, table
+from recordings import RUNS, excerpt, measurements, swapped, table
+from scores import batch_figures, online_figures
 
 from prime_estimation import problem as problem_module
 from prime_estimation import replay as replay_module
 from prime_estimation.config import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
-from prime_estimation.evaluate import evaluate, load_truth, true_parameters
 from prime_estimation.full_information import full_information
-from prime_estimation.inertia import from_theta
-from prime_estimation.metrics import Motion, contact_figures, odometry_figures
 from prime_estimation.robot import Robot
 from prime_estimation.sync import Synchronizer
 from prime_estimation.types import JointSample, Measurement
-from prime_estimation.window import Window
-
-SETTLE = 0.3  # s at the ends of a batch that its figures leave out
-ONLINE_SETTLE = 2.0
 
 
 class SampledSynchronizer(Synchronizer):
@@ -109,58 +101,6 @@ VARIANTS = [
 ]
 
 
-# --- full information ---------------------------------------------------------------------------------------------
-
-
-def _header(stamp_ns: int):
-    return SimpleNamespace(stamp=SimpleNamespace(sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9))
-
-
-def _vector(v):
-    return SimpleNamespace(x=float(v[0]), y=float(v[1]), z=float(v[2]))
-
-
-def motion(window: Window) -> Motion:
-    """Motion of a window: poses at its nodes, velocity at a node as the mean of those of the steps on both sides."""
-    nq, messages = window.problem.nq, []
-    unknown = np.full(36, np.nan)
-    for k, stamp in enumerate(window.stamps[:-1]):
-        x, v = window.xs[k], 0.5 * (window.xs[k][nq : nq + 6] + window.xs[k + 1][nq : nq + 6])
-        quat = SimpleNamespace(**dict(zip("xyzw", map(float, x[3:7]))))
-        pose = SimpleNamespace(pose=SimpleNamespace(position=_vector(x), orientation=quat), covariance=unknown)
-        twist = SimpleNamespace(twist=SimpleNamespace(linear=_vector(v), angular=_vector(v[3:])), covariance=unknown)
-        messages.append(SimpleNamespace(header=_header(stamp), pose=pose, twist=twist))
-    return Motion(messages, 0)
-
-
-def contact_messages(window: Window) -> list:
-    """Contact forces of all running nodes, in the shape of prime_estimation_msgs/ContactWrenches."""
-    names, out = [c.name for c in window.problem.robot.contacts], []
-    for node, data, stamp in zip(window.nodes, window.data, window.stamps):
-        force = node.contact_forces(data)[0].reshape(-1, 3)
-        contacts = [SimpleNamespace(name=n, wrench=SimpleNamespace(force=_vector(f))) for n, f in zip(names, force)]
-        out.append(SimpleNamespace(header=_header(stamp), contacts=contacts))
-    return out
-
-
-def batch_figures(window: Window, bag: Path, end: float) -> dict:
-    """Figures of a full-information window."""
-    truth, (reference, start) = load_truth(bag), ground_truth(bag, end)
-    robot, x = window.problem.robot, window.xs[-1]
-    pi = from_theta(window.problem.parameter(x, "theta")[:10])[0]
-    true = true_parameters(truth, robot.estimated_links[0], 0.0)
-    moving = odometry_figures(motion(window), Motion(reference["/ground_truth/odom"], 0), SETTLE)
-    loaded = contact_figures(contact_messages(window), reference, 9.81 * truth["total_mass_true"], start, SETTLE)
-    return {
-        "mass error [kg]": float(pi[0] - true[0]),
-        "com error [mm]": 1e3 * float(np.linalg.norm(pi[1:4] / pi[0] - true[1:4] / true[0])),
-        "force 40 ms [%]": 100 * loaded["mean_relative_rmse_40ms"],
-        "F1": loaded["mean_contact_f1"],
-        "velocity [mm/s]": 1e3 * moving["velocity_rmse_mps"],
-        "drift [%]": moving["drift_percent"],
-    }
-
-
 def batch(bag: Path, config: Config, variant: Variant, end: float, mocap: bool) -> dict:
     """Full-information estimate of the first `end` seconds."""
     robot = Robot(config.robot)
@@ -170,26 +110,10 @@ def batch(bag: Path, config: Config, variant: Variant, end: float, mocap: bool) 
     return batch_figures(window, bag, end)
 
 
-# --- online -------------------------------------------------------------------------------------------------------
-
-
 def online(run: Path, bag: Path, config: Config, variant: Variant, mocap: bool, folder: Path) -> dict:
-    """The sliding window through `run` (the bag or an excerpt of it), as `prime replay` does it."""
-    out = folder / "online.mcap"
+    """The sliding window through `run` (the bag or an excerpt of it)."""
     with variant.active():
-        summary = replay_module.replay(run, Robot(config.robot), config, out, mocap=mocap)
-    scores = evaluate(out, run, ONLINE_SETTLE, bag.parent / f"{bag.name}.json")
-    body = next(v for v in scores["inertia"].values() if "mass_error_final_kg" in v)
-    return {
-        "mass error [kg]": body["mass_error_final_kg"],
-        "com error [mm]": 1e3 * body["com_error_final_m"],
-        "force 40 ms [%]": 100 * scores["contacts"]["mean_relative_rmse_40ms"],
-        "F1": scores["contacts"]["mean_contact_f1"],
-        "velocity [mm/s]": 1e3 * scores["odometry"]["velocity_rmse_mps"],
-        "drift [%]": scores["odometry"]["drift_percent"],
-        "refused": summary.final.status.refused_steps,
-        "restarts": summary.final.status.restarts,
-    }
+        return online_figures(run, bag, config, mocap, folder)
 
 
 # --- the table ----------------------------------------------------------------------------------------------------

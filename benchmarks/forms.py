@@ -17,35 +17,23 @@ import argparse
 import json
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-import crocoddyl
 import numpy as np
-from recordings import RUNS, excerpt, measurements, swapped, table, true_motion
+from one_problem import FORMS, form_config, optima, speed
+from recordings import RUNS, excerpt, measurements, table, true_motion
+from scores import online_figures
 
-from prime_estimation import _core
-from prime_estimation import full_information as full_information_module
 from prime_estimation.config import Config
 from prime_estimation.errors import PrimeError
-from prime_estimation.estimator import Estimator
-from prime_estimation.evaluate import evaluate
-from prime_estimation.full_information import full_information
 from prime_estimation.problem import Problem
-from prime_estimation.replay import replay
 from prime_estimation.robot import Robot
 from prime_estimation.start import HELD_ITERATIONS, start_window
 from prime_estimation.types import Measurement
 from prime_estimation.window import Window
 
-FORMS = ("forward", "inverse")
 START_SPEED_ERROR = 0.05  # m/s rms over a batch: above it, the start is not one
 START_LIMIT = 60  # iterations, to see how many are needed
-LIMIT, TOLERANCE = 150, 1e-13  # of the search for the optimum, and where to stop, relative to the cost
-
-
-def _config(robot: str, form: str, **estimator) -> Config:
-    return Config.load(robot).updated({"estimator": {"form": form, **estimator}})
 
 
 # --- start --------------------------------------------------------------------------------------------------------
@@ -55,7 +43,7 @@ def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list
     """One row per form: batches that begin every `every` seconds, from the raw guess."""
     truth, rows = true_motion(bag, end), []
     for form in FORMS:
-        config = _config(robot, form, start_iterations=START_LIMIT)
+        config = form_config(robot, form, start_iterations=START_LIMIT)
         problem = Problem(Robot(config.robot), config, mocap)
         ms = measurements(bag, problem.robot, config, end, mocap)
         size = round(config.estimator.start_duration / config.estimator.step)
@@ -98,103 +86,6 @@ def _speed_error(window: Window, truth) -> float:
     return float(np.sqrt(np.mean(np.sum((v - true) ** 2, axis=1))))
 
 
-# --- one optimum --------------------------------------------------------------------------------------------------
-
-
-def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[str, Window]:
-    """Full-information windows of both forms over the first `end` seconds: same inputs, prior and initial trajectory.
-
-    The trajectory is that of the forward form's sliding window. The weights of the contact disturbance, which full information
-    renews after every round, are those of its solution: one problem, on which iterations can be counted.
-    """
-    config = _config(robot, "forward")
-    estimator = Estimator(Robot(config.robot), config, mocap)
-    with swapped(full_information_module, ROUNDS=0):
-        window = full_information(estimator, measurements(bag, estimator.robot, config, end, mocap))
-    initial, controls = [x.copy() for x in window.xs], [u.copy() for u in window.us]
-    for _ in range(full_information_module.ROUNDS):
-        window.solve(full_information_module.ITERATIONS)
-    nq, nv = window.problem.nq, window.problem.nv
-    windows = {}
-    for form in FORMS:
-        config = _config(robot, form)
-        problem = Problem(Robot(config.robot), config, mocap)
-        arrival = _core.ActionArrival(problem.state, window.arrival.reference, window.arrival.covariance)
-        us = controls if form == "forward" else [np.r_[x[nq : nq + nv], u[nv:]] for x, u in zip(initial[1:], controls)]
-        windows[form] = Window(problem, arrival, window.inputs, window.stamps, initial, us)
-    return windows
-
-
-def trajectory(window: Window) -> tuple[list, list]:
-    """States and controls of the window with the arrival node in front, as solvers take them."""
-    correction = window.problem.state.diff(window.arrival.reference, window.xs[0])
-    return [window.xs[0], *window.xs], [correction, *window.us]
-
-
-def descend(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list]:
-    """Multiple shooting, one iteration at a time: (cost, largest gap) after each, and the final states.
-
-    A refused step raises the regularization of the next one as it does within one call of the solver.
-    """
-    xs, us = trajectory(window)
-    solver, history = window.solver, []
-    for _ in range(limit):
-        done = solver.solve(xs, us, 1, solver.preg if history else 0.0)
-        xs, us = solver.states(), solver.controls()
-        history.append((solver.cost, solver.largest_gap))
-        if done and len(history) > 1 and abs(history[-2][0] - solver.cost) < TOLERANCE * solver.cost or solver.preg > 1e6:
-            break
-    return history, xs
-
-
-def descend_fddp(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list]:
-    """The same with Crocoddyl's feasibility-driven DDP."""
-    xs, us = trajectory(window)
-    solver, log = crocoddyl.SolverFDDP(window.solver.problem), crocoddyl.CallbackLogger()
-    solver.setCallbacks([log])
-    solver.th_stop = 1e-9
-    solver.solve(xs, us, limit, False)
-    return [(cost, gap) for cost, gap in zip(log.costs, log.ffeass)], list(solver.xs)
-
-
-def needed(history: list[tuple[float, float]], best: float, share: float) -> int | None:
-    """Iterations until the cost is, and stays, within `share` of the best, with closed gaps (1e-6); None when it does not."""
-    good = [abs(cost - best) <= share * best and gap < 1e-6 for cost, gap in history]
-    return None if not good[-1] else 1 + max((k for k, g in enumerate(good) if not g), default=-1) + 1
-
-
-def optima(bag: Path, robot: str, end: float) -> list[dict]:
-    """Both forms, both solvers, on one problem."""
-    windows = same_problem(bag, robot, end)
-    solvers = {"multiple shooting": descend, "FDDP": descend_fddp}
-    results = {}
-    for form, window in windows.items():
-        for name, solve in solvers.items():
-            began = time.process_time()
-            try:
-                results[form, name] = (*solve(window), time.process_time() - began, "")
-            except RuntimeError as error:
-                results[form, name] = ([], [], time.process_time() - began, str(error))
-    best = min(history[-1][0] for history, *_ in results.values() if history)
-    reference = results["forward", "multiple shooting"][1]
-    rows = []
-    for (form, name), (history, xs, seconds, error) in results.items():
-        row = {"run": bag.name, "nodes": windows[form].size, "form": form, "solver": name, "error": error or None}
-        if history:
-            row |= {"to 1e-4": needed(history, best, 1e-4), "to 1e-8": needed(history, best, 1e-8), "iterations": len(history)}
-            row |= {"cost": history[-1][0], "gap": history[-1][1], "CPU [s]": seconds}
-            row |= _differences(windows[form].problem, reference, xs)
-        rows.append(row)
-    return rows
-
-
-def _differences(problem: Problem, a: list, b: list) -> dict:
-    """Largest difference of configurations [m, rad], velocities [m/s, rad/s] and parameters of two trajectories."""
-    d = np.abs([problem.state.diff(x, y) for x, y in zip(a, b)])
-    nv = problem.nv
-    return {"dq": float(d[:, :nv].max()), "dv": float(d[:, nv : 2 * nv].max()), "dp": float(d[:, 2 * nv :].max())}
-
-
 # --- online -------------------------------------------------------------------------------------------------------
 
 
@@ -202,54 +93,12 @@ def online(bag: Path, robot: str, end: float, mocap: bool, iterations: int, fold
     """Sliding window of both forms, with a number of iterations per node."""
     run, rows = excerpt(bag, end, folder), []
     for form in FORMS:
-        config, out = _config(robot, form, iterations=iterations), folder / "online.mcap"
-        row = {"run": bag.name, "mocap": "yes" if mocap else "no", "iterations": iterations, "form": form}
-        rows.append(row)
+        rows.append({"run": bag.name, "mocap": "yes" if mocap else "no", "iterations": iterations, "form": form})
         try:
-            summary = replay(run, Robot(config.robot), config, out, mocap=mocap)
+            rows[-1] |= online_figures(run, bag, form_config(robot, form, iterations=iterations), mocap, folder)
         except (PrimeError, RuntimeError) as error:
-            row["error"] = " ".join(str(error).split())
-            continue
-        scores = evaluate(out, run, truth_json=bag.parent / f"{bag.name}.json")
-        body = next(v for v in scores["inertia"].values() if "mass_error_final_kg" in v)
-        row |= {"mass error [kg]": body["mass_error_final_kg"], "velocity [mm/s]": 1e3 * scores["odometry"]["velocity_rmse_mps"]}
-        row |= {"drift [%]": scores["odometry"]["drift_percent"], "force 40 ms [%]": 100 * scores["contacts"]["mean_relative_rmse_40ms"]}
-        row |= {"F1": scores["contacts"]["mean_contact_f1"], "nodes": summary.nodes}
-        row |= {"refused": summary.final.status.refused_steps, "restarts": summary.final.status.restarts}
+            rows[-1]["error"] = " ".join(str(error).split())
     return rows
-
-
-# --- speed --------------------------------------------------------------------------------------------------------
-
-
-def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
-    """Process time per node [us]: evaluation where the Newton iteration starts one solver iteration away, derivatives, a whole iteration."""
-    rows = []
-    for form, window in same_problem(bag, robot, end).items():
-        xs, us = trajectory(window)
-        window.solver.solve(xs, us, 1)
-        points = [(xs[1:], us[1:]), (window.solver.states()[1:], window.solver.controls()[1:])]
-        calc = _median([_timed(lambda: [n.calc(d, x, u) for n, d, x, u in zip(window.nodes, window.data, *points[i % 2])]) for i in range(2 * repeats)])
-        diff = _median([_timed(lambda: [n.calcDiff(d, x, u) for n, d, x, u in zip(window.nodes, window.data, *points[1])]) for _ in range(repeats)])
-        whole = _median([_timed(lambda: window.solver.solve(xs, us, 1)) - _timed(lambda: window.solver.solve(xs, us, 0)) for _ in range(repeats)])
-        fddp = crocoddyl.SolverFDDP(window.solver.problem)
-        fddp.setCandidate(xs, us, False)
-        fddp.calcDiff()
-        wheel = _median([_timed(fddp.backwardPass) for _ in range(repeats)])
-        per_node = {"calc": calc, "calcDiff": diff, "backward pass (Crocoddyl)": wheel, "iteration": whole}
-        rows.append({"run": bag.name, "form": form, **{k: 1e6 * t / window.size for k, t in per_node.items()}})
-        rows[-1]["recursion and rollout"] = rows[-1]["iteration"] - rows[-1]["calc"] - rows[-1]["calcDiff"]
-    return rows
-
-
-def _timed(f) -> float:
-    began = time.process_time()
-    f()
-    return time.process_time() - began
-
-
-def _median(values: list[float]) -> float:
-    return float(np.median(values))
 
 
 # --- the tables ---------------------------------------------------------------------------------------------------

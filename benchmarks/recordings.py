@@ -20,7 +20,9 @@ from prime_estimation.types import Measurement
 RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"  # stands beside the repository
 
 
-def measurements(bag: Path, robot: Robot, config: Config, end: float, mocap: bool = True, kind: type[Synchronizer] = Synchronizer) -> list[Measurement]:
+def measurements(
+    bag: Path, robot: Robot, config: Config, end: float, mocap: bool = True, kind: type[Synchronizer] = Synchronizer
+) -> list[Measurement]:
     """Measurements of the nodes in the first `end` seconds of a run, aligned by `kind` of synchronizer."""
     sync, out = kind(round(config.estimator.step * 1e9), robot.nj, use_mocap=mocap), []
     with BagReader(bag) as reader:

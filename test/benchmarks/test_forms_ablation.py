@@ -11,9 +11,10 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "benchmarks"))
 
-import forms  # noqa: E402
-from ablation import COLUMNS, VARIANTS, SampledSynchronizer, batch_figures, row  # noqa: E402
+import one_problem  # noqa: E402
+from ablation import COLUMNS, VARIANTS, SampledSynchronizer, row  # noqa: E402
 from recordings import excerpt, swapped, table  # noqa: E402
+from scores import batch_figures  # noqa: E402
 
 from prime_estimation import replay as replay_module  # noqa: E402
 from prime_estimation.config import Config  # noqa: E402
@@ -74,9 +75,9 @@ def test_every_variant_is_another_program(variant, full_step):
 
 def test_iterations_are_counted_until_the_cost_stays_at_the_best():
     history = [(9.0, 1.0), (1.0, 1e-3), (1.0, 0.0), (1.2, 0.0), (1.0, 0.0), (1.0, 0.0)]
-    assert forms.needed(history, 1.0, 1e-4) == 5
-    assert forms.needed(history[:4], 1.0, 1e-4) is None
-    assert forms.needed([(1.0, 0.0)], 1.0, 1e-4) == 1
+    assert one_problem.needed(history, 1.0, 1e-4) == 5
+    assert one_problem.needed(history[:4], 1.0, 1e-4) is None
+    assert one_problem.needed([(1.0, 0.0)], 1.0, 1e-4) == 1
 
 
 def test_a_failure_is_a_row_of_its_own():
@@ -91,20 +92,20 @@ def test_a_failure_is_a_row_of_its_own():
 
 
 def test_swapped_restores_after_an_error():
-    with pytest.raises(ZeroDivisionError), swapped(forms, LIMIT=1):
-        assert forms.LIMIT == 1
+    with pytest.raises(ZeroDivisionError), swapped(one_problem, LIMIT=1):
+        assert one_problem.LIMIT == 1
         1 / 0
-    assert forms.LIMIT > 1
+    assert one_problem.LIMIT > 1
 
 
 def test_both_forms_have_one_optimum(recorded_runs):
     bag = recorded_runs / "go2_payload3"
-    windows = forms.same_problem(bag, "go2", 0.85)
-    results = {form: forms.descend(window, 60) for form, window in windows.items()}
+    windows = one_problem.same_problem(bag, "go2", 0.85)
+    results = {form: one_problem.descend(window, 60) for form, window in windows.items()}
     (forward, xs), (inverse, ys) = results["forward"], results["inverse"]
     assert forward[-1][1] < 1e-8 and inverse[-1][1] < 1e-8
     assert inverse[-1][0] == pytest.approx(forward[-1][0], rel=1e-8)
-    assert max(forms._differences(windows["forward"].problem, xs, ys).values()) < 1e-6
+    assert max(one_problem._differences(windows["forward"].problem, xs, ys).values()) < 1e-6
     figures = batch_figures(windows["forward"], bag, 0.85)
     assert abs(figures["mass error [kg]"]) < 1.0 and figures["F1"] > 0.7 and figures["velocity [mm/s]"] < 100.0
 

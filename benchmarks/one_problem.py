@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""One full-information problem in both forms: iterations to its optimum, differences there, process time per node."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import crocoddyl
+import numpy as np
+from recordings import measurements, swapped
+
+from prime_estimation import _core
+from prime_estimation import full_information as full_information_module
+from prime_estimation.config import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.full_information import full_information
+from prime_estimation.problem import Problem
+from prime_estimation.robot import Robot
+from prime_estimation.window import Window
+
+FORMS = ("forward", "inverse")
+LIMIT, TOLERANCE = 150, 1e-13  # of the search for the optimum, and where to stop, relative to the cost
+
+
+def form_config(robot: str, form: str, **estimator) -> Config:
+    """A robot's configuration with a form and other changes of the section `estimator`."""
+    return Config.load(robot).updated({"estimator": {"form": form, **estimator}})
+
+
+def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[str, Window]:
+    """Full-information windows of both forms over the first `end` seconds: same inputs, prior and initial trajectory.
+
+    The trajectory is that of the forward form's sliding window. The weights of the contact disturbance, which full information
+    renews after every round, are those of its solution: one problem, on which iterations can be counted.
+    """
+    config = form_config(robot, "forward")
+    estimator = Estimator(Robot(config.robot), config, mocap)
+    with swapped(full_information_module, ROUNDS=0):
+        window = full_information(estimator, measurements(bag, estimator.robot, config, end, mocap))
+    initial, controls = [x.copy() for x in window.xs], [u.copy() for u in window.us]
+    for _ in range(full_information_module.ROUNDS):
+        window.solve(full_information_module.ITERATIONS)
+    nq, nv = window.problem.nq, window.problem.nv
+    windows = {}
+    for form in FORMS:
+        config = form_config(robot, form)
+        problem = Problem(Robot(config.robot), config, mocap)
+        arrival = _core.ActionArrival(problem.state, window.arrival.reference, window.arrival.covariance)
+        us = controls if form == "forward" else [np.r_[x[nq : nq + nv], u[nv:]] for x, u in zip(initial[1:], controls)]
+        windows[form] = Window(problem, arrival, window.inputs, window.stamps, initial, us)
+    return windows
+
+
+def trajectory(window: Window) -> tuple[list, list]:
+    """States and controls of the window with the arrival node in front, as solvers take them."""
+    correction = window.problem.state.diff(window.arrival.reference, window.xs[0])
+    return [window.xs[0], *window.xs], [correction, *window.us]
+
+
+def descend(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list]:
+    """Multiple shooting, one iteration at a time: (cost, largest gap) after each, and the final states.
+
+    A refused step raises the regularization of the next one as it does within one call of the solver.
+    """
+    xs, us = trajectory(window)
+    solver, history = window.solver, []
+    for _ in range(limit):
+        done = solver.solve(xs, us, 1, solver.preg if history else 0.0)
+        xs, us = solver.states(), solver.controls()
+        history.append((solver.cost, solver.largest_gap))
+        if done and len(history) > 1 and abs(history[-2][0] - solver.cost) < TOLERANCE * solver.cost or solver.preg > 1e6:
+            break
+    return history, xs
+
+
+def descend_fddp(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list]:
+    """The same with Crocoddyl's feasibility-driven DDP."""
+    xs, us = trajectory(window)
+    solver, log = crocoddyl.SolverFDDP(window.solver.problem), crocoddyl.CallbackLogger()
+    solver.setCallbacks([log])
+    solver.th_stop = 1e-9
+    solver.solve(xs, us, limit, False)
+    return [(cost, gap) for cost, gap in zip(log.costs, log.ffeass)], list(solver.xs)
+
+
+def needed(history: list[tuple[float, float]], best: float, share: float) -> int | None:
+    """Iterations until the cost is, and stays, within `share` of the best, with closed gaps (1e-6); None when it does not."""
+    good = [abs(cost - best) <= share * best and gap < 1e-6 for cost, gap in history]
+    return None if not good[-1] else 1 + max((k for k, g in enumerate(good) if not g), default=-1) + 1
+
+
+def optima(bag: Path, robot: str, end: float) -> list[dict]:
+    """Both forms, both solvers, on one problem."""
+    windows = same_problem(bag, robot, end)
+    solvers = {"multiple shooting": descend, "FDDP": descend_fddp}
+    results = {}
+    for form, window in windows.items():
+        for name, solve in solvers.items():
+            began = time.process_time()
+            try:
+                results[form, name] = (*solve(window), time.process_time() - began, "")
+            except RuntimeError as error:
+                results[form, name] = ([], [], time.process_time() - began, str(error))
+    best = min(history[-1][0] for history, *_ in results.values() if history)
+    reference = results["forward", "multiple shooting"][1]
+    rows = []
+    for (form, name), (history, xs, seconds, error) in results.items():
+        row = {"run": bag.name, "nodes": windows[form].size, "form": form, "solver": name, "error": error or None}
+        if history:
+            row |= {"to 1e-4": needed(history, best, 1e-4), "to 1e-8": needed(history, best, 1e-8), "iterations": len(history)}
+            row |= {"cost": history[-1][0], "gap": history[-1][1], "CPU [s]": seconds}
+            row |= _differences(windows[form].problem, reference, xs)
+        rows.append(row)
+    return rows
+
+
+def _differences(problem: Problem, a: list, b: list) -> dict:
+    """Largest difference of configurations [m, rad], velocities [m/s, rad/s] and parameters of two trajectories."""
+    d = np.abs([problem.state.diff(x, y) for x, y in zip(a, b)])
+    nv = problem.nv
+    return {"dq": float(d[:, :nv].max()), "dv": float(d[:, nv : 2 * nv].max()), "dp": float(d[:, 2 * nv :].max())}
+
+
+# --- speed --------------------------------------------------------------------------------------------------------
+
+
+def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
+    """Process time per node [us] of both forms."""
+    return [{"run": bag.name, "form": form, **_speed(window, repeats)} for form, window in same_problem(bag, robot, end).items()]
+
+
+def _speed(window: Window, repeats: int) -> dict:
+    """Evaluation from one solver iteration away (as far as the Newton iteration has to go), derivatives, a whole iteration."""
+    xs, us = trajectory(window)
+    window.solver.solve(xs, us, 1)
+    points = [(xs[1:], us[1:]), (window.solver.states()[1:], window.solver.controls()[1:])]
+
+    def nodes(point: int):
+        return zip(window.nodes, window.data, *points[point])
+
+    calc = [_timed(lambda: [node.calc(d, x, u) for node, d, x, u in nodes(i % 2)]) for i in range(2 * repeats)]
+    diff = [_timed(lambda: [node.calcDiff(d, x, u) for node, d, x, u in nodes(1)]) for _ in range(repeats)]
+    whole = [_timed(lambda: window.solver.solve(xs, us, 1)) - _timed(lambda: window.solver.solve(xs, us, 0)) for _ in range(repeats)]
+    fddp = crocoddyl.SolverFDDP(window.solver.problem)
+    fddp.setCandidate(xs, us, False)
+    fddp.calcDiff()
+    wheel = [_timed(fddp.backwardPass) for _ in range(repeats)]
+    parts = {"calc": calc, "calcDiff": diff, "iteration": whole, "backward pass (Crocoddyl)": wheel}
+    out = {name: 1e6 * float(np.median(seconds)) / window.size for name, seconds in parts.items()}
+    return {**out, "recursion and rollout": out["iteration"] - out["calc"] - out["calcDiff"]}
+
+
+def _timed(f) -> float:
+    began = time.process_time()
+    f()
+    return time.process_time() - began
