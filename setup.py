@@ -28,13 +28,13 @@ class CMakeCore(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         """Configure, compile, install into a staging folder (which sets the RPATH), and put the module in its place."""
-        in_tree = self.inplace or getattr(self, "editable_mode", False)
+        editable = getattr(self, "editable_mode", False)
         prefix = dependency_prefix()
         # pip throws the temporary folder of an editable build away; keeping it makes the next build incremental
-        build = (ROOT / "build" if in_tree else Path(self.build_temp).resolve()) / f"core-{sys.implementation.cache_tag}"
+        build = (ROOT / "build" if editable else Path(self.build_temp).resolve()) / f"core-{sys.implementation.cache_tag}"
         target = Path(self.get_ext_fullpath(ext.name)).resolve()
         check_compiler()
-        configure(build, prefix, rpath(prefix, in_tree))
+        configure(build, prefix, rpath(prefix, editable))
         run(tool("cmake"), "--build", build)
         run(tool("cmake"), "--install", build, "--prefix", build / "stage")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -51,10 +51,10 @@ def dependency_prefix() -> Path | None:
     return None  # CMAKE_PREFIX_PATH of the environment may know more
 
 
-def rpath(prefix: Path | None, in_tree: bool) -> str:
+def rpath(prefix: Path | None, editable: bool) -> str:
     """Where the module finds its libraries: beside itself in site-packages, and by absolute path when it is not going to be there."""
     entries = ["$ORIGIN/../cmeel.prefix/lib"]
-    apart = in_tree or not by_pip()  # colcon installs into a tree of its own
+    apart = editable or not by_pip()  # colcon installs into a tree of its own
     if prefix and (apart or prefix.name != "cmeel.prefix"):
         entries.append(str(prefix / "lib"))
     return ";".join(entries)

@@ -118,10 +118,10 @@ def test_library_prefix(setup_py, tmp_path, monkeypatch):
     find = setup_py["dependency_prefix"]
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(wheels), str(ros)])
     assert find() == wheels / "cmeel.prefix"
-    assert setup_py["rpath"](find(), in_tree=False) == "$ORIGIN/../cmeel.prefix/lib"
+    assert setup_py["rpath"](find(), editable=False) == "$ORIGIN/../cmeel.prefix/lib"
     monkeypatch.setattr(sys, "path", [str(ros), str(wheels)])
     assert find() == tmp_path / "ros"
-    assert setup_py["rpath"](find(), in_tree=False).endswith(f";{tmp_path / 'ros' / 'lib'}")
+    assert setup_py["rpath"](find(), editable=False).endswith(f";{tmp_path / 'ros' / 'lib'}")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert find() is None
 
