@@ -44,10 +44,21 @@ class Estimator:
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
         self.robot, self.config = robot, config
         self.problem = Problem(robot, config, mocap)
-        self.frozen = False
+        self._frozen = False
         self._watch = Watch(config)
         self._predictor = Predictor(robot)
         self.reset()
+
+    @property
+    def frozen(self) -> bool:
+        """Hold the inertia at its present value; once released, it is estimated anew from the prior's width."""
+        return self._frozen
+
+    @frozen.setter
+    def frozen(self, value: bool) -> None:
+        if self.window is not None and value != self._frozen:
+            self.window.hold_inertia() if value else self.window.release_inertia()
+        self._frozen = value
 
     @property
     def last_restart(self) -> tuple[int, str]:
@@ -115,6 +126,8 @@ class Estimator:
         self.prior_parameters = np.array(batch.arrival.reference[-self.problem.np :])
         self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
         self.window.solve(1)
+        if self._frozen:
+            self.window.hold_inertia()
         return True
 
     def _restart(self, why: str) -> bool:

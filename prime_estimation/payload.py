@@ -36,8 +36,6 @@ class PayloadDetector:
         up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
         statistic = abs(up @ recent.sum(axis=0)) / np.sqrt(len(recent))
         if statistic > self.problem.config.estimator.payload_threshold:
-            root = np.zeros((self.problem.ndx, theta.stop - theta.start))
-            root[theta] = self.problem.theta_prior_root
-            window.arrival.inflate(root)
+            window.release_inertia()
             self.alarms += 1
             self._rest = REST

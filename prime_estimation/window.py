@@ -10,6 +10,8 @@ import numpy as np
 from . import _core
 from .problem import Problem
 
+HELD_STDDEV = 1e-6  # of log-Cholesky parameters that are held
+
 
 class Window:
     """A fixed number N of running nodes behind an arrival node, warm-started from one shift to the next.
@@ -80,6 +82,20 @@ class Window:
         for given, u in zip(self.inputs, self.us):
             self.problem.reweight(given, u[self.problem.nv :])
         return converged
+
+    def release_inertia(self) -> None:
+        """Let the knowledge of the inertia fall back to its prior's width: a payload may have changed."""
+        theta = self.problem.columns("theta")
+        root = np.zeros((self.problem.ndx, theta.stop - theta.start))
+        root[theta] = self.problem.theta_prior_root
+        self.arrival.inflate(root)
+
+    def hold_inertia(self) -> None:
+        """Take the inertia as known at its present value."""
+        columns = list(range(*self.problem.columns("theta").indices(self.problem.ndx)))
+        rows, n = np.zeros((len(columns), self.problem.ndx)), len(columns)
+        present, reference = (self.problem.parameter(x, "theta") for x in (self.xs[0], self.arrival.reference))
+        self.arrival.redefine(columns, rows, np.full(n, HELD_STDDEV), present - reference)
 
     def posterior(self) -> None:
         """Compute the covariances that `head_covariance` and `forces` hand out."""
