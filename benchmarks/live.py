@@ -59,7 +59,9 @@ def memory_mb(pid: int) -> float:
 
 def start(*arguments, domain: int) -> subprocess.Popen:
     """`prime node` in a process of its own."""
-    return subprocess.Popen([sys.executable, "-m", "prime_estimation.cli", "node", *arguments, "--domain", str(domain)], stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [sys.executable, "-m", "prime_estimation.cli", "node", *arguments, "--domain", str(domain)], stderr=subprocess.DEVNULL
+    )
 
 
 def main() -> None:
@@ -74,7 +76,11 @@ def main() -> None:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     observer = Observer(args.domain)
     programs = [start("--robot", args.robot, domain=args.domain), start("replay", "--bag", args.bag, "--loop", domain=args.domain)]
-    print("| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] | memory [MB] | overruns | dropped | load |\n" + "|---" * 9 + "|")
+    print(
+        "| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] | memory [MB] | overruns | dropped | load |\n"
+        + "|---" * 9
+        + "|"
+    )
     try:
         for line in range(round(60.0 * args.minutes / args.period)):
             time.sleep(args.period)
@@ -84,7 +90,10 @@ def main() -> None:
                 ages = seen[name]
                 cells += [f"{len(ages) / args.period:.0f}", "{:.1f} / {:.1f}".format(*np.percentile(ages, (50, 99))) if len(ages) else "-"]
             counts = [observer.status.overruns, observer.status.dropped_samples] if observer.status else ["-", "-"]
-            print("| " + " | ".join(map(str, [*cells, f"{memory_mb(programs[0].pid):.0f}", *counts, f"{os.getloadavg()[0]:.1f}"])) + " |", flush=True)
+            print(
+                "| " + " | ".join(map(str, [*cells, f"{memory_mb(programs[0].pid):.0f}", *counts, f"{os.getloadavg()[0]:.1f}"])) + " |",
+                flush=True,
+            )
     finally:
         for program in programs:
             program.send_signal(signal.SIGINT)

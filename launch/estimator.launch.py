@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator on a robot: ros2 launch prime_estimation estimator.launch.py robot:=go2
+"""The estimator on a robot: `ros2 launch prime_estimation estimator.launch.py robot:=go2`.
 
 Remap its inputs with a namespace, or topic by topic in a launch file of your own; `ros2 launch ... --show-args` lists everything.
 """
@@ -26,14 +26,18 @@ def generate_launch_description() -> LaunchDescription:
     value = LaunchConfiguration
     arguments = [
         DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),
-        DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults (sections robot, noise, estimator, node)"),
+        DeclareLaunchArgument(
+            "config", default_value="", description="YAML file with changes to the defaults (sections robot, noise, estimator, node)"
+        ),
         DeclareLaunchArgument("mocap", default_value="true", choices=YES_NO, description="use motion capture on mocap/pose"),
         DeclareLaunchArgument(
             "input", default_value="topics", choices=["topics", "lowstate"], description="joint_states and imu, or Unitree's own lowstate"
         ),
         DeclareLaunchArgument("namespace", default_value="", description="before all relative topic names"),
         DeclareLaunchArgument("use_sim_time", default_value="false", choices=YES_NO, description="take the time from /clock"),
-        DeclareLaunchArgument("autostart", default_value="true", choices=YES_NO, description="configure and activate the lifecycle node at once"),
+        DeclareLaunchArgument(
+            "autostart", default_value="true", choices=YES_NO, description="configure and activate the lifecycle node at once"
+        ),
         DeclareLaunchArgument("rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"),
         DeclareLaunchArgument("rqt", default_value="false", choices=YES_NO, description="plot mass, forces and timing in rqt"),
     ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator on a recording: ros2 launch prime_estimation replay.launch.py robot:=go2 bag:=/path/to/bag rviz:=true
+"""The estimator on a recording: `ros2 launch prime_estimation replay.launch.py robot:=go2 bag:=/path/to/bag rviz:=true`.
 
 The same graph as on the robot, with the time of the recording. `ros2 bag play --clock` in place of the player works as well:
 start estimator.launch.py with use_sim_time:=true then.

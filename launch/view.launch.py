@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""See what the estimator says: ros2 launch prime_estimation view.launch.py robot:=go2 rviz:=true rqt:=true
+"""See what the estimator says: `ros2 launch prime_estimation view.launch.py robot:=go2 rviz:=true rqt:=true`.
 
 RViz gets the robot at its estimated posture, odometry with covariance, ground forces and inertia ellipsoids. Where motion capture
 has a frame of its own, `mocap_frame` and `mocap_origin` tie it to the estimator's world.
@@ -32,10 +32,18 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("rviz", default_value="true", choices=YES_NO, description="RViz with robot, odometry, forces, inertia"),
             DeclareLaunchArgument("rqt", default_value="false", choices=YES_NO, description="rqt with mass, forces, solve time"),
             DeclareLaunchArgument("mocap_frame", default_value="", description="frame of the motion capture system, to be tied to odom"),
-            DeclareLaunchArgument("mocap_origin", default_value="0 0 0 0 0 0", description="its pose in odom: x y z [m] roll pitch yaw [rad]"),
+            DeclareLaunchArgument(
+                "mocap_origin", default_value="0 0 0 0 0 0", description="its pose in odom: x y z [m] roll pitch yaw [rad]"
+            ),
             OpaqueFunction(function=robot_description),
             OpaqueFunction(function=mocap_frame),
-            Node(package="prime_estimation", executable="markers", name="markers", parameters=[sim_time], condition=IfCondition(value("rviz"))),
+            Node(
+                package="prime_estimation",
+                executable="markers",
+                name="markers",
+                parameters=[sim_time],
+                condition=IfCondition(value("rviz")),
+            ),
             Node(
                 package="rviz2",
                 executable="rviz2",
@@ -79,4 +87,10 @@ def mocap_frame(context) -> list:
     x, y, z, w = quaternion_from_euler(*numbers[3:])
     pose = dict(zip(("--x", "--y", "--z", "--qx", "--qy", "--qz", "--qw"), (*numbers[:3], x, y, z, w), strict=True))
     arguments = [part for pair in pose.items() for part in map(str, pair)]
-    return [Node(package="tf2_ros", executable="static_transform_publisher", arguments=[*arguments, "--frame-id", "odom", "--child-frame-id", frame])]
+    return [
+        Node(
+            package="tf2_ros",
+            executable="static_transform_publisher",
+            arguments=[*arguments, "--frame-id", "odom", "--child-frame-id", frame],
+        )
+    ]

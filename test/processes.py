@@ -35,7 +35,9 @@ class Program:
 
     def __init__(self, command: list, environment: dict[str, str] | None = None):
         environment = environment or dict(os.environ, PYTHONPATH=str(REPOSITORY))
-        self._process = subprocess.Popen([str(c) for c in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [str(c) for c in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
     def running(self) -> bool:
         return self._process.poll() is None
@@ -90,6 +92,11 @@ class Observer:
 
     def ages_ms(self, topic: str) -> np.ndarray:
         return np.array([at - stamp_ns(m.header) for m, at in self.heard[topic]]) * 1e-6
+
+    def accounted(self, role: str) -> int:
+        """Messages of a sensor that the estimator says it has heard, or knows to be lost."""
+        entry = self.diagnostic(f"prime: {role}")
+        return int(entry.get("messages", 0)) + int(entry.get("lost on the way", 0))
 
     def diagnostic(self, name: str) -> dict[str, str]:
         """Newest values of a diagnostic entry."""

@@ -25,7 +25,9 @@ def stem(path: Path) -> str:
 
 def declarations(path: Path) -> dict[str, dict[str, ast.expr]]:
     """Keyword arguments of every DeclareLaunchArgument, by the argument's name."""
-    calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "DeclareLaunchArgument"]
+    calls = [
+        n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "DeclareLaunchArgument"
+    ]
     return {call.args[0].value: {k.arg: k.value for k in call.keywords} for call in calls}
 
 
@@ -44,7 +46,10 @@ def test_every_value_that_is_used_is_declared(path):
     used = {
         n.args[0].value
         for n in ast.walk(ast.parse(path.read_text()))
-        if isinstance(n, ast.Call) and getattr(n.func, "id", "") in ("value", "LaunchConfiguration") and n.args and isinstance(n.args[0], ast.Constant)
+        if isinstance(n, ast.Call)
+        and getattr(n.func, "id", "") in ("value", "LaunchConfiguration")
+        and n.args
+        and isinstance(n.args[0], ast.Constant)
     }
     assert used <= set(declarations(path))
 
@@ -92,7 +97,9 @@ def test_launched_estimator_publishes_odometry(launch, recorded_runs):
     from launch_ros.actions import Node
     from nav_msgs.msg import Odometry
 
-    estimator = IncludeLaunchDescription(PythonLaunchDescriptionSource(str(LAUNCH / "estimator.launch.py")), launch_arguments={"robot": "go2"}.items())
+    estimator = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(LAUNCH / "estimator.launch.py")), launch_arguments={"robot": "go2"}.items()
+    )
     bag = str(recorded_runs / "go2_payload3")
     player = Node(package="prime_estimation", executable="replay", parameters=[{"bag": bag, "duration": 5.0, "loop": True}])
     service = launch.LaunchService()

@@ -30,7 +30,12 @@ def topics():
     config = Config.load("go2")
     ours = Outputs(Robot(config.robot), config.estimator, typestore().types.__getitem__).topics()
     absolute = {t if t.startswith("/") else f"/prime/{t}": kind for t, kind in ours.items()}
-    return {**absolute, "/markers/inertia": "visualization_msgs/msg/MarkerArray", "/robot_description": "", "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray"}
+    return {
+        **absolute,
+        "/markers/inertia": "visualization_msgs/msg/MarkerArray",
+        "/robot_description": "",
+        "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
+    }
 
 
 def check_field(topics: dict[str, str], path: str) -> None:

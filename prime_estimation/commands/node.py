@@ -7,7 +7,8 @@ from __future__ import annotations
 import argparse
 
 from ..errors import ConfigError
-from ..nodes.serve import NODES, build, default_name, log_to_stderr, run as serve, stop_on_signals
+from ..nodes.serve import NODES, build, default_name, log_to_stderr, stop_on_signals
+from ..nodes.serve import run as serve
 from ..transport.base import Transport
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())

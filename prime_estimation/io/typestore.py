@@ -56,9 +56,14 @@ def _types_of(path: Path) -> dict:
 def _messages_dir() -> Path:
     package = Path(__file__).resolve().parents[1]
     # <prefix>/lib/pythonX.Y/site-packages/prime_estimation, whatever the depth of the platform's layout
-    prefixes = [*package.parents[2:5], Path(sys.prefix), *map(Path, filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)))]
+    prefixes = [
+        *package.parents[2:5],
+        Path(sys.prefix),
+        *map(Path, filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))),
+    ]
     candidates = [package.parent / "prime_estimation_msgs" / "msg"] + [p / "share" / "prime_estimation_msgs" / "msg" for p in prefixes]
     for candidate in candidates:
         if (candidate / "ContactWrenches.msg").is_file():
             return candidate
-    raise DataError(f"the message definitions of prime_estimation_msgs are missing; looked in {', '.join(map(str, candidates))}. Reinstall prime_estimation.")
+    places = ", ".join(map(str, candidates))
+    raise DataError(f"the message definitions of prime_estimation_msgs are missing; looked in {places}. Reinstall prime_estimation.")

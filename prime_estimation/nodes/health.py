@@ -130,7 +130,9 @@ class Health:
     def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):
         pair = make("diagnostic_msgs/msg/KeyValue")
         pairs = [pair(key=str(k), value=str(v)) for k, v in values.items()]
-        return make("diagnostic_msgs/msg/DiagnosticStatus")(level=level, name=f"{self._name}: {part}", message=message, hardware_id="", values=pairs)
+        return make("diagnostic_msgs/msg/DiagnosticStatus")(
+            level=level, name=f"{self._name}: {part}", message=message, hardware_id="", values=pairs
+        )
 
 
 def _prefix(role: str) -> str:

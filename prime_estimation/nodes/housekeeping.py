@@ -68,7 +68,10 @@ class Housekeeping:
         node, values = self._node, {}
         if node.latest is not None:
             e = node.latest
-            values = {"total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}", "solve time [ms]": f"{e.status.solve_time_ms:.2f}"}
+            values = {
+                "total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}",
+                "solve time [ms]": f"{e.status.solve_time_ms:.2f}",
+            }
             values |= {"refused steps": e.status.refused_steps}
         restarts, reason = node.estimator.last_restart
         values |= {"restarts": restarts, "reason of the last restart": reason or "none"}

@@ -78,7 +78,11 @@ class InertiaGate:
             if body.link not in self._robot.links[1:]:
                 return f"unknown link: {body.link}"
             pi, nominal = inertia_parameters(body.inertia), self._nominal[self._robot.link_joint(body.link)]
-            if not np.isfinite(pi).all() or pi[0] <= 0.0 or np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(pi).toMatrix())[0] <= 0.0:
+            if (
+                not np.isfinite(pi).all()
+                or pi[0] <= 0.0
+                or np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(pi).toMatrix())[0] <= 0.0
+            ):
                 return f"not physical: {body.link}"
             if not self._bounds.lowest_mass <= pi[0] / nominal[0] <= self._bounds.highest_mass:
                 return f"mass out of bounds: {body.link} {pi[0]:.2f} kg, nominal {nominal[0]:.2f} kg"

@@ -20,7 +20,9 @@ class EstimatorLifecycle(LifecycleNode):
 
     def __init__(self):
         super().__init__("prime")
-        self.declare_parameter("robot", "go2", ParameterDescriptor(description="go1, go2, g1, ... or the path of a robot's YAML file", read_only=True))
+        self.declare_parameter(
+            "robot", "go2", ParameterDescriptor(description="go1, go2, g1, ... or the path of a robot's YAML file", read_only=True)
+        )
         self.declare_parameter("config", "", ParameterDescriptor(description="YAML file with changes to the defaults", read_only=True))
         self.declare_parameter("autostart", True, ParameterDescriptor(description="configure and activate at once", read_only=True))
         self._config = Config.load(self.get_parameter("robot").value, self.get_parameter("config").value or None)

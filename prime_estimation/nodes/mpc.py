@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Example controller: a receding-horizon MPC fed by the estimator's odometry, joint states and inertia. A pattern to copy, not a product."""
+"""Example controller: a receding-horizon MPC fed by the estimator's odometry, joint states and inertia. A pattern to copy."""
 
 from __future__ import annotations
 

@@ -56,7 +56,9 @@ def configured(node, config: Config) -> Config:
     Raises:
         ConfigError: a value that the ranges of the descriptors could not exclude.
     """
-    return config.updated({s: {f.name: node.get_parameter(f"{s}.{f.name}").value for f in fields(getattr(config, s))} for s in SECTIONS}, "parameters")
+    return config.updated(
+        {s: {f.name: node.get_parameter(f"{s}.{f.name}").value for f in fields(getattr(config, s))} for s in SECTIONS}, "parameters"
+    )
 
 
 def changed(config: Config, parameters) -> Config:

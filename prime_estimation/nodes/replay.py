@@ -80,13 +80,14 @@ class ReplayNode:
         p = self._playback
         first = self._bag.start_ns + round(p.start * 1e9)
         last = first + round(p.duration * 1e9) if p.duration else self._bag.end_ns
-        began, began_ns, clocked = time.perf_counter(), self._transport.now_ns(), 0
-        shift = 0 if p.clock else began_ns - first
+        began, shift, clocked = 0.0, 0, 0
         for topic, arrival_ns, message in self._bag.messages(self._role_of):
             if arrival_ns < first:
                 continue
             if arrival_ns > last or stop.is_set():
                 return
+            if not began:  # now, for to open a recording takes a while
+                began, shift = time.perf_counter(), 0 if p.clock else self._transport.now_ns() - first
             if self._send_clock and arrival_ns - clocked >= _CLOCK_NS:
                 self._send_clock(_clock(self._transport.make, arrival_ns))
                 clocked = arrival_ns

@@ -34,7 +34,9 @@ def plain_transport(name: str, namespace: str, remap: Mapping[str, str], domain:
     """Transport on a new rclpy node, for `prime node --transport ros`."""
     rclpy = _rclpy()
     arguments = ["--ros-args", *(part for old, new in remap.items() for part in ("-r", f"{old}:={new}"))]
-    rclpy.init(args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"], domain_id=domain, signal_handler_options=_no_signals())
+    rclpy.init(
+        args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"], domain_id=domain, signal_handler_options=_no_signals()
+    )
     return RosTransport(rclpy.create_node(name, namespace=namespace))
 
 
@@ -99,7 +101,9 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
 
     node = rclpy.create_node(name)
     _log_to_rosout(node)
-    declared = {key: node.declare_parameter(key, value, ParameterDescriptor(description=doc)) for key, (value, doc) in _PARAMETERS[name].items()}
+    declared = {
+        key: node.declare_parameter(key, value, ParameterDescriptor(description=doc)) for key, (value, doc) in _PARAMETERS[name].items()
+    }
     return node, {key: parameter.value for key, parameter in declared.items()}
 
 

@@ -44,7 +44,9 @@ class Sensors:
             self._listen_to_role("mocap", "mocap/pose", False)
 
     def _listen_to_role(self, role: str, topic: str, required: bool) -> None:
-        self._listen(role, topic, ROLES[role].types[0], required, lambda message, arrival_ns: self._receive(role, role, message, arrival_ns))
+        self._listen(
+            role, topic, ROLES[role].types[0], required, lambda message, arrival_ns: self._receive(role, role, message, arrival_ns)
+        )
 
     def _listen(self, stream: str, topic: str, kind: str, required: bool, callback) -> None:
         self._health.expect(stream, topic, kind, required)

@@ -14,7 +14,6 @@ from ..config import Config
 from ..estimator import Estimator
 from ..types import Estimate, Measurement
 
-
 STRIDE = 10  # moved nodes per solve at most: with more the prediction would run away from the data
 
 LATE_S = 0.05  # between two estimates that are published while it is behind

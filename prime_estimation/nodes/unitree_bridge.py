@@ -73,6 +73,8 @@ class UnitreeBridgeNode:
         level = kind.ERROR if not rate else kind.WARN if self.reader.counts else kind.OK
         text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
         pairs = [pair(key=k, value=str(v)) for k, v in values.items()]
-        status = make("diagnostic_msgs/msg/DiagnosticStatus")(level=level, name="unitree_bridge: lowstate", message=text, hardware_id="", values=pairs)
+        status = make("diagnostic_msgs/msg/DiagnosticStatus")(
+            level=level, name="unitree_bridge: lowstate", message=text, hardware_id="", values=pairs
+        )
         stamped = header(make, self._transport.now_ns(), "")
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))

@@ -38,7 +38,9 @@ class DdsTransport:
         ConfigError: cyclonedds is not installed, or the domain cannot be joined with the user's CYCLONEDDS_URI.
     """
 
-    def __init__(self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None, domain: int | None = None, use_sim_time: bool = False):
+    def __init__(
+        self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None, domain: int | None = None, use_sim_time: bool = False
+    ):
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
         self._participant = _participant(domain_id(domain))
@@ -199,12 +201,15 @@ def _domain(number: int):
     try:
         return Domain(number, domain_config(os.environ))
     except DDSException as error:
-        raise ConfigError(f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is '{os.environ.get('CYCLONEDDS_URI', '')}'", error) from error
+        raise ConfigError(
+            f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is '{os.environ.get('CYCLONEDDS_URI', '')}'", error
+        ) from error
 
 
 def _participant(number: int):
     try:
-        from cyclonedds.core import DDSException, Policy, Qos as DdsQos
+        from cyclonedds.core import DDSException, Policy
+        from cyclonedds.core import Qos as DdsQos
         from cyclonedds.domain import DomainParticipant
     except ImportError as error:
         raise ConfigError(f"Cyclone DDS is missing ({error}): pip install 'prime_estimation[dds]' (Python up to 3.13)", error) from error
@@ -216,7 +221,8 @@ def _participant(number: int):
 
 
 def _qos(intent: Qos, type_name: str, depth: int):
-    from cyclonedds.core import Policy, Qos as DdsQos
+    from cyclonedds.core import Policy
+    from cyclonedds.core import Qos as DdsQos
     from cyclonedds.util import duration
 
     return DdsQos(

@@ -35,7 +35,9 @@ class InProcessTransport:
         clock: time in ns; default: the system's.
     """
 
-    def __init__(self, bus: Bus, node: str, namespace: str = "", remap: Mapping[str, str] | None = None, clock: Callable[[], int] = time.time_ns):
+    def __init__(
+        self, bus: Bus, node: str, namespace: str = "", remap: Mapping[str, str] | None = None, clock: Callable[[], int] = time.time_ns
+    ):
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
         self.now_ns = clock

@@ -21,6 +21,7 @@ from .base import Callback, Qos
 
 _BATCH = 256  # messages taken at once, and the history of a subscription
 
+
 class RosTransport:
     """Transport on an rclpy node; see `Transport` for the verbs.
 

@@ -36,11 +36,14 @@ def lowstate(family: str, tick: int = 1000):
     return message
 
 
-@pytest.mark.parametrize(("family", "first", "last", "count"), [
-    ("unitree_go", "FR_hip_joint", "RL_calf_joint", 12),
-    ("unitree_legged", "FR_hip_joint", "RL_calf_joint", 12),
-    ("unitree_hg", "left_hip_pitch_joint", "right_wrist_yaw_joint", 29),
-])
+@pytest.mark.parametrize(
+    ("family", "first", "last", "count"),
+    [
+        ("unitree_go", "FR_hip_joint", "RL_calf_joint", 12),
+        ("unitree_legged", "FR_hip_joint", "RL_calf_joint", 12),
+        ("unitree_hg", "left_hip_pitch_joint", "right_wrist_yaw_joint", 29),
+    ],
+)
 def test_motors_by_name(family, first, last, count):
     joints, imu = LowStateReader(FAMILIES[family], make, "imu_link").read(lowstate(family), NOW)
     assert (joints.name[0], joints.name[-1], len(joints.name)) == (first, last, count)

@@ -271,7 +271,9 @@ def test_player_with_clock_keeps_stamps(go2_payload3):
     listener = InProcessTransport(bus, "me")
     listener.subscribe("/clock", "rosgraph_msgs/msg/Clock", lambda m, _: clocks.append(m.clock.sec * 10**9 + m.clock.nanosec))
     listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: stamps.append(stamp_ns(m.header)))
-    ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(rate=0.0, clock=True, start=0.2, duration=0.5, wait=0.0)).run(threading.Event())
+    ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(rate=0.0, clock=True, start=0.2, duration=0.5, wait=0.0)).run(
+        threading.Event()
+    )
     with BagReader(go2_payload3) as bag:
         assert clocks[0] == pytest.approx(bag.start_ns + 200_000_000, abs=10_000_000)
     assert np.diff(clocks).min() >= 5_000_000 and abs(stamps[0] - clocks[0]) < 10_000_000

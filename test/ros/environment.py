@@ -61,11 +61,15 @@ def site_packages(folder: Path) -> Path:
 def make(folder: Path) -> None:
     """Bring the environment up to date."""
     _step(folder, "install", _digest([Path(__file__)]), lambda: _install(folder))
-    sources = [p for d in ("prime_estimation_msgs", "prime_estimation/io/interfaces") for p in sorted((REPOSITORY / d).rglob("*")) if p.is_file()]
+    sources = [
+        p for d in ("prime_estimation_msgs", "prime_estimation/io/interfaces") for p in sorted((REPOSITORY / d).rglob("*")) if p.is_file()
+    ]
     _step(folder, "messages", _digest([Path(__file__), *sources]), lambda: _build_messages(folder))
     names = ("setup.py", "setup.cfg", "pyproject.toml", "package.xml", "CMakeLists.txt")
     trees = ("src", "prime_estimation", "config", "launch", "resource")
-    sources = [REPOSITORY / n for n in names] + [p for d in trees for p in sorted((REPOSITORY / d).rglob("*")) if p.suffix not in (".pyc", ".so")]
+    sources = [REPOSITORY / n for n in names] + [
+        p for d in trees for p in sorted((REPOSITORY / d).rglob("*")) if p.suffix not in (".pyc", ".so")
+    ]
     _step(folder, "package", _digest([p for p in sources if p.is_file()]), lambda: _build(folder, [REPOSITORY], "prime_estimation"))
 
 
@@ -109,7 +113,9 @@ def _own_requirements() -> list[str]:
 def _repair_cmake(folder: Path) -> None:
     """The wheels' CMake files have the include paths of the machine that made them."""
     code = "import numpy, sysconfig; print(sysconfig.get_path('include'), numpy.get_include(), sep=';')"
-    ours = subprocess.run([folder / "bin" / "python", "-c", code], env=variables(folder), check=True, text=True, capture_output=True).stdout.strip()
+    ours = subprocess.run(
+        [folder / "bin" / "python", "-c", code], env=variables(folder), check=True, text=True, capture_output=True
+    ).stdout.strip()
     for path in (folder / "share").glob("*/cmake/*.cmake"):
         text = path.read_text()
         repaired = re.sub(r"/opt/python/[^;\"]*(;/opt/python/[^;\"]*)*", ours, text)
@@ -144,7 +150,8 @@ def _write_foreign(target: Path) -> None:
         files = "\n  ".join(str(p.relative_to(root)) for p in sorted(root.rglob("*")) if p.suffix in (".msg", ".srv"))
         needs = ["geometry_msgs"] if package == "tf2_msgs" else []
         (root / "CMakeLists.txt").write_text(
-            f"cmake_minimum_required(VERSION 3.8)\nproject({package})\nfind_package(ament_cmake REQUIRED)\nfind_package(rosidl_default_generators REQUIRED)\n"
+            f"cmake_minimum_required(VERSION 3.8)\nproject({package})\n"
+            + "find_package(ament_cmake REQUIRED)\nfind_package(rosidl_default_generators REQUIRED)\n"
             + "".join(f"find_package({n} REQUIRED)\n" for n in needs)
             + f"rosidl_generate_interfaces(${{PROJECT_NAME}}\n  {files}\n"
             + (f"  DEPENDENCIES {' '.join(needs)}\n" if needs else "")
@@ -155,15 +162,31 @@ def _write_foreign(target: Path) -> None:
             '<maintainer email="nobody@example.org">nobody</maintainer><license>BSD-3-Clause</license>'
             "<buildtool_depend>ament_cmake</buildtool_depend><buildtool_depend>rosidl_default_generators</buildtool_depend>"
             + "".join(f"<depend>{n}</depend>" for n in needs)
-            + "<member_of_group>rosidl_interface_packages</member_of_group><export><build_type>ament_cmake</build_type></export></package>\n"
+            + "<member_of_group>rosidl_interface_packages</member_of_group>"
+            + "<export><build_type>ament_cmake</build_type></export></package>\n"
         )
 
 
 def _build(folder: Path, bases: list[Path], *packages: str) -> None:
     python = folder / "bin" / "python"
     command = [folder / "bin" / "colcon", "--log-base", folder / "log", "build", "--base-paths", *bases, "--packages-select", *packages]
-    command += ["--build-base", folder / "build", "--install-base", folder / "install", "--executor", "sequential", "--event-handlers", "console_cohesion-"]
-    command += ["--cmake-args", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", f"-DPython3_EXECUTABLE={python}", "-DPython3_FIND_VIRTUALENV=ONLY"]
+    command += [
+        "--build-base",
+        folder / "build",
+        "--install-base",
+        folder / "install",
+        "--executor",
+        "sequential",
+        "--event-handlers",
+        "console_cohesion-",
+    ]
+    command += [
+        "--cmake-args",
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DBUILD_TESTING=OFF",
+        f"-DPython3_EXECUTABLE={python}",
+        "-DPython3_FIND_VIRTUALENV=ONLY",
+    ]
     # an unresolved symbol of the wheels' own shared libraries is resolved when they are loaded
     command += ["-DCMAKE_EXE_LINKER_FLAGS=-Wl,--unresolved-symbols=ignore-in-shared-libs", "-GNinja"]
     _run(command, {**variables(folder), "CMAKE_BUILD_PARALLEL_LEVEL": "2"})
@@ -177,4 +200,6 @@ if __name__ == "__main__":
     target = Path(sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / ".venv-ros").resolve()
     make(target)
     if sys.argv[2:]:
-        sys.exit(subprocess.run([target / "bin" / sys.argv[2], *sys.argv[3:]], env=variables(target), cwd=REPOSITORY, check=False).returncode)
+        sys.exit(
+            subprocess.run([target / "bin" / sys.argv[2], *sys.argv[3:]], env=variables(target), cwd=REPOSITORY, check=False).returncode
+        )
