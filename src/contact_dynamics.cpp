@@ -281,7 +281,7 @@ bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess
     if (stuck) break;
   }
   // at round-off level the merit cannot fall further: accept what a relative test would accept
-  return norm() < 1e3 * options.tolerance;
+  return norm() < std::max(1e3 * options.tolerance, 1e-9 * (1.0 + data.v.lpNorm<Eigen::Infinity>()));
 }
 
 void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {

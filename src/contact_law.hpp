@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 
 namespace prime {
@@ -29,42 +30,54 @@ struct ContactLaw {
     Eigen::Vector3d d_friction;     ///< d impulse / d mu
   };
 
-  /// alpha is the largest root of the cubic `alpha^3 - b alpha^2 - (T + 2R/kappa) alpha + b T`, b = a + correction, T = mu^2 |c_t|^2.
-  double solveAlpha(const double b, const double T) const {
-    const double m = 2.0 * compliance / kappa;
-    // both starts lie right of the largest root, where the cubic is convex: Newton descends monotonically onto it
-    double alpha = b >= 0.0 ? 0.5 * (b + std::sqrt(b * b + 4.0 * (T + m))) : std::sqrt(T + m);
+  /// beta = alpha - r > 0 with r = mu |c_t|, from `(beta + r - b) d = (2R/kappa) (r + beta)`, d = alpha^2 - r^2 = beta (beta + 2 r), where
+  /// b = a + correction: the one positive root of a cubic. In beta nothing cancels when a loaded foot slides fast (beta << r).
+  double solveBeta(const double b, const double r) const {
+    const double m = 2.0 * compliance / kappa, T = r * r;
+    // both starts lie right of the root, where the cubic is convex: Newton descends monotonically onto it
+    double beta = b >= 0.0 ? 0.5 * (b + std::sqrt(b * b + 4.0 * (T + m))) - r : m / (std::sqrt(T + m) + r);
     for (int i = 0; i < 60; ++i) {
-      const double g = ((alpha - b) * alpha - (T + m)) * alpha + b * T;
-      const double step = g / ((3.0 * alpha - 2.0 * b) * alpha - (T + m));
-      alpha -= step;
-      if (!(std::abs(step) > 1e-15 * alpha)) break;
+      const double d = beta * (beta + 2.0 * r);
+      const double f = (beta + r - b) * d - m * (r + beta);
+      const double slope = d + 2.0 * (beta + r - b) * (beta + r) - m;
+      const double next = std::max(beta - f / slope, 0.1 * beta);
+      const bool done = !(std::abs(next - beta) > 1e-15 * beta);
+      beta = next;
+      if (done) break;
     }
-    return alpha;
+    return beta;
   }
 
-  /// Impulse with its derivatives.
+  /// Impulse alone: what a line search needs.
+  Eigen::Vector3d impulse(const Eigen::Vector3d& c, const double mu) const {
+    const double ct2 = c.head<2>().squaredNorm(), r = mu * std::sqrt(ct2);
+    const double b = c[2] + (convex ? 0.0 : mu * (std::sqrt(ct2 + smoothing * smoothing) - smoothing));
+    const double beta = solveBeta(b, r);
+    const double scale = 2.0 / (kappa * beta * (beta + 2.0 * r));
+    return {-mu * mu * scale * c[0], -mu * mu * scale * c[1], scale * (r + beta)};
+  }
+
+  /// Impulse with its derivatives, by the implicit function theorem on the equation of beta.
   void evaluate(const Eigen::Vector3d& c, const double mu, Result& out) const {
     const Eigen::Vector2d ct = c.head<2>();
-    const double ct2 = ct.squaredNorm(), T = mu * mu * ct2, k2 = 2.0 / kappa;
-    const double rho = std::sqrt(ct2 + smoothing * smoothing);
-    const double shift = convex ? 0.0 : 1.0;
-    const double alpha = solveAlpha(c[2] + shift * mu * (rho - smoothing), T);
-    const double d = alpha * alpha - T, id = 1.0 / d, id2 = id * id;
-    const double f_alpha = 1.0 + k2 * compliance * (alpha * alpha + T) * id2;
-    const double f_T = k2 * compliance * alpha * id2;
+    const double speed = ct.norm(), r = mu * speed, k2 = 2.0 / kappa, m = k2 * compliance;
+    const double rho = std::sqrt(speed * speed + smoothing * smoothing), shift = convex ? 0.0 : 1.0;
+    const double b = c[2] + shift * mu * (rho - smoothing);
+    const double beta = solveBeta(b, r), alpha = r + beta, d = beta * (beta + 2.0 * r), id = 1.0 / d, id2 = id * id;
 
-    // derivatives of T and alpha in (c_t, a, mu)
-    Eigen::Vector4d dT, dalpha;
-    dT << 2.0 * mu * mu * ct, 0.0, 2.0 * mu * ct2;
-    dalpha << shift * mu / rho * ct, 1.0, shift * (rho - smoothing);
-    dalpha = (dalpha + f_T * dT) / f_alpha;
+    // derivatives of r, b, beta, d in (c_t, a, mu)
+    Eigen::Vector4d dr = Eigen::Vector4d::Zero(), db;
+    if (speed > 0.0) dr.head<2>() = mu / speed * ct;
+    dr[3] = speed;
+    db << shift * mu / rho * ct, 1.0, shift * (rho - smoothing);
+    const double f_beta = d + 2.0 * (alpha - b) * alpha - m, f_r = d + 2.0 * (alpha - b) * beta - m;
+    const Eigen::Vector4d dbeta = (d * db - f_r * dr) / f_beta;
+    const Eigen::Vector4d dd = 2.0 * alpha * dbeta + 2.0 * beta * dr;
 
     out.impulse << -mu * mu * k2 * id * ct, k2 * alpha * id;
-    const Eigen::Vector4d dn = k2 * id2 * (alpha * dT - (alpha * alpha + T) * dalpha);
-    const Eigen::Vector4d dd = mu * mu * k2 * id2 * (2.0 * alpha * dalpha - dT);
-    Eigen::Matrix<double, 2, 4> dt = ct * dd.transpose();
-    dt.diagonal().array() -= mu * mu * k2 * id;
+    const Eigen::Vector4d dn = -k2 * id2 * (beta * beta * dr + (d + 2.0 * r * r) * dbeta);
+    Eigen::Matrix<double, 2, 4> dt = ct * (mu * mu * k2 * id2 * dd).transpose();
+    dt.leftCols<2>().diagonal().array() -= mu * mu * k2 * id;
     dt.col(3) -= 2.0 * mu * k2 * id * ct;
     out.d_velocity.topRows<2>() = dt.leftCols<3>();
     out.d_velocity.row(2) = dn.head<3>().transpose();
