@@ -46,17 +46,18 @@ class Housekeeping:
             period += 1
             if time.monotonic() - self._node.latest_at > _PERIOD_S:
                 self._send_standby_status()
-            self._say(self._node.health.waiting(), period)
+            self._say(period)
             if period % _DIAGNOSE == 0:
                 self._node.health.measure()
                 self._send_diagnostics()
 
-    def _say(self, line: str, period: int) -> None:
-        kind = re.sub(r"[0-9.]+", "", line)  # the same line with another number is no news
-        if line and (kind != self._said or period - self._since >= _REPEAT):
-            log.warning("waiting: %s", line)
+    def _say(self, period: int) -> None:
+        health = self._node.health
+        trouble = re.sub(r"[0-9.]+", "", f"{health.refusal}{health.failure}{health.troubles() or ''}")  # another number is no news
+        if trouble and (trouble != self._said or period - self._since >= _REPEAT):
+            log.warning("waiting: %s", health.waiting())
             self._since = period
-        self._said = kind
+        self._said = trouble
 
     def _send_standby_status(self) -> None:
         node = self._node

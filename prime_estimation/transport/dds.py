@@ -46,6 +46,7 @@ class DdsTransport:
         self._participant = _participant(domain_id(domain))
         self._subscriptions: list[_Subscription] = []
         self._writers: list = []
+        self._discovery = None
         self._lock = threading.Lock()
         self._clock_ns: int | None = 0 if use_sim_time else None
         self._announce = self.publish("/ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", Qos.LATCHED, prefix="")
@@ -163,7 +164,9 @@ class DdsTransport:
         from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
         from cyclonedds.core import InstanceState
 
-        found = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication).read(N=10_000)
+        if self._discovery is None:  # kept: a new reader every time would cost memory every time
+            self._discovery = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
+        found = self._discovery.read(N=10_000)
         alive = [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
         return sorted({e.topic_name[2:] for e in alive if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")})
 
