@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The contact step against its numpy twin, inertia coordinates, and bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from differences import jacobian, relative_error
+from models import ROBOTS, SITUATIONS, problem, random_point
+from reference.dynamics import ReferenceDynamics, dynamic_parameters
+
+from prime_estimation import _core
+
+
+def step(dynamics, p, guess):
+    return dynamics.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, guess)
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_residual_equals_reference(name, situation):
+    model_problem = problem(name)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        p = random_point(model_problem, rng, situation)
+        reference = ReferenceDynamics(model_problem, p)
+        v_next = p.v + 0.1 * rng.normal(size=len(p.v))
+        g = model_problem.dynamics.residual(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, v_next)
+        expected = reference.residual(v_next)
+        np.testing.assert_allclose(g, expected, atol=1e-9 * abs(expected).max())
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_step_equals_reference(name, situation):
+    """From a point near the solution of the C++ core the plain Newton iteration finds the same one, with the same impulses."""
+    model_problem = problem(name)
+    rng = np.random.default_rng(2)
+    for _ in range(1 if name == "g1" else 3):
+        p = random_point(model_problem, rng, situation)
+        out = step(model_problem.dynamics, p, p.v)
+        reference = ReferenceDynamics(model_problem, p)
+        v_next = reference.solve(out["v_next"] + 1e-5 * rng.normal(size=len(p.v)))
+        np.testing.assert_allclose(out["v_next"], v_next, atol=1e-9 * max(1.0, abs(v_next).max()))
+        impulses = reference.impulses(v_next)
+        np.testing.assert_allclose(out["impulse"], impulses, atol=1e-9 * max(1.0, abs(impulses).max(initial=0.0)))
+        np.testing.assert_allclose(out["gap"], [c[3] for c in reference.contacts], atol=1e-12)
+
+
+def test_without_contact_and_losses_it_is_forward_dynamics():
+    model_problem = problem("kinova_free")
+    robot, rng = model_problem.robot, np.random.default_rng(3)
+    options = _core.DynamicsOptions()
+    free = _core.ContactDynamics(robot.model, [], [], np.zeros(robot.nj), np.zeros(robot.nj), False, options)
+    p = replace(random_point(model_problem, rng, "stance"), theta=np.zeros(0))
+    acceleration = pin.aba(robot.model, robot.model.createData(), p.q, p.v, p.force)
+    np.testing.assert_allclose(step(free, p, p.v)["v_next"], p.v + options.dt * acceleration, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_standing_robot_carries_its_weight(name):
+    """Contact impulses balance gravity where torques hold the posture: sum of normal forces = m g."""
+    model_problem = problem(name)
+    robot, dt = model_problem.robot, model_problem.dt
+    p = random_point(model_problem, np.random.default_rng(4), "stance")
+    p = replace(p, v=0 * p.v, xi=0 * p.xi, theta=model_problem.theta_nominal, force=0 * p.force)
+    out = step(model_problem.dynamics, p, p.v)
+    # linear momentum: m (v_com+ - v_com)/dt = m g + sum f
+    before, after = robot.model.createData(), robot.model.createData()
+    pin.computeCentroidalMomentum(robot.model, before, p.q, p.v)
+    pin.computeCentroidalMomentum(robot.model, after, p.q, out["v_next"])
+    gravity = robot.total_mass * np.array([0.0, 0.0, -9.81])
+    total = out["impulse"].reshape(-1, 3).sum(axis=0) / dt
+    np.testing.assert_allclose((after.hg.linear - before.hg.linear) / dt, gravity + total, atol=1e-6 * np.linalg.norm(gravity))
+
+
+def test_log_cholesky_equals_reference():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        theta = rng.normal(0.0, 0.7, 10)
+        pi, by_theta = _core.log_cholesky_to_dynamic(theta)
+        expected = dynamic_parameters(theta)
+        np.testing.assert_allclose(pi, expected, rtol=1e-12, atol=1e-12 * abs(expected).max())
+        np.testing.assert_allclose(_core.dynamic_to_log_cholesky(pi), theta, atol=1e-9)
+        assert relative_error(by_theta, jacobian(lambda d: dynamic_parameters(theta + d), 10)) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["go1", "go2", "g1", "kinova"])
+def test_every_link_survives_the_round_trip(name):
+    for inertia in problem(name).robot.model.inertias.tolist()[1:]:
+        pi = inertia.toDynamicParameters()
+        np.testing.assert_allclose(_core.log_cholesky_to_dynamic(_core.dynamic_to_log_cholesky(pi))[0], pi, atol=1e-12)
+
+
+def test_impossible_inertia_is_refused():
+    pi = np.array([1.0, 0, 0, 0, 1.0, 0, 1.0, 0, 0, 3.0])  # a moment larger than the sum of the others
+    with pytest.raises(ValueError, match="physically consistent"):
+        _core.dynamic_to_log_cholesky(pi)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "argument, message", [("q", "configuration"), ("v", "velocity"), ("force", "generalized force"), ("xi", "disturbance"), ("theta", "inertia")]
+)
+def test_input_that_is_not_finite_is_named(argument, message, bad):
+    model_problem = problem("go2")
+    p = random_point(model_problem, np.random.default_rng(6), "stance")
+    value = np.array(getattr(p, argument))
+    value[-1] = bad
+    with pytest.raises(RuntimeError, match=message):
+        step(model_problem.dynamics, replace(p, **{argument: value}), p.v)
+
+
+@pytest.mark.parametrize("argument", ["height", "friction"])
+def test_ground_that_is_not_finite_raises(argument):
+    model_problem = problem("go2")
+    p = random_point(model_problem, np.random.default_rng(6), "stance")
+    with pytest.raises(RuntimeError, match="contact dynamics"):
+        step(model_problem.dynamics, replace(p, **{argument: getattr(p, argument) * np.nan}), p.v)
+
+
+def test_a_guess_that_is_not_finite_is_replaced():
+    model_problem = problem("go2")
+    p = random_point(model_problem, np.random.default_rng(6), "stance")
+    out = step(model_problem.dynamics, p, np.full(len(p.v), np.nan))
+    np.testing.assert_allclose(out["v_next"], step(model_problem.dynamics, p, p.v)["v_next"], atol=1e-9)
+
+
+def test_compliance_must_be_positive():
+    robot, options = problem("go2").robot, _core.DynamicsOptions()
+    law = _core.ContactLaw()
+    law.compliance = 0.0
+    options.law = law
+    with pytest.raises(ValueError, match="compliance"):
+        _core.ContactDynamics(robot.model, [], [], robot.joint_damping, robot.joint_friction, True, options)

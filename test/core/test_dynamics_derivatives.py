@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Analytic derivatives of the contact step against differences on the manifold, for quadrupeds, an arm and a humanoid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from core.nodes import exact_dynamics
+from differences import jacobian, relative_error
+from models import ROBOTS, SITUATIONS, problem, solvable_point
+
+TOLERANCE = 1e-5
+
+
+def step(dynamics, p, guess, derivatives=False):
+    return dynamics.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, guess, derivatives)
+
+
+def moved(model, p, name, dx):
+    """The point with one of its arguments moved by a tangent vector."""
+    if name == "q":
+        return replace(p, q=pin.integrate(model, p.q, dx))
+    if name == "friction":
+        return replace(p, friction=p.friction + dx[0])
+    return replace(p, **{name: getattr(p, name) + dx})
+
+
+@pytest.mark.parametrize("cone", ["coulomb", "convex"])
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_step(name, situation, cone):
+    if name == "kinova_free" and (situation, cone) != ("stance", "coulomb"):
+        pytest.skip("no contact: one situation says it all")
+    model_problem = problem(name, cone=cone)
+    dynamics, model = exact_dynamics(model_problem), model_problem.robot.model
+    rng = np.random.default_rng(SITUATIONS.index(situation))
+    worst = {}
+    for _ in range(1 if name == "g1" else 3):
+        p = solvable_point(model_problem, rng, situation)
+        out = step(dynamics, p, p.v, derivatives=True)
+        for argument in ("q", "v", "force", "xi", "theta", "height", "friction"):
+            analytic = np.atleast_2d(out[f"d{argument}"].T).T
+            if analytic.shape[1] == 0 or (argument == "friction" and not dynamics.nc):
+                continue
+            expected = jacobian(lambda dx, a=argument: step(dynamics, moved(model, p, a, dx), out["v_next"])["v_next"], analytic.shape[1])
+            worst[argument] = max(worst.get(argument, 0.0), relative_error(analytic, expected, 1e-3))
+    assert max(worst.values()) < TOLERANCE, worst

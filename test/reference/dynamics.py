@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Readable twin of the C++ contact dynamics, on Pinocchio's Python functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from .contact_law import impulse
+
+
+def pseudo_inertia(theta):
+    """Log-Cholesky: pseudo-inertia U U^T, U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]."""
+    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta
+    U = np.array([[np.exp(d1), s12, s13, t1], [0.0, np.exp(d2), s23, t2], [0.0, 0.0, np.exp(d3), t3], [0.0, 0.0, 0.0, 1.0]])
+    return np.exp(2.0 * alpha) * U @ U.T
+
+
+def dynamic_parameters(theta):
+    """Pinocchio's (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz): I = trace(Sigma) 1 - Sigma, Sigma the second moment of the pseudo-inertia."""
+    pseudo = pseudo_inertia(theta)
+    sigma = pseudo[:3, :3]
+    inertia = np.trace(sigma) * np.eye(3) - sigma
+    return np.array([pseudo[3, 3], *pseudo[:3, 3], *inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]])
+
+
+class ReferenceDynamics:
+    """g(v+) = M (v+ - v) + dt (nle + losses - force) - sum J_i^T lambda_i(J_i^middle v+) at a `models.Point` of a `Problem`."""
+
+    def __init__(self, problem, point):
+        self.problem, self.point = problem, point
+        robot, dt = problem.robot, problem.dt
+        self.model = robot.model.copy()
+        for i, link in enumerate(robot.estimated_links):
+            pi = dynamic_parameters(point.theta[10 * i : 10 * i + 10])
+            self.model.inertias[robot.link_joint(link)] = pin.Inertia.FromDynamicParameters(pi)
+        data = self.model.createData()
+        upper = np.triu(pin.crba(self.model, data, point.q))
+        self.M = upper + np.triu(upper, 1).T
+        self.free = self.M @ point.v + dt * (point.force - pin.nonLinearEffects(self.model, data, point.q, point.v))
+        self.contacts = [self._contact(robot, c) for c in robot.contacts]
+
+    def _point(self, q, contact):
+        """Pose of the contact's frame, centre of the sphere, Jacobian of the material point under it, at q."""
+        data = self.model.createData()
+        pin.computeJointJacobians(self.model, data, q)
+        pin.framesForwardKinematics(self.model, data, q)
+        frame = self.model.getFrameId(contact.frame)
+        pose = data.oMf[frame]
+        center = pose.act(np.array(contact.position))
+        rolling = self.problem.config.estimator.rolling
+        under = center - [0.0, 0.0, contact.radius if rolling else 0.0]
+        J = pin.getFrameJacobian(self.model, data, frame, pin.LOCAL_WORLD_ALIGNED)
+        return pose, center, J[:3] - pin.skew(under - pose.translation) @ J[3:]
+
+    def _contact(self, robot, contact):
+        """Jacobians of impulse (start of the step) and velocity (its middle), constant part of the contact velocity, gap."""
+        pose, center, J = self._point(self.point.q, contact)
+        middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
+        J_middle = self._point(middle, contact)[2]
+        foot = robot.feet.index(contact.foot)
+        gap = center[2] - contact.radius - self.point.height[foot]
+        width, factor = 3e-4, 0.7
+        softened = gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
+        sizes = [6 if sum(c.foot == f for c in robot.contacts) > 1 else 3 for f in robot.feet]
+        xi = self.point.xi[sum(sizes[:foot]) : sum(sizes[: foot + 1])]
+        disturbance = xi[:3] + (np.cross(xi[3:], center - pose.translation) if len(xi) == 6 else 0.0)
+        return J, J_middle, disturbance + [0.0, 0.0, softened / self.problem.dt], gap
+
+    def law(self, c):
+        """Impulse at contact velocity c."""
+        e, r = self.problem.config.estimator, self.problem.config.robot
+        return impulse(c, self.point.friction, r.kappa, r.compliance, convex=e.cone == "convex")
+
+    def impulses(self, vplus):
+        """(3 nc) [N s]."""
+        return np.concatenate([self.law(J @ vplus + c0) for _, J, c0, _ in self.contacts]) if self.contacts else np.zeros(0)
+
+    def residual(self, vplus):
+        """g(v+) [N s, Nm s]."""
+        robot, nj = self.problem.robot, self.problem.nj
+        g = self.M @ vplus - self.free
+        rate = 0.5 * (self.point.v + vplus)[-nj:]
+        g[-nj:] += self.problem.dt * (robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(rate, 0.05))
+        for (J, _, _, _), impulse_ in zip(self.contacts, self.impulses(vplus).reshape(-1, 3)):
+            g -= J.T @ impulse_
+        return g
+
+    def solve(self, guess, iterations=50):
+        """Plain Newton with a difference matrix from `guess`; the smallest residual it came to."""
+        v, best = np.array(guess), (np.inf, None)
+        for _ in range(iterations):
+            g = self.residual(v)
+            size = np.linalg.norm(g)
+            if size < best[0]:
+                best = (size, v)
+            h = 1e-7
+            A = np.array([(self.residual(v + h * e) - self.residual(v - h * e)) / (2.0 * h) for e in np.eye(len(v))]).T
+            step, t = np.linalg.solve(A, g), 1.0
+            if np.linalg.norm(step) < 1e-13 * max(1.0, np.linalg.norm(v)):
+                break
+            while np.linalg.norm(self.residual(v - t * step)) > size and t > 1e-4:
+                t *= 0.5
+            v = v - t * step
+        return best[1]
