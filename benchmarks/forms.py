@@ -117,8 +117,7 @@ COLUMNS = {
         "force 40 ms [%]": ".1f", "F1": ".3f", "refused": "d", "restarts": "d", "error": "",
     },
     "speed": {
-        "run": "", "form": "", "calc": ".0f", "calcDiff": ".0f", "recursion and rollout": ".0f", "iteration": ".0f",
-        "backward pass (Crocoddyl)": ".0f",
+        "run": "", "form": "", "calc": ".0f", "calcDiff": ".0f", "rest": ".0f", "iteration": ".0f", "backward pass (Crocoddyl)": ".0f",
     },
 }  # fmt: skip
 

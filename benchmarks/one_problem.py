@@ -132,7 +132,10 @@ def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
 
 
 def _speed(window: Window, repeats: int) -> dict:
-    """Evaluation from one solver iteration away (as far as the Newton iteration has to go), derivatives, a whole iteration."""
+    """Evaluation with the Newton iteration starting one solver iteration away, derivatives, and the rest of an iteration.
+
+    The rest is what remains of iterations at the optimum, where no step is shortened.
+    """
     xs, us = trajectory(window)
     window.solver.solve(xs, us, 1)
     points = [(xs[1:], us[1:]), (window.solver.states()[1:], window.solver.controls()[1:])]
@@ -142,14 +145,17 @@ def _speed(window: Window, repeats: int) -> dict:
 
     calc = [_timed(lambda: [node.calc(d, x, u) for node, d, x, u in nodes(i % 2)]) for i in range(2 * repeats)]
     diff = [_timed(lambda: [node.calcDiff(d, x, u) for node, d, x, u in nodes(1)]) for _ in range(repeats)]
-    whole = [_timed(lambda: window.solver.solve(xs, us, 1)) - _timed(lambda: window.solver.solve(xs, us, 0)) for _ in range(repeats)]
+    descend(window)
+    xs, us = window.solver.states(), window.solver.controls()
+    still = [_timed(lambda: window.solver.solve(xs, us, 0)) for _ in range(repeats)]
+    whole = [_timed(lambda: window.solver.solve(xs, us, 1)) for _ in range(repeats)]
     fddp = crocoddyl.SolverFDDP(window.solver.problem)
     fddp.setCandidate(xs, us, False)
     fddp.calcDiff()
     wheel = [_timed(fddp.backwardPass) for _ in range(repeats)]
-    parts = {"calc": calc, "calcDiff": diff, "iteration": whole, "backward pass (Crocoddyl)": wheel}
-    out = {name: 1e6 * float(np.median(seconds)) / window.size for name, seconds in parts.items()}
-    return {**out, "recursion and rollout": out["iteration"] - out["calc"] - out["calcDiff"]}
+    calc, diff, still, whole, wheel = (1e6 * float(np.median(t)) / window.size for t in (calc, diff, still, whole, wheel))
+    rest = whole - 2.0 * still - diff  # the candidate and the step are evaluated
+    return {"calc": calc, "calcDiff": diff, "rest": rest, "iteration": calc + diff + rest, "backward pass (Crocoddyl)": wheel}
 
 
 def _timed(f) -> float:
