@@ -15,8 +15,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.dds import DdsTransport
 
+LOG = Path(tempfile.gettempdir()) / "prime_live.log"  # what the nodes say
 TOPICS = {"odometry": "nav_msgs/msg/Odometry", "status": "prime_estimation_msgs/msg/EstimatorStatus"}
 
 
@@ -84,6 +87,9 @@ def main() -> None:
     try:
         for line in range(round(60.0 * args.minutes / args.period)):
             time.sleep(args.period)
+            ended = [p for p in programs if p.poll() is not None]
+            if ended:
+                raise SystemExit(f"{' '.join(ended[0].args[3:])} ended with code {ended[0].returncode}; see {LOG}")
             seen = observer.look()
             cells = [f"{(line + 1) * args.period / 60.0:.1f}"]
             for name in TOPICS:
@@ -96,8 +102,9 @@ def main() -> None:
             )
     finally:
         for program in programs:
-            program.send_signal(signal.SIGINT)
-            program.wait(20)
+            if program.poll() is None:
+                program.send_signal(signal.SIGINT)
+                program.wait(20)
 
 
 if __name__ == "__main__":
