@@ -33,7 +33,9 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
   std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this); }
   bool checkData(const std::shared_ptr<DataAbstract>& data) override { return std::dynamic_pointer_cast<Data>(data) != nullptr; }
 
-  std::shared_ptr<crocoddyl::ActionModelBase> cloneAsDouble() const override { throw std::runtime_error("estimation nodes are not copied"); }
+  std::shared_ptr<crocoddyl::ActionModelBase> cloneAsDouble() const override {
+    throw std::runtime_error("estimation nodes are not copied");
+  }
   std::shared_ptr<crocoddyl::ActionModelBase> cloneAsFloat() const override {
     throw std::runtime_error("estimation nodes exist in double precision only");
   }

@@ -41,7 +41,7 @@ bp::list toList(const std::vector<T>& items) {
 }
 
 template <class C, class T>
-auto byValue(T C::*member) {
+auto byValue(T C::* member) {
   return bp::make_getter(member, bp::return_value_policy<bp::return_by_value>());
 }
 
@@ -252,7 +252,8 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("weight_force", byValue(&NodeInput::weight_force), bp::make_setter(&NodeInput::weight_force))
       .add_property("weight_xi", byValue(&NodeInput::weight_xi), bp::make_setter(&NodeInput::weight_xi))
       .def("set_pose", &setPose,
-           (bp::arg("slot"), bp::arg("age"), bp::arg("position"), bp::arg("rotation"), bp::arg("weight_position"), bp::arg("weight_rotation")));
+           (bp::arg("slot"), bp::arg("age"), bp::arg("position"), bp::arg("rotation"), bp::arg("weight_position"),
+            bp::arg("weight_rotation")));
 
   bp::class_<StateParameters, bp::bases<State>, std::shared_ptr<StateParameters>, boost::noncopyable>(
       "StateParameters", bp::init<const pinocchio::Model&, std::size_t>())
@@ -267,8 +268,8 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("Ru", byValue(&ActionLeastSquares::Data::Ru));
   bp::class_<ActionMeasurement::Data, bp::bases<ActionLeastSquares::Data>, std::shared_ptr<ActionMeasurement::Data>, boost::noncopyable>(
       "ActionDataMeasurement", bp::no_init);
-  bp::class_<ActionLeastSquares, bp::bases<crocoddyl::ActionModelAbstractTpl<double>>, std::shared_ptr<ActionLeastSquares>, boost::noncopyable>(
-      "ActionLeastSquares", bp::no_init);
+  bp::class_<ActionLeastSquares, bp::bases<crocoddyl::ActionModelAbstractTpl<double>>, std::shared_ptr<ActionLeastSquares>,
+             boost::noncopyable>("ActionLeastSquares", bp::no_init);
 
   bp::class_<ActionMeasurement, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionMeasurement>, boost::noncopyable>(
       "ActionMeasurement",
@@ -281,8 +282,9 @@ BOOST_PYTHON_MODULE(_core) {
       .def("calc", &calcTerminal<ActionMeasurement>)
       .def("calcDiff", &calcDiff<ActionMeasurement>)
       .def("calcDiff", &calcDiffTerminal<ActionMeasurement>)
-      .def("linearize", +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& x) { node.linearize(data, x); },
-           "Implicit linearization at the last calc: what the window's solver uses instead of calcDiff.")
+      .def(
+          "linearize", +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& x) { node.linearize(data, x); },
+          "Implicit linearization at the last calc: what the window's solver uses instead of calcDiff.")
       .def("contact_forces", &contactForces, "Forces (3 nc) [N] at the last linearization, with Jacobians in x and u.")
       .def("contact_kinematics", &contactKinematics);
 
@@ -295,8 +297,8 @@ BOOST_PYTHON_MODULE(_core) {
       .def("calcDiff", &calcDiff<ActionLinear>);
 
   bp::class_<ActionArrival, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionArrival>, boost::noncopyable>(
-      "ActionArrival", bp::init<std::shared_ptr<State>, const VectorXd&, const MatrixXd&>(
-                           (bp::arg("state"), bp::arg("reference"), bp::arg("covariance"))))
+      "ActionArrival",
+      bp::init<std::shared_ptr<State>, const VectorXd&, const MatrixXd&>((bp::arg("state"), bp::arg("reference"), bp::arg("covariance"))))
       .def("createData", &ActionArrival::createData)
       .def("calc", &calc<ActionArrival>)
       .def("calcDiff", &calcDiff<ActionArrival>)
@@ -313,10 +315,13 @@ BOOST_PYTHON_MODULE(_core) {
       "SolverMultipleShooting", bp::init<std::shared_ptr<crocoddyl::ShootingProblem>>())
       .def("solve", &solve, (bp::arg("xs"), bp::arg("us"), bp::arg("maxiter"), bp::arg("regularization") = 0.0))
       .def("compute_posterior", &computePosterior)
-      .def("posterior", +[](const SolverMultipleShooting& s, const std::size_t k) { return MatrixXd(s.posterior().at(k)); })
+      .def(
+          "posterior", +[](const SolverMultipleShooting& s, const std::size_t k) { return MatrixXd(s.posterior().at(k)); })
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)
-      .def("states", +[](const SolverMultipleShooting& s) { return toList(s.get_xs()); })
-      .def("controls", +[](const SolverMultipleShooting& s) { return toList(s.get_us()); })
+      .def(
+          "states", +[](const SolverMultipleShooting& s) { return toList(s.get_xs()); })
+      .def(
+          "controls", +[](const SolverMultipleShooting& s) { return toList(s.get_us()); })
       .add_property("largest_gap", &SolverMultipleShooting::largestGap)
       .add_property("refused", &SolverMultipleShooting::refused)
       .def_readwrite("threads", &SolverMultipleShooting::threads);

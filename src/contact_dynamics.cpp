@@ -337,8 +337,7 @@ void ContactDynamics::addForceGeometry(Data& data, const std::size_t i) const {
     data.dphi_q(i, k) = dp.z();
     // (S_k x S_m) . f = -S_m . (S_k x* f)
     const Force moved(Vector3d::Zero(), turning), turned = moved - S.cross(wrench);
-    for (const auto m : support[i])
-      data.g_q(m, k) -= data.pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
+    for (const auto m : support[i]) data.g_q(m, k) -= data.pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
   }
 }
 
@@ -369,8 +368,7 @@ void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const
   if (foot_xi_size[foot] != 6) return;
   const Vector3d xi_angular = data.xi.segment<3>(foot_xi[foot] + 3);
   const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
-  for (const auto k : support[i])
-    data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.pin.J.col(k).tail<3>()).cross(lever));
+  for (const auto k : support[i]) data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.pin.J.col(k).tail<3>()).cross(lever));
 }
 
 void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
@@ -430,7 +428,8 @@ VectorXd dynamicToLogCholesky(const Eigen::Ref<const VectorXd>& pi) {
   pseudo.bottomLeftCorner<1, 3>() = pi.segment<3>(1).transpose();
   pseudo(3, 3) = pi[0];
   const Eigen::LLT<Eigen::Matrix4d> llt(pseudo.reverse().eval());
-  if (llt.info() != Eigen::Success) throw std::invalid_argument("the inertia is not physically consistent (pseudo-inertia not positive definite)");
+  if (llt.info() != Eigen::Success)
+    throw std::invalid_argument("the inertia is not physically consistent (pseudo-inertia not positive definite)");
   const Eigen::Matrix4d lower = llt.matrixL();
   const Eigen::Matrix4d U = lower.reverse();
   const double scale = U(3, 3);

@@ -25,14 +25,14 @@ struct ContactPoint {
 
 /// What the dynamics are, apart from the robot's model.
 struct DynamicsOptions {
-  double dt = 0.01;                  ///< step [s]
+  double dt = 0.01;  ///< step [s]
   ContactLaw law;
-  bool rolling = true;               ///< the contact point moves under the sphere
-  bool midpoint = true;              ///< contact velocity in the middle of the step
-  double penetration_factor = 0.7;   ///< share of a penetration that one step corrects (Baumgarte)
-  double penetration_width = 3e-4;   ///< where the factor sets in [m]
-  double friction_velocity = 0.05;   ///< of the smoothed dry joint friction [rad/s]
-  double tolerance = 1e-10;          ///< of the Newton residual, in velocity units [m/s, rad/s]
+  bool rolling = true;              ///< the contact point moves under the sphere
+  bool midpoint = true;             ///< contact velocity in the middle of the step
+  double penetration_factor = 0.7;  ///< share of a penetration that one step corrects (Baumgarte)
+  double penetration_width = 3e-4;  ///< where the factor sets in [m]
+  double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
+  double tolerance = 1e-10;         ///< of the Newton residual, in velocity units [m/s, rad/s]
   int max_iterations = 100;
 };
 
@@ -59,23 +59,23 @@ class ContactDynamics {
     double friction;                         ///< mu
     Eigen::MatrixXd M, A;                    ///< mass matrix (symmetric, with armature), d g / d v+
     Eigen::VectorXd bias, g, g_try, step, v_try, v_start, loss, dloss, scale, root_scale;
-    Eigen::VectorXd q_mid, half_step;        ///< where the contact velocity is taken
-    Eigen::MatrixXd J, Jmid;                 ///< (3 nc, nv) contact Jacobians
-    Eigen::MatrixXd mid_q, mid_v;            ///< difference of q (+) half_step by q, by half_step: the identity but for the base
+    Eigen::VectorXd q_mid, half_step;  ///< where the contact velocity is taken
+    Eigen::MatrixXd J, Jmid;           ///< (3 nc, nv) contact Jacobians
+    Eigen::MatrixXd mid_q, mid_v;      ///< difference of q (+) half_step by q, by half_step: the identity but for the base
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
-    std::vector<double> phi, psi, dpsi;      ///< gap [m], effective gap [m], its slope
+    std::vector<double> phi, psi, dpsi;                                 ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
-    ContactLaw law_now;                      ///< the law in force: softer while a difficult solution is being approached
-    Eigen::VectorXd impulse, velocity;       ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
-    std::vector<Eigen::MatrixXd> dtheta;     ///< per link: d(dynamic parameters)/d theta (10, 10)
+    ContactLaw law_now;                   ///< the law in force: softer while a difficult solution is being approached
+    Eigen::VectorXd impulse, velocity;    ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
+    std::vector<Eigen::MatrixXd> dtheta;  ///< per link: d(dynamic parameters)/d theta (10, 10)
     int iterations;
     // derivatives of g, then of v+ (by columns q, v, force, xi, parameters)
     Eigen::MatrixXd g_q, g_v, g_xi, g_theta, g_height;
     Eigen::VectorXd g_friction;
     Eigen::MatrixXd dvel_mid, dvel_q, dvel_v;  ///< (3 nc, nv) d(Jmid v+)/d(q_mid, q, v)
-    Eigen::MatrixXd dphi_q;                  ///< (nc, nv)
+    Eigen::MatrixXd dphi_q;                    ///< (nc, nv)
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
-    std::vector<pinocchio::Motion> path;     ///< velocity along the support of a contact
+    std::vector<pinocchio::Motion> path;  ///< velocity along the support of a contact
     Eigen::Matrix<double, 3, Eigen::Dynamic> LJ;
     Eigen::MatrixXd body_regressor, regressor;
     Eigen::VectorXd a;
@@ -119,9 +119,9 @@ class ContactDynamics {
   const Eigen::VectorXd joint_damping, joint_friction;
   const bool floating_base;
   DynamicsOptions options;
-  std::vector<std::size_t> foot_xi;                ///< first index of each foot's disturbance
-  std::vector<std::size_t> foot_xi_size;           ///< 3 or 6
-  std::vector<std::vector<std::size_t>> support;   ///< per contact: velocity indices that move it, root first
+  std::vector<std::size_t> foot_xi;               ///< first index of each foot's disturbance
+  std::vector<std::size_t> foot_xi_size;          ///< 3 or 6
+  std::vector<std::vector<std::size_t>> support;  ///< per contact: velocity indices that move it, root first
 
  private:
   bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;

@@ -19,15 +19,15 @@ namespace prime {
 /// correction (without it a foot in the air must satisfy a >= mu |c_t|), the third a small compliance (every c has an impulse).
 /// `convex` drops the correction: the published law, gradient of a convex potential.
 struct ContactLaw {
-  double kappa = 500.0;       ///< sharpness
-  double compliance = 0.01;   ///< R > 0 [(m/s)/(N s)]
-  double smoothing = 0.02;    ///< eps [m/s]
-  bool convex = false;        ///< the published cone
+  double kappa = 500.0;      ///< sharpness
+  double compliance = 0.01;  ///< R > 0 [(m/s)/(N s)]
+  double smoothing = 0.02;   ///< eps [m/s]
+  bool convex = false;       ///< the published cone
 
   struct Result {
-    Eigen::Vector3d impulse;        ///< (lambda_t, lambda_n) [N s]
-    Eigen::Matrix3d d_velocity;     ///< d impulse / d (c_t, a)
-    Eigen::Vector3d d_friction;     ///< d impulse / d mu
+    Eigen::Vector3d impulse;     ///< (lambda_t, lambda_n) [N s]
+    Eigen::Matrix3d d_velocity;  ///< d impulse / d (c_t, a)
+    Eigen::Vector3d d_friction;  ///< d impulse / d mu
   };
 
   /// beta = alpha - r > 0 with r = mu |c_t|, from `(beta + r - b) d = (2R/kappa) (r + beta)`, d = alpha^2 - r^2 = beta (beta + 2 r), where

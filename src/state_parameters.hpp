@@ -21,9 +21,8 @@ class StateParameters : public crocoddyl::StateAbstractTpl<double> {
                  Eigen::Ref<Eigen::VectorXd> out) const override;
   void Jdiff(const Eigen::Ref<const Eigen::VectorXd>& x0, const Eigen::Ref<const Eigen::VectorXd>& x1, Eigen::Ref<Eigen::MatrixXd> J0,
              Eigen::Ref<Eigen::MatrixXd> J1, crocoddyl::Jcomponent which) const override;
-  void Jintegrate(const Eigen::Ref<const Eigen::VectorXd>& x, const Eigen::Ref<const Eigen::VectorXd>& dx,
-                  Eigen::Ref<Eigen::MatrixXd> J0, Eigen::Ref<Eigen::MatrixXd> J1, crocoddyl::Jcomponent which,
-                  crocoddyl::AssignmentOp op) const override;
+  void Jintegrate(const Eigen::Ref<const Eigen::VectorXd>& x, const Eigen::Ref<const Eigen::VectorXd>& dx, Eigen::Ref<Eigen::MatrixXd> J0,
+                  Eigen::Ref<Eigen::MatrixXd> J1, crocoddyl::Jcomponent which, crocoddyl::AssignmentOp op) const override;
   void JintegrateTransport(const Eigen::Ref<const Eigen::VectorXd>& x, const Eigen::Ref<const Eigen::VectorXd>& dx,
                            Eigen::Ref<Eigen::MatrixXd> Jin, crocoddyl::Jcomponent which) const override;
 
