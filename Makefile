@@ -56,8 +56,10 @@ test-ros:
 	@if [ "$$(uname -m)" = x86_64 ]; then $(PYTHON) test/ros/environment.py .venv-ros python -m pytest test/ros; \
 	  else echo "test-ros: no wheels of rclpy for $$(uname -m), skipped"; fi
 
-lint: $(STAMP)
-	$(BIN)/pip install --quiet --disable-pip-version-check ruff clang-format
+# the versions that pre-commit runs
+pinned = $(shell sed -n '/$(1)/{n;s/ *rev: v//p}' .pre-commit-config.yaml)
+lint: $(VENV)/pyvenv.cfg
+	$(BIN)/pip install --quiet --disable-pip-version-check ruff==$(call pinned,ruff-pre-commit) clang-format==$(call pinned,mirrors-clang-format)
 	$(BIN)/ruff check .
 	$(BIN)/clang-format --dry-run --Werror src/*.cpp src/*.hpp
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-
 from legs import ContactDetector, Feet, Legs
 
 from prime_estimation.config import NoiseConfig

@@ -63,7 +63,7 @@ class NoiseConfig:
     joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
     gyro: float = param(0.005, "angular rate", "rad/s", 1e-6, 1.0, tunable=True)
     accelerometer: float = param(0.1, "specific force", "m/s2", 1e-5, 100.0, tunable=True)
-    accelerometer_model: float = param(0.3, "what the rigid model misses of the specific force in one node", "m/s2", 0.0, 100.0, tunable=True)
+    accelerometer_model: float = param(0.3, "specific force that the rigid model misses in a node", "m/s2", 0.0, 100.0, tunable=True)
     gyro_bias: float = param(0.005, "initial gyro bias", "rad/s", 1e-8, 1.0)
     gyro_bias_walk: float = param(1e-4, "random walk of the gyro bias", "rad/s/sqrt(s)", 0.0, 1.0, tunable=True)
     accelerometer_bias: float = param(0.05, "initial accelerometer bias", "m/s2", 1e-8, 10.0)
@@ -78,10 +78,10 @@ class NoiseConfig:
     joint_unmeasured: float = param(15.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
     contact_normal: float = param(0.1, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
     contact_tangential: float = param(0.02, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
-    contact_dof: float = param(4.0, "degrees of freedom of the contact disturbance's Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
+    contact_dof: float = param(4.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
-    torque_scale: float = param(0.008, "common relative error of the torque sensors: the systematic part of the mass interval", "", 0.0, 0.5)
+    torque_scale: float = param(0.008, "common relative error of the torques: systematic part of the mass interval", "", 0.0, 0.5)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class EstimatorConfig:
     step: float = param(0.01, "time between nodes", "s", 0.005, 0.05)
     window: int = param(10, "nodes of the sliding window", "", 1, 200)
     iterations: int = param(1, "solver iterations per node", "", 1, 50, tunable=True)
-    form: str = param("forward", "decision of the window problem: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
+    form: str = param("forward", "what is decided: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
     cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
     rolling: bool = param(True, "contact points move under their spheres")
     threads: int = param(1, "threads for the evaluation of the nodes", "", 1, 16)
@@ -116,7 +116,7 @@ class EstimatorConfig:
 class NodeConfig:
     """The live node: where its sensors come from and what it publishes."""
 
-    input: str = param("topics", "sensors: joint_states and imu (topics), or Unitree's own message (lowstate)", choices=("topics", "lowstate"))
+    input: str = param("topics", "joint_states and imu (topics), or Unitree's own message (lowstate)", choices=("topics", "lowstate"))
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
     world_frame: str = param("odom", "frame of odometry and contact wrenches; map where motion capture defines the world")
     publish_tf: bool = param(True, "broadcast world -> base; off when another node owns that edge")
@@ -160,7 +160,8 @@ class Config:
 
     def to_dict(self) -> dict:
         """Nested plain values, ready for YAML."""
-        return {s.name: {f.name: _plain(getattr(getattr(self, s.name), f.name)) for f in fields(getattr(self, s.name))} for s in fields(self)}
+        sections = {s.name: getattr(self, s.name) for s in fields(self)}
+        return {name: {f.name: _plain(getattr(section, f.name)) for f in fields(section)} for name, section in sections.items()}
 
 
 def config_dir() -> Path:
@@ -234,6 +235,7 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
     numbers = value.values() if isinstance(value, dict) else [value] if isinstance(value, (int, float)) else []
     for number in numbers:
         low, high = f.metadata["low"], f.metadata["high"]
-        if not isinstance(number, (int, float)) or number != number or (low is not None and number < low) or (high is not None and number > high):
+        outside = not isinstance(number, (int, float)) or number != number
+        if outside or (low is not None and number < low) or (high is not None and number > high):
             raise ConfigError(f"{name} = {number!r} is outside [{low}, {high}] {f.metadata['unit']}".rstrip(), value)
     return float(value) if kinds == (float,) else value

@@ -30,8 +30,10 @@ class LegForces:
         return [self.model.joints[j].idx_v for j in self.model.supports[joint] if j in self.robot.joint_ids]
 
     def kinematics(self, R_world_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None):
-        """Static guess, base at the origin: load share (nf,) in [0, 1], sole points (nf, 3) [m] and their rates (nf, 3) [m/s] in world
-        axes relative to the base. Without torque the lowest feet are taken to carry the load."""
+        """Static guess, base at the origin: load share (nf,) in [0, 1], sole points (nf, 3) [m] and their rates (nf, 3) [m/s].
+
+        World axes, relative to the base. Without torque the lowest feet are taken to carry the load.
+        """
         full = np.concatenate([np.zeros(3), pin.Quaternion(R_world_base).coeffs(), q])
         v = np.concatenate([np.zeros(6), dq])
         points, jacobians = self._feet(full)

@@ -26,6 +26,8 @@ def full_information(estimator: Estimator, measurements: Iterable[Measurement]) 
 
     Args:
         estimator: a fresh estimator; its problem defines models and noise.
+        measurements: of consecutive nodes.
+
     Raises:
         InitializationError: the sliding window could not be carried through the data.
     """

@@ -27,7 +27,7 @@ def from_theta(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pi_by_psi(pi: np.ndarray) -> np.ndarray:
-    """d pi / d psi (10, 10) at pi: `m c` and the parallel axis term `m (|c|^2 1 - c c^T)` beside I_c."""
+    """Jacobian d pi / d psi (10, 10) at pi: `m c` and the parallel axis term `m (|c|^2 1 - c c^T)` beside I_c."""
     m, c = pi[0], pi[1:4] / pi[0]
     jacobian = np.zeros((10, 10))
     jacobian[0, 0] = 1.0

@@ -41,7 +41,8 @@ class Problem:
         )
         imu = self.floating and robot.imu_joint is not None
         if imu and robot.imu_joint != 1:
-            raise RobotError(f"{robot.name}: the IMU must be mounted on the base; '{robot.config.imu_frame}' moves with {robot.links[robot.imu_joint]}")
+            link = robot.links[robot.imu_joint]
+            raise RobotError(f"{robot.name}: the IMU must be mounted on the base; '{robot.config.imu_frame}' moves with {link}")
         self.layout = _core.ParameterLayout.make(self.dynamics, imu, mocap and self.floating)
         self.nq, self.nv, self.nj, self.np = model.nq, model.nv, robot.nj, self.layout.size
         self.ndx = 2 * self.nv + self.np
@@ -71,7 +72,7 @@ class Problem:
         return _core.ActionMeasurement(self.state, self.dynamics, self.layout, self.base_M_imu, self.nominal, inverse)
 
     def columns(self, name: str) -> slice:
-        """Tangent indices of a parameter block (`theta`, `height`, `friction`, `gyro_bias`, `accelerometer_bias`, `mocap`); empty when absent."""
+        """Tangent indices of `theta`, `height`, `friction`, `gyro_bias`, `accelerometer_bias` or `mocap`; empty when absent."""
         size = {"theta": self.dynamics.ntheta, "height": self.dynamics.nfeet, "friction": 1}.get(name, 3)
         start = getattr(self.layout, name)
         return slice(2 * self.nv + start, 2 * self.nv + start + size) if start >= 0 else slice(0, 0)
@@ -126,7 +127,8 @@ class Problem:
         Student-t by iterated reweighting, per foot (d = 3 or 6): `w^2 = (dof + d) / (dof + |xi/sigma|^2) / sigma^2 <= 1/sigma^2`.
 
         Args:
-            node: input whose weights are set for the next iteration. xi: (nxi,) its contact disturbance [m/s].
+            node: input whose weights are set for the next iteration.
+            xi: (nxi,) its contact disturbance [m/s].
         """
         dof, weight, start = self.config.noise.contact_dof, node.nominal_xi.copy(), 0
         for size in self._foot_sizes:
@@ -140,7 +142,8 @@ class Problem:
         """Give a node a motion capture pose taken within the step that ends at `stamp_ns`."""
         noise = self.config.noise
         rotation = pin.Quaternion(pose.quat_world_body / np.linalg.norm(pose.quat_world_body)).toRotationMatrix()
-        node.set_pose(slot, 1e-9 * (stamp_ns - pose.stamp_ns), pose.position_world, rotation, 1.0 / noise.mocap_position, 1.0 / noise.mocap_rotation)
+        age, weights = 1e-9 * (stamp_ns - pose.stamp_ns), (1.0 / noise.mocap_position, 1.0 / noise.mocap_rotation)
+        node.set_pose(slot, age, pose.position_world, rotation, *weights)
 
 
 def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":

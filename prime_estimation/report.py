@@ -23,7 +23,8 @@ class Reporter:
 
     def __init__(self, problem: Problem):
         self.problem, self.robot = problem, problem.robot
-        self.fixed_mass = self.robot.total_mass - sum(self.robot.model.inertias[self.robot.link_joint(i)].mass for i in self.robot.estimated_links)
+        estimated = (self.robot.model.inertias[self.robot.link_joint(link)] for link in self.robot.estimated_links)
+        self.fixed_mass = self.robot.total_mass - sum(inertia.mass for inertia in estimated)
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
 
     def estimate(self, window: Window, m: Measurement, watch: Watch, solve_time_ms: float) -> Estimate:
@@ -55,7 +56,7 @@ class Reporter:
         )
 
     def _base(self, window: Window, m: Measurement, P: np.ndarray) -> dict:
-        problem, nq, nv = self.problem, self.problem.nq, self.problem.nv
+        problem, nv = self.problem, self.problem.nv
         x = window.xs[-1]
         linear, angular = _velocity_now(problem, window, m)
         twist = P[nv : nv + 6, nv : nv + 6].copy()
@@ -102,7 +103,8 @@ class Reporter:
             slipping = np.linalg.norm(kinematics["velocity"][3 * i : 3 * i + 2]) > SLIP_SPEED
             state = ContactState.OPEN if normal < threshold else ContactState.SLIPPING if slipping else ContactState.STICKING
             probability = float(ndtr((normal - threshold) / sigma))
-            out.append(ContactEstimate(contact.name, kinematics["points"][i].copy(), force[rows].copy(), covariance[rows, rows].copy(), probability, state))
+            point, spread = kinematics["points"][i].copy(), covariance[rows, rows].copy()
+            out.append(ContactEstimate(contact.name, point, force[rows].copy(), spread, probability, state))
         return tuple(out)
 
     def _status(self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float) -> SolverStatus:
@@ -142,7 +144,7 @@ def _fixed_base() -> dict:
 
 
 def _velocity_now(problem: Problem, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity at the stamp. The state holds the mean over the past step; the rest is half a step of measured acceleration:
+    """Velocity at the stamp: the mean over the past step, which is the state, and half a step of measured acceleration.
 
     v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
     """

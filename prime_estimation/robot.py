@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from .config import Config, ContactConfig, RobotConfig
+from .config import Config, RobotConfig
 from .errors import RobotError
 
 
@@ -60,6 +60,7 @@ class Robot:
 
     @property
     def name(self) -> str:
+        """As in the configuration: go1, go2, ..."""
         return self.config.name
 
     @property
@@ -70,7 +71,8 @@ class Robot:
     def link_joint(self, link: str) -> int:
         """Joint id whose moving body is `link`."""
         if link not in self.links[1:]:
-            raise RobotError(f"{self.name}: no moving link '{link}'; moving links are {', '.join(self.links[1:])} (fixed links are lumped into them)", link)
+            moving = f"moving links are {', '.join(self.links[1:])} (fixed links are lumped into them)"
+            raise RobotError(f"{self.name}: no moving link '{link}'; {moving}", link)
         return self.links.index(link)
 
     def _frame(self, name: str, what: str) -> int:
@@ -85,7 +87,8 @@ class Robot:
             return np.full(self.nj, float(value))
         unknown = set(value) - set(self.joint_names) - {"default"}
         if unknown:
-            raise RobotError(f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {', '.join(self.joint_names)}", value)
+            known = ", ".join(self.joint_names)
+            raise RobotError(f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {known}", value)
         return np.array([float(value.get(n, value.get("default", 0.0))) for n in self.joint_names])
 
 
@@ -102,7 +105,8 @@ def _load_model(config: RobotConfig) -> pin.Model:
         model = _lock(model, config)
     massless = [model.names[i] for i in range(1, model.njoints) if model.inertias[i].mass <= 0.0]
     if massless:
-        raise RobotError(f"{path}: the body moved by {', '.join(massless)} has no mass; the dynamics need <inertial> on every moving link", massless)
+        bodies = ", ".join(massless)
+        raise RobotError(f"{path}: the body moved by {bodies} has no mass; the dynamics need <inertial> on every moving link", massless)
     return model
 
 

@@ -25,6 +25,8 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     """A converged window over all measurements but those before the first complete one.
 
     Args:
+        problem: models and noise.
+        measurements: of consecutive nodes.
         before: state of a former window at the beginning of the measurements, when the estimate was lost: place, heading, ground and
             parameters go on from there (with the uncertainty of a first start).
 
@@ -152,7 +154,8 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
 def _first_attitude(problem: Problem, ms: list[Measurement], turns: list[np.ndarray], before: np.ndarray | None) -> np.ndarray:
     poses = [(m, pose, turn) for m, turn in zip(ms, turns) for pose in m.mocap]
     if poses:
-        candidates = [pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)).toRotationMatrix() @ turn.T for _, p, turn in poses]
+        seen = [(p.quat_world_body / np.linalg.norm(p.quat_world_body), turn) for _, p, turn in poses]
+        candidates = [pin.Quaternion(quaternion).toRotationMatrix() @ turn.T for quaternion, turn in seen]
         return _nearest_rotation(sum(candidates))
     R_imu = problem.base_M_imu.rotation
     up = sum((turn @ R_imu @ m.accelerometer for m, turn in zip(ms, turns) if m.accelerometer is not None), np.zeros(3))

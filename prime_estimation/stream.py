@@ -202,6 +202,8 @@ def linear_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, np.nda
 
     Args:
         relative_ns: int64 stamps minus that of the node, increasing, the last at or after 0 (bytes: regular streams repeat them).
+        step_ns: of the nodes.
+
     Returns:
         Weights (4, n), valid for kernels whose support begins at or after the first sample, and 1/sum(w^2) of each (4,).
     """

@@ -34,7 +34,8 @@ def _robot_config(name: str) -> RobotConfig:
             for side in ("left", "right")
             for i, (x, y) in enumerate(_CORNERS)
         ]
-        options = dict(urdf="example-robot-data:g1", imu_frame="pelvis", kappa=2000.0, contacts=contacts, estimated_links=["pelvis", "torso_link"])
+        links = ["pelvis", "torso_link"]
+        options = dict(urdf="example-robot-data:g1", imu_frame="pelvis", kappa=2000.0, contacts=contacts, estimated_links=links)
     else:
         contacts = [dict(name="tip", frame="j2s6s200_end_effector", radius=0.02)] if name == "kinova" else []
         options = dict(urdf="example-robot-data:kinova", floating_base=False, contacts=contacts, estimated_links=["j2s6s200_link_6"])

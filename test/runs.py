@@ -15,7 +15,9 @@ from prime_estimation.sync import Synchronizer
 from prime_estimation.types import Measurement
 
 
-def measurements(bag_path: Path, robot: Robot, config: Config, seconds: float, mocap: bool = True, effort: bool = True) -> list[Measurement]:
+def measurements(
+    bag_path: Path, robot: Robot, config: Config, seconds: float, mocap: bool = True, effort: bool = True
+) -> list[Measurement]:
     """The measurements of all nodes in the first `seconds` of a bag."""
     inbound, out = Inbound(robot.joint_names), []
     sync = Synchronizer(round(config.estimator.step * 1e9), robot.nj, use_mocap=mocap, use_effort=effort)

@@ -77,6 +77,7 @@ class Script:
         self._targets: dict[tuple[int, int], np.ndarray] = {}
 
     def __call__(self, t: float) -> Command:
+        """Command at time t [s]."""
         h = 2e-3
         before, now, after = (self._raw(t + d) for d in (-h, 0.0, h))
         rate, acceleration = (after - before) / (2 * h), (after - 2 * now + before) / h**2

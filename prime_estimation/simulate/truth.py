@@ -95,7 +95,9 @@ def _statistics(recording: Recording) -> dict:
     of_foot = [[i for i, c in enumerate(recording.robot.contacts) if c.foot == foot] for foot in feet]
     normal = np.stack([force[:, i, 2].sum(axis=1) for i in of_foot], axis=1)
     yaw = np.unwrap(Rotation.from_quat(q[:, 3:7]).as_euler("ZYX")[:, 0])
-    span = lambda x: [float(x.min()), float(x.max())]
+    def span(x):
+        return [float(x.min()), float(x.max())]
+
     return {
         "path_length_m": float(np.linalg.norm(np.diff(q[:, :2], axis=0), axis=1).sum()),
         "yaw_total_rad": float(np.abs(np.diff(yaw)).sum()),

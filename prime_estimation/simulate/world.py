@@ -46,6 +46,7 @@ class World:
 
     @property
     def dt(self) -> float:
+        """Step of the simulation [s]."""
         return PHYSICS["dt"]
 
     def load(self, on: bool) -> None:

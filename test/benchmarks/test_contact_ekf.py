@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "benchmarks"))
 
 from contact_ekf import Runner, read_samples  # noqa: E402
-from invariant_ekf import P_, R_, V_, ContactEkf, Tuning  # noqa: E402
+from invariant_ekf import ContactEkf, Tuning  # noqa: E402
 from legs import ContactDetector, Legs  # noqa: E402
 from yardstick import COLUMNS, find_runs, markdown  # noqa: E402
 

@@ -104,7 +104,8 @@ def test_impossible_inertia_is_refused():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize(
-    "argument, message", [("q", "configuration"), ("v", "velocity"), ("force", "generalized force"), ("xi", "disturbance"), ("theta", "inertia")]
+    "argument, message",
+    [("q", "configuration"), ("v", "velocity"), ("force", "generalized force"), ("xi", "disturbance"), ("theta", "inertia")],
 )
 def test_input_that_is_not_finite_is_named(argument, message, bad):
     model_problem = problem("go2")
