@@ -13,7 +13,6 @@ from recordings import ground_truth
 from prime_estimation import replay as replay_module
 from prime_estimation.config import Config
 from prime_estimation.evaluate import evaluate, load_truth, true_parameters
-from prime_estimation.inertia import from_theta
 from prime_estimation.metrics import Motion, contact_figures, odometry_figures
 from prime_estimation.robot import Robot
 from prime_estimation.window import Window
@@ -77,7 +76,7 @@ def batch_figures(window: Window, bag: Path, end: float) -> dict:
     """Figures of a full-information window."""
     truth, (reference, start) = load_truth(bag), ground_truth(bag, end)
     robot, x = window.problem.robot, window.xs[-1]
-    pi = from_theta(window.problem.parameter(x, "theta")[:10])[0]
+    pi = window.problem.inertias(x)[0][0]
     true = true_parameters(truth, robot.estimated_links[0], 0.0)
     moving = odometry_figures(motion(window), Motion(reference["/ground_truth/odom"], 0), SETTLE)
     loaded = contact_figures(contact_messages(window), reference, 9.81 * truth["total_mass_true"], start, SETTLE)

@@ -93,6 +93,7 @@ class EstimatorConfig:
     iterations: int = param(1, "solver iterations per node", "", 1, 50, tunable=True)
     form: str = param("forward", "what is decided: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
     cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
+    manifold: str = param("log_cholesky", "coordinates of the estimated inertias", choices=("log_cholesky", "exponential_eigenvalue"))
     rolling: bool = param(True, "contact points move under their spheres")
     threads: int = param(1, "threads for the evaluation of the nodes", "", 1, 16)
     start_duration: float = param(0.5, "data gathered before the first estimate", "s", 0.1, 5.0)

@@ -10,7 +10,7 @@ import pinocchio as pin
 from . import _core
 from .config import Config
 from .errors import RobotError
-from .inertia import theta_root, to_theta
+from .inertia import from_theta, theta_root, to_theta
 from .robot import Robot
 from .types import Measurement, PoseSample
 
@@ -50,12 +50,20 @@ class Problem:
         self.state = _core.StateParameters(model, self.np)
         self.base_M_imu = robot.imu_placement if imu else pin.SE3.Identity()
         pis = [model.inertias[robot.link_joint(link)].toDynamicParameters() for link in robot.estimated_links]
-        self.theta_nominal = np.concatenate([to_theta(pi) for pi in pis]) if pis else np.zeros(0)
         e = config.estimator
-        self.theta_prior_root = _block_diagonal([theta_root(pi, e.mass_stddev, e.com_stddev, e.inertia_stddev) for pi in pis])
-        self.theta_walk_root = _block_diagonal([theta_root(pi, e.mass_walk, e.com_walk, e.inertia_walk) for pi in pis])
+        self.theta_nominal = np.concatenate([to_theta(pi, e.manifold) for pi in pis]) if pis else np.zeros(0)
+        self.theta_prior_root = self._theta_root(pis, e.mass_stddev, e.com_stddev, e.inertia_stddev)
+        self.theta_walk_root = self._theta_root(pis, e.mass_walk, e.com_walk, e.inertia_walk)
         self._contact_weights()
         self.nominal = np.concatenate([self.theta_nominal, np.zeros(self.dynamics.nfeet), [np.log(e.friction)]])
+
+    def _theta_root(self, pis: list[np.ndarray], mass: float, com: float, inertia: float) -> np.ndarray:
+        return _block_diagonal([theta_root(pi, mass, com, inertia, self.config.estimator.manifold) for pi in pis])
+
+    def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Per estimated link: dynamic parameters (10,) in x and their Jacobian (10, 10) in theta."""
+        values = self.parameter(x, "theta")
+        return [from_theta(values[i : i + 10], self.config.estimator.manifold) for i in range(0, len(values), 10)]
 
     def _contact_weights(self) -> None:
         noise = self.config.noise
@@ -160,6 +168,7 @@ def _dynamics_options(config: Config) -> "_core.DynamicsOptions":
     options, law = _core.DynamicsOptions(), _core.ContactLaw()
     law.kappa, law.compliance = config.robot.kappa, config.robot.compliance
     law.convex = config.estimator.cone == "convex"
+    options.manifold = getattr(_core.InertiaManifold, config.estimator.manifold)
     options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
     return options
 

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.special import ndtr
 
-from .inertia import com_covariance, from_theta
+from .inertia import com_covariance
 from .problem import Problem
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
 from .watch import Watch
@@ -76,8 +76,7 @@ class Reporter:
 
     def _bodies(self, x: np.ndarray, P: np.ndarray) -> tuple[BodyInertia, ...]:
         problem, columns = self.problem, self.problem.columns("theta")
-        values = problem.parameter(x, "theta")
-        pis = [from_theta(values[10 * i : 10 * i + 10]) for i in range(len(self.robot.estimated_links))]
+        pis = problem.inertias(x)
         total = self.fixed_mass + sum(pi[0] for pi, _ in pis)
         systematic = problem.config.noise.torque_scale * total
         bodies = []

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from .problem import Problem
 
-HELD_STDDEV = 1e-6  # of log-Cholesky parameters that are held
+HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
 
 
 class Window:

@@ -13,7 +13,7 @@ namespace prime {
 
 /// Where the parameters of a window lie in `p`; -1: not a parameter.
 struct ParameterLayout {
-  int theta = -1;               ///< log-Cholesky inertia, 10 per link
+  int theta = -1;               ///< inertia, 10 per link: coordinates of the dynamics' manifold
   int accelerometer_bias = -1;  ///< [m/s^2]
   int gyro_bias = -1;           ///< [rad/s]
   int height = -1;              ///< ground height, one per foot [m]

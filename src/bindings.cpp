@@ -95,11 +95,17 @@ bp::tuple evaluateLaw(const ContactLaw& law, const Vector3d& c, const double mu)
   return bp::make_tuple(Vector3d(result.impulse), MatrixXd(result.d_velocity), Vector3d(result.d_friction));
 }
 
-bp::tuple fromLogCholesky(const VectorXd& theta) {
-  Eigen::Matrix<double, 10, 1> pi;
-  Eigen::Matrix<double, 10, 10> jacobian;
-  logCholeskyToDynamic(theta, pi, jacobian);
+bp::tuple fromTheta(const VectorXd& theta, const InertiaManifold manifold) {
+  if (theta.size() != 10) throw std::invalid_argument("an inertia has 10 parameters");
+  Vector10d pi;
+  Matrix10d jacobian;
+  inertiaFromTheta(manifold, theta, pi, jacobian);
   return bp::make_tuple(VectorXd(pi), MatrixXd(jacobian));
+}
+
+VectorXd toTheta(const VectorXd& pi, const InertiaManifold manifold) {
+  if (pi.size() != 10) throw std::invalid_argument("an inertia has 10 parameters");
+  return thetaFromInertia(manifold, pi);
 }
 
 bp::tuple contactForces(const ActionMeasurement& node, const ActionDataPtr& data) {
@@ -193,9 +199,14 @@ BOOST_PYTHON_MODULE(_core) {
       .def_readwrite("convex", &ContactLaw::convex)
       .def("evaluate", &evaluateLaw, (bp::arg("c"), bp::arg("mu")), "Impulse, its derivative in c and in mu.");
 
+  bp::enum_<InertiaManifold>("InertiaManifold")
+      .value("log_cholesky", InertiaManifold::LogCholesky)
+      .value("exponential_eigenvalue", InertiaManifold::ExponentialEigenvalue);
+
   bp::class_<DynamicsOptions>("DynamicsOptions")
       .def_readwrite("dt", &DynamicsOptions::dt)
       .def_readwrite("law", &DynamicsOptions::law)
+      .def_readwrite("manifold", &DynamicsOptions::manifold)
       .def_readwrite("rolling", &DynamicsOptions::rolling)
       .def_readwrite("midpoint", &DynamicsOptions::midpoint)
       .def_readwrite("penetration_factor", &DynamicsOptions::penetration_factor)
@@ -326,6 +337,6 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("refused", &SolverMultipleShooting::refused)
       .def_readwrite("threads", &SolverMultipleShooting::threads);
 
-  bp::def("log_cholesky_to_dynamic", &fromLogCholesky, "Dynamic parameters of log-Cholesky theta, and their Jacobian.");
-  bp::def("dynamic_to_log_cholesky", +[](const VectorXd& pi) { return dynamicToLogCholesky(pi); });
+  bp::def("inertia_from_theta", &fromTheta, (bp::arg("theta"), bp::arg("manifold")), "Dynamic parameters of theta, and their Jacobian.");
+  bp::def("theta_from_inertia", &toTheta, (bp::arg("pi"), bp::arg("manifold")));
 }

@@ -9,7 +9,6 @@
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
@@ -152,10 +151,10 @@ bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>
   if (data.parameters_set && data.theta == theta) return !same_ground;
   data.theta = theta;
   data.parameters_set = true;
-  Eigen::Matrix<double, 10, 1> pi;
-  Eigen::Matrix<double, 10, 10> jacobian;
+  Vector10d pi;
+  Matrix10d jacobian;
   for (std::size_t i = 0; i < links.size(); ++i) {
-    logCholeskyToDynamic(theta.segment<10>(10 * i), pi, jacobian);
+    inertiaFromTheta(options.manifold, theta.segment<10>(10 * i), pi, jacobian);
     if (!pi.allFinite() || pi[0] < 1e-9) throw std::runtime_error(describe("inertia", theta));
     data.dtheta[i] = jacobian;
     data.model.inertias[links[i]] = pinocchio::Inertia::FromDynamicParameters(pi);
@@ -409,34 +408,6 @@ void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) con
     const Motion S = oMi.actInv(Motion(data.pin.J.col(k)));
     out.row(k).noalias() = S.toVector().transpose() * data.regressor;
   }
-}
-
-void logCholeskyToDynamic(const Eigen::Ref<const VectorXd>& theta, Eigen::Matrix<double, 10, 1>& pi,
-                          Eigen::Matrix<double, 10, 10>& jacobian) {
-  const pinocchio::LogCholeskyParametersTpl<double, 0> parameters{Eigen::Matrix<double, 10, 1>(theta)};
-  pi = parameters.toDynamicParameters();
-  jacobian = parameters.calculateJacobian();
-}
-
-VectorXd dynamicToLogCholesky(const Eigen::Ref<const VectorXd>& pi) {
-  // pseudo-inertia = U U^T with U upper triangular: the Cholesky factor of the matrix with rows and columns reversed
-  Matrix3d inertia;
-  inertia << pi[4], pi[5], pi[7], pi[5], pi[6], pi[8], pi[7], pi[8], pi[9];
-  Eigen::Matrix4d pseudo;
-  pseudo.topLeftCorner<3, 3>() = 0.5 * inertia.trace() * Matrix3d::Identity() - inertia;
-  pseudo.topRightCorner<3, 1>() = pi.segment<3>(1);
-  pseudo.bottomLeftCorner<1, 3>() = pi.segment<3>(1).transpose();
-  pseudo(3, 3) = pi[0];
-  const Eigen::LLT<Eigen::Matrix4d> llt(pseudo.reverse().eval());
-  if (llt.info() != Eigen::Success)
-    throw std::invalid_argument("the inertia is not physically consistent (pseudo-inertia not positive definite)");
-  const Eigen::Matrix4d lower = llt.matrixL();
-  const Eigen::Matrix4d U = lower.reverse();
-  const double scale = U(3, 3);
-  VectorXd theta(10);
-  theta << std::log(scale), std::log(U(0, 0) / scale), std::log(U(1, 1) / scale), std::log(U(2, 2) / scale), U(0, 1) / scale,
-      U(1, 2) / scale, U(0, 2) / scale, U(0, 3) / scale, U(1, 3) / scale, U(2, 3) / scale;
-  return theta;
 }
 
 }  // namespace prime

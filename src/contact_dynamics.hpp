@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "contact_law.hpp"
+#include "inertia_manifold.hpp"
 
 namespace prime {
 
@@ -27,12 +28,13 @@ struct ContactPoint {
 struct DynamicsOptions {
   double dt = 0.01;  ///< step [s]
   ContactLaw law;
-  bool rolling = true;              ///< the contact point moves under the sphere
-  bool midpoint = true;             ///< contact velocity in the middle of the step
-  double penetration_factor = 0.7;  ///< share of a penetration that one step corrects (Baumgarte)
-  double penetration_width = 3e-4;  ///< where the factor sets in [m]
-  double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
-  double tolerance = 1e-10;         ///< of the Newton residual, in velocity units [m/s, rad/s]
+  InertiaManifold manifold = InertiaManifold::LogCholesky;  ///< coordinates theta of the estimated inertias
+  bool rolling = true;                                      ///< the contact point moves under the sphere
+  bool midpoint = true;                                     ///< contact velocity in the middle of the step
+  double penetration_factor = 0.7;                          ///< share of a penetration that one step corrects (Baumgarte)
+  double penetration_width = 3e-4;                          ///< where the factor sets in [m]
+  double friction_velocity = 0.05;                          ///< of the smoothed dry joint friction [rad/s]
+  double tolerance = 1e-10;                                 ///< of the Newton residual, in velocity units [m/s, rad/s]
   int max_iterations = 100;
 };
 
@@ -86,7 +88,7 @@ class ContactDynamics {
                   const Eigen::VectorXd& joint_damping, const Eigen::VectorXd& joint_friction, bool floating_base,
                   const DynamicsOptions& options);
 
-  /// Set theta (log-Cholesky, 10 per link), ground heights (per foot) and friction coefficient.
+  /// Set theta (10 per link, coordinates of options.manifold), ground heights (per foot) and friction coefficient.
   /// False when nothing has changed.
   bool setParameters(Data& data, const Eigen::Ref<const Eigen::VectorXd>& theta, const Eigen::Ref<const Eigen::VectorXd>& height,
                      double friction) const;
@@ -139,11 +141,5 @@ class ContactDynamics {
   std::vector<std::vector<std::size_t>> link_support_;  ///< per estimated link: velocity indices that move it
   std::size_t nxi_;
 };
-
-/// Dynamic parameters (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of log-Cholesky theta, with their Jacobian.
-void logCholeskyToDynamic(const Eigen::Ref<const Eigen::VectorXd>& theta, Eigen::Matrix<double, 10, 1>& pi,
-                          Eigen::Matrix<double, 10, 10>& jacobian);
-/// Log-Cholesky theta of dynamic parameters; throws std::invalid_argument when they are not physically consistent.
-Eigen::VectorXd dynamicToLogCholesky(const Eigen::Ref<const Eigen::VectorXd>& pi);
 
 }  // namespace prime

@@ -48,8 +48,8 @@ def robot(name: str) -> Robot:
 
 
 @lru_cache(maxsize=None)
-def problem(name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True) -> Problem:
-    return Problem(robot(name), config(name, form=form, cone=cone), mocap)
+def problem(name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, manifold: str = "log_cholesky") -> Problem:
+    return Problem(robot(name), config(name, form=form, cone=cone, manifold=manifold), mocap)
 
 
 @dataclass(frozen=True)

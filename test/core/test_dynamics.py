@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from differences import jacobian, relative_error
 from models import ROBOTS, SITUATIONS, problem, random_point
-from reference.dynamics import ReferenceDynamics, dynamic_parameters
+from reference.dynamics import ReferenceDynamics
 
 from prime_estimation import _core
 
@@ -76,30 +75,6 @@ def test_standing_robot_carries_its_weight(name):
     gravity = robot.total_mass * np.array([0.0, 0.0, -9.81])
     total = out["impulse"].reshape(-1, 3).sum(axis=0) / dt
     np.testing.assert_allclose((after.hg.linear - before.hg.linear) / dt, gravity + total, atol=1e-6 * np.linalg.norm(gravity))
-
-
-def test_log_cholesky_equals_reference():
-    rng = np.random.default_rng(5)
-    for _ in range(50):
-        theta = rng.normal(0.0, 0.7, 10)
-        pi, by_theta = _core.log_cholesky_to_dynamic(theta)
-        expected = dynamic_parameters(theta)
-        np.testing.assert_allclose(pi, expected, rtol=1e-12, atol=1e-12 * abs(expected).max())
-        np.testing.assert_allclose(_core.dynamic_to_log_cholesky(pi), theta, atol=1e-9)
-        assert relative_error(by_theta, jacobian(lambda d: dynamic_parameters(theta + d), 10)) < 1e-8
-
-
-@pytest.mark.parametrize("name", ["go1", "go2", "g1", "kinova"])
-def test_every_link_survives_the_round_trip(name):
-    for inertia in problem(name).robot.model.inertias.tolist()[1:]:
-        pi = inertia.toDynamicParameters()
-        np.testing.assert_allclose(_core.log_cholesky_to_dynamic(_core.dynamic_to_log_cholesky(pi))[0], pi, atol=1e-12)
-
-
-def test_impossible_inertia_is_refused():
-    pi = np.array([1.0, 0, 0, 0, 1.0, 0, 1.0, 0, 0, 3.0])  # a moment larger than the sum of the others
-    with pytest.raises(ValueError, match="physically consistent"):
-        _core.dynamic_to_log_cholesky(pi)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -49,3 +49,13 @@ def test_step(name, situation, cone):
             expected = jacobian(lambda dx, a=argument: step(dynamics, moved(model, p, a, dx), out["v_next"])["v_next"], analytic.shape[1])
             worst[argument] = max(worst.get(argument, 0.0), relative_error(analytic, expected, 1e-3))
     assert max(worst.values()) < TOLERANCE, worst
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_step_by_inertia_on_the_exponential_eigenvalue_manifold(name):
+    model_problem = problem(name, manifold="exponential_eigenvalue")
+    dynamics = exact_dynamics(model_problem)
+    p = solvable_point(model_problem, np.random.default_rng(1), "stance")
+    out = step(dynamics, p, p.v, derivatives=True)
+    expected = jacobian(lambda dx: step(dynamics, replace(p, theta=p.theta + dx), out["v_next"])["v_next"], len(p.theta))
+    assert relative_error(out["dtheta"], expected, 1e-3) < TOLERANCE

@@ -8,21 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from .contact_law import impulse
-
-
-def pseudo_inertia(theta):
-    """Log-Cholesky: pseudo-inertia U U^T, U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]."""
-    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta
-    U = np.array([[np.exp(d1), s12, s13, t1], [0.0, np.exp(d2), s23, t2], [0.0, 0.0, np.exp(d3), t3], [0.0, 0.0, 0.0, 1.0]])
-    return np.exp(2.0 * alpha) * U @ U.T
-
-
-def dynamic_parameters(theta):
-    """Pinocchio's (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz): I = trace(Sigma) 1 - Sigma, Sigma the second moment of the pseudo-inertia."""
-    pseudo = pseudo_inertia(theta)
-    sigma = pseudo[:3, :3]
-    inertia = np.trace(sigma) * np.eye(3) - sigma
-    return np.array([pseudo[3, 3], *pseudo[:3, 3], *inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]])
+from .inertia import dynamic_parameters
 
 
 class ReferenceDynamics:
@@ -33,7 +19,7 @@ class ReferenceDynamics:
         robot, dt = problem.robot, problem.dt
         self.model = robot.model.copy()
         for i, link in enumerate(robot.estimated_links):
-            pi = dynamic_parameters(point.theta[10 * i : 10 * i + 10])
+            pi = dynamic_parameters(point.theta[10 * i : 10 * i + 10], problem.config.estimator.manifold)
             self.model.inertias[robot.link_joint(link)] = pin.Inertia.FromDynamicParameters(pi)
         data = self.model.createData()
         upper = np.triu(pin.crba(self.model, data, point.q))
