@@ -49,6 +49,7 @@ def exponential_eigenvalue(pi):
     inertia[SYMMETRIC] = pi[4:]
     inertia += np.triu(inertia, 1).T
     moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia - np.outer(h, h) / m)
-    frames = [(axes[:, order] * signs, moments[list(order)]) for order in map(list, permutations(range(3))) for signs in product((1, -1), repeat=3)]
+    choices = [(list(order), signs) for order in permutations(range(3)) for signs in product((1, -1), repeat=3)]
+    frames = [(axes[:, order] * signs, moments[order]) for order, signs in choices]
     R, moments = max((f for f in frames if np.linalg.det(f[0]) > 0.0), key=lambda f: np.trace(f[0]))
     return np.concatenate([[np.log(m)], h, Rotation.from_matrix(R).as_rotvec(), np.log(moments)])
