@@ -167,7 +167,7 @@ def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
 def _dynamics_options(config: Config) -> "_core.DynamicsOptions":
     options, law = _core.DynamicsOptions(), _core.ContactLaw()
     law.kappa, law.compliance = config.robot.kappa, config.robot.compliance
-    law.convex = config.estimator.cone == "convex"
+    law.correction = 0.0 if config.estimator.cone == "convex" else 1.0
     options.manifold = getattr(_core.InertiaManifold, config.estimator.manifold)
     options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
     return options

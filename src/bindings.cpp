@@ -196,7 +196,7 @@ BOOST_PYTHON_MODULE(_core) {
       .def_readwrite("kappa", &ContactLaw::kappa)
       .def_readwrite("compliance", &ContactLaw::compliance)
       .def_readwrite("smoothing", &ContactLaw::smoothing)
-      .def_readwrite("convex", &ContactLaw::convex)
+      .def_readwrite("correction", &ContactLaw::correction)
       .def("evaluate", &evaluateLaw, (bp::arg("c"), bp::arg("mu")), "Impulse, its derivative in c and in mu.");
 
   bp::enum_<InertiaManifold>("InertiaManifold")

@@ -141,6 +141,13 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       body_regressor(MatrixXd::Zero(6, 10)),
       regressor(body_regressor),
       a(v),
+      path_now(d.nv() + 1),
+      path_try(path_now),
+      path_tangent(path_now),
+      path_metric(path_now),
+      path_rhs(path_now),
+      path_matrix(d.nv() + 1, d.nv() + 1),
+      path_lu(d.nv() + 1),
       parameters_set(false) {}
 
 bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta, const Eigen::Ref<const VectorXd>& height,
@@ -279,8 +286,12 @@ bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess
     value = next;
     if (stuck) break;
   }
-  // at round-off level the merit cannot fall further: accept what a relative test would accept
-  return norm() < std::max(1e3 * options.tolerance, 1e-9 * (1.0 + data.v.lpNorm<Eigen::Infinity>()));
+  // at round-off level the residual cannot fall further: the Newton step is then the error of v+
+  if (norm() < 1e3 * options.tolerance) return true;
+  matrix(data);
+  data.lu.compute(data.A);
+  data.step.noalias() = data.lu.solve(data.g);
+  return data.step.lpNorm<Eigen::Infinity>() < 1e-9 * (1.0 + data.vplus.lpNorm<Eigen::Infinity>());
 }
 
 void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
@@ -288,16 +299,7 @@ void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess)
   if (data.v_start.allFinite() && newton(data, data.v_start)) return;
   data.v_start = data.v;
   if (newton(data, data.v_start)) return;
-  // the line search can be trapped where the law bends sharply: follow the solution from a soft contact to the given one
-  data.v_start = data.v;
-  bool found = false;
-  for (const double softer : {1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0}) {
-    data.law_now = options.law;
-    data.law_now.compliance *= softer;
-    found = newton(data, data.v_start);
-    data.v_start = data.vplus;
-  }
-  if (found) return;
+  if (followCorrection(data)) return;
   std::ostringstream text;
   text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual "
        << data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>() << "); largest speed " << data.v.lpNorm<Eigen::Infinity>()

@@ -67,9 +67,9 @@ class ContactDynamics {
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
     std::vector<double> phi, psi, dpsi;                                 ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
-    ContactLaw law_now;                   ///< the law in force: softer while a difficult solution is being approached
-    Eigen::VectorXd impulse, velocity;    ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
-    std::vector<Eigen::MatrixXd> dtheta;  ///< per link: d(dynamic parameters)/d theta (10, 10)
+    ContactLaw law_now;                      ///< the law in force: not yet corrected while a difficult solution is being approached
+    Eigen::VectorXd impulse, velocity;       ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
+    std::vector<Eigen::MatrixXd> dtheta;     ///< per link: d(dynamic parameters)/d theta (10, 10)
     int iterations;
     // derivatives of g, then of v+ (by columns q, v, force, xi, parameters)
     Eigen::MatrixXd g_q, g_v, g_xi, g_theta, g_height;
@@ -81,6 +81,10 @@ class ContactDynamics {
     Eigen::Matrix<double, 3, Eigen::Dynamic> LJ;
     Eigen::MatrixXd body_regressor, regressor;
     Eigen::VectorXd a;
+    // path of solutions from the convex law to the corrected one: (v+, share of the correction)
+    Eigen::VectorXd path_now, path_try, path_tangent, path_metric, path_rhs;
+    Eigen::MatrixXd path_matrix;
+    Eigen::PartialPivLU<Eigen::MatrixXd> path_lu;
     bool parameters_set;
   };
 
@@ -100,8 +104,8 @@ class ContactDynamics {
   /// g, contact impulses and slopes of the law at v+ (after prepare).
   void residual(Data& data, const Eigen::Ref<const Eigen::VectorXd>& vplus) const;
 
-  /// Newton solution v+ (after prepare), started from `guess`, from v, then along softer contacts. Throws std::runtime_error that says what
-  /// was infeasible.
+  /// Newton solution v+ (after prepare), started from `guess`, from v, then along the path from the convex law (contact_path.cpp). Throws
+  /// std::runtime_error that says what was infeasible.
   void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
 
   /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last solve or residual.
@@ -127,6 +131,9 @@ class ContactDynamics {
 
  private:
   bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
+  bool followCorrection(Data& data) const;
+  bool correctPath(Data& data) const;
+  void pathTangent(Data& data) const;
   void contactKinematics(Data& data) const;
   void evaluateLaw(Data& data, const Eigen::VectorXd& vplus) const;
   void matrix(Data& data) const;

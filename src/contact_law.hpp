@@ -17,12 +17,12 @@ namespace prime {
 ///
 /// The log barrier of the friction cone (Kang et al. 2026, eq. 17-20), made usable on measured data: the second term is De Saxce's
 /// correction (without it a foot in the air must satisfy a >= mu |c_t|), the third a small compliance (every c has an impulse).
-/// `convex` drops the correction: the published law, gradient of a convex potential.
+/// Without the correction it is the published law, gradient of a convex potential.
 struct ContactLaw {
-  double kappa = 500.0;      ///< sharpness
-  double compliance = 0.01;  ///< R > 0 [(m/s)/(N s)]
-  double smoothing = 0.02;   ///< eps [m/s]
-  bool convex = false;       ///< the published cone
+  double kappa = 500.0;       ///< sharpness
+  double compliance = 0.01;   ///< R > 0 [(m/s)/(N s)]
+  double smoothing = 0.02;    ///< eps [m/s]
+  double correction = 1.0;    ///< share of De Saxce's correction; 0: the published cone
 
   struct Result {
     Eigen::Vector3d impulse;     ///< (lambda_t, lambda_n) [N s]
@@ -51,7 +51,7 @@ struct ContactLaw {
   /// Impulse alone: what a line search needs.
   Eigen::Vector3d impulse(const Eigen::Vector3d& c, const double mu) const {
     const double ct2 = c.head<2>().squaredNorm(), r = mu * std::sqrt(ct2);
-    const double b = c[2] + (convex ? 0.0 : mu * (std::sqrt(ct2 + smoothing * smoothing) - smoothing));
+    const double b = c[2] + correction * mu * (std::sqrt(ct2 + smoothing * smoothing) - smoothing);
     const double beta = solveBeta(b, r);
     const double scale = 2.0 / (kappa * beta * (beta + 2.0 * r));
     return {-mu * mu * scale * c[0], -mu * mu * scale * c[1], scale * (r + beta)};
@@ -61,7 +61,7 @@ struct ContactLaw {
   void evaluate(const Eigen::Vector3d& c, const double mu, Result& out) const {
     const Eigen::Vector2d ct = c.head<2>();
     const double speed = ct.norm(), r = mu * speed, k2 = 2.0 / kappa, m = k2 * compliance;
-    const double rho = std::sqrt(speed * speed + smoothing * smoothing), shift = convex ? 0.0 : 1.0;
+    const double rho = std::sqrt(speed * speed + smoothing * smoothing), shift = correction;
     const double b = c[2] + shift * mu * (rho - smoothing);
     const double beta = solveBeta(b, r), alpha = r + beta, d = beta * (beta + 2.0 * r), id = 1.0 / d, id2 = id * id;
 

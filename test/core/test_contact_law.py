@@ -14,7 +14,7 @@ from prime_estimation import _core
 
 def make(convex=False, kappa=500.0, compliance=0.01):
     law = _core.ContactLaw()
-    law.convex, law.kappa, law.compliance = convex, kappa, compliance
+    law.correction, law.kappa, law.compliance = 0.0 if convex else 1.0, kappa, compliance
     return law
 
 
