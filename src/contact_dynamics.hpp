@@ -67,9 +67,9 @@ class ContactDynamics {
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
     std::vector<double> phi, psi, dpsi;                                 ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
-    ContactLaw law_now;                      ///< the law in force: not yet corrected while a difficult solution is being approached
-    Eigen::VectorXd impulse, velocity;       ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
-    std::vector<Eigen::MatrixXd> dtheta;     ///< per link: d(dynamic parameters)/d theta (10, 10)
+    ContactLaw law_now;                   ///< the law in force: not yet corrected while a difficult solution is being approached
+    Eigen::VectorXd impulse, velocity;    ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
+    std::vector<Eigen::MatrixXd> dtheta;  ///< per link: d(dynamic parameters)/d theta (10, 10)
     int iterations;
     // derivatives of g, then of v+ (by columns q, v, force, xi, parameters)
     Eigen::MatrixXd g_q, g_v, g_xi, g_theta, g_height;

@@ -19,10 +19,10 @@ namespace prime {
 /// correction (without it a foot in the air must satisfy a >= mu |c_t|), the third a small compliance (every c has an impulse).
 /// Without the correction it is the published law, gradient of a convex potential.
 struct ContactLaw {
-  double kappa = 500.0;       ///< sharpness
-  double compliance = 0.01;   ///< R > 0 [(m/s)/(N s)]
-  double smoothing = 0.02;    ///< eps [m/s]
-  double correction = 1.0;    ///< share of De Saxce's correction; 0: the published cone
+  double kappa = 500.0;      ///< sharpness
+  double compliance = 0.01;  ///< R > 0 [(m/s)/(N s)]
+  double smoothing = 0.02;   ///< eps [m/s]
+  double correction = 1.0;   ///< share of De Saxce's correction; 0: the published cone
 
   struct Result {
     Eigen::Vector3d impulse;     ///< (lambda_t, lambda_n) [N s]

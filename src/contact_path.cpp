@@ -7,9 +7,9 @@
 #include "contact_dynamics.hpp"
 
 /// Last resort of the contact step. The corrected law is no gradient: from a bad start the Newton residual has local minima. The convex law
-/// has one solution, found along sharper and sharper barriers. Solutions of g(v+; s) = 0, with s the share of De Saxce's correction, form a curve that
-/// starts there (s = 0) and, solutions being bounded, must reach s = 1; on the way it may turn back, so it is followed by its arc length
-/// (predictor along the tangent, Newton corrector across it).
+/// has one solution, found along sharper and sharper barriers. Solutions of g(v+; s) = 0, with s the share of De Saxce's correction, form a
+/// curve that starts there (s = 0) and, solutions being bounded, must reach s = 1; on the way it may turn back, so it is followed by its
+/// arc length (predictor along the tangent, Newton corrector across it).
 namespace prime {
 
 namespace {
@@ -81,7 +81,7 @@ bool ContactDynamics::followCorrection(Data& data) const {
     data.path_rhs[n] = 1.0;
     data.path_tangent = data.path_lu.solve(data.path_rhs);
     data.path_tangent /= std::sqrt(data.path_tangent.cwiseAbs2().dot(data.path_metric));
-    for (bool found = false; !found && length > kShortest; ) {
+    for (bool found = false; !found && length > kShortest;) {
       data.path_try = data.path_now + length * data.path_tangent;
       found = correctPath(data);
       length *= found ? 1.0 : 0.3;
