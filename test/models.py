@@ -100,14 +100,3 @@ def random_point(problem: Problem, rng: np.random.Generator, situation: str) -> 
     force = rng.normal(0.0, 20.0, problem.nv)
     theta = problem.theta_nominal + 0.1 * rng.normal(size=len(problem.theta_nominal))
     return Point(q, v, force, rng.normal(0.0, 0.1, problem.dynamics.nxi), theta, height, friction)
-
-
-def solvable_point(problem: Problem, rng: np.random.Generator, situation: str) -> Point:
-    """A random point at which the contact step finds its solution (a few in a thousand random states end in its documented error)."""
-    while True:
-        p = random_point(problem, rng, situation)
-        try:
-            problem.dynamics.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, p.v)
-            return p
-        except RuntimeError:
-            continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from models import problem, solvable_point
+from models import problem, random_point
 from reference.node import Pose
 
 from prime_estimation import _core
@@ -46,7 +46,7 @@ def random_node(name: str, form: str, cone: str, situation: str, seed: int) -> N
     """All sensors present, weights between 0.5 and 2, so that every row of the residual counts alike."""
     rng = np.random.default_rng(seed)
     of = problem(name, form, cone)
-    p = solvable_point(of, rng, situation)
+    p = random_point(of, rng, situation)
     x = np.concatenate([p.q, p.v, np.zeros(of.np)])
     shift = of.nq - of.nv
     for block, value in (("theta", p.theta), ("height", p.height), ("friction", [np.log(p.friction)])):

@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 from core.nodes import exact_dynamics
 from differences import jacobian, relative_error
-from models import ROBOTS, SITUATIONS, problem, solvable_point
+from models import ROBOTS, SITUATIONS, problem, random_point
 
 TOLERANCE = 1e-5
 
@@ -40,7 +40,7 @@ def test_step(name, situation, cone):
     rng = np.random.default_rng(SITUATIONS.index(situation))
     worst = {}
     for _ in range(1 if name == "g1" else 3):
-        p = solvable_point(model_problem, rng, situation)
+        p = random_point(model_problem, rng, situation)
         out = step(dynamics, p, p.v, derivatives=True)
         for argument in ("q", "v", "force", "xi", "theta", "height", "friction"):
             analytic = np.atleast_2d(out[f"d{argument}"].T).T
