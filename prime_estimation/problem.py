@@ -97,7 +97,7 @@ class Problem:
         """Node input with the state part of a measurement; the dynamics part comes one node later."""
         noise, node = self.config.noise, _core.NodeInput(self.dynamics)
         if m.position is not None:
-            node.position = m.position
+            node.position = self.robot.coordinates(m.position)
             node.weight_position = np.full(self.nj, 1.0 / noise.encoder)
         if m.velocity is not None:
             node.velocity = m.velocity

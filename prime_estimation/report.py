@@ -41,7 +41,7 @@ class Reporter:
         return Estimate(
             stamp_ns=window.stamps[-1],
             **base,
-            joint_position=x[nq - nj : nq].copy(),
+            joint_position=self.robot.positions(x[:nq]),
             joint_velocity=x[nq + nv - nj : nq + nv].copy(),
             joint_torque=torque,
             contacts_stamp_ns=window.stamps[-2],

@@ -36,6 +36,10 @@ class Robot:
         self.nj = len(self.joint_names)
         if any(model.joints[i].nv != 1 for i in self.joint_ids):
             raise RobotError(f"{config.name}: only joints with one degree of freedom are supported", config.urdf)
+        # continuous joints have the coordinates (cos, sin): more than rates
+        first_q = [model.joints[i].idx_q for i in self.joint_ids]
+        self._turning = [j for j, i in enumerate(self.joint_ids) if model.joints[i].nq == 2]
+        self._first_q = np.array(first_q, int) - (first_q[0] if first_q else 0)
         self.joint_friction = self._per_joint("joint_friction")
         self.joint_damping = self._per_joint("joint_damping")
         self.torque_limit = self._per_joint("torque_limit")
@@ -67,6 +71,25 @@ class Robot:
     def total_mass(self) -> float:
         """Nominal total mass [kg]."""
         return float(pin.computeTotalMass(self.model))
+
+    def coordinates(self, position: np.ndarray) -> np.ndarray:
+        """Coordinates of the joints in a configuration of the model from their positions (nj,) [rad]; equal without continuous joints."""
+        if not self._turning:
+            return position
+        q = np.zeros(len(position) + len(self._turning))
+        q[self._first_q] = position
+        angle, first = np.asarray(position)[self._turning], self._first_q[self._turning]
+        q[first], q[first + 1] = np.cos(angle), np.sin(angle)
+        return q
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Joint positions (nj,) [rad] in a configuration (nq,) of the model; continuous joints in [-pi, pi]."""
+        joints = q[len(q) - self.nj - len(self._turning) :]
+        position = joints[self._first_q]
+        if self._turning:
+            first = self._first_q[self._turning]
+            position[self._turning] = np.arctan2(joints[first + 1], joints[first])
+        return position
 
     def link_joint(self, link: str) -> int:
         """Joint id whose moving body is `link`."""

@@ -102,7 +102,8 @@ def _guess(problem: Problem, ms: list[Measurement], before: np.ndarray | None) -
     xs = []
     for position, velocity in joints:
         x = neutral.copy()
-        x[problem.nq - problem.nj : problem.nq] = position
+        coordinates = problem.robot.coordinates(position)
+        x[problem.nq - len(coordinates) : problem.nq] = coordinates
         x[problem.nq + problem.nv - problem.nj : problem.nq + problem.nv] = velocity
         xs.append(x)
     if problem.floating:

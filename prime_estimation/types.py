@@ -75,7 +75,7 @@ Sample = JointSample | CommandSample | ImuSample | PoseSample
 
 @dataclass(frozen=True)
 class Measurement:
-    """All that the sensors say about one node, aligned in time (DESIGN: time meaning of a node).
+    """All that the sensors say about one node, aligned in time.
 
     State part, at `stamp_ns = t_k`: encoder position at t_k; joint rate and gyro averaged over [t_k - dt, t_k].
     Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular weight over

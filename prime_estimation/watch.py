@@ -51,8 +51,8 @@ class Watch:
                 self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(name, value) + SMOOTHING * value
             else:
                 self.innovations.pop(name, None)
-        ratio = np.mean(residuals[residuals != 0.0] ** 2)
-        self._bad = self._bad + 1 if ratio > LOST_RATIO else 0
+        active = residuals[residuals != 0.0]
+        self._bad = self._bad + 1 if active.size and np.mean(active**2) > LOST_RATIO else 0
         return self._bad >= LOST_NODES
 
 

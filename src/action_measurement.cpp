@@ -106,7 +106,10 @@ void ActionMeasurement::solveDynamics(Data& d, const ConstRef& x, const ConstRef
   const bool moved = setParameters(d, x);
   if (d.solved && !moved && dyn.q == q && dyn.v == v && dyn.force == d.force && dyn.xi == xi) return;
   // the last solution of the same node is the best start; after a failure or for another node it is the velocity
-  d.q_step = d.solved && d.input == input.get() ? dyn.vplus : v;
+  if (d.solved && d.input == input.get())
+    d.q_step = dyn.vplus;
+  else
+    d.q_step = v;
   d.solved = false;
   dynamics->prepare(dyn, q, v, d.force, xi);
   dynamics->solve(dyn, d.q_step);
@@ -294,12 +297,12 @@ void ActionMeasurement::makeD(Data& d) const {
     d.D.middleCols(nx, nv_).diagonal().setOnes();
     return;
   }
-  d.D.leftCols(nx) = -d.G.rightCols(nx);
-  d.D.middleCols(nx, nv_).setZero();
-  d.D.middleCols(nx, nv_).diagonal().setConstant(dt);
-  d.D.rightCols(nxi_) = -d.G.leftCols(nxi_);
+  d.rhs.leftCols(nx) = -d.G.rightCols(nx);
+  d.rhs.middleCols(nx, nv_).setZero();
+  d.rhs.middleCols(nx, nv_).diagonal().setConstant(dt);
+  d.rhs.rightCols(nxi_) = -d.G.leftCols(nxi_);
   d.dynamics.lu.compute(d.G.middleCols(nxi_, nv_));
-  d.D = d.dynamics.lu.solve(d.D).eval();
+  d.D.noalias() = d.dynamics.lu.solve(d.rhs);
 }
 
 /// Rx, Ru of the explicit form.

@@ -61,13 +61,15 @@ class ActionMeasurement : public ActionSecondOrder {
         : ActionSecondOrder::Data(model, dynamics.nv(), dynamics.nv() - dynamics.nj(), dense_rows, columns),
           dynamics(dynamics),
           D(Eigen::MatrixXd::Zero(dynamics.nv(), G.cols())),
+          rhs(D),
           q_step(Eigen::VectorXd::Zero(dynamics.nv())),
           dq(q_step),
           force(q_step),
           height(Eigen::VectorXd::Zero(dynamics.nfeet())),
           theta(Eigen::VectorXd::Zero(dynamics.ntheta())) {}
     ContactDynamics::Data dynamics;
-    Eigen::MatrixXd D;  ///< d v+/d(q, v, p, u), made from G on demand
+    Eigen::MatrixXd D;    ///< d v+/d(q, v, p, u), made from G on demand
+    Eigen::MatrixXd rhs;  ///< of the linear system for D
     Eigen::VectorXd q_step, dq, force, height, theta;
     const void* input = nullptr;  ///< whose solution is in `dynamics`: the Newton iteration starts there
     bool solved = false;          ///< `dynamics` holds the solution of its own inputs

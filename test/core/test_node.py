@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The running node: residuals against their numpy twin, derivatives against differences on the manifold, in both forms and cones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from core.nodes import random_node
+from differences import jacobian, relative_error
+from models import ROBOTS, SITUATIONS
+from reference.node import evaluate
+
+CASES = [(name, situation) for name in ROBOTS for situation in SITUATIONS if name != "kinova_free" or situation == "stance"]
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name, situation", CASES)
+def test_equals_reference(name, situation, form):
+    for seed in range(1 if name == "g1" else 3):
+        node = random_node(name, form, "coulomb", situation, seed)
+        data = node.calc(node.x, node.u)
+        guess = np.array(data.xnext)[node.problem.nq : node.problem.nq + node.problem.nv]
+        x_next, r = evaluate(node.problem, node.model.input, node.poses, node.x, node.u, guess)
+        np.testing.assert_allclose(data.xnext, x_next, atol=1e-9 * max(1.0, abs(x_next).max()))
+        np.testing.assert_allclose(data.r, r, atol=1e-9 * max(1.0, abs(r).max()))
+        assert data.cost == pytest.approx(0.5 * r @ r, rel=1e-9)
+
+
+@pytest.mark.parametrize("cone", ["coulomb", "convex"])
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name, situation", CASES)
+def test_derivatives(name, situation, form, cone):
+    node = random_node(name, form, cone, situation, 7)
+    state, data = node.problem.state, node.calc(node.x, node.u)
+    x_next = np.array(data.xnext)
+    trial = node.calc(node.x, node.u)  # keeps the last solution: the Newton iteration of a neighbour starts there
+
+    def at(dx, du):
+        node.model.calc(trial, state.integrate(node.x, dx), node.u + du)
+        return np.concatenate([state.diff(x_next, np.array(trial.xnext)), trial.r])
+
+    ndx, nu = node.problem.ndx, node.problem.nu
+    by_x = jacobian(lambda dx: at(dx, np.zeros(nu)), ndx)
+    by_u = jacobian(lambda du: at(np.zeros(ndx), du), nu)
+    errors = {"Fx": relative_error(data.Fx, by_x[:ndx]), "Fu": relative_error(data.Fu, by_u[:ndx])}
+    for rows, block in _residual_blocks(node.problem).items():
+        expected = np.hstack([by_x[ndx:][block], by_u[ndx:][block]])
+        errors[rows] = relative_error(np.hstack([data.Rx[block], data.Ru[block]]), expected, floor=1e-6)
+    assert max(errors.values()) < 1e-5, errors
+
+
+@pytest.mark.parametrize("name, situation", [(n, s) for n, s in CASES if n in ("go2", "g1", "kinova")])
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+def test_contact_forces(name, situation, form):
+    """Forces are the impulses over the step; their Jacobians in x and u against differences."""
+    node = random_node(name, form, "coulomb", situation, 21)
+    state, trial = node.problem.state, node.calc(node.x, node.u)
+    force, by_x, by_u = node.model.contact_forces(trial)
+
+    def at(dx, du):
+        node.calc(state.integrate(node.x, dx), node.u + du, trial)
+        return node.model.contact_forces(trial)[0]
+
+    ndx, nu = node.problem.ndx, node.problem.nu
+    assert force.shape == (3 * node.problem.dynamics.nc,)
+    assert relative_error(by_x, jacobian(lambda dx: at(dx, np.zeros(nu)), ndx)) < 1e-5
+    assert relative_error(by_u, jacobian(lambda du: at(np.zeros(ndx), du), nu)) < 1e-5
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name", ["go2", "kinova"])
+def test_gauss_newton_model_is_that_of_the_residual(name, form):
+    """The sparse assembly of gradient and Hessian equals the dense products of the residual's Jacobians."""
+    node = random_node(name, form, "coulomb", "stance", 9)
+    d = node.calc(node.x, node.u)
+    for value, expected in [
+        (d.Lx, d.Rx.T @ d.r),
+        (d.Lu, d.Ru.T @ d.r),
+        (d.Lxx, d.Rx.T @ d.Rx),
+        (d.Lxu, d.Rx.T @ d.Ru),
+        (d.Luu, d.Ru.T @ d.Ru),
+    ]:
+        assert relative_error(value, expected) < 1e-12
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+def test_terminal_node_reads_the_state_only(form):
+    node = random_node("go2", form, "coulomb", "stance", 10)
+    running, terminal = node.calc(node.x, node.u), node.calc(node.x, node.u)  # as data that had been those of a running node
+    node.model.calc(terminal, node.x)
+    node.model.calcDiff(terminal, node.x)
+    for rows, block in _residual_blocks(node.problem).items():
+        dynamic = rows in ("force", "xi", "accelerometer")
+        np.testing.assert_array_equal(terminal.r[block], 0.0 * running.r[block] if dynamic else running.r[block])
+    assert relative_error(terminal.Lxx, terminal.Rx.T @ terminal.Rx) < 1e-12
+    assert relative_error(terminal.Lx, terminal.Rx.T @ terminal.r) < 1e-12
+
+
+def test_absent_readings_leave_no_trace():
+    """Weights of zero: no residual, no derivative, whatever the reading says."""
+    node = random_node("go2", "forward", "coulomb", "stance", 11)
+    given = node.model.input
+    for name in ("weight_position", "weight_velocity"):
+        setattr(given, name, 0.0 * getattr(given, name))
+    for name in ("weight_gyro", "weight_tilt", "weight_accelerometer"):
+        setattr(given, name, 0.0)
+    for slot in range(2):
+        given.set_pose(slot, 0.0, np.zeros(3), np.eye(3), 0.0, 0.0)
+    data = node.calc(node.x, node.u)
+    sensors = slice(node.problem.nu, None)
+    assert not data.r[sensors].any() and not data.Rx[sensors].any() and not data.Ru[sensors].any()
+
+
+def test_failed_step_does_not_spoil_the_next():
+    """After a state that is not finite the node solves as if nothing had been."""
+    node = random_node("go2", "forward", "coulomb", "stance", 12)
+    data = node.calc(node.x, node.u)
+    expected, broken = np.array(data.xnext), np.array(node.x)
+    broken[0] = np.nan
+    with pytest.raises(RuntimeError, match="configuration is not finite"):
+        node.model.calc(data, broken, node.u)
+    node.model.calc(data, node.x, node.u)
+    np.testing.assert_allclose(data.xnext, expected, atol=1e-9)
+
+
+def test_third_pose_is_refused():
+    node = random_node("go2", "forward", "coulomb", "stance", 13)
+    with pytest.raises(IndexError, match="two poses"):
+        node.model.input.set_pose(2, 0.0, np.zeros(3), np.eye(3), 1.0, 1.0)
+
+
+def _residual_blocks(problem) -> dict:
+    nj = problem.nj
+    sizes = {"force": problem.nv, "xi": problem.dynamics.nxi, "encoder": nj, "rate": nj}
+    sizes |= {"gyro": 3, "tilt": 3, "poses": 12, "accelerometer": 3}
+    ends = np.cumsum(list(sizes.values()))
+    return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends) if size}

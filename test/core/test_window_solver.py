@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Solver and arrival cost against dense linear algebra, on windows of the real nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from core.nodes import random_node
+from differences import jacobian, relative_error
+from models import problem, random_point
+from reference.gaussian import dense_window, marginalize
+
+from prime_estimation import _core
+from prime_estimation.start import prior_root
+from prime_estimation.window import Window
+
+NODES = 4
+
+
+def covariance(of) -> np.ndarray:
+    """The prior of a start batch."""
+    root = prior_root(of, True)
+    return root @ root.T
+
+
+def random_window(name: str, form: str, seed: int) -> Window:
+    """A window around a standing robot whose sensors, states and gaps are noisy."""
+    rng = np.random.default_rng(seed)
+    of = problem(name, form)
+    p = random_point(of, rng, "stance")
+    x0 = np.concatenate([p.q, 0.1 * p.v, np.zeros(of.np)])
+    shift = of.nq - of.nv
+    for block, value in (("theta", of.theta_nominal), ("height", p.height), ("friction", [np.log(0.8)])):
+        columns = of.columns(block)
+        x0[columns.start + shift : columns.stop + shift] = value if columns.stop > columns.start else []
+    small = 1e-3 * np.ones(of.ndx)
+    small[of.nv : 2 * of.nv] = 1e-2
+    xs = [of.state.integrate(x0, small * rng.normal(size=of.ndx)) for _ in range(NODES + 1)]
+    inputs = [_input(of, rng, x) for x in xs]
+    reference = of.state.integrate(x0, small * rng.normal(size=of.ndx))
+    arrival = _core.ActionArrival(of.state, reference, covariance(of))
+    arrival.mean = small * rng.normal(size=of.ndx)
+    us = [0.01 * rng.normal(size=of.nu) for _ in range(NODES)]
+    if form == "inverse":
+        for x, u in zip(xs, us):
+            u[: of.nv] += x[of.nq : of.nq + of.nv]
+    return Window(of, arrival, inputs, [10_000_000 * k for k in range(NODES + 1)], xs, us)
+
+
+def _input(of, rng, x):
+    given = _core.NodeInput(of.dynamics)
+    of.dynamics_input(given, None)
+    given.position = x[: of.nq]
+    given.velocity = x[of.nq + of.nv - of.nj : of.nq + of.nv] + 0.05 * rng.normal(size=of.nj)
+    given.torque = rng.normal(size=of.nj)
+    given.weight_position, given.weight_velocity = np.full(of.nj, 500.0), np.full(of.nj, 45.0)
+    if of.floating:
+        given.gyro, given.accelerometer = 0.1 * rng.normal(size=3), np.array([0.0, 0.0, 9.81]) + 0.1 * rng.normal(size=3)
+        given.weight_gyro, given.weight_accelerometer = 450.0, 3.0
+        given.set_pose(0, 0.003, x[:3] + 1e-3 * rng.normal(size=3), _rotation(x), 1000.0, 115.0)
+    return given
+
+
+def _rotation(x):
+    return pin.Quaternion(x[3:7]).toRotationMatrix()
+
+
+def linearized(window: Window):
+    """Node data and gaps at the window's states, the arrival node included."""
+    state = window.problem.state
+    xs = [window.xs[0], *window.xs]
+    us = [state.diff(window.arrival.reference, window.xs[0]), *window.us]
+    shooting = window._shooting
+    shooting.calc(xs, us)
+    shooting.calcDiff(xs, us)
+    datas = [window._arrival_data, *window.data]
+    gaps = [np.array(state.diff(x, np.array(d.xnext))) for x, d in zip(xs[1:], datas)]
+    return xs, us, [*datas, shooting.terminalData], gaps
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_step_and_posterior_equal_dense_least_squares(name, form):
+    window = random_window(name, form, 3)
+    state = window.problem.state
+    xs, us, datas, gaps = linearized(window)
+    dxs, dus, P, joint = dense_window(datas, gaps)
+    rows = np.random.default_rng(0).normal(size=(5, window.problem.ndx + window.problem.nu))
+
+    solver = window.solver
+    solver.solve(xs, us, 1)
+    solver.compute_posterior()
+    assert solver.refused == 0
+    alpha = solver.stepLength
+    scale = np.sqrt(np.diag(P[-1]))  # of each state component: what matters is the error against its std
+    for new, old, dx in zip(solver.states(), xs, dxs):
+        assert abs((state.diff(old, new) - alpha * dx) / scale).max() < 1e-6
+    for new, old, du, S in zip(solver.controls(), us, dus, joint):
+        assert abs((new - old - alpha * du) / np.sqrt(np.diag(S))[window.problem.ndx :]).max() < 1e-6
+    for k in (1, NODES, NODES + 1):
+        correlation = np.outer(np.sqrt(np.diag(P[k])), np.sqrt(np.diag(P[k])))
+        assert abs((solver.posterior(k) - P[k]) / correlation).max() < 1e-6
+    k = NODES  # the last running node, whose contact forces are published
+    expected = rows @ joint[k] @ rows.T
+    value = solver.covariance_at(k, rows[:, : window.problem.ndx], rows[:, window.problem.ndx :])
+    assert relative_error(value, expected) < 1e-7
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_advance_equals_dense_marginalization(name, form):
+    """Cost-to-come with gradient: the mean is kept relative to a point that is not the linearization point."""
+    rng = np.random.default_rng(5)
+    node = random_node(name, form, "coulomb", "stance", 5)
+    of, state = node.problem, node.problem.state
+    x_next = state.integrate(np.array(node.calc(node.x, node.u).xnext), 0.01 * rng.normal(size=of.ndx))
+    correction = 0.05 * rng.normal(size=of.ndx)
+    P = covariance(of)
+    reference = state.integrate(node.x, -correction)
+    arrival = _core.ActionArrival(state, reference, P)
+    arrival.mean = 0.05 * rng.normal(size=of.ndx)
+    noise = 1e-3 * rng.normal(size=(of.ndx, of.np))
+
+    d = node.calc(node.x, node.u)
+    u = state.diff(reference, node.x)
+    J = jacobian(lambda h: state.diff(node.x, state.integrate(reference, u + h)), of.ndx)  # dx per correction
+    mean, expected = marginalize(J @ P @ J.T, J @ (arrival.mean - u), d, state.diff(x_next, np.array(d.xnext)), noise)
+
+    arrival.advance(node.model, node.model.createData(), node.x, node.u, x_next, noise)
+    std = np.sqrt(np.diag(expected))
+    np.testing.assert_array_equal(arrival.reference, x_next)
+    assert abs((arrival.covariance - expected) / np.outer(std, std)).max() < 1e-7
+    assert abs((arrival.mean - mean) / std).max() < 1e-6
+    assert np.all(np.diag(arrival.L) > 0.0) and not np.triu(arrival.L, 1).any()
+
+
+def test_redefine_replaces_variables():
+    """Ground heights become `rows dx + noise`, the others keep their covariance; correlations follow."""
+    of, rng = problem("go2"), np.random.default_rng(6)
+    L = rng.normal(size=(of.ndx, of.ndx))
+    x0 = of.state.rand()
+    arrival = _core.ActionArrival(of.state, x0, L @ L.T)
+    arrival.mean = rng.normal(size=of.ndx)
+    mean, P = arrival.mean, arrival.covariance
+    indices = [of.columns("height").start, of.columns("height").start + 2]
+    rows, std, change = rng.normal(size=(2, of.ndx)), np.array([0.3, 0.7]), np.array([0.1, -0.2])
+    T = np.eye(of.ndx)
+    T[indices] = rows
+    expected = T @ P @ T.T
+    expected[indices, indices] += std**2
+    arrival.redefine(indices, rows, std, change)
+    np.testing.assert_allclose(arrival.covariance, expected, atol=1e-9 * abs(expected).max())
+    np.testing.assert_allclose(arrival.mean, T @ mean, atol=1e-9 * abs(mean).max())
+    moved = of.state.diff(x0, arrival.reference)
+    np.testing.assert_allclose(moved[indices], change, atol=1e-12)
+    assert abs(np.delete(moved, indices)).max() < 1e-12
+
+
+def test_inflate_adds_covariance():
+    of, rng = problem("go2"), np.random.default_rng(7)
+    arrival = _core.ActionArrival(of.state, of.state.zero(), covariance(of))
+    P, noise = arrival.covariance, rng.normal(size=(of.ndx, 3))
+    arrival.inflate(noise)
+    np.testing.assert_allclose(arrival.covariance, P + noise @ noise.T, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_arrival_node_derivatives(name):
+    """x+ = reference (+) u and r = L^-1 (u - m), against differences on the manifold."""
+    of, rng = problem(name), np.random.default_rng(8)
+    P = covariance(of)
+    arrival = _core.ActionArrival(of.state, random_node(name, "forward", "coulomb", "stance", 8).x, P)
+    arrival.mean = 0.1 * rng.normal(size=of.ndx)
+    x, u, data = arrival.reference, 0.3 * rng.normal(size=of.ndx), arrival.createData()
+    arrival.calc(data, x, u)
+    arrival.calcDiff(data, x, u)
+    root = np.linalg.cholesky(P)
+    residual = np.linalg.solve(root, u - arrival.mean)
+    np.testing.assert_allclose(data.r, residual, atol=1e-9 * abs(residual).max())
+    x_next, trial = np.array(data.xnext), arrival.createData()
+
+    def at(du):
+        arrival.calc(trial, x, u + du)
+        return of.state.diff(x_next, np.array(trial.xnext))
+
+    assert relative_error(data.Fu, jacobian(at, of.ndx)) < 1e-7
+    assert relative_error(data.Ru, np.linalg.inv(root)) < 1e-9
+    assert not data.Fx.any() and not data.Rx.any()
+    assert relative_error(data.Lu, data.Ru.T @ data.r) < 1e-12 and relative_error(data.Luu, data.Ru.T @ data.Ru) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_state_manifold(name):
+    """diff undoes integrate."""
+    of, rng = problem(name), np.random.default_rng(9)
+    state, x = of.state, random_node(name, "forward", "coulomb", "stance", 9).x
+    dx = 0.5 * rng.normal(size=of.ndx)
+    y = state.integrate(x, dx)
+    np.testing.assert_allclose(state.diff(x, y), dx, atol=1e-9)
+    np.testing.assert_allclose(state.integrate(x, state.diff(x, y)), y, atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.zeros((3, 3)), np.eye(3)], ids=["not definite", "wrong size"])
+def test_arrival_needs_a_covariance(bad):
+    of = problem("go2")
+    with pytest.raises(ValueError, match="covariance must be positive definite"):
+        _core.ActionArrival(of.state, of.state.zero(), bad)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What the first batch needs, and what it says when it does not get it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from models import config, robot
+
+from prime_estimation.errors import InitializationError
+from prime_estimation.estimator import Estimator
+from prime_estimation.problem import Problem
+from prime_estimation.start import start_window
+from prime_estimation.types import Measurement
+
+STEP = 10_000_000
+
+
+def standing(name: str, n: int, posture: float = 0.0) -> list[Measurement]:
+    """Readings of a robot at rest without torque."""
+    of = robot(name)
+    return [
+        Measurement(
+            stamp_ns=k * STEP,
+            position=np.full(of.nj, posture),
+            velocity=np.zeros(of.nj),
+            gyro=np.zeros(3),
+            accelerometer=np.array([0.0, 0.0, 9.81]),
+        )
+        for k in range(1, n + 1)
+    ]
+
+
+def test_needs_joints():
+    ms = [replace(m, position=None) for m in standing("go2", 20)]
+    with pytest.raises(InitializationError, match="no joint positions and rates"):
+        start_window(Problem(robot("go2"), config("go2"), False), ms)
+
+
+def test_needs_to_know_where_up_is():
+    ms = [replace(m, accelerometer=None) for m in standing("go2", 20)]
+    with pytest.raises(InitializationError, match="up is unknown"):
+        start_window(Problem(robot("go2"), config("go2"), False), ms)
+
+
+def test_starts_at_the_first_complete_measurement():
+    ms = standing("go2", 20)
+    ms[:4] = [replace(m, velocity=None) for m in ms[:4]]
+    window = start_window(Problem(robot("go2"), config("go2"), False), ms)
+    assert window.stamps[0] == ms[4].stamp_ns and window.size == 15
+
+
+def test_attitude_from_the_specific_force():
+    """A robot that stands on a slope of 0.2 rad."""
+    up = np.array([-np.sin(0.2), 0.0, np.cos(0.2)]) * 9.81
+    ms = [replace(m, accelerometer=up) for m in standing("go2", 20)]
+    problem = Problem(robot("go2"), config("go2"), False)
+    x = start_window(problem, ms).xs[-1]
+    vertical = pin.Quaternion(x[3:7]).toRotationMatrix().T @ [0.0, 0.0, 1.0]
+    assert np.arccos(vertical @ up / 9.81) < 0.05
+
+
+@pytest.mark.parametrize("name", ["kinova", "kinova_free"])
+def test_arm_with_continuous_joints(name):
+    """Continuous joints have more coordinates than rates: the window stands where the encoders say."""
+    of = robot(name)
+    problem = Problem(of, config(name), False)
+    angles = np.linspace(-2.0, 2.5, of.nj)
+    rest = dict(position=angles, velocity=np.zeros(of.nj), gyro=None, accelerometer=None)
+    ms = [Measurement(stamp_ns=k * STEP, torque=_holding(of, angles), torque_samples=5.0, **rest) for k in range(1, 21)]
+    x = start_window(problem, ms).xs[-1]
+    expected = pin.integrate(of.model, pin.neutral(of.model), angles)
+    np.testing.assert_allclose(of.coordinates(angles), expected, atol=1e-12)
+    np.testing.assert_allclose(of.positions(expected), angles, atol=1e-12)
+    np.testing.assert_allclose(pin.difference(of.model, expected, x[: problem.nq]), 0.0, atol=0.01)
+    estimates = [e for e in map(Estimator(of, config(name), False).update, _continued(ms, 80)) if e is not None]
+    assert len(estimates) > 20
+    np.testing.assert_allclose(estimates[-1].joint_position, angles, atol=0.01)
+    np.testing.assert_allclose(estimates[-1].joint_velocity, 0.0, atol=0.02)
+
+
+def _continued(ms, n):
+    return [replace(ms[0], stamp_ns=k * STEP) for k in range(1, n + 1)]
+
+
+def _holding(of, angles):
+    q = pin.integrate(of.model, pin.neutral(of.model), angles)
+    return pin.computeGeneralizedGravity(of.model, of.model.createData(), q)
