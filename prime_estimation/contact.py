@@ -9,12 +9,15 @@ import pinocchio as pin
 
 from .robot import Robot
 
+STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it counts as singular
+
 
 class LegForces:
     """Foot kinematics and the force at each foot that the torques of its own leg imply.
 
     `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal inertia, which is good for a leg,
-    whatever the trunk carries. A foot with several contact spheres is taken at their mean.
+    whatever the trunk carries. A foot with several contact spheres also transmits a moment; its sole is its lowest sphere, on which
+    it stands when it comes down heel first or rolls over its toes.
     """
 
     def __init__(self, robot: Robot):
@@ -37,37 +40,45 @@ class LegForces:
         full = np.concatenate([np.zeros(3), pin.Quaternion(R_world_base).coeffs(), q])
         v = np.concatenate([np.zeros(6), dq])
         points, jacobians = self._feet(full)
-        rates = np.array([J @ v for J in jacobians])
+        rates = np.array([J[:3] @ v for J in jacobians])
         if torque is None:
             load = np.exp(-(points[:, 2] - points[:, 2].min()) / 0.005)
         else:
-            normal = np.array([f[2] for f in self._forces(full, v, np.zeros_like(v), torque, jacobians)])
+            normal = self._normal_forces(full, v, np.zeros_like(v), torque, jacobians)
             load = np.clip(normal / (self.weight / len(points)), 0.0, 1.0)
         return load, points, rates
 
     def loads(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Normal force (nf,) [N] and height of the sole (nf,) [m] at a full state with acceleration."""
         points, jacobians = self._feet(q)
-        return np.array([f[2] for f in self._forces(q, v, a, torque, jacobians)]), points[:, 2]
+        return self._normal_forces(q, v, a, torque, jacobians), points[:, 2]
 
     def _feet(self, q: np.ndarray):
+        """Soles (nf, 3) and Jacobians (6, nv) of the feet at their soles, world axes."""
         pin.computeJointJacobians(self.model, self.data, q)
         pin.updateFramePlacements(self.model, self.data)
         points, jacobians = [], []
         for group in self.contacts:
             frame = self.model.getFrameId(group[0].frame)
             placement = self.data.oMf[frame]
-            centre = placement.act(np.mean([c.position for c in group], axis=0)) - [0.0, 0.0, group[0].radius]
+            spheres = [placement.act(np.array(c.position, float)) - [0.0, 0.0, c.radius] for c in group]
+            sole = min(spheres, key=lambda p: p[2])
             J = pin.getFrameJacobian(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
-            points.append(centre)
-            jacobians.append(J[:3] - pin.skew(centre - placement.translation) @ J[3:])
+            J[:3] -= pin.skew(sole - placement.translation) @ J[3:]
+            points.append(sole)
+            jacobians.append(J)
         return np.array(points), jacobians
 
-    def _forces(self, q, v, a, torque, jacobians):
+    def _normal_forces(self, q, v, a, torque, jacobians) -> np.ndarray:
         tau = pin.rnea(self.model, self.data, q, v, a)
         rate = v[self.offset :]
         tau[self.offset :] += self.robot.joint_damping * rate + self.robot.joint_friction * rate / np.sqrt(rate**2 + 0.05**2) - torque
-        return [np.linalg.lstsq(J[:, leg].T, tau[leg], rcond=None)[0] for J, leg in zip(jacobians, self.legs)]
+        normal = []
+        for group, J, leg in zip(self.contacts, jacobians, self.legs):
+            rows = 3 if len(group) == 1 else 6
+            # a stretched leg hides the force along it: then the smallest wrench that explains the torques
+            normal.append(np.linalg.lstsq(J[:rows, leg].T, tau[leg], rcond=STRETCHED)[0][2])
+        return np.array(normal)
 
 
 class Stance:
