@@ -75,7 +75,7 @@ class NoiseConfig:
     base_force: float = param(2.0, "unmodelled force on the base", "N", 1e-3, 1e4, tunable=True)
     base_moment: float = param(0.5, "unmodelled moment on the base", "Nm", 1e-3, 1e4, tunable=True)
     joint_model: float = param(0.15, "unmodelled joint torque", "Nm", 1e-3, 1e3, tunable=True)
-    joint_unmeasured: float = param(15.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
+    joint_unmeasured: float = param(100.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
     contact_normal: float = param(0.1, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
     contact_tangential: float = param(0.02, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
     contact_dof: float = param(4.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)

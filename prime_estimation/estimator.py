@@ -20,7 +20,10 @@ from .start import give_poses, shorten, start_window
 from .terrain import Terrain
 from .types import Estimate, ImuSample, Measurement
 from .watch import Watch
+from .weighing import Weighing
 from .window import Window
+
+FAILURES = (RuntimeError, InitializationError, np.linalg.LinAlgError)  # of a solve, whatever the data
 
 
 class Estimator:
@@ -44,7 +47,7 @@ class Estimator:
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
         self.robot, self.config = robot, config
         self.problem = Problem(robot, config, mocap)
-        self._frozen = False
+        self._weighing = Weighing(self.problem)
         self._watch = Watch(config)
         self._predictor = Predictor(robot)
         self.reset()
@@ -52,13 +55,11 @@ class Estimator:
     @property
     def frozen(self) -> bool:
         """Hold the inertia at its present value; once released, it is estimated anew from the prior's width."""
-        return self._frozen
+        return self._weighing.frozen
 
     @frozen.setter
     def frozen(self, value: bool) -> None:
-        if self.window is not None and value != self._frozen:
-            self.window.hold_inertia() if value else self.window.release_inertia()
-        self._frozen = value
+        self._weighing.freeze(self.window, value)
 
     @property
     def last_restart(self) -> tuple[int, str]:
@@ -74,6 +75,7 @@ class Estimator:
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._terrain = Terrain(self.problem)
         self._payload = PayloadDetector(self.problem)
+        self._weighing = Weighing(self.problem, self.frozen)
         self._report = Reporter(self.problem)
         self._predictor.reset()
 
@@ -96,14 +98,15 @@ class Estimator:
                 self.window.solve(self.config.estimator.iterations)
             if self._watch.lost(self.window):
                 raise RuntimeError("the residuals do not fit the model")
-        except (RuntimeError, InitializationError) as error:
+        except FAILURES as error:
             if not self._restart(str(error)):
                 return None
         self.window.posterior()
         self._terrain.update(self.window)
-        self._payload.update(self.window, self.frozen)
+        self._payload.update(self.window, self._weighing.held)
         self._heads.append((measurement.stamp_ns, self.window.xs[-1]))
-        estimate = self._report.estimate(self.window, measurement, self._watch, 1e3 * (time.perf_counter() - began))
+        elapsed_ms = 1e3 * (time.perf_counter() - began)
+        estimate = self._report.estimate(self.window, measurement, self._watch, elapsed_ms, self._weighing.covariance)
         self._predictor.correct(estimate)
         return estimate
 
@@ -114,8 +117,9 @@ class Estimator:
     def _shift(self, m: Measurement) -> None:
         """Complete the former head with the dynamics part, forget the oldest node, append the new head."""
         window, problem = self.window, self.problem
+        self._weighing.update(window, m)
         problem.dynamics_input(window.inputs[-1], m)
-        window.shift(problem.state_input(m), m.stamp_ns, self._terrain.process_noise(self.frozen))
+        window.shift(problem.state_input(m), m.stamp_ns, self._terrain.process_noise(self._weighing.held))
         self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)
 
     def _start(self, before: np.ndarray | None = None) -> bool:
@@ -126,8 +130,7 @@ class Estimator:
         self.prior_parameters = np.array(batch.arrival.reference[-self.problem.np :])
         self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
         self.window.solve(1)
-        if self._frozen:
-            self.window.hold_inertia()
+        self._weighing.start(self.window, list(self._recent))
         return True
 
     def _restart(self, why: str) -> bool:
@@ -140,7 +143,7 @@ class Estimator:
         self._payload = PayloadDetector(self.problem)
         try:
             return self._start(before if before is not None and np.all(np.isfinite(before)) else None)
-        except (RuntimeError, InitializationError):
+        except FAILURES:
             self.window = None
             self._recent.clear()
             return False

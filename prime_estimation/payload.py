@@ -26,16 +26,16 @@ class PayloadDetector:
         self.alarms = 0
         self._rest = REST
 
-    def update(self, window: Window, frozen: bool) -> None:
+    def update(self, window: Window, held: bool) -> None:
         """Look at the newest nodes of a solved window."""
         self._rest -= 1
         theta = self.problem.columns("theta")
-        if frozen or self._rest > 0 or theta.start == theta.stop or not self.problem.floating:
+        if held or self._rest > 0 or theta.start == theta.stop or not self.problem.floating:
             return
         recent = np.array([data.r[:3] for data in window.data[-NODES:]])
         up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
         statistic = abs(up @ recent.sum(axis=0)) / np.sqrt(len(recent))
         if statistic > self.problem.config.estimator.payload_threshold:
-            window.release_inertia()
+            window.release_inertia(self.problem.theta_prior_root)
             self.alarms += 1
             self._rest = REST

@@ -14,7 +14,10 @@ from .inertia import from_theta, theta_root, to_theta
 from .robot import Robot
 from .types import Measurement, PoseSample
 
-UNSEEN_LEGS = 50.0  # factor on base and contact disturbances while joint positions and torques are missing
+# Factors on base and contact disturbances while torques are missing, with the joint positions or alone: forces are unknown then,
+# and without torque so is the weight.
+UNSEEN_LEGS = (50.0, 50.0)
+UNWEIGHED_LEGS = (10.0, 3.0)
 
 
 class Problem:
@@ -118,11 +121,12 @@ class Problem:
         if m is not None and m.torque is not None:
             node.torque = m.torque
             joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
-        # with the legs unseen their forces are unknown: the base follows the IMU instead of the contact model
-        unseen = UNSEEN_LEGS if m is not None and m.position is None and m.torque is None else 1.0
-        base = [unseen * noise.base_force] * 3 + [unseen * noise.base_moment] * 3 if self.floating else []
+        base_factor, contact_factor = 1.0, 1.0
+        if m is not None and m.torque is None:
+            base_factor, contact_factor = UNSEEN_LEGS if m.position is None else UNWEIGHED_LEGS
+        base = [base_factor * noise.base_force] * 3 + [base_factor * noise.base_moment] * 3 if self.floating else []
         node.weight_force = 1.0 / np.concatenate([base, joint])
-        node.nominal_xi = self._weight_xi / unseen
+        node.nominal_xi = self._weight_xi / contact_factor
         node.weight_xi = node.nominal_xi
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer

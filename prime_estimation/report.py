@@ -27,10 +27,12 @@ class Reporter:
         self.fixed_mass = self.robot.total_mass - sum(inertia.mass for inertia in estimated)
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
 
-    def estimate(self, window: Window, m: Measurement, watch: Watch, solve_time_ms: float) -> Estimate:
-        """The estimate at the head of a window whose posterior has been computed."""
+    def estimate(self, window: Window, m: Measurement, watch: Watch, solve_time_ms: float, held: np.ndarray | None = None) -> Estimate:
+        """The estimate at the head of a window whose posterior has been computed; `held`: covariance of an inertia that is held."""
         problem, nq, nv, nj = self.problem, self.problem.nq, self.problem.nv, self.problem.nj
         x, P = window.xs[-1], window.head_covariance()
+        if held is not None:
+            P[problem.columns("theta"), problem.columns("theta")] = held
         bodies = self._bodies(x, P)
         mass = self.fixed_mass + sum(b.mass for b in bodies)
         systematic = problem.config.noise.torque_scale * mass
@@ -45,7 +47,7 @@ class Reporter:
             joint_velocity=x[nq + nv - nj : nq + nv].copy(),
             joint_torque=torque,
             contacts_stamp_ns=window.stamps[-2],
-            contacts=self._contacts(window, mass),
+            contacts=self._contacts(window, mass, 0.0 if held is None else np.sqrt(variance) / mass),
             bodies=bodies,
             total_mass=float(mass),
             total_mass_stddev=float(np.sqrt(variance)),
@@ -89,10 +91,12 @@ class Reporter:
             bodies.append(BodyInertia(link, pi, covariance, mass_stddev, com_stddev, bool(observable)))
         return tuple(bodies)
 
-    def _contacts(self, window: Window, mass: float) -> tuple[ContactEstimate, ...]:
+    def _contacts(self, window: Window, mass: float, unweighed: float) -> tuple[ContactEstimate, ...]:
         if not self.problem.dynamics.nc:
             return ()
         force, covariance = window.forces()
+        # forces carry the weight: they are no better known than a mass that is not estimated
+        covariance = covariance + unweighed**2 * np.outer(force, force)
         kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
         threshold = CONTACT_SHARE * 9.81 * mass
         out = []

@@ -53,7 +53,8 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     free, arrival.L = np.array(arrival.L), held
     try:
         window.solve(HELD_ITERATIONS)
-        arrival.L = free
+        if any(m.torque is not None for m in ms):  # else nothing tells the weight
+            arrival.L = free
         window.solve(problem.config.estimator.start_iterations)
     except RuntimeError as error:
         raise InitializationError(f"cannot start: {error}", ms) from error

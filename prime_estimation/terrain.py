@@ -29,8 +29,8 @@ class Terrain:
         self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
         self.stance = Stance(problem.dynamics.nfeet)
 
-    def process_noise(self, frozen: bool) -> np.ndarray:
-        """Root (ndx, np) of the random walk of all parameters over one step."""
+    def process_noise(self, held: bool) -> np.ndarray:
+        """Root (ndx, np) of the random walk of all parameters over one step; that of the inertia is left out while it is held."""
         problem, noise, e = self.problem, self.problem.config.noise, self.problem.config.estimator
         root = np.zeros((problem.ndx, problem.np))
         step = np.sqrt(problem.dt)
@@ -45,7 +45,7 @@ class Terrain:
         diagonal("height", e.terrain_walk)
         diagonal("friction", e.friction_walk * step)
         theta = problem.columns("theta")
-        if not frozen:
+        if not held:
             root[theta, theta.start - 2 * problem.nv : theta.stop - 2 * problem.nv] = step * problem.theta_walk_root
         return root
 

@@ -83,11 +83,11 @@ class Window:
             self.problem.reweight(given, u[self.problem.nv :])
         return converged
 
-    def release_inertia(self) -> None:
-        """Let the knowledge of the inertia fall back to its prior's width: a payload may have changed."""
+    def release_inertia(self, theta_root: np.ndarray) -> None:
+        """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta): a payload may have changed."""
         theta = self.problem.columns("theta")
         root = np.zeros((self.problem.ndx, theta.stop - theta.start))
-        root[theta] = self.problem.theta_prior_root
+        root[theta] = theta_root
         self.arrival.inflate(root)
 
     def hold_inertia(self) -> None:

@@ -12,7 +12,7 @@ from models import problem, random_point, sphere_bottoms
 
 
 def wild_points(of, n: int, seed: int):
-    """Feet from 5 cm deep in the ground to far in the air, each foot for itself; speeds to 20 rad/s, forces to 500 N, friction 0.1 to 1.5."""
+    """Each foot from 5 cm deep in the ground to far in the air; speeds to 20 rad/s, forces to 500 N, friction 0.1 to 1.5."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
         p = random_point(of, rng, "stance")
@@ -65,5 +65,6 @@ def test_error_says_what_was_infeasible():
     links = [robot.link_joint(link) for link in robot.estimated_links]
     weak = _core.ContactDynamics(robot.model, contacts, links, robot.joint_damping, robot.joint_friction, True, options)
     p = replace(random_point(of, np.random.default_rng(3), "deep"), v=np.full(of.nv, 7.0))
-    with pytest.raises(RuntimeError, match=r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force .*, lowest gap -0\.0"):
+    message = r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force .*, lowest gap -0\.0"
+    with pytest.raises(RuntimeError, match=message):
         weak.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, p.v)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Whether the inertia is estimated at present: not while it is frozen, and not while no torque tells the weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .problem import Problem
+from .types import Measurement
+from .window import Window
+
+
+class Weighing:
+    """Holds the inertia at its value, with the uncertainty that it had, and lets it go again.
+
+    Torques weigh the robot. Without them the weight is a difference of unknown contact forces, and a mass that were estimated all the
+    same would come from the shape of their noise: far off, with a small variance.
+
+    Attributes:
+        covariance: (ntheta, ntheta) of the held inertia; None while it is estimated.
+        frozen: held on demand; once released, the inertia is estimated anew from the prior's width.
+    """
+
+    def __init__(self, problem: Problem, frozen: bool = False):
+        self.problem, self.frozen = problem, frozen
+        self.covariance: np.ndarray | None = None
+        self._prior = problem.theta_prior_root @ problem.theta_prior_root.T
+        self._blind = 0  # nodes until none without torque is left in the window
+        self._root = problem.theta_prior_root
+
+    @property
+    def held(self) -> bool:
+        """The inertia is not estimated at present."""
+        return self.covariance is not None
+
+    def start(self, window: Window, batch: list[Measurement]) -> None:
+        """Look at the window that a start batch gave."""
+        self.covariance = None
+        self._blind = window.size if all(m.torque is None for m in batch) else 0
+        if self.frozen or self._blind:
+            window.posterior()
+            self._hold(window, self._prior if self._blind else self._known(window))
+
+    def update(self, window: Window, m: Measurement) -> None:
+        """Look at the measurement that is about to move the window, whose posterior is known."""
+        self._blind = window.size if m.torque is None else max(0, self._blind - 1)
+        self._settle(window)
+
+    def freeze(self, window: Window | None, value: bool) -> None:
+        """Hold the inertia on demand, or let it go."""
+        self.frozen = value
+        if window is not None:
+            self._settle(window)
+
+    def _settle(self, window: Window) -> None:
+        wanted = self.frozen or self._blind > 0
+        if wanted and not self.held:
+            self._hold(window, self._known(window))
+        elif self.held and not wanted:
+            self.covariance = None
+            window.release_inertia(self._root)
+        if self.frozen:
+            self._root = self.problem.theta_prior_root  # a payload may change in the meantime
+
+    def _known(self, window: Window) -> np.ndarray:
+        theta = self.problem.columns("theta")
+        return window.head_covariance()[theta, theta].copy()
+
+    def _hold(self, window: Window, covariance: np.ndarray) -> None:
+        self.covariance = covariance
+        values, vectors = np.linalg.eigh(covariance)
+        self._root = self.problem.theta_prior_root if self.frozen else vectors * np.sqrt(np.maximum(values, 0.0))
+        window.hold_inertia()

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The estimator on simulated robots whose truth is known: payloads that come and go, missing torque, standing, faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from runs import measurements
+
+pytest.importorskip("mujoco")
+
+from prime_estimation import simulate
+from prime_estimation.config import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.inertia import from_theta
+from prime_estimation.robot import Robot
+
+PAYLOAD = simulate.Payload(3.0, (0.05, 0.02, 0.1))
+SWITCH = 1.5  # s, when a payload comes or goes
+START = 0.5  # s, the first batch
+
+
+class Run:
+    """Measurements of a simulated Go2, and what the estimator makes of them."""
+
+    def __init__(self, folder, motion: str, seconds: float, payload=None):
+        self.config = Config.load("go2")
+        self.robot = Robot(self.config.robot)
+        self.path = simulate.run("go2", motion, seconds, folder, payload=payload, start=1.0, seed=6)
+        self.seconds = seconds
+
+    def measurements(self, **options):
+        return measurements(self.path, self.robot, self.config, self.seconds, **options)
+
+    def play(self, ms, mocap: bool = True):
+        """(estimator, time since the first measurement [s], estimates)."""
+        estimator = Estimator(self.robot, self.config, mocap)
+        estimates = [e for e in map(estimator.update, ms) if e is not None]
+        return estimator, np.array([e.stamp_ns - ms[0].stamp_ns for e in estimates]) * 1e-9, estimates
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    """Function: a simulated run by motion and payload, made once."""
+    made = {}
+
+    def make(motion: str, seconds: float, payload=None) -> Run:
+        key = (motion, seconds, payload)
+        if key not in made:
+            made[key] = Run(tmp_path_factory.mktemp("estimator") / "run", motion, seconds, payload)
+        return made[key]
+
+    return make
+
+
+@pytest.mark.parametrize("event", ["put on", "taken off"])
+def test_payload_is_noticed_within_a_second(runs, event):
+    """Mass within 10 % of the payload one second after the change, and it stays there; one second before, the old mass."""
+    payload = replace(PAYLOAD, t_on=SWITCH) if event == "put on" else replace(PAYLOAD, t_off=SWITCH)
+    run = runs("trot", 3.5, payload)
+    estimator, t, estimates = run.play(run.measurements())
+    mass = np.array([e.total_mass for e in estimates]) - run.robot.total_mass
+    before, after = (0.0, 3.0) if event == "put on" else (3.0, 0.0)
+    assert abs(mass[(t > 1.2) & (t < SWITCH - 0.03)] - before).max() < 0.3
+    assert abs(mass[t > SWITCH + 1.0] - after).max() < 0.3
+    assert estimator.last_restart[0] == 0
+
+
+def test_no_alarm_without_a_change(runs):
+    """A payload that was there from the beginning is found by the start, not by the detector; its interval covers it."""
+    run = runs("trot", 2.0, PAYLOAD)
+    estimator, t, estimates = run.play(run.measurements())
+    assert estimator._payload.alarms == 0
+    last = estimates[-1]
+    assert abs(last.total_mass - run.robot.total_mass - 3.0) < min(0.3, 3.0 * last.total_mass_stddev)
+
+
+def test_without_torque_there_is_an_estimate_with_less_confidence(runs):
+    run = runs("trot", 2.0, PAYLOAD)
+    _, _, estimates = run.play(run.measurements())
+    estimator, t, blind = run.play(run.measurements(effort=False))
+    assert len(blind) == len(estimates) and estimator.last_restart[0] == 0
+    assert "torque: no data" in blind[-1].status.sensors
+    assert blind[-1].total_mass_stddev > 3.0 * estimates[-1].total_mass_stddev
+    assert not blind[-1].bodies[0].observable
+    # motion capture and joints still tell where the base is
+    error = [np.linalg.norm(a.position_world - b.position_world) for a, b in zip(blind[20:], estimates[20:])]
+    assert max(error) < 0.01
+
+
+def test_without_mocap_or_torque_the_base_is_still_followed(runs):
+    run = runs("trot", 2.0, PAYLOAD)
+    _, _, estimates = run.play(run.measurements())
+    estimator, _, blind = run.play(run.measurements(effort=False, mocap=False), mocap=False)
+    assert estimator.last_restart[0] == 0
+    error = [np.linalg.norm(a.linear_velocity_base - b.linear_velocity_base) for a, b in zip(blind[20:], estimates[20:])]
+    assert np.sqrt(np.mean(np.square(error))) < 0.1
+
+
+def test_standing_still_shows_the_weight_and_nothing_else(runs):
+    """The legs weigh the trunk; nothing turns it, so its rotational inertia stays as unknown as it was."""
+    run = runs("stand", 2.0, PAYLOAD)
+    estimator, _, estimates = run.play(run.measurements())
+    body, problem = estimates[-1].bodies[0], estimator.problem
+    truth = run.robot.total_mass + 3.0
+    sticking = sticking_force(problem, estimator.window.xs[-1]) / 9.81
+    assert abs(estimates[-1].total_mass - truth) < 3.0 * estimates[-1].total_mass_stddev + sticking
+    prior = run.robot.model.inertias[run.robot.link_joint(body.link)].toDynamicParameters()
+    by_theta = from_theta(problem.theta_nominal, run.config.estimator.manifold)[1]
+    prior_std = np.linalg.norm(by_theta @ problem.theta_prior_root, axis=1)
+    posterior_std = np.sqrt(np.diag(body.covariance))
+    heavier = body.parameters[0] / prior[0]
+    assert np.all(posterior_std[[4, 6, 9]] > 0.3 * prior_std[[4, 6, 9]] * min(1.0, heavier))
+    assert body.com_stddev[2] > 0.3 * run.config.estimator.com_stddev
+
+
+def sticking_force(problem, x) -> float:
+    """Vertical force [N] that dry friction can hide in joints that do not move: sum over legs of |J^-T| friction."""
+    model = problem.robot.model
+    data, total = model.createData(), 0.0
+    pin.computeJointJacobians(model, data, x[: problem.nq])
+    pin.updateFramePlacements(model, data)
+    for contact in problem.robot.contacts:
+        J = pin.getFrameJacobian(model, data, model.getFrameId(contact.frame), pin.LOCAL_WORLD_ALIGNED)[:3]
+        leg = [c for c in np.flatnonzero(abs(J).max(axis=0) > 1e-9) if c >= 6]
+        total += abs(np.linalg.inv(J[:, leg].T)[2]) @ problem.robot.joint_friction[np.array(leg) - 6]
+    return total
+
+
+@pytest.mark.parametrize("mocap", [True, False])
+def test_start_while_walking(runs, mocap):
+    """The first estimate comes after the start batch, and is good at once."""
+    run = runs("trot", 2.0, PAYLOAD)
+    estimator, t, estimates = run.play(run.measurements(mocap=mocap), mocap)
+    assert t[0] == pytest.approx(START - 0.01, abs=1e-6) and estimator.last_restart[0] == 0
+    _, _, later = run.play(run.measurements())  # the reference: with motion capture, which has seen more by then
+    first, reference = estimates[5], later[5]
+    assert np.linalg.norm(first.linear_velocity_base - reference.linear_velocity_base) < 0.1
+
+
+@pytest.mark.parametrize("field, size", [("torque", 12), ("gyro", 3), ("accelerometer", 3)])
+def test_reading_that_is_not_finite_leads_to_a_counted_restart(runs, field, size):
+    """Such readings do not pass the synchronizer; if one did, the window is given up, counted, and started again."""
+    run = runs("trot", 2.0, PAYLOAD)
+    ms = run.measurements()
+    k = 100
+    broken = replace(ms[k], **{field: np.full(size, np.nan)})
+    estimator = Estimator(run.robot, run.config)
+    estimates = [estimator.update(m) for m in [*ms[:k], broken, *ms[k + 1 :]]]
+    restarts, reason = estimator.last_restart
+    assert restarts >= 1 and reason
+    assert estimates[k - 1] is not None
+    good = [e for e in estimates if e is not None]
+    assert all(np.isfinite(e.position_world).all() and np.isfinite(e.total_mass) for e in good)
+    assert estimates[-1] is not None and estimates[-1].status.restarts == restarts
+    assert abs(estimates[-1].total_mass - run.robot.total_mass - 3.0) < 0.5
+
+
+def test_reset_forgets(runs):
+    """After a reset the same measurements give the same estimates."""
+    run = runs("trot", 2.0, PAYLOAD)
+    ms = run.measurements()[:80]
+    estimator = Estimator(run.robot, run.config)
+    first = [e for e in map(estimator.update, ms) if e is not None]
+    estimator.reset()
+    again = [e for e in map(estimator.update, ms) if e is not None]
+    assert len(first) == len(again)
+    np.testing.assert_array_equal(first[-1].position_world, again[-1].position_world)
+    np.testing.assert_array_equal(first[-1].bodies[0].covariance, again[-1].bodies[0].covariance)
