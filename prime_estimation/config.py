@@ -94,6 +94,8 @@ class EstimatorConfig:
     form: str = param("forward", "what is decided: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
     cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
     manifold: str = param("log_cholesky", "coordinates of the estimated inertias", choices=("log_cholesky", "exponential_eigenvalue"))
+    rollout: str = param("multiple", "rollout of a step: shooting or through the dynamics", choices=("multiple", "feasible", "single"))
+    elimination: str = param("schur", "of the parameters; nullspace where some are unknown", choices=("schur", "nullspace"))
     rolling: bool = param(True, "contact points move under their spheres")
     threads: int = param(1, "threads for the evaluation of the nodes", "", 1, 16)
     start_duration: float = param(0.5, "data gathered before the first estimate", "s", 0.1, 5.0)

@@ -42,7 +42,10 @@ class Window:
         )
         self._shooting = shooting
         self.solver = _core.SolverMultipleShooting(shooting)
-        self.solver.threads = problem.config.estimator.threads
+        options = problem.config.estimator
+        self.solver.threads = options.threads
+        self.solver.rollout = getattr(_core.Rollout, options.rollout)
+        self.solver.method = getattr(_core.ParameterMethod, options.elimination)
 
     def _control(self, x: np.ndarray) -> np.ndarray:
         """Control without disturbance: zeros, or a constant velocity in the inverse form."""

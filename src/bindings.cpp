@@ -135,6 +135,15 @@ bool solve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& u
   return solver.solve(x, u, maxiter, false, regularization);
 }
 
+bp::tuple direction(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& us, const double regularization) {
+  const auto x = toVector<VectorXd>(xs), u = toVector<VectorXd>(us);
+  {
+    const WithoutInterpreterLock unlocked;
+    solver.direction(x, u, regularization);
+  }
+  return bp::make_tuple(toList(solver.dxs()), toList(solver.dus()));
+}
+
 void computePosterior(SolverMultipleShooting& solver) {
   const WithoutInterpreterLock unlocked;
   solver.computePosterior();
@@ -322,12 +331,16 @@ BOOST_PYTHON_MODULE(_core) {
       .def("redefine", &redefine)
       .def("inflate", +[](ActionArrival& a, const MatrixXd& noise) { a.inflate(noise); });
 
+  bp::enum_<Rollout>("Rollout").value("multiple", Rollout::Multiple).value("feasible", Rollout::Feasible).value("single", Rollout::Single);
+  bp::enum_<ParameterMethod>("ParameterMethod").value("schur", ParameterMethod::Schur).value("nullspace", ParameterMethod::Nullspace);
   bp::class_<SolverMultipleShooting, bp::bases<crocoddyl::SolverFDDP>, std::shared_ptr<SolverMultipleShooting>, boost::noncopyable>(
       "SolverMultipleShooting", bp::init<std::shared_ptr<crocoddyl::ShootingProblem>>())
       .def("solve", &solve, (bp::arg("xs"), bp::arg("us"), bp::arg("maxiter"), bp::arg("regularization") = 0.0))
+      .def("direction", &direction, (bp::arg("xs"), bp::arg("us"), bp::arg("regularization") = 0.0),
+           "Full step (dxs, dus) at (xs, us), not taken.")
+      .def("backward", &SolverMultipleShooting::backward, "Repeat the backward pass on the last linearization.")
       .def("compute_posterior", &computePosterior)
-      .def(
-          "posterior", +[](const SolverMultipleShooting& s, const std::size_t k) { return MatrixXd(s.posterior().at(k)); })
+      .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)
       .def(
           "states", +[](const SolverMultipleShooting& s) { return toList(s.get_xs()); })
@@ -335,6 +348,9 @@ BOOST_PYTHON_MODULE(_core) {
           "controls", +[](const SolverMultipleShooting& s) { return toList(s.get_us()); })
       .add_property("largest_gap", &SolverMultipleShooting::largestGap)
       .add_property("refused", &SolverMultipleShooting::refused)
+      .add_property("rank", &SolverMultipleShooting::rank)
+      .def_readwrite("rollout", &SolverMultipleShooting::rollout)
+      .def_readwrite("method", &SolverMultipleShooting::method)
       .def_readwrite("threads", &SolverMultipleShooting::threads);
 
   bp::def("inertia_from_theta", &fromTheta, (bp::arg("theta"), bp::arg("manifold")), "Dynamic parameters of theta, and their Jacobian.");

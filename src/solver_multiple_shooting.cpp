@@ -4,19 +4,41 @@
 
 #include <exception>
 
-#include "action_least_squares.hpp"
+#include "action_arrival.hpp"
 
 namespace prime {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+int parametersOf(const crocoddyl::ShootingProblem& problem) {
+  const auto* terminal = dynamic_cast<const ActionLeastSquares*>(problem.get_terminalModel().get());
+  if (!terminal) throw std::invalid_argument("window problem: the nodes must be least-squares nodes");
+  return terminal->np;
+}
+
+}  // namespace
+
 SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem)
-    : SolverFDDP(problem), slope_(0.0), curvature_(0.0), gaps_(0.0), nu_(1.0), refused_(0) {
+    : SolverFDDP(problem),
+      np_(parametersOf(*problem)),
+      m_(static_cast<int>(problem->get_ndx()) - np_),
+      has_arrival_(problem->get_T() > 0 && dynamic_cast<const ActionArrival*>(problem->get_runningModels().front().get())),
+      arrival_(m_, np_),
+      slope_(0.0),
+      curvature_(0.0),
+      gaps_(0.0),
+      refused_(0) {
   const auto T = problem_->get_T(), n = problem_->get_ndx();
   dxs_.assign(T + 1, VectorXd::Zero(n));
   fs_try_ = dxs_;
-  P_.assign(T + 1, MatrixXd::Zero(n, n));
+  deviation_ = dxs_[0];
+  values_.assign(T + 1, Value(m_, np_));
+  P_.assign(T + 1, Covariance(m_, np_));
+  common_ = {MatrixXd::Zero(np_, np_), VectorXd::Zero(np_)};
+  Ppp_ = common_.pp;
   for (const auto& model : problem_->get_runningModels()) dus_.push_back(VectorXd::Zero(model->get_nu()));
   th_stop_ = 1e-9;
   alphas_ = {1.0, 0.5, 0.25, 0.125, 0.0625};
@@ -24,11 +46,19 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
 }
 
 /// Nodes may have been exchanged since the last solve.
-void SolverMultipleShooting::bindStages() {
+void SolverMultipleShooting::bind() {
   const auto& models = problem_->get_runningModels();
   stages_.resize(models.size());
-  for (std::size_t t = 0; t < models.size(); ++t)
+  for (std::size_t t = has_arrival_; t < models.size(); ++t) {
+    const auto* node = dynamic_cast<const ActionLeastSquares*>(models[t].get());
+    if (!node || int(node->np) != np_)
+      throw std::invalid_argument("window problem: the nodes must be least-squares nodes with the same parameters");
     if (!stages_[t] || !stages_[t]->fits(*models[t])) stages_[t] = Stage::make(*models[t]);
+  }
+}
+
+const ArrivalStep::DataAbstract* SolverMultipleShooting::arrivalData() const {
+  return has_arrival_ ? problem_->get_runningDatas().front().get() : nullptr;
 }
 
 /// Nodes are independent; an exception must not leave a parallel region, so the first one is carried out of it.
@@ -46,6 +76,38 @@ void SolverMultipleShooting::forEachNode(const F& f) {
     }
   }
   if (error) std::rethrow_exception(error);
+}
+
+/// All nodes have the parameters of the first; without an arrival node the first state is the problem's.
+void SolverMultipleShooting::shareParameters() {
+  const std::size_t first = has_arrival_;
+  if (!has_arrival_) {
+    const int nx = xs_[0].size() - np_;
+    xs_[0].head(nx) = problem_->get_x0().head(nx);
+  }
+  for (std::size_t t = first + 1; t < xs_.size(); ++t) xs_[t].tail(np_) = xs_[first].tail(np_);
+}
+
+void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const double regularization) {
+  Eigen::setNbThreads(1);  // Eigen's own threads make small products slower by an order of magnitude
+  bind();
+  setCandidate(xs, us, false);
+  shareParameters();
+  preg_ = std::isnan(regularization) ? 0.0 : regularization;
+  merit_function_.reset();
+  refused_ = 0;
+  for (auto& f : fs_try_) f.setZero();
+  if (rollout == Rollout::Single) {
+    for (std::size_t t = 0; t < dus_.size(); ++t) dus_[t].setZero();
+    for (auto& dx : dxs_) dx.setZero();
+    for (std::size_t t = 0; t < dus_.size(); ++t) {
+      const auto& model = problem_->get_runningModels()[t];
+      model->calc(problem_->get_runningDatas()[t], xs_[t], us_[t]);
+      xs_[t + 1] = problem_->get_runningDatas()[t]->xnext;
+    }
+  }
+  cost_ = evaluate(xs_, us_);
+  std::swap(fs_, fs_try_);
 }
 
 double SolverMultipleShooting::evaluate(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us) {
@@ -69,91 +131,78 @@ void SolverMultipleShooting::linearize() {
   forEachNode([&](const std::size_t t) {
     if (t == T)
       problem_->get_terminalModel()->calcDiff(problem_->get_terminalData(), xs_[T]);
+    else if (t == 0 && has_arrival_)
+      static_cast<ActionArrival&>(*problem_->get_runningModels()[0]).linearize(problem_->get_runningDatas()[0], us_[0]);
     else
       stages_[t]->linearize(*problem_->get_runningModels()[t], problem_->get_runningDatas()[t], xs_[t], us_[t]);
   });
 }
 
-bool SolverMultipleShooting::riccati() {
-  const std::size_t T = problem_->get_T();
-  Vxx_[T] = problem_->get_terminalData()->Lxx;
-  Vx_[T] = problem_->get_terminalData()->Lx;
-  for (std::size_t t = T; t-- > 0;) {
-    Vx_[t + 1].noalias() += Vxx_[t + 1] * fs_[t + 1];
-    if (!stages_[t]->eliminate(*problem_->get_runningDatas()[t], Vxx_[t + 1], Vx_[t + 1], preg_, Vxx_[t], Vx_[t])) return false;
+bool SolverMultipleShooting::backward() {
+  const std::size_t T = problem_->get_T(), first = has_arrival_;
+  const auto& terminal = *problem_->get_terminalData();
+  values_[T].xx = terminal.Lxx.topLeftCorner(m_, m_);
+  values_[T].xp = terminal.Lxx.topRightCorner(m_, np_);
+  values_[T].x = terminal.Lx.head(m_);
+  common_.pp = terminal.Lxx.bottomRightCorner(np_, np_);
+  common_.p = terminal.Lx.tail(np_);
+  for (std::size_t t = T; t-- > first;) {
+    auto& next = values_[t + 1];
+    const auto gap = fs_[t + 1].head(m_);  // parameters have none
+    next.x.noalias() += next.xx * gap;
+    common_.p.noalias() += next.xp.transpose() * gap;
+    if (!stages_[t]->eliminate(*problem_->get_runningDatas()[t], next, preg_, values_[t], common_)) return false;
   }
-  return true;
+  if (has_arrival_) {
+    auto& next = values_[1];
+    const auto gap = fs_[1].head(m_), gap_p = fs_[1].tail(np_);
+    next.x.noalias() += next.xx * gap + next.xp * gap_p;
+    common_.p.noalias() += next.xp.transpose() * gap + common_.pp.selfadjointView<Eigen::Lower>() * gap_p;
+  }
+  return arrival_.eliminate(arrivalData(), values_[first], common_, preg_, method);
+}
+
+/// Backward pass, with as much damping as it needs.
+void SolverMultipleShooting::factorize() {
+  linearize();
+  while (!backward()) {
+    preg_ = std::max(10.0 * preg_, 1e-6);
+    if (preg_ > reg_max_) throw std::runtime_error("window problem: the Hessian is not positive definite");
+  }
 }
 
 /// Linear rollout at full length; slope and curvature of the quadratic model of the cost along it.
-void SolverMultipleShooting::rollout() {
+void SolverMultipleShooting::forward() {
   const std::size_t T = problem_->get_T();
-  dxs_[0].setZero();
   Along along;
-  gaps_ = 0.0;
-  for (std::size_t t = 0; t < T; ++t) {
-    stages_[t]->step(*problem_->get_runningDatas()[t], dxs_[t], fs_[t + 1], dus_[t], dxs_[t + 1], along);
-    gaps_ += fs_[t + 1].lpNorm<1>();
+  dxs_[0].setZero();
+  if (has_arrival_) {
+    arrival_.step(arrivalData(), fs_[1], dus_[0], dxs_[1], along);
+  } else {
+    VectorXd du(m_ + np_);
+    arrival_.step(nullptr, dxs_[0], du, dxs_[0], along);
   }
+  for (std::size_t t = has_arrival_; t < T; ++t)
+    stages_[t]->step(*problem_->get_runningDatas()[t], dxs_[t], fs_[t + 1], dus_[t], dxs_[t + 1], along);
   const auto& d = static_cast<const ActionLeastSquares::Data&>(*problem_->get_terminalData());
   along.add(d.Rx * dxs_[T], d.r);
   slope_ = along.slope;
   curvature_ = along.curvature;
+  gaps_ = sumOfGaps(fs_);
 }
 
-bool SolverMultipleShooting::lineSearch() {
-  const std::size_t T = problem_->get_T();
-  // the penalty must outweigh what closing the gaps costs
-  const double model = slope_ + 0.5 * curvature_;
-  if (gaps_ > th_gaptol_ && model > 0.0) nu_ = std::max(nu_, 2.0 * model / gaps_);
-  merit_ = cost_ + nu_ * gaps_;
-  for (const double alpha : alphas_) {
-    for (std::size_t t = 0; t <= T; ++t) {
-      const auto& state = t < T ? problem_->get_runningModels()[t]->get_state() : problem_->get_terminalModel()->get_state();
-      state->integrate(xs_[t], alpha * dxs_[t], xs_try_[t]);
-      if (t < T) us_try_[t] = us_[t] + alpha * dus_[t];
-    }
-    try {
-      cost_try_ = evaluate(xs_try_, us_try_);
-    } catch (const std::runtime_error&) {
-      continue;  // an infeasible trial point: shorten the step
-    }
-    double gaps = 0.0;
-    for (std::size_t t = 1; t <= T; ++t) gaps += fs_try_[t].lpNorm<1>();
-    const double expected = alpha * slope_ + 0.5 * alpha * alpha * curvature_ - alpha * nu_ * gaps_;
-    const double round_off = 1e-12 * (1.0 + std::abs(merit_));
-    if (std::isfinite(cost_try_) && cost_try_ + nu_ * gaps - merit_ <= th_acceptstep_ * expected + round_off) {
-      steplength_ = alpha;
-      dVexp_ = expected;
-      dV_ = cost_ - cost_try_;
-      cost_ = cost_try_;
-      std::swap(xs_, xs_try_);
-      std::swap(us_, us_try_);
-      std::swap(fs_, fs_try_);
-      return true;
-    }
-  }
-  return false;
+void SolverMultipleShooting::direction(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const double regularization) {
+  start(xs, us, regularization);
+  factorize();
+  forward();
 }
 
-bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter,
-                                   const bool is_feasible, const double regularization) {
-  Eigen::setNbThreads(1);  // Eigen's own threads make small products slower by an order of magnitude
-  bindStages();
-  setCandidate(xs, us, is_feasible);
-  preg_ = std::isnan(regularization) ? 0.0 : regularization;
-  nu_ = 1.0;
-  refused_ = 0;
-  cost_ = evaluate(xs_, us_);
-  std::swap(fs_, fs_try_);
+bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter, const bool,
+                                   const double regularization) {
+  start(xs, us, regularization);
   for (iter_ = 0; iter_ < maxiter;) {
-    linearize();
-    while (!riccati()) {
-      preg_ = std::max(10.0 * preg_, 1e-6);
-      if (preg_ > reg_max_) throw std::runtime_error("window problem: the Hessian is not positive definite");
-      linearize();
-    }
-    rollout();
+    factorize();
+    forward();
     ++iter_;
     const double expected = -(slope_ + 0.5 * curvature_);
     stop_ = std::abs(expected) + gaps_;
@@ -171,12 +220,21 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
 }
 
 void SolverMultipleShooting::computePosterior() {
-  P_[0].setZero();
-  for (std::size_t t = 0; t < problem_->get_T(); ++t) stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], P_[t + 1]);
+  const std::size_t first = has_arrival_;
+  arrival_.covariance(arrivalData(), P_[first], Ppp_);
+  for (std::size_t t = first; t < problem_->get_T(); ++t) stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
+}
+
+MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
+  const auto& P = P_.at(k);
+  MatrixXd whole(m_ + np_, m_ + np_);
+  whole << P.xx, P.xp, P.xp.transpose(), Ppp_;
+  return whole;
 }
 
 MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixXd& jx, const MatrixXd& ju) const {
-  return stages_.at(k)->covariance(*problem_->get_runningDatas()[k], P_[k], jx, ju);
+  if (!stages_.at(k)) throw std::invalid_argument("the arrival node has no covariance of its own: ask for that of the node after it");
+  return stages_[k]->covariance(*problem_->get_runningDatas()[k], posterior(k), jx, ju);
 }
 
 double SolverMultipleShooting::largestGap() const {

@@ -4,16 +4,26 @@
 
 #include <crocoddyl/core/solvers/fddp.hpp>
 
-#include "stage.hpp"
+#include "arrival_step.hpp"
+#include "merit.hpp"
 
 namespace prime {
 
-/// Multiple-shooting Gauss-Newton on the Riccati recursion: one backward pass, linear rollout, merit line search.
+/// How a step is rolled out: linear, gaps re-evaluated (Multiple); through the dynamics with feedback, gaps shrinking by 1 - alpha
+/// (Feasible); through the dynamics from a feasible start (Single).
+enum class Rollout { Multiple, Feasible, Single };
+
+/// Gauss-Newton solver of estimation problems: parametrized Riccati recursion, rollout, merit line search.
 ///
-/// One iteration: linearize every node; backward pass with the gaps f_k = f(x_k-1, u_k-1) (-) x_k in the value gradient; linear rollout
-/// `dx+ = Fx dx + Fu du + f, du = -k - K dx`; step along it, accepted when the merit `cost + nu sum |f|_1` falls enough, with the
-/// penalty nu raised until the step is one of descent (Martinez, Griffin, Mastalli: multiple-shooting rollout and merit function).
-/// The linear algebra of a node is that of its `Stage`, which knows the structure of the dynamics. (Crocoddyl's gains K, k stay empty.)
+/// The last `np` components of every node's state are parameters p, equal in all nodes. They are kept out of the recursion: a node has
+/// (V_x, V_xx, V_xp), and V_p, V_pp are one sum (`Value`, `ParameterCost`); state and parameters are resolved at the first node
+/// (`ArrivalStep`). One iteration: linearize every node; backward pass with the gaps f_k = f(x_k-1, u_k-1) (-) x_k in the value gradient;
+/// first node; forward pass `dx+ = Fx dx + Fp dp + Fu du + f, du = -k - K dx - K_p dp`; steps along it until the `Merit` accepts one;
+/// Levenberg-Marquardt damping (the Hessians' diagonals times 1 + preg) after a refusal. Martinez, Griffin and Mastalli; the linear
+/// algebra of a node is that of its `Stage`, which knows the structure of the dynamics. (Crocoddyl's Vxx, K, k stay empty.)
+///
+/// With an ActionArrival as the first node its control corrects the initial state and the parameters. Without, the initial state is the
+/// problem's x0 and only its parameters are free.
 class SolverMultipleShooting : public crocoddyl::SolverFDDP {
  public:
   explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
@@ -22,31 +32,56 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, std::size_t maxiter, bool is_feasible,
              double regularization) override;
 
+  /// Linearization and step (`dxs`, `dus`) at (xs, us), not taken.
+  void direction(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, double regularization);
+  const std::vector<Eigen::VectorXd>& dxs() const { return dxs_; }
+  const std::vector<Eigen::VectorXd>& dus() const { return dus_; }
+  /// The backward pass, first node included, on the last linearization. False: the Hessian is not positive definite.
+  bool backward();
+
   /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior();
-  const std::vector<Eigen::MatrixXd>& posterior() const { return P_; }
-  /// Posterior covariance of `jx dx + ju du` at running node k (after computePosterior).
+  /// Posterior covariance of (x, p) at node k (after computePosterior).
+  Eigen::MatrixXd posterior(std::size_t k) const;
+  /// Posterior covariance of `jx (dx, dp) + ju du` at running node k (after computePosterior).
   Eigen::MatrixXd covarianceAt(std::size_t k, const Eigen::MatrixXd& jx, const Eigen::MatrixXd& ju) const;
 
   double largestGap() const;
   std::size_t refused() const { return refused_; }  ///< iterations of the last solve in which no step was accepted
+  int rank() const { return arrival_.rank(); }      ///< parameters that were solved for: fewer than np with ParameterMethod::Nullspace
 
   std::size_t threads = 1;
+  Rollout rollout = Rollout::Multiple;
+  ParameterMethod method = ParameterMethod::Schur;
 
  private:
+  void bind();
+  void start(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, double regularization);
+  void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();
-  bool riccati();
-  void rollout();
+  void factorize();
+  void forward();
+  void makeTrial(double alpha);
+  void rollTrial(double alpha);
   bool lineSearch();
+  static double sumOfGaps(const std::vector<Eigen::VectorXd>& fs);
+  const ArrivalStep::DataAbstract* arrivalData() const;
   template <class F>
   void forEachNode(const F& f);
-  void bindStages();
 
+  int np_, m_;
+  bool has_arrival_;
   std::vector<Eigen::VectorXd> dxs_, dus_, fs_try_;
-  std::vector<Eigen::MatrixXd> P_;
+  std::vector<Value> values_;
+  ParameterCost common_;
+  std::vector<Covariance> P_;
+  Eigen::MatrixXd Ppp_;
   std::vector<std::unique_ptr<Stage>> stages_;
-  double slope_, curvature_, gaps_, nu_;
+  ArrivalStep arrival_;
+  Merit merit_function_;
+  Eigen::VectorXd deviation_;
+  double slope_, curvature_, gaps_;
   std::size_t refused_;
 };
 

@@ -36,7 +36,8 @@ StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
       H_(nz_, nz_),
       g_(nz_),
       W_(nv_, nz_),
-      X_(nv_ + np_, nv_),
+      X_(nv_, nv_),
+      Y_(np_, nv_),
       C_(nv_, n_),
       K_(nv_, n_),
       Z_(nv_, nv_),
@@ -76,45 +77,48 @@ void StageSecondOrder::addResiduals(const Data& d) {
 }
 
 /// H += F^T V F, g += F^T v with dq+ = E dq + T dv+, dv+, dp.
-void StageSecondOrder::addNext(const Data& d, const MatrixXd& V, const VectorXd& v) {
+void StageSecondOrder::addNext(const Data& d, const Value& next) {
+  const auto& V = next.xx;
+  const auto& Vp = next.xp;
+  const auto& v = next.x;
   const int s = nxi_, q = nu_, p = nu_ + 2 * nv_;
   // rows (q, p) of V F against v+
-  timesT(d, dt_, V.topLeftCorner(nv_, nv_), X_.topRows(nv_));
-  timesT(d, dt_, V.bottomLeftCorner(np_, nv_), X_.bottomRows(np_));
-  X_.topRows(nv_) += V.block(0, nv_, nv_, nv_);
-  X_.bottomRows(np_) += V.block(2 * nv_, nv_, np_, nv_);
+  timesT(d, dt_, V.topLeftCorner(nv_, nv_), X_);
+  X_ += V.topRightCorner(nv_, nv_);
   // v+ against v+: T^T (V_qq T + V_qv) + V_vq T + V_vv
-  timesT(d, dt_, V.block(nv_, 0, nv_, nv_), Z_);
-  Z_ += V.block(nv_, nv_, nv_, nv_);
+  timesT(d, dt_, V.bottomLeftCorner(nv_, nv_), Z_);
+  Z_ += V.bottomRightCorner(nv_, nv_);
   Z_.topRows(nb_).noalias() += d.T.transpose() * X_.topRows(nb_);
-  Z_.bottomRows(nj_) += dt_ * X_.middleRows(nb_, nj_);
+  Z_.bottomRows(nj_) += dt_ * X_.bottomRows(nj_);
   H_.block(s, s, nv_, nv_) += Z_;
   // q against v+, q: E^T
   H_.block(q, s, nb_, nv_).noalias() += d.E.transpose() * X_.topRows(nb_);
-  H_.block(q + nb_, s, nj_, nv_) += X_.middleRows(nb_, nj_);
+  H_.block(q + nb_, s, nj_, nv_) += X_.bottomRows(nj_);
   Z_ = V.topLeftCorner(nv_, nv_);
   Z_.leftCols(nb_).noalias() = V.topLeftCorner(nv_, nb_) * d.E;
   H_.block(q, q, nb_, nb_).noalias() += d.E.transpose() * Z_.topLeftCorner(nb_, nb_);
   H_.block(q + nb_, q, nj_, nv_) += Z_.bottomRows(nj_);
-  // p
-  H_.block(p, s, np_, nv_) += X_.bottomRows(np_);
-  H_.block(p, q, np_, nb_).noalias() += V.block(2 * nv_, 0, np_, nb_) * d.E;
-  H_.block(p, q + nb_, np_, nj_) += V.block(2 * nv_, nb_, np_, nj_);
-  H_.block(p, p, np_, np_) += V.bottomRightCorner(np_, np_);
+  // p against v+, q
+  Y_ = Vp.topRows(nv_).transpose();
+  H_.block(p, s, np_, nb_).noalias() += Y_.leftCols(nb_) * d.T;
+  H_.block(p, s + nb_, np_, nj_) += dt_ * Y_.rightCols(nj_);
+  H_.block(p, s, np_, nv_) += Vp.bottomRows(nv_).transpose();
+  H_.block(p, q, np_, nb_).noalias() += Y_.leftCols(nb_) * d.E;
+  H_.block(p, q + nb_, np_, nj_) += Y_.rightCols(nj_);
 
   g_.segment(s, nb_).noalias() += d.T.transpose() * v.head(nb_);
   g_.segment(s + nb_, nj_) += dt_ * v.segment(nb_, nj_);
   g_.segment(s, nv_) += v.segment(nv_, nv_);
   g_.segment(q, nb_).noalias() += d.E.transpose() * v.head(nb_);
   g_.segment(q + nb_, nj_) += v.segment(nb_, nj_);
-  g_.tail(np_) += v.tail(np_);
 }
 
-bool StageSecondOrder::eliminate(const DataAbstract& data, const MatrixXd& V_next, const VectorXd& v_next, const double regularization,
-                                 MatrixXd& V, VectorXd& v) {
+bool StageSecondOrder::eliminate(const DataAbstract& data, const Value& next, const double regularization, Value& value,
+                                 ParameterCost& common) {
   const auto& d = static_cast<const Data&>(data);
+  const int m = 2 * nv_;
   addResiduals(d);
-  addNext(d, V_next, v_next);
+  addNext(d, next);
   H_.diagonal().head(nu_) *= 1.0 + regularization;
   Eigen::Ref<MatrixXd> L(H_.topLeftCorner(nu_, nu_));
   const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(L);
@@ -123,35 +127,43 @@ bool StageSecondOrder::eliminate(const DataAbstract& data, const MatrixXd& V_nex
   L.triangularView<Lower>().transpose().solveInPlace<Eigen::OnTheRight>(B);
   auto y = g_.head(nu_);
   L.triangularView<Lower>().solveInPlace(y);
-  v = g_.tail(n_);
-  v.noalias() -= B * y;
+  g_.tail(n_).noalias() -= B * y;
   H_.bottomRightCorner(n_, n_).selfadjointView<Lower>().rankUpdate(B, -1.0);
-  V = H_.bottomRightCorner(n_, n_).selfadjointView<Lower>();
-  return v.allFinite();
+  value.x = g_.segment(nu_, m);
+  value.xx = H_.block(nu_, nu_, m, m).selfadjointView<Lower>();
+  value.xp = H_.bottomRows(np_).middleCols(nu_, m).transpose();
+  common.p += g_.tail(np_);
+  common.pp.triangularView<Lower>() += H_.bottomRightCorner(np_, np_);
+  return value.x.allFinite();
 }
 
-void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dx, const VectorXd& gap, VectorXd& du, VectorXd& dx_next,
-                            Along& along) {
+/// dz = (dxi, dv+, dx, dp) with the decision at (dx, dp); rows_ = G dz.
+void StageSecondOrder::control(const DataAbstract& data, const VectorXd& dxp, const double alpha, VectorXd& du) {
   const auto& d = static_cast<const Data&>(data);
   auto y = dz_.head(nu_);
-  y = -g_.head(nu_);
-  y.noalias() -= H_.bottomLeftCorner(n_, nu_).transpose() * dx;
+  y = -alpha * g_.head(nu_);
+  y.noalias() -= H_.bottomLeftCorner(n_, nu_).transpose() * dxp;
   H_.topLeftCorner(nu_, nu_).triangularView<Lower>().transpose().solveInPlace(y);
-  dz_.tail(n_) = dx;
-  const auto dv = dz_.segment(nxi_, nv_);
-
+  dz_.tail(n_) = dxp;
   rows_.noalias() = d.G * dz_;
   du.tail(nxi_) = dz_.head(nxi_);
   if (inverse_)
-    du.head(nv_) = dv;
+    du.head(nv_) = dz_.segment(nxi_, nv_);
   else
     du.head(nv_) = rows_ / dt_;
-  dx_next = gap;
-  dx_next.head(nb_).noalias() += d.E * dx.head(nb_);
-  dx_next.head(nb_).noalias() += d.T * dv.head(nb_);
-  dx_next.segment(nb_, nj_) += dx.segment(nb_, nj_) + dt_ * dv.tail(nj_);
-  dx_next.segment(nv_, nv_) += dv;
-  dx_next.tail(np_) += dx.tail(np_);
+}
+
+void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap, VectorXd& du, VectorXd& next,
+                            Along& along) {
+  const auto& d = static_cast<const Data&>(data);
+  control(data, dxp, 1.0, du);
+  const auto dv = dz_.segment(nxi_, nv_);
+  next = gap;
+  next.head(nb_).noalias() += d.E * dxp.head(nb_);
+  next.head(nb_).noalias() += d.T * dv.head(nb_);
+  next.segment(nb_, nj_) += dxp.segment(nb_, nj_) + dt_ * dv.tail(nj_);
+  next.segment(nv_, nv_) += dv;
+  next.tail(np_) += dxp.tail(np_);
 
   rows_.array() *= d.force_weight.array();
   along.add(rows_, d.r.head(nv_));
@@ -165,28 +177,35 @@ void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dx, const 
 }
 
 /// dv+ = -K dx + e with K = L_vv^-T B_v^T and Cov e = (L_vv L_vv^T)^-1 (v+ is eliminated last), then q+ and p.
-void StageSecondOrder::propagate(const DataAbstract& data, const MatrixXd& P, MatrixXd& P_next) {
+void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp, Covariance& next) {
   const auto& d = static_cast<const Data&>(data);
+  const int m = 2 * nv_;
   const auto L = H_.block(nxi_, nxi_, nv_, nv_).triangularView<Lower>();
   K_ = H_.block(nu_, nxi_, n_, nv_).transpose();
   L.transpose().solveInPlace(K_);
-  C_.noalias() = K_ * P;  // -Cov(v+, x)
+  const auto Kx = K_.leftCols(m);
+  const auto Kp = K_.rightCols(np_);
+  // -Cov(v+, (x, p))
+  C_.leftCols(m).noalias() = Kx * P.xx;
+  C_.leftCols(m).noalias() += Kp * P.xp.transpose();
+  C_.rightCols(np_).noalias() = Kx * P.xp;
+  C_.rightCols(np_).noalias() += Kp * Ppp;
   Z_.setIdentity();
   L.solveInPlace(Z_);
-  auto vv = P_next.block(nv_, nv_, nv_, nv_);
+  auto vv = next.xx.block(nv_, nv_, nv_, nv_);
   vv.noalias() = Z_.transpose() * Z_;
   vv.noalias() += C_ * K_.transpose();
   // (q+, v+) = E (q, v+) + T (v+, v+), without the symmetric half
-  auto qv = P_next.block(0, nv_, nv_, nv_);
+  auto qv = next.xx.block(0, nv_, nv_, nv_);
   const auto Cq = C_.leftCols(nv_);
   qv.topRows(nb_).noalias() = d.T * vv.topRows(nb_);
   qv.topRows(nb_).noalias() -= d.E * Cq.leftCols(nb_).transpose();
   qv.bottomRows(nj_) = dt_ * vv.bottomRows(nj_) - Cq.rightCols(nj_).transpose();
-  P_next.block(nv_, 0, nv_, nv_) = qv.transpose();
+  next.xx.block(nv_, 0, nv_, nv_) = qv.transpose();
   // (q+, q+) = E ((q, q) E^T - (v+, q)^T T^T) + T (q+, v+)^T
-  auto qq = P_next.topLeftCorner(nv_, nv_);
-  Z_ = P.topLeftCorner(nv_, nv_);
-  Z_.leftCols(nb_).noalias() = P.topLeftCorner(nv_, nb_) * d.E.transpose();
+  auto qq = next.xx.topLeftCorner(nv_, nv_);
+  Z_ = P.xx.topLeftCorner(nv_, nv_);
+  Z_.leftCols(nb_).noalias() = P.xx.topLeftCorner(nv_, nb_) * d.E.transpose();
   Z_.leftCols(nb_).noalias() -= Cq.topRows(nb_).transpose() * d.T.transpose();
   Z_.rightCols(nj_) -= dt_ * Cq.bottomRows(nj_).transpose();
   qq.topRows(nb_).noalias() = d.E * Z_.topRows(nb_);
@@ -194,13 +213,10 @@ void StageSecondOrder::propagate(const DataAbstract& data, const MatrixXd& P, Ma
   qq.bottomRows(nj_) = Z_.bottomRows(nj_) + dt_ * qv.rightCols(nj_).transpose();
   // parameters
   const auto Cp = C_.rightCols(np_);
-  auto qp = P_next.block(0, 2 * nv_, nv_, np_);
-  qp.topRows(nb_).noalias() = d.E * P.block(0, 2 * nv_, nb_, np_);
-  qp.topRows(nb_).noalias() -= d.T * Cp.topRows(nb_);
-  qp.bottomRows(nj_) = P.block(nb_, 2 * nv_, nj_, np_) - dt_ * Cp.bottomRows(nj_);
-  P_next.block(nv_, 2 * nv_, nv_, np_) = -Cp;
-  P_next.bottomLeftCorner(np_, 2 * nv_) = P_next.topRightCorner(2 * nv_, np_).transpose();
-  P_next.bottomRightCorner(np_, np_) = P.bottomRightCorner(np_, np_);
+  next.xp.topRows(nb_).noalias() = d.E * P.xp.topRows(nb_);
+  next.xp.topRows(nb_).noalias() -= d.T * Cp.topRows(nb_);
+  next.xp.middleRows(nb_, nj_) = P.xp.middleRows(nb_, nj_) - dt_ * Cp.bottomRows(nj_);
+  next.xp.bottomRows(nv_) = -Cp;
 }
 
 MatrixXd StageSecondOrder::covariance(const DataAbstract& data, const MatrixXd& P, const MatrixXd& jx, const MatrixXd& ju) const {

@@ -10,7 +10,7 @@ namespace prime {
 /// Stage of a mechanical system: decision (xi, v+) in the variables of ActionSecondOrder.
 ///
 ///     H = W^T W + sensors + F^T V+ F,   W = diag(1/(std dt)) G,   F = [dq+; dv+; dp+]/dz: sparse, known
-///     [H_uu .; H_xu H_xx] = [L 0; B I] [I 0; 0 V] [L^T B^T; 0 I]      partial Cholesky: V = H_xx - B B^T
+///     [H_uu .; H_xu H_xx] = [L 0; B I] [I 0; 0 V] [L^T B^T; 0 I]      partial Cholesky: V = H_xx - B B^T, x with p
 ///
 /// One symmetric rank-nv update and one elimination: a third of the products of the explicit recursion.
 class StageSecondOrder : public Stage {
@@ -19,23 +19,23 @@ class StageSecondOrder : public Stage {
 
   bool fits(const Model& model) const override;
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
-  bool eliminate(const DataAbstract& data, const MatrixXd& V_next, const VectorXd& v_next, double regularization, MatrixXd& V,
-                 VectorXd& v) override;
-  void step(const DataAbstract& data, const VectorXd& dx, const VectorXd& gap, VectorXd& du, VectorXd& dx_next, Along& along) override;
-  void propagate(const DataAbstract& data, const MatrixXd& P, MatrixXd& P_next) override;
+  bool eliminate(const DataAbstract& data, const Value& next, double regularization, Value& value, ParameterCost& common) override;
+  void control(const DataAbstract& data, const VectorXd& dxp, double alpha, VectorXd& du) override;
+  void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap, VectorXd& du, VectorXd& next, Along& along) override;
+  void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp, Covariance& next) override;
   MatrixXd covariance(const DataAbstract& data, const MatrixXd& P, const MatrixXd& jx, const MatrixXd& ju) const override;
 
  private:
   using Data = ActionSecondOrder::Data;
   void addResiduals(const Data& d);
-  void addNext(const Data& d, const MatrixXd& V, const VectorXd& v);
+  void addNext(const Data& d, const Value& next);
 
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;
   bool inverse_;
   MatrixXd H_;  ///< lower triangle; after the elimination L and B
   VectorXd g_;  ///< gradient; after the elimination its head is L^-1 g_u
-  MatrixXd W_, X_, C_, K_, Z_, R_;
+  MatrixXd W_, X_, Y_, C_, K_, Z_, R_;
   VectorXd dz_, rows_, picked_;
 };
 

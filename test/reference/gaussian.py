@@ -7,21 +7,24 @@ from __future__ import annotations
 import numpy as np
 
 
-def dense_window(datas, gaps):
+def dense_window(datas, gaps, free=None):
     """Least-squares solution of a linearized window without any recursion.
 
     Args:
-        datas: node data (Fx, Fu, Rx, Ru, r) of the running nodes, then of the terminal node (Rx, r); the first state is fixed.
+        datas: node data (Fx, Fu, Rx, Ru, r) of the running nodes, then of the terminal node (Rx, r).
         gaps: f_k = f(x_k-1, u_k-1) (-) x_k, k = 1..T.
+        free: (ndx, k) changes of the first state that are free; without, it is fixed.
 
     Returns:
-        (dx, du, P, S): steps; posterior covariances of every dx_k, and of every (dx_k, du_k), k < T.
+        (dx, du, P, S): steps; posterior covariances of every dx_k, and of every (dx_k, du_k), k < T. Directions that no residual depends
+        on stay as they are and have no variance.
     """
     *running, terminal = datas
-    sizes = [len(d.Fu[0]) for d in running]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-    total, n = starts[-1], len(running[0].Fx)
-    at, by = np.zeros(n), np.zeros((n, total))  # dx_k = at + by @ du
+    n = len(running[0].Fx)
+    free = np.zeros((n, 0)) if free is None else free
+    starts = np.cumsum([free.shape[1], *(len(d.Fu[0]) for d in running)])
+    total = starts[-1]
+    at, by = np.zeros(n), np.hstack([free, np.zeros((n, total - starts[0]))])  # dx_k = at + by @ (free part, du)
     states, rows, rhs = [(at, by)], [], []
     selectors = [np.eye(total)[a:b] for a, b in zip(starts, starts[1:])]
     for d, gap, pick in zip(running, gaps, selectors):
@@ -51,10 +54,11 @@ def marginalize(P, mean, d, gap, noise):
 
 
 def least_squares(A, b):
-    """Minimum of |A z - b|, and a root of the covariance (A^T A)^-1, with columns scaled: units differ by many orders."""
-    scale = 1.0 / np.linalg.norm(A, axis=0)
-    Q, R = np.linalg.qr(A * scale)
-    return scale * np.linalg.solve(R, Q.T @ b), scale[:, None] * np.linalg.inv(R)
+    """Minimum of |A z - b|, and a root of the covariance (A^T A)^+, with columns scaled: units differ by many orders."""
+    norm = np.linalg.norm(A, axis=0)
+    scale = 1.0 / np.where(norm > 1e-12, norm, 1.0)
+    inverse = scale[:, None] * np.linalg.pinv(A * scale, rcond=1e-12)
+    return inverse @ b, inverse
 
 
 def kalman_update(x, P, C, z, R):

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "arrival_step.hpp"
+
+#include <Eigen/Eigenvalues>
+
+#include "square_root.hpp"
+
+namespace prime {
+
+using Eigen::Lower;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+const ActionLeastSquares::Data& leastSquares(const ArrivalStep::DataAbstract& data) {
+  return static_cast<const ActionLeastSquares::Data&>(data);
+}
+
+}  // namespace
+
+ArrivalStep::ArrivalStep(const int m, const int np)
+    : m_(m), np_(np), b_(std::min(m, 6)), H_(m + np, m + np), g_(m + np), du_(m + np), llt_(m) {}
+
+/// From (dx, dp) to the arrival node's control, plus its own cost.
+void ArrivalStep::assemble(const DataAbstract& arrival) {
+  const auto& d = leastSquares(arrival);
+  const auto J = d.Fu.topLeftCorner(b_, b_);
+  H_.leftCols(b_) = (H_.leftCols(b_) * J).eval();
+  H_.topLeftCorner(b_, b_) = (J.transpose() * H_.topLeftCorner(b_, b_)).eval();
+  g_.head(b_) = (J.transpose() * g_.head(b_)).eval();
+  addGramOfLower(d.Ru, H_);
+  g_.noalias() += d.Ru.transpose().triangularView<Eigen::Upper>() * d.r;
+}
+
+bool ArrivalStep::invertParameters(const ParameterMethod method) {
+  auto V = H_.bottomRightCorner(np_, np_);
+  if (np_ == 0) {
+    Tt_.resize(0, 0);
+    return true;
+  }
+  if (method == ParameterMethod::Schur) {
+    const Eigen::LLT<MatrixXd> llt(V);
+    if (llt.info() != Eigen::Success) return false;
+    invertLower(llt.matrixLLT(), Tt_);
+    return true;
+  }
+  const VectorXd D = V.diagonal().unaryExpr([](const double v) { return v > 0.0 ? 1.0 / std::sqrt(v) : 0.0; });
+  const MatrixXd scaled = D.asDiagonal() * MatrixXd(V.selfadjointView<Lower>()) * D.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
+  if (eigen.info() != Eigen::Success) return false;
+  const VectorXd& values = eigen.eigenvalues();  // ascending
+  const int rank = (values.array() > kRank * std::max(values[np_ - 1], 0.0)).count();
+  Tt_ = values.tail(rank).cwiseSqrt().cwiseInverse().asDiagonal() * eigen.eigenvectors().rightCols(rank).transpose() * D.asDiagonal();
+  return true;
+}
+
+bool ArrivalStep::eliminate(const DataAbstract* arrival, const Value& value, const ParameterCost& common, const double regularization,
+                            const ParameterMethod method) {
+  H_.topLeftCorner(m_, m_) = value.xx;
+  H_.bottomLeftCorner(np_, m_) = value.xp.transpose();
+  H_.bottomRightCorner(np_, np_) = common.pp;
+  g_.head(m_) = value.x;
+  g_.tail(np_) = common.p;
+  if (arrival) assemble(*arrival);
+  H_.diagonal() *= 1.0 + regularization;
+  if (!invertParameters(method)) return false;
+  const VectorXd y = Tt_ * g_.tail(np_);
+  Bt_.noalias() = Tt_ * H_.bottomLeftCorner(np_, m_);
+  du_.head(m_).setZero();
+  if (arrival) {
+    auto Vxx = H_.topLeftCorner(m_, m_);
+    Vxx.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
+    llt_.compute(Vxx);
+    if (llt_.info() != Eigen::Success) return false;
+    du_.head(m_) = Bt_.transpose() * y - g_.head(m_);
+    llt_.solveInPlace(du_.head(m_));
+  }
+  du_.tail(np_).noalias() = -(Tt_.transpose() * (y + Bt_ * du_.head(m_)));
+  return du_.allFinite();
+}
+
+void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du, VectorXd& next, Along& along) const {
+  du = du_;
+  next = gap + du_;
+  if (!arrival) return;
+  const auto& d = leastSquares(*arrival);
+  next.head(b_) = gap.head(b_) + d.Fu.topLeftCorner(b_, b_) * du_.head(b_);
+  along.add(d.Ru.triangularView<Lower>() * du_, d.r);
+}
+
+void ArrivalStep::covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const {
+  Ppp.noalias() = Tt_.transpose() * Tt_;
+  P.xx.setZero();
+  P.xp.setZero();
+  if (!arrival) return;
+  MatrixXd root;  // L^-1 of the state's information
+  invertLower(llt_.matrixLLT(), root);
+  const MatrixXd seen = root * Bt_.transpose() * Tt_;
+  Ppp.noalias() += seen.transpose() * seen;
+  P.xp.noalias() = -root.transpose() * seen;
+  addGramOfLower(root, P.xx);
+  P.xx = P.xx.selfadjointView<Lower>();
+  const auto J = leastSquares(*arrival).Fu.topLeftCorner(b_, b_);
+  P.xp.topRows(b_) = (J * P.xp.topRows(b_)).eval();
+  P.xx.topRows(b_) = (J * P.xx.topRows(b_)).eval();
+  P.xx.leftCols(b_) = (P.xx.leftCols(b_) * J.transpose()).eval();
+}
+
+}  // namespace prime

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+//
+// Trial points of SolverMultipleShooting and the search along them.
+#include "solver_multiple_shooting.hpp"
+
+namespace prime {
+
+using Eigen::VectorXd;
+
+double SolverMultipleShooting::sumOfGaps(const std::vector<VectorXd>& fs) {
+  double sum = 0.0;
+  for (const auto& f : fs) sum += f.lpNorm<1>();
+  return sum;
+}
+
+/// The trial point at a fraction of the linear rollout.
+void SolverMultipleShooting::makeTrial(const double alpha) {
+  const std::size_t T = problem_->get_T();
+  for (std::size_t t = 0; t <= T; ++t) {
+    const auto& state = t < T ? problem_->get_runningModels()[t]->get_state() : problem_->get_terminalModel()->get_state();
+    state->integrate(xs_[t], alpha * dxs_[t], xs_try_[t]);
+    if (t < T) us_try_[t] = us_[t] + alpha * dus_[t];
+  }
+}
+
+/// The trial point by a rollout through the dynamics, with feedback; (1 - alpha) of each gap is left open.
+void SolverMultipleShooting::rollTrial(const double alpha) {
+  const auto& models = problem_->get_runningModels();
+  const std::size_t T = problem_->get_T();
+  models[0]->get_state()->integrate(xs_[0], alpha * dxs_[0], xs_try_[0]);
+  for (std::size_t t = 0; t < T; ++t) {
+    const auto& state = models[t]->get_state();
+    const auto& data = problem_->get_runningDatas()[t];
+    if (t == 0 && has_arrival_) {
+      us_try_[0] = us_[0] + alpha * dus_[0];
+    } else {
+      state->diff(xs_[t], xs_try_[t], deviation_);
+      stages_[t]->control(*data, deviation_, alpha, us_try_[t]);
+      us_try_[t] += us_[t];
+    }
+    models[t]->calc(data, xs_try_[t], us_try_[t]);
+    state->integrate(data->xnext, (alpha - 1.0) * fs_[t + 1], xs_try_[t + 1]);
+  }
+}
+
+bool SolverMultipleShooting::lineSearch() {
+  merit_function_.begin(cost_, gaps_, slope_, curvature_);
+  merit_ = merit_function_.value(cost_, gaps_);
+  for (const double alpha : alphas_) {
+    try {
+      if (rollout == Rollout::Multiple)
+        makeTrial(alpha);
+      else
+        rollTrial(alpha);
+      cost_try_ = evaluate(xs_try_, us_try_);
+    } catch (const std::runtime_error&) {
+      continue;  // an infeasible trial point: shorten the step
+    }
+    if (!merit_function_.accepts(cost_try_, sumOfGaps(fs_try_), alpha, th_acceptstep_)) continue;
+    steplength_ = alpha;
+    dVexp_ = merit_function_.expected(alpha);
+    dV_ = cost_ - cost_try_;
+    cost_ = cost_try_;
+    std::swap(xs_, xs_try_);
+    std::swap(us_, us_try_);
+    std::swap(fs_, fs_try_);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace prime

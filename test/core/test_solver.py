@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The parametrized Riccati recursion against the whole quadratic problem: steps, covariances, parameters that nothing is known about."""
+
+from __future__ import annotations
+
+import crocoddyl
+import numpy as np
+import pytest
+from core.nodes import random_node
+from reference.gaussian import dense_window
+
+from prime_estimation import _core
+from prime_estimation.start import prior_root
+
+NS, NP, NW, NZ, N = 5, 4, 3, 4, 7
+TOLERANCE = {"go2": 1e-6, "kinova": 1e-9, "g1": 1e-6}
+METHODS = (_core.ParameterMethod.schur, _core.ParameterMethod.nullspace)
+ROLLOUTS = (_core.Rollout.multiple, _core.Rollout.feasible, _core.Rollout.single)
+
+
+def linear_nodes(rng, state, count, known=np.eye(NP), parameters=NP):
+    """Random nodes; parameters act through the combinations `known` (k, NP) only."""
+    n, nodes = NS + NP, []
+    for _ in range(count):
+        A, B, C = np.eye(n), np.zeros((n, NW)), rng.normal(size=(NZ, n))
+        A[:NS] = 0.4 * rng.normal(size=(NS, n))
+        B[:NS] = rng.normal(size=(NS, NW))
+        project = np.linalg.pinv(known) @ known
+        A[:NS, NS:], C[:, NS:] = A[:NS, NS:] @ project, C[:, NS:] @ project
+        C, D = np.vstack([np.zeros((NW, n)), C]), np.vstack([np.eye(NW), 0.3 * rng.normal(size=(NZ, NW))])
+        c = np.concatenate([rng.normal(size=NS), np.zeros(NP)])
+        nodes.append(_core.ActionLinear(state, A, B, c, C, D, rng.normal(size=NW + NZ), parameters))
+    return nodes
+
+
+def random_point(rng, sizes, same_parameters=True):
+    xs = [rng.normal(size=NS + NP) for _ in range(len(sizes) + 1)]
+    for x in xs[2:] if same_parameters else []:
+        x[NS:] = xs[1][NS:]
+    return xs, [rng.normal(size=n) for n in sizes]
+
+
+def arrival_of(rng, state):
+    root = rng.normal(size=(NS + NP, NS + NP))
+    arrival = _core.ActionArrival(state, rng.normal(size=NS + NP), root @ root.T + 0.1 * np.eye(NS + NP))
+    arrival.mean = rng.normal(size=NS + NP)
+    return arrival
+
+
+def whole_problem(models, terminal, xs, us, free=None):
+    """Linearization of all nodes, solved as one least-squares problem: dxs, dus, covariances of dx."""
+    datas, gaps = [model.createData() for model in models], []
+    for model, data, x, u, x_next in zip(models, datas, xs, us, xs[1:]):
+        model.calc(data, x, u)
+        model.calcDiff(data, x, u)
+        gaps.append(model.state.diff(x_next, data.xnext))
+    last, end = terminal.createData(), [xs[-1]] if isinstance(terminal, _core.ActionMeasurement) else [xs[-1], np.zeros(terminal.nu)]
+    terminal.calc(last, *end)
+    terminal.calcDiff(last, *end)
+    return dense_window([*datas, last], gaps, free)[:3]
+
+
+def assert_same(ours, expected, atol=1e-9):
+    for a, b in zip(ours, expected):
+        np.testing.assert_allclose(a, b, atol=atol * max(1.0, abs(b).max(initial=0.0)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(5))
+def test_step_equals_whole_problem(seed, method):
+    """With an arrival node: state and parameters are corrected together, whatever the gaps are."""
+    rng = np.random.default_rng(seed)
+    state = crocoddyl.StateVector(NS + NP)
+    models = [arrival_of(rng, state), *linear_nodes(rng, state, N)]
+    terminal = linear_nodes(rng, state, 1)[0]
+    xs, us = random_point(rng, [NS + NP] + [NW] * N)
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], models, terminal))
+    solver.method = method
+    to_dx, to_du, P = whole_problem(models, terminal, xs, us)
+    dxs, dus = solver.direction(xs, us)
+    assert_same(dxs[1:], to_dx[1:])
+    assert_same(dus, to_du)
+    solver.compute_posterior()
+    assert_same([solver.posterior(k) for k in range(1, N + 2)], P[1:])
+
+
+@pytest.mark.parametrize("rank", [NP, 2, 0], ids=["regular", "singular", "nothing known"])
+@pytest.mark.parametrize("seed", range(5))
+def test_given_state_and_free_parameters(seed, rank):
+    """Without arrival node and prior: combinations of parameters that nothing depends on are held, all others solved for."""
+    rng = np.random.default_rng(seed)
+    state, known = crocoddyl.StateVector(NS + NP), np.linalg.qr(rng.normal(size=(NP, NP)))[0][:rank]
+    models = linear_nodes(rng, state, N, known)
+    terminal = linear_nodes(rng, state, 1, known)[0]
+    xs, us = random_point(rng, [NW] * N)
+    xs[1][NS:] = xs[0][NS:]
+    for x in xs[1:]:
+        x[NS:] = xs[0][NS:]
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], models, terminal))
+    solver.method = _core.ParameterMethod.nullspace
+    to_dx, to_du, P = whole_problem(models, terminal, xs, us, np.eye(NS + NP)[:, NS:])
+    dxs, dus = solver.direction(xs, us)
+    assert solver.rank == rank
+    assert_same(dus, to_du)
+    assert_same([dx[:NS] for dx in dxs], [dx[:NS] for dx in to_dx])
+    assert_same([known @ dxs[0][NS:]], [known @ to_dx[0][NS:]])
+    solver.compute_posterior()
+    for k in range(N + 1):
+        assert_same([solver.posterior(k)[:NS, :NS]], [P[k][:NS, :NS]])
+    seen = np.vstack([np.hstack([np.eye(NS), np.zeros((NS, NP))]), np.hstack([np.zeros((rank, NS)), known])])
+    assert_same([seen @ solver.posterior(N) @ seen.T], [seen @ P[N] @ seen.T])
+
+
+def robot_window(name, form, seed=0):
+    """Three nodes with every sensor and the weights of a real robot, near one state: models, terminal node, xs, us."""
+    node = random_node(name, form, "coulomb", "stance", seed)
+    of, given, rng = node.problem, node.model.input, np.random.default_rng(seed)
+    given.weight_position, given.weight_velocity = np.full(of.nj, 500.0), np.full(of.nj, 45.0)
+    given.weight_force = np.concatenate([[0.5] * 3 + [2.0] * 3 if of.floating else [], np.full(of.nj, 3.0)])
+    given.weight_xi = np.full(of.dynamics.nxi, 20.0)
+    if of.floating:
+        given.weight_gyro, given.weight_tilt, given.weight_accelerometer = 400.0, 50.0, 3.0
+        for slot, pose in enumerate(node.poses):
+            given.set_pose(slot, pose.age, pose.position, pose.rotation, 1000.0, 115.0)
+
+    def near(size):
+        return of.state.integrate(node.x, np.concatenate([size * rng.normal(size=of.nv), 0.1 * rng.normal(size=of.nv), np.zeros(of.np)]))
+
+    root = prior_root(of, True)
+    arrival = _core.ActionArrival(of.state, near(1e-3), root @ root.T)
+    xs = [near(1e-4) for _ in range(5)]
+    correction = of.state.diff(arrival.reference, xs[1]) + root @ rng.normal(size=of.ndx)
+    us = [correction, *(node.u + 0.1 * rng.normal(size=of.nu) for _ in range(3))]
+    return [arrival, *[node.model] * 3], node.model, xs, us
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_robot_step_equals_whole_problem(name, form):
+    """Contact dynamics, every sensor, a floating base: structured elimination against the explicit derivatives. Contacts are stiff: normal
+    equations keep half of the digits."""
+    models, terminal, xs, us = robot_window(name, form)
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], models, terminal))
+    to_dx, to_du, P = whole_problem(models, terminal, xs, us)
+    for method in METHODS:
+        solver.method = method
+        dxs, dus = solver.direction(xs, us)
+        assert_same(dxs[1:], to_dx[1:], TOLERANCE[name])
+        assert_same(dus, to_du, TOLERANCE[name])
+        solver.compute_posterior()
+        for k in range(1, 5):
+            scale = 1.0 / np.sqrt(np.diag(P[k]))
+            np.testing.assert_allclose(scale[:, None] * solver.posterior(k) * scale, scale[:, None] * P[k] * scale, atol=TOLERANCE[name])
+
+
+@pytest.mark.parametrize("rollout", ROLLOUTS)
+def test_linear_problem_is_solved_by_one_step(rollout):
+    """By every rollout, and with the same result as with the parameters in the state."""
+    rng = np.random.default_rng(3)
+    state, costs, heads = crocoddyl.StateVector(NS + NP), [], []
+    arrival = arrival_of(rng, state)
+    for parameters in (NP, 0):
+        nodes = linear_nodes(np.random.default_rng(4), state, N + 1, parameters=parameters)
+        xs, us = random_point(np.random.default_rng(5), [NS + NP] + [NW] * N, same_parameters=False)
+        solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival, *nodes[:-1]], nodes[-1]))
+        solver.rollout = rollout
+        assert solver.solve(xs, us, 5)
+        assert solver.iter <= 2 and solver.refused == 0 and solver.largest_gap < 1e-9
+        costs.append(solver.cost)
+        heads.append(solver.states()[-1])
+    np.testing.assert_allclose(costs[0], costs[1], rtol=1e-10)
+    np.testing.assert_allclose(heads[0], heads[1], atol=1e-9)
+
+
+def test_damping_shortens_the_step():
+    rng = np.random.default_rng(6)
+    state = crocoddyl.StateVector(NS + NP)
+    nodes = linear_nodes(rng, state, N + 1)
+    xs, us = random_point(rng, [NS + NP] + [NW] * N)
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
+    lengths = [np.linalg.norm(np.concatenate(solver.direction(xs, us, damping)[1])) for damping in (0.0, 1.0, 1e3, 1e6)]
+    assert sorted(lengths, reverse=True) == lengths and lengths[-1] < 1e-2 * lengths[0]
+
+
+def test_nodes_must_share_their_parameters():
+    rng = np.random.default_rng(7)
+    state = crocoddyl.StateVector(NS + NP)
+    models, terminal = linear_nodes(rng, state, N), linear_nodes(rng, state, 1, parameters=0)[0]
+    xs, us = random_point(rng, [NW] * N)
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], models, terminal))
+    with pytest.raises(ValueError, match="same parameters"):
+        solver.direction(xs, us)
