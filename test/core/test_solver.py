@@ -7,14 +7,11 @@ from __future__ import annotations
 import crocoddyl
 import numpy as np
 import pytest
-from core.nodes import random_node
 from reference.gaussian import dense_window
 
 from prime_estimation import _core
-from prime_estimation.start import prior_root
 
 NS, NP, NW, NZ, N = 5, 4, 3, 4, 7
-TOLERANCE = {"go2": 1e-6, "kinova": 1e-9, "g1": 1e-6}
 METHODS = (_core.ParameterMethod.schur, _core.ParameterMethod.nullspace)
 ROLLOUTS = (_core.Rollout.multiple, _core.Rollout.feasible, _core.Rollout.single)
 
@@ -55,9 +52,9 @@ def whole_problem(models, terminal, xs, us, free=None):
         model.calc(data, x, u)
         model.calcDiff(data, x, u)
         gaps.append(model.state.diff(x_next, data.xnext))
-    last, end = terminal.createData(), [xs[-1]] if isinstance(terminal, _core.ActionMeasurement) else [xs[-1], np.zeros(terminal.nu)]
-    terminal.calc(last, *end)
-    terminal.calcDiff(last, *end)
+    last, none = terminal.createData(), np.zeros(terminal.nu)
+    terminal.calc(last, xs[-1], none)
+    terminal.calcDiff(last, xs[-1], none)
     return dense_window([*datas, last], gaps, free)[:3]
 
 
@@ -110,48 +107,6 @@ def test_given_state_and_free_parameters(seed, rank):
         assert_same([solver.posterior(k)[:NS, :NS]], [P[k][:NS, :NS]])
     seen = np.vstack([np.hstack([np.eye(NS), np.zeros((NS, NP))]), np.hstack([np.zeros((rank, NS)), known])])
     assert_same([seen @ solver.posterior(N) @ seen.T], [seen @ P[N] @ seen.T])
-
-
-def robot_window(name, form, seed=0):
-    """Three nodes with every sensor and the weights of a real robot, near one state: models, terminal node, xs, us."""
-    node = random_node(name, form, "coulomb", "stance", seed)
-    of, given, rng = node.problem, node.model.input, np.random.default_rng(seed)
-    given.weight_position, given.weight_velocity = np.full(of.nj, 500.0), np.full(of.nj, 45.0)
-    given.weight_force = np.concatenate([[0.5] * 3 + [2.0] * 3 if of.floating else [], np.full(of.nj, 3.0)])
-    given.weight_xi = np.full(of.dynamics.nxi, 20.0)
-    if of.floating:
-        given.weight_gyro, given.weight_tilt, given.weight_accelerometer = 400.0, 50.0, 3.0
-        for slot, pose in enumerate(node.poses):
-            given.set_pose(slot, pose.age, pose.position, pose.rotation, 1000.0, 115.0)
-
-    def near(size):
-        return of.state.integrate(node.x, np.concatenate([size * rng.normal(size=of.nv), 0.1 * rng.normal(size=of.nv), np.zeros(of.np)]))
-
-    root = prior_root(of, True)
-    arrival = _core.ActionArrival(of.state, near(1e-3), root @ root.T)
-    xs = [near(1e-4) for _ in range(5)]
-    correction = of.state.diff(arrival.reference, xs[1]) + root @ rng.normal(size=of.ndx)
-    us = [correction, *(node.u + 0.1 * rng.normal(size=of.nu) for _ in range(3))]
-    return [arrival, *[node.model] * 3], node.model, xs, us
-
-
-@pytest.mark.parametrize("form", ["forward", "inverse"])
-@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
-def test_robot_step_equals_whole_problem(name, form):
-    """Contact dynamics, every sensor, a floating base: structured elimination against the explicit derivatives. Contacts are stiff: normal
-    equations keep half of the digits."""
-    models, terminal, xs, us = robot_window(name, form)
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], models, terminal))
-    to_dx, to_du, P = whole_problem(models, terminal, xs, us)
-    for method in METHODS:
-        solver.method = method
-        dxs, dus = solver.direction(xs, us)
-        assert_same(dxs[1:], to_dx[1:], TOLERANCE[name])
-        assert_same(dus, to_du, TOLERANCE[name])
-        solver.compute_posterior()
-        for k in range(1, 5):
-            scale = 1.0 / np.sqrt(np.diag(P[k]))
-            np.testing.assert_allclose(scale[:, None] * solver.posterior(k) * scale, scale[:, None] * P[k] * scale, atol=TOLERANCE[name])
 
 
 @pytest.mark.parametrize("rollout", ROLLOUTS)
