@@ -49,7 +49,7 @@ class Estimator:
         self.problem = Problem(robot, config, mocap)
         self._weighing = Weighing(self.problem)
         self._watch = Watch(config)
-        self._predictor = Predictor(robot)
+        self._predictor = Predictor(robot, self.problem.mount)
         self.reset()
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
+from .mount import Mount
 from .robot import Robot
 from .types import Estimate, ImuSample
 
@@ -20,14 +21,14 @@ KEPT = 200  # samples, more than come in while a window is being solved
 class Predictor:
     """Strapdown integration from the head of the window.
 
-    `R+ = R exp(w dt)`, `v+ = v + (R f + g) dt`, `p+ = p + (v + v+)/2 dt` in world axes, biases and lever arm of the IMU taken out. Each new
-    estimate replaces what had been integrated; the samples that are newer than it are run through again. Estimates and samples may
-    come from different threads.
+    `R+ = R exp(w dt)`, `v+ = v + (R f + g) dt`, `p+ = p + (v + v+)/2 dt`: pose and velocity of the IMU in the world, biases taken out.
+    The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate replaces what had been integrated;
+    the samples that are newer than it are run through again. Estimates and samples may come from different threads.
     """
 
-    def __init__(self, robot: Robot):
+    def __init__(self, robot: Robot, mount: Mount):
         self.gravity = robot.model.gravity.linear
-        self.placement = robot.imu_placement if robot.imu_placement is not None else pin.SE3.Identity()
+        self.mount = mount
         self._lock = threading.Lock()
         self._samples: deque[ImuSample] = deque(maxlen=KEPT)
         self._estimate: Estimate | None = None
@@ -59,39 +60,48 @@ class Predictor:
 
     def _start(self, estimate: Estimate, last: ImuSample | None) -> None:
         self._estimate, self._stamp_ns = estimate, estimate.stamp_ns
-        self._R = pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix()
-        self._p = np.array(estimate.position_world)
-        self._w = np.array(estimate.angular_velocity_base)
-        self._v = self._R @ (estimate.linear_velocity_base + np.cross(self._w, self.placement.translation))
+        base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
+        pose = (
+            pin.SE3(pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix(), np.array(estimate.position_world)) * base_M_imu
+        )
+        base = base_M_imu.actInv(pin.Motion(np.array(estimate.linear_velocity_base), np.array(estimate.angular_velocity_base)))
+        if last is not None and not self.mount.rigid:
+            # rates of the estimate are means over the past step: what the gyro says beyond the base is the turning of now
+            moved = pin.Motion(moved.linear, last.angular_velocity - estimate.gyro_bias - base.angular)
+        self._moved = moved
+        self._R, self._p = pose.rotation, pose.translation
+        self._v, self._w = self._R @ (base.linear + moved.linear), base.angular + moved.angular
         self._force = None if last is None else self._R @ self._specific_force(last)
 
     def _specific_force(self, sample: ImuSample) -> np.ndarray:
-        return self.placement.rotation @ (sample.linear_acceleration - self._estimate.accelerometer_bias)
+        return sample.linear_acceleration - self._estimate.accelerometer_bias
 
     def _step(self, sample: ImuSample) -> None:
         dt = 1e-9 * (sample.stamp_ns - self._stamp_ns)
-        w = self.placement.rotation @ (sample.angular_velocity - self._estimate.gyro_bias)
+        w = sample.angular_velocity - self._estimate.gyro_bias
         R = self._R @ pin.exp3(0.5 * dt * (self._w + w))
         force = R @ self._specific_force(sample)
         before = force if self._force is None else self._force
         v = self._v + dt * (0.5 * (before + force) + self.gravity)
-        arm = self.placement.translation
-        base_before, base_now = self._v - self._R @ np.cross(self._w, arm), v - R @ np.cross(w, arm)
-        self._p = self._p + 0.5 * dt * (base_before + base_now)
+        self._p = self._p + 0.5 * dt * (self._v + v)
         self._R, self._v, self._w, self._force, self._stamp_ns = R, v, w, force, sample.stamp_ns
 
     def _predicted(self) -> Estimate:
         age = 1e-9 * (self._stamp_ns - self._estimate.stamp_ns)
         if age <= 0.0:
             return self._estimate
-        pose = self._estimate.pose_covariance.copy()
-        pose[:3, :3] += age**2 * self._estimate.twist_covariance[:3, :3]
+        covariance = self._estimate.pose_covariance.copy()
+        covariance[:3, :3] += age**2 * self._estimate.twist_covariance[:3, :3]
+        rate = self._estimate.joint_velocity
+        base_M_imu, _ = self.mount.motion(self._estimate.joint_position + age * rate, rate)
+        pose = pin.SE3(self._R, self._p) * base_M_imu.inverse()
+        twist = base_M_imu.act(pin.Motion(self._R.T @ self._v, self._w) - self._moved)
         return replace(
             self._estimate,
             stamp_ns=self._stamp_ns,
-            position_world=self._p.copy(),
-            quat_world_base=pin.Quaternion(self._R).normalized().coeffs().copy(),
-            linear_velocity_base=self._R.T @ self._v - np.cross(self._w, self.placement.translation),
-            angular_velocity_base=self._w.copy(),
-            pose_covariance=pose,
+            position_world=pose.translation.copy(),
+            quat_world_base=pin.Quaternion(pose.rotation).normalized().coeffs().copy(),
+            linear_velocity_base=twist.linear.copy(),
+            angular_velocity_base=twist.angular.copy(),
+            pose_covariance=covariance,
         )

@@ -9,8 +9,8 @@ import pinocchio as pin
 
 from . import _core
 from .config import Config
-from .errors import RobotError
 from .inertia import from_theta, theta_root, to_theta
+from .mount import Mount
 from .robot import Robot
 from .types import Measurement, PoseSample
 
@@ -43,15 +43,12 @@ class Problem:
             _dynamics_options(config),
         )
         imu = self.floating and robot.imu_joint is not None
-        if imu and robot.imu_joint != 1:
-            link = robot.links[robot.imu_joint]
-            raise RobotError(f"{robot.name}: the IMU must be mounted on the base; '{robot.config.imu_frame}' moves with {link}")
         self.layout = _core.ParameterLayout.make(self.dynamics, imu, mocap and self.floating)
         self.nq, self.nv, self.nj, self.np = model.nq, model.nv, robot.nj, self.layout.size
         self.ndx = 2 * self.nv + self.np
         self.nu = self.nv + self.dynamics.nxi
         self.state = _core.StateParameters(model, self.np)
-        self.base_M_imu = robot.imu_placement if imu else pin.SE3.Identity()
+        self.mount = Mount(robot)
         pis = [model.inertias[robot.link_joint(link)].toDynamicParameters() for link in robot.estimated_links]
         e = config.estimator
         self.theta_nominal = np.concatenate([to_theta(pi, e.manifold) for pi in pis]) if pis else np.zeros(0)
@@ -80,7 +77,7 @@ class Problem:
     def node(self) -> "_core.ActionMeasurement":
         """A new running node without measurements."""
         inverse = self.config.estimator.form == "inverse"
-        return _core.ActionMeasurement(self.state, self.dynamics, self.layout, self.base_M_imu, self.nominal, inverse)
+        return _core.ActionMeasurement(self.state, self.dynamics, self.layout, self.mount.core, self.nominal, inverse)
 
     def columns(self, name: str) -> slice:
         """Tangent indices of `theta`, `height`, `friction`, `gyro_bias`, `accelerometer_bias` or `mocap`; empty when absent."""

@@ -65,7 +65,7 @@ class Reporter:
         noise = problem.config.noise
         # what half a step of acceleration adds: its noise, and the vibration that the rigid model does not have
         twist[:3, :3] += np.eye(3) * (0.5 * problem.dt * noise.accelerometer_model) ** 2
-        if m.gyro_now is not None:
+        if m.gyro_now is not None and problem.mount.rigid:
             twist[3:, 3:] += np.eye(3) * noise.gyro**2
         return dict(
             position_world=x[:3].copy(),
@@ -147,17 +147,20 @@ def _fixed_base() -> dict:
 
 
 def _velocity_now(problem: Problem, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity at the stamp: the mean over the past step, which is the state, and half a step of measured acceleration.
+    """Velocity at the stamp: the mean over the past step, which is the state, and half a step of acceleration.
 
     v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
+
+    An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis is pushed): then the last change stands in.
     """
     nq = problem.nq
     x = window.xs[-1]
     mean, angular = x[nq : nq + 3], x[nq + 3 : nq + 6]
-    if m.gyro_now is None or m.accelerometer_ramp is None:
+    if m.gyro_now is None or m.accelerometer_ramp is None or not problem.mount.rigid:
         step = 0.5 * (x[nq : nq + 6] - window.xs[-2][nq : nq + 6])
         return mean + step[:3], angular + step[3:]
-    R_base_imu, r = problem.base_M_imu.rotation, problem.base_M_imu.translation
+    base_M_imu, _ = problem.mount.motion()
+    R_base_imu, r = base_M_imu.rotation, base_M_imu.translation
     now = R_base_imu @ (m.gyro_now - problem.parameter(x, "gyro_bias"))
     force = R_base_imu @ (m.accelerometer_ramp - problem.parameter(x, "accelerometer_bias"))
     alpha = 2.0 * (now - angular) / problem.dt

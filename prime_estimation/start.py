@@ -115,12 +115,12 @@ def _guess(problem: Problem, ms: list[Measurement], before: np.ndarray | None) -
 def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None) -> None:
     """Attitude, velocity, position and ground heights, written into xs."""
     nq, dt = problem.nq, problem.dt
-    R_imu = problem.base_M_imu.rotation
-    gyros = [R_imu @ m.gyro if m.gyro is not None else np.zeros(3) for m in ms]
+    imu = [problem.mount.motion(x[nq - problem.nj : nq], x[nq + problem.nv - problem.nj : nq + problem.nv]) for x in xs]
+    gyros = [X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3) for m, (X, moved) in zip(ms, imu)]
     turns = [np.eye(3)]
     for gyro in gyros[1:]:
         turns.append(turns[-1] @ pin.exp3(dt * gyro))
-    R0 = _first_attitude(problem, ms, turns, before)
+    R0 = _first_attitude(ms, turns, [X.rotation for X, _ in imu], before)
     legs = LegForces(problem.robot)
     weights, heights, position = [], [], np.zeros(3)
     for k, (m, x) in enumerate(zip(ms, xs)):
@@ -153,14 +153,13 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
         x[columns.start + shift : columns.stop + shift] = ground + offset[2]
 
 
-def _first_attitude(problem: Problem, ms: list[Measurement], turns: list[np.ndarray], before: np.ndarray | None) -> np.ndarray:
+def _first_attitude(ms: list[Measurement], turns: list[np.ndarray], R_base_imu: list[np.ndarray], before: np.ndarray | None) -> np.ndarray:
     poses = [(m, pose, turn) for m, turn in zip(ms, turns) for pose in m.mocap]
     if poses:
         seen = [(p.quat_world_body / np.linalg.norm(p.quat_world_body), turn) for _, p, turn in poses]
         candidates = [pin.Quaternion(quaternion).toRotationMatrix() @ turn.T for quaternion, turn in seen]
         return _nearest_rotation(sum(candidates))
-    R_imu = problem.base_M_imu.rotation
-    up = sum((turn @ R_imu @ m.accelerometer for m, turn in zip(ms, turns) if m.accelerometer is not None), np.zeros(3))
+    up = sum((turn @ R @ m.accelerometer for m, turn, R in zip(ms, turns, R_base_imu) if m.accelerometer is not None), np.zeros(3))
     if np.linalg.norm(up) < 1e-3:
         raise InitializationError("cannot start: no specific force and no motion capture, so that up is unknown", ms)
     level = pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), np.array([0.0, 0.0, 1.0])).toRotationMatrix()

@@ -13,17 +13,6 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using pinocchio::skew;
 
-namespace {
-
-using ConstRef = ActionLeastSquares::ConstRef;
-
-Matrix3d baseRotation(const ConstRef& x) { return Eigen::Quaterniond(x[6], x[3], x[4], x[5]).toRotationMatrix(); }
-
-constexpr int kPoseRows = 6 * NodeInput::kPoses;
-constexpr int kNext = 0, kPosition = 6, kVelocity = 12;  // columns of the base's v+, q, v in the dense rows
-
-}  // namespace
-
 ParameterLayout ParameterLayout::make(const ContactDynamics& dynamics, const bool imu, const bool mocap) {
   ParameterLayout l;
   auto take = [&l](int& offset, const std::size_t n) {
@@ -53,14 +42,13 @@ NodeInput::NodeInput(const ContactDynamics& d)
       weight_xi(VectorXd::Zero(d.nxi())) {}
 
 ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics_,
-                                     const ParameterLayout& layout_, const pinocchio::SE3& base_M_imu_, const VectorXd& nominal_,
-                                     const bool inverse_)
+                                     const ParameterLayout& layout_, const ImuMount& mount_, const VectorXd& nominal_, const bool inverse_)
     : ActionSecondOrder(state, dynamics_->nv(), dynamics_->nj(), dynamics_->nxi(), 9 + kPoseRows, layout_.size, dynamics_->options.dt,
                         inverse_),
       input(std::make_shared<NodeInput>(*dynamics_)),
       dynamics(dynamics_),
       layout(layout_),
-      base_M_imu(base_M_imu_),
+      mount(mount_),
       nominal(nominal_) {
   if (nominal.size() != static_cast<int>(dynamics->ntheta() + dynamics->nfeet() + 1))
     throw std::invalid_argument("nominal parameters: theta of every link, one height per foot, log friction");
@@ -83,6 +71,9 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std
   column_gyro_ = layout.gyro_bias >= 0 ? take(p + layout.gyro_bias, 3) : -1;
   column_accelerometer_ = layout.accelerometer_bias >= 0 ? take(p + layout.accelerometer_bias, 3) : -1;
   column_mocap_ = layout.mocap >= 0 ? take(p + layout.mocap, 3) : -1;
+  column_chain_ = columns_.size();
+  for (const int start : {nxi_, q, q + nv_})
+    for (const auto& joint : mount.joints()) take(start + joint.v, 1);
 }
 
 bool ActionMeasurement::setParameters(Data& d, const ConstRef& x) const {
@@ -148,112 +139,6 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   stateResidual(d, x);
   d.xnext = x;
   d.cost = 0.5 * d.r.squaredNorm();
-}
-
-void ActionMeasurement::stateResidual(Data& d, const ConstRef& x) const {
-  const auto nq = dynamics->nq();
-  const auto& in = *input;
-  const auto p = x.tail(np);
-  // joints: a difference on the manifold, since continuous joints have more coordinates than rates
-  pinocchio::difference(dynamics->model(), in.position, x.head(nq), d.dq);
-  d.r.segment(row_encoder_, nj_) = in.weight_position.cwiseProduct(d.dq.tail(nj_));
-  d.r.segment(row_rate_, nj_) = in.weight_velocity.cwiseProduct(x.segment(nq + nv_ - nj_, nj_) - in.velocity);
-  d.r.segment(row_gyro_, 6 + kPoseRows).setZero();
-  if (!dynamics->floating_base) return;
-
-  const Vector3d v = x.segment<3>(nq), omega = x.segment<3>(nq + 3);
-  const Matrix3d R = baseRotation(x), Rbi = base_M_imu.rotation();
-  if (in.weight_gyro > 0.0) {
-    Vector3d e = Rbi.transpose() * omega - in.gyro;
-    if (layout.gyro_bias >= 0) e += p.segment<3>(layout.gyro_bias);
-    d.r.segment<3>(row_gyro_) = in.weight_gyro * e;
-  }
-  if (in.weight_tilt > 0.0) d.r.segment<3>(row_tilt_) = in.weight_tilt * ((R * Rbi).row(2) - in.orientation.row(2)).transpose();
-  const Matrix3d offset = layout.mocap >= 0 ? pinocchio::exp3(Vector3d(p.segment<3>(layout.mocap))) : Matrix3d::Identity();
-  for (std::size_t i = 0; i < NodeInput::kPoses; ++i) {
-    const auto& pose = in.pose[i];
-    if (!(pose.weight_position > 0.0) && !(pose.weight_rotation > 0.0)) continue;
-    // back along the step, whose mean velocity is v_k
-    const Matrix3d R_then = R * pinocchio::exp3(Vector3d(-pose.age * omega));
-    d.r.segment<3>(row_pose_ + 6 * i) = pose.weight_position * (x.head<3>() - pose.age * (R * v) - pose.position);
-    d.r.segment<3>(row_pose_ + 6 * i + 3) = pose.weight_rotation * pinocchio::log3(Matrix3d(pose.rotation.transpose() * R_then * offset));
-  }
-}
-
-/// Weights of the rows that touch one variable, and the dense rows but for the accelerometer's, in the variables of z.
-void ActionMeasurement::sensorJacobian(Data& d, const ConstRef& x) const {
-  const auto& in = *input;
-  const auto q = nu_ + nv_ - nj_;
-  d.diagonal.head(nxi_) = in.weight_xi;
-  d.diagonal.segment(q, nj_) = in.weight_position;
-  d.diagonal.segment(q + nv_, nj_) = in.weight_velocity;
-  d.S.setZero();
-  if (!dynamics->floating_base) return;
-  const Matrix3d R = baseRotation(x), Rbi = base_M_imu.rotation();
-  if (in.weight_gyro > 0.0) {
-    d.S.block<3, 3>(0, kVelocity + 3) = in.weight_gyro * Rbi.transpose();
-    if (column_gyro_ >= 0) d.S.block<3, 3>(0, column_gyro_).diagonal().setConstant(in.weight_gyro);
-  }
-  if (in.weight_tilt > 0.0) d.S.block<3, 3>(3, kPosition + 3) = in.weight_tilt * Rbi.transpose() * skew(Vector3d(R.row(2).transpose()));
-  poseJacobian(d, x);
-}
-
-void ActionMeasurement::poseJacobian(Data& d, const ConstRef& x) const {
-  const auto nq = dynamics->nq();
-  const Vector3d v = x.segment<3>(nq), omega = x.segment<3>(nq + 3);
-  const Matrix3d R = baseRotation(x);
-  const Vector3d phi = layout.mocap >= 0 ? Vector3d(x.tail(np).segment<3>(layout.mocap)) : Vector3d::Zero();
-  Matrix3d Jlog, Jexp;
-  for (std::size_t i = 0; i < NodeInput::kPoses; ++i) {
-    const auto& pose = input->pose[i];
-    if (!(pose.weight_position > 0.0) && !(pose.weight_rotation > 0.0)) continue;
-    const auto row = row_pose_ - row_gyro_ + 6 * i;
-    const double wp = pose.weight_position, wr = pose.weight_rotation, s = pose.age;
-    d.S.block<3, 3>(row, kPosition) = wp * R;
-    d.S.block<3, 3>(row, kPosition + 3) = wp * s * R * skew(v);
-    d.S.block<3, 3>(row, kVelocity) = -wp * s * R;
-    const Vector3d back = -s * omega;
-    const Matrix3d turn = pinocchio::exp3(back), offset = pinocchio::exp3(phi);
-    pinocchio::Jlog3(Matrix3d(pose.rotation.transpose() * R * turn * offset), Jlog);
-    d.S.block<3, 3>(row + 3, kPosition + 3) = wr * Jlog * (turn * offset).transpose();
-    pinocchio::Jexp3(back, Jexp);
-    d.S.block<3, 3>(row + 3, kVelocity + 3) = -wr * s * Jlog * offset.transpose() * Jexp;
-    if (column_mocap_ < 0) continue;
-    pinocchio::Jexp3(phi, Jexp);
-    d.S.block<3, 3>(row + 3, column_mocap_) = wr * Jlog * Jexp;
-  }
-}
-
-void ActionMeasurement::accelerometer(Data& d, const ConstRef& x) const {
-  const double weight = input->weight_accelerometer;
-  d.r.tail<3>().setZero();
-  if (!dynamics->floating_base || !(weight > 0.0)) return;
-  const auto nq = dynamics->nq();
-  const Eigen::Matrix<double, 6, 1> v0 = x.segment<6>(nq), v1 = d.dynamics.vplus.head<6>(), mid = 0.5 * (v0 + v1), a = (v1 - v0) / dt;
-  const Vector3d v = mid.head<3>(), omega = mid.tail<3>(), r = base_M_imu.translation(), alpha = a.tail<3>();
-  const Vector3d gravity = baseRotation(x).transpose() * dynamics->model().gravity.linear();
-  Vector3d f = a.head<3>() + omega.cross(v) + alpha.cross(r) + omega.cross(omega.cross(r)) - gravity;
-  f = base_M_imu.rotation().transpose() * f - input->accelerometer;
-  if (layout.accelerometer_bias >= 0) f += x.tail(np).segment<3>(layout.accelerometer_bias);
-  d.r.tail<3>() = weight * f;
-}
-
-void ActionMeasurement::accelerometerJacobian(Data& d, const ConstRef& x) const {
-  const double weight = input->weight_accelerometer;
-  if (!dynamics->floating_base || !(weight > 0.0)) return;
-  const auto nq = dynamics->nq();
-  const Eigen::Matrix<double, 6, 1> mid = 0.5 * (x.segment<6>(nq) + d.dynamics.vplus.head<6>());
-  const Vector3d v = mid.head<3>(), omega = mid.tail<3>(), r = base_M_imu.translation();
-  const Vector3d gravity = baseRotation(x).transpose() * dynamics->model().gravity.linear();
-  const Matrix3d scaled = weight * base_M_imu.rotation().transpose();
-  Eigen::Matrix<double, 3, 6> d_mid, d_a;
-  d_mid << scaled * skew(omega), -scaled * (skew(v) + skew(Vector3d(omega.cross(r))) + skew(omega) * skew(r));
-  d_a << scaled, -scaled * skew(r);
-  auto rows = d.S.bottomRows<3>();
-  rows.block<3, 6>(0, kNext) = 0.5 * d_mid + d_a / dt;
-  rows.block<3, 3>(0, kPosition + 3) = -scaled * skew(gravity);
-  rows.block<3, 6>(0, kVelocity) = 0.5 * d_mid - d_a / dt;
-  if (column_accelerometer_ >= 0) rows.block<3, 3>(0, column_accelerometer_).diagonal().setConstant(weight);
 }
 
 /// G = dg/dz, z = (xi, v+, q, v, p)
@@ -322,10 +207,17 @@ void ActionMeasurement::makeResidualJacobians(Data& d) const {
   d.Rx.block(row_encoder_, q, nj_, nj_).diagonal() = input->weight_position;
   d.Rx.block(row_rate_, nv_ + q, nj_, nj_).diagonal() = input->weight_velocity;
   if (!dynamics->floating_base) return;
-  for (std::size_t i = kPosition; i < columns_.size(); ++i) d.Rx.col(columns_[i] - nu_).tail(d.S.rows()) = d.S.col(i);
+  for (std::size_t i = kPosition; i < columns_.size(); ++i)
+    if (columns_[i] >= static_cast<int>(nu_)) d.Rx.col(columns_[i] - nu_).tail(d.S.rows()) = d.S.col(i);
   const auto by_next = d.S.bottomLeftCorner<3, 6>();
   d.Rx.bottomRows<3>().noalias() += by_next * d.D.topLeftCorner(6, nx);
   d.Ru.bottomRows<3>().noalias() += by_next * d.D.topRightCorner(6, nu_);
+  for (int i = 0; i < mount.size(); ++i) {
+    const auto by_joint = d.S.bottomRows<3>().col(column_chain_ + i);
+    const auto row = d.D.row(mount.joints()[i].v);
+    d.Rx.bottomRows<3>().noalias() += by_joint * row.head(nx);
+    d.Ru.bottomRows<3>().noalias() += by_joint * row.tail(nu_);
+  }
 }
 
 void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef&) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <pinocchio/spatial/se3.hpp>
 
 #include "action_second_order.hpp"
 #include "contact_dynamics.hpp"
+#include "imu_mount.hpp"
 #include "state_parameters.hpp"
 
 namespace prime {
@@ -57,29 +57,36 @@ class ActionMeasurement : public ActionSecondOrder {
  public:
   struct Data : ActionSecondOrder::Data {
     template <template <typename Scalar> class Model>
-    Data(Model<double>* const model, const ContactDynamics& dynamics, const std::size_t dense_rows, const std::vector<int>& columns)
+    Data(Model<double>* const model, const ContactDynamics& dynamics, const ImuMount& mount, const std::size_t dense_rows,
+         const std::vector<int>& columns)
         : ActionSecondOrder::Data(model, dynamics.nv(), dynamics.nv() - dynamics.nj(), dense_rows, columns),
           dynamics(dynamics),
+          imu(mount),
           D(Eigen::MatrixXd::Zero(dynamics.nv(), G.cols())),
           rhs(D),
           q_step(Eigen::VectorXd::Zero(dynamics.nv())),
           dq(q_step),
           force(q_step),
           height(Eigen::VectorXd::Zero(dynamics.nfeet())),
-          theta(Eigen::VectorXd::Zero(dynamics.ntheta())) {}
+          theta(Eigen::VectorXd::Zero(dynamics.ntheta())),
+          mid(q_step),
+          acceleration(q_step) {}
     ContactDynamics::Data dynamics;
+    ImuMount::Data imu;
     Eigen::MatrixXd D;    ///< d v+/d(q, v, p, u), made from G on demand
     Eigen::MatrixXd rhs;  ///< of the linear system for D
     Eigen::VectorXd q_step, dq, force, height, theta;
+    Eigen::VectorXd mid, acceleration;  ///< of the step that follows, for the accelerometer
+    Eigen::Vector3d gravity_base = Eigen::Vector3d::Zero();
     const void* input = nullptr;  ///< whose solution is in `dynamics`: the Newton iteration starts there
     bool solved = false;          ///< `dynamics` holds the solution of its own inputs
     bool has_D = false;           ///< D belongs to G
   };
 
   ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics, const ParameterLayout& layout,
-                    const pinocchio::SE3& base_M_imu, const Eigen::VectorXd& nominal, bool inverse);
+                    const ImuMount& mount, const Eigen::VectorXd& nominal, bool inverse);
 
-  std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this, *dynamics, dense_rows(), columns_); }
+  std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this, *dynamics, mount, dense_rows(), columns_); }
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
@@ -93,7 +100,7 @@ class ActionMeasurement : public ActionSecondOrder {
   std::shared_ptr<NodeInput> input;
   const std::shared_ptr<ContactDynamics> dynamics;
   const ParameterLayout layout;
-  const pinocchio::SE3 base_M_imu;
+  const ImuMount mount;
   const Eigen::VectorXd nominal;  ///< theta, heights, log friction used where they are no parameters
 
  private:
@@ -101,7 +108,10 @@ class ActionMeasurement : public ActionSecondOrder {
   void solveDynamics(Data& d, const ConstRef& x, const ConstRef& u) const;
   void stateResidual(Data& d, const ConstRef& x) const;
   void sensorJacobian(Data& d, const ConstRef& x) const;
+  void gyroJacobian(Data& d, const ConstRef& x) const;
+  void tiltJacobian(Data& d, const ConstRef& x) const;
   void poseJacobian(Data& d, const ConstRef& x) const;
+  void placeAccelerometer(Data& d, const ConstRef& x) const;
   void accelerometer(Data& d, const ConstRef& x) const;
   void accelerometerJacobian(Data& d, const ConstRef& x) const;
   void collectDerivatives(Data& d) const;
@@ -109,10 +119,15 @@ class ActionMeasurement : public ActionSecondOrder {
   void makeResidualJacobians(Data& d) const;
   void assembleSparse(Data& d, bool terminal) const;
   std::size_t dense_rows() const { return nr_ - row_gyro_; }
+  static Eigen::Matrix3d baseRotation(const ConstRef& x) { return Eigen::Quaterniond(x[6], x[3], x[4], x[5]).toRotationMatrix(); }
+
+  static constexpr int kPoseRows = 6 * NodeInput::kPoses;
+  static constexpr int kNext = 0, kPosition = 6, kVelocity = 12;  // columns of the base's v+, q, v in the dense rows
 
   std::size_t row_encoder_, row_rate_, row_gyro_, row_tilt_, row_pose_, row_accelerometer_;
   std::vector<int> columns_;                               ///< variables of z that the dense rows touch
   int column_gyro_, column_accelerometer_, column_mocap_;  ///< where the parameters lie among them; -1: nowhere
+  int column_chain_;                                       ///< and v+, q, v of the joints between base and IMU
 };
 
 }  // namespace prime

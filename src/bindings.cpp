@@ -129,6 +129,12 @@ bp::dict contactKinematics(const ActionMeasurement& node, const ActionDataPtr& d
   return out;
 }
 
+bp::tuple imuPose(const ImuMount& mount, const VectorXd& q, const VectorXd& v) {
+  ImuMount::Data data(mount);
+  mount.place(data, q, v, 0.0);
+  return bp::make_tuple(data.base_M_imu, data.base_M_imu.actInv(mount.relativeTwist(data, v)));
+}
+
 bool solve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& us, const std::size_t maxiter, const double regularization) {
   const auto x = toVector<VectorXd>(xs), u = toVector<VectorXd>(us);
   const WithoutInterpreterLock unlocked;
@@ -291,11 +297,18 @@ BOOST_PYTHON_MODULE(_core) {
   bp::class_<ActionLeastSquares, bp::bases<crocoddyl::ActionModelAbstractTpl<double>>, std::shared_ptr<ActionLeastSquares>,
              boost::noncopyable>("ActionLeastSquares", bp::no_init);
 
+  bp::class_<ImuMount>(
+      "ImuMount", "IMU on the base of a floating-base robot, or behind joints.",
+      bp::init<const pinocchio::Model&, std::size_t, const pinocchio::SE3&>((bp::arg("model"), bp::arg("joint"), bp::arg("joint_M_imu"))))
+      .add_property("size", &ImuMount::size, "number of joints between base and IMU")
+      .def("pose", &imuPose, (bp::arg("q"), bp::arg("v")),
+           "Pose of the IMU in the base, and its twist relative to the base in its own frame.");
+
   bp::class_<ActionMeasurement, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionMeasurement>, boost::noncopyable>(
       "ActionMeasurement",
-      bp::init<std::shared_ptr<StateParameters>, std::shared_ptr<ContactDynamics>, const ParameterLayout&, const pinocchio::SE3&,
-               const VectorXd&, bool>((bp::arg("state"), bp::arg("dynamics"), bp::arg("layout"), bp::arg("base_M_imu"), bp::arg("nominal"),
-                                       bp::arg("inverse") = false)))
+      bp::init<std::shared_ptr<StateParameters>, std::shared_ptr<ContactDynamics>, const ParameterLayout&, const ImuMount&, const VectorXd&,
+               bool>(
+          (bp::arg("state"), bp::arg("dynamics"), bp::arg("layout"), bp::arg("mount"), bp::arg("nominal"), bp::arg("inverse") = false)))
       .def_readwrite("input", &ActionMeasurement::input)
       .def("createData", &ActionMeasurement::createData)
       .def("calc", &calc<ActionMeasurement>)

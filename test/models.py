@@ -26,7 +26,7 @@ def config(name: str, **estimator) -> Config:
 
 
 def _robot_config(name: str) -> RobotConfig:
-    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot."""
+    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot and its IMU above the waist."""
     losses = dict(armature=0.02, joint_friction=0.2, joint_damping=0.05)
     if name == "g1":
         contacts = [
@@ -35,7 +35,7 @@ def _robot_config(name: str) -> RobotConfig:
             for i, (x, y) in enumerate(_CORNERS)
         ]
         links = ["pelvis", "torso_link"]
-        options = dict(urdf="example-robot-data:g1", imu_frame="pelvis", kappa=2000.0, contacts=contacts, estimated_links=links)
+        options = dict(urdf="example-robot-data:g1", imu_frame="imu_in_torso", kappa=2000.0, contacts=contacts, estimated_links=links)
     else:
         contacts = [dict(name="tip", frame="j2s6s200_end_effector", radius=0.02)] if name == "kinova" else []
         options = dict(urdf="example-robot-data:kinova", floating_base=False, contacts=contacts, estimated_links=["j2s6s200_link_6"])

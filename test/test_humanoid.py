@@ -7,14 +7,18 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from runs import measurements
 
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
-from prime_estimation.io.messages import stamp_ns
+from prime_estimation.io.messages import Inbound, stamp_ns
+from prime_estimation.recorded import choose_topics, sensor_samples
 from prime_estimation.robot import Robot
+from prime_estimation.sync import Synchronizer
+from prime_estimation.types import ImuSample
 
 FEET = ("left_ankle_roll_link", "right_ankle_roll_link")
 
@@ -74,3 +78,59 @@ def test_forces_of_the_corners_add_up(walk):
         expected = interpolated(stamps, t, smooth)[:, 2]
         found = np.array([sum(c.force_world[2] for c in e.contacts if c.name.startswith(f"{foot}/")) for e in late])
         assert np.sqrt(np.mean((found - expected) ** 2)) < 0.1 * np.sqrt(np.mean(expected**2))
+
+
+def torso_imu(bag, robot: Robot, seconds: float) -> list[ImuSample]:
+    """What the IMU in the torso would have read: from the true motion, mean over each interval of its 250 Hz, with noise and biases."""
+    names = robot.joint_names
+
+    def base(m):
+        p, o, v, w = m.pose.pose.position, m.pose.pose.orientation, m.twist.twist.linear, m.twist.twist.angular
+        return [p.x, p.y, p.z, o.x, o.y, o.z, o.w, v.x, v.y, v.z, w.x, w.y, w.z]
+
+    t, b = truth(bag, "/ground_truth/odom", base)
+    _, j = truth(
+        bag, "/ground_truth/joint_states", lambda m: [getattr(m, f)[m.name.index(n)] for f in ("position", "velocity") for n in names]
+    )
+    q, v = np.hstack([b[:, :7], j[:, : robot.nj]]), np.hstack([b[:, 7:], j[:, robot.nj :]])
+    rng, model, data = np.random.default_rng(0), robot.model, robot.model.createData()
+    frame, bias = model.getFrameId(robot.config.imu_frame), (rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3))
+    out = []
+    for k in range(int(seconds / 0.004)):
+        pin.forwardKinematics(model, data, pin.interpolate(model, q[k], q[k + 1], 0.5), 0.5 * (v[k] + v[k + 1]), (v[k + 1] - v[k]) / 0.004)
+        R = pin.updateFramePlacement(model, data, frame).rotation
+        gyro = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
+        force = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear - R.T @ model.gravity.linear
+        out.append(
+            ImuSample(int(t[k] + t[k + 1]) // 2, gyro + bias[0] + rng.normal(0.0, 0.005, 3), force + bias[1] + rng.normal(0.0, 0.1, 3))
+        )
+    return out
+
+
+def test_imu_in_the_torso(recorded_runs):
+    """Three joints lie between IMU and base: velocity, attitude and the prediction between nodes hold as with an IMU in the pelvis."""
+    bag, seconds = recorded_runs / "g1_walk_nominal", 3.0
+    config = Config.load("g1").updated({"robot": {"imu_frame": "imu_in_torso"}})
+    robot = Robot(config.robot)
+    estimator, sync = Estimator(robot, config, mocap=False), Synchronizer(10_000_000, robot.nj, use_mocap=False)
+    estimates, predicted, imu = [], [], torso_imu(bag, robot, seconds)
+    with BagReader(bag) as reader:
+        topics = {role: topic for role, topic in choose_topics(reader, robot, False).items() if role != "imu"}
+        samples = [s for _, s in sensor_samples(reader, topics, Inbound(robot.joint_names)) if s.stamp_ns <= imu[-1].stamp_ns]
+    for sample in sorted([*samples, *imu], key=lambda s: s.stamp_ns):
+        sync.push(sample)
+        if isinstance(sample, ImuSample) and (prediction := estimator.predict(sample)) is not None:
+            predicted.append(prediction)
+        while (measurement := sync.pop()) is not None:
+            if (estimate := estimator.update(measurement)) is not None:
+                estimates.append(estimate)
+    t, v = truth(bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"])
+    _, R = truth(bag, "/ground_truth/odom", lambda m: [getattr(m.pose.pose.orientation, a) for a in "xyzw"])
+    for found in (estimates[100:], predicted[300:]):
+        stamps = [e.stamp_ns for e in found]
+        error = np.array([e.linear_velocity_base for e in found]) - interpolated(stamps, t, v)
+        assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.03
+        up = [pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix()[2] for e in found]
+        expected = [pin.Quaternion(x / np.linalg.norm(x)).toRotationMatrix()[2] for x in interpolated(stamps, t, R)]
+        assert np.sqrt(np.mean(np.sum((np.array(up) - expected) ** 2, axis=1))) < 0.01
+    assert estimator.last_restart[0] == 0

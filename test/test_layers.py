@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 ORDER = """
     types errors
     stream sync io
-    config robot inertia contact
+    config robot inertia contact mount
     problem window start terrain payload weighing watch predict report estimator full_information
     metrics evaluate outputs recorded replay
     transport simulate viz

@@ -57,7 +57,7 @@ def random_node(name: str, form: str, cone: str, situation: str, seed: int) -> N
         x[columns.start + shift : columns.stop + shift] = 0.1 * rng.normal(size=columns.stop - columns.start)
     first = p.force if form == "forward" else p.v + 0.3 * rng.normal(size=of.nv)
     dynamics = exact_dynamics(of)
-    model = _core.ActionMeasurement(of.state, dynamics, of.layout, of.base_M_imu, of.nominal, form == "inverse")
+    model = _core.ActionMeasurement(of.state, dynamics, of.layout, of.mount.core, of.nominal, form == "inverse")
     poses = _random_readings(model.input, of, rng, p.q)
     return Node(of, model, poses, x, np.concatenate([first, p.xi]))
 

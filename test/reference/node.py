@@ -61,25 +61,34 @@ def evaluate(problem, given, poses, x, u, guess):
 
 
 def _base_rows(problem, given, poses, x, v_next):
-    nq, dt = problem.nq, problem.dt
-    v, omega = x[nq : nq + 3], x[nq + 3 : nq + 6]
+    nq, nv, nj, dt = problem.nq, problem.nv, problem.nj, problem.dt
+    q, v, omega = x[:nq], x[nq : nq + nv], x[nq + 3 : nq + 6]
     R = pin.Quaternion(x[3:7]).toRotationMatrix()
-    R_imu, arm = problem.base_M_imu.rotation, problem.base_M_imu.translation
+    # gyro: mean over the past step, seen from where the joints were in the middle of it; specific force: in the middle between the mean
+    # velocities before and after the node
+    then = np.concatenate([np.zeros(6), -0.5 * dt * v[nv - nj :]])
+    turning = _imu(problem, pin.integrate(problem.robot.model, q, then), v, np.zeros(nv))[1]
+    R_world_imu, _, force = _imu(problem, q, 0.5 * (v + v_next), (v_next - v) / dt)
     rows = [
-        given.weight_gyro * (R_imu.T @ omega + problem.parameter(x, "gyro_bias") - given.gyro),
-        given.weight_tilt * ((R @ R_imu)[2] - given.orientation[2]),
+        given.weight_gyro * (turning + problem.parameter(x, "gyro_bias") - given.gyro),
+        given.weight_tilt * (R_world_imu[2] - given.orientation[2]),
     ]
     tracked = pin.exp3(problem.parameter(x, "mocap")) if problem.layout.mocap >= 0 else np.eye(3)
     for pose in poses:
         then = R @ pin.exp3(-pose.age * omega)
-        rows.append(pose.weight_position * (x[:3] - pose.age * R @ v - pose.position))
+        rows.append(pose.weight_position * (x[:3] - pose.age * R @ v[:3] - pose.position))
         rows.append(pose.weight_rotation * pin.log3(pose.rotation.T @ then @ tracked))
     rows.append(np.zeros(12 - 6 * len(poses)))
-    # specific force at the IMU, in the middle between the mean velocities before and after the node
-    linear, angular = 0.5 * (v + v_next[:3]), 0.5 * (omega + v_next[3:6])
-    alpha = (v_next[3:6] - omega) / dt
-    acceleration = (v_next[:3] - v) / dt + np.cross(angular, linear)
-    acceleration += np.cross(alpha, arm) + np.cross(angular, np.cross(angular, arm))
-    force = R_imu.T @ (acceleration + R.T @ [0.0, 0.0, 9.81]) + problem.parameter(x, "accelerometer_bias")
+    force = force + problem.parameter(x, "accelerometer_bias")
     rows.append(given.weight_accelerometer * (force - given.accelerometer))
     return rows
+
+
+def _imu(problem, q, v, a):
+    """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state (q, v, a)."""
+    model = problem.robot.model
+    data, frame = model.createData(), model.getFrameId(problem.robot.config.imu_frame)
+    pin.forwardKinematics(model, data, q, v, a)
+    R = pin.updateFramePlacement(model, data, frame).rotation
+    acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear
+    return R, pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular, acceleration - R.T @ model.gravity.linear

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Where the IMU is: fixed on the base, or on a link that joints move against it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from . import _core
+from .robot import Robot
+
+
+class Mount:
+    """Pose and motion of the IMU relative to the base.
+
+    Args:
+        robot: without IMU, or without floating base, the mount is the base frame itself.
+
+    Attributes:
+        core: the same, for the C++ nodes. `rigid`: no joint between base and IMU.
+    """
+
+    def __init__(self, robot: Robot):
+        self._model, self._nj = robot.model, robot.nj
+        there = robot.imu_joint is not None and robot.config.floating_base
+        self.core = _core.ImuMount(robot.model, *((robot.imu_joint, robot.imu_placement) if there else (1, pin.SE3.Identity())))
+        self.rigid = self.core.size == 0
+        self._fixed = (robot.imu_placement if there else pin.SE3.Identity(), pin.Motion.Zero())
+
+    def motion(self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None) -> tuple[pin.SE3, pin.Motion]:
+        """Pose of the IMU in the base [m], and its twist relative to the base, at the IMU and in its axes [m/s, rad/s].
+
+        Args:
+            joint_position: (nj,) rad; like the rates, not needed where the IMU sits on the base.
+            joint_velocity: (nj,) rad/s.
+        """
+        if self.rigid:
+            return self._fixed
+        q, v = np.zeros(self._model.nq), np.zeros(self._model.nv)
+        q[-self._nj :], v[-self._nj :] = joint_position, joint_velocity
+        return self.core.pose(q, v)
