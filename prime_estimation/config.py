@@ -48,7 +48,7 @@ class RobotConfig:
     joint_friction: float | dict = param(0.0, "dry friction of the joints, one number or by joint", "Nm", 0.0)
     joint_damping: float | dict = param(0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0)
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
-    estimated_links: list = param([], "moving links whose inertia is estimated (default: the base)")
+    estimated_links: list = param([], "moving links whose inertia is estimated (default: the base), or what locked joints fix to them")
     locked_joints: dict = param({}, "joints held at a fixed position, taken out of the model", "rad")
     kappa: float = param(500.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
     compliance: float = param(0.01, "compliance of the contact law", "(m/s)/(N s)", 1e-6, 1.0)

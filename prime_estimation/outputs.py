@@ -39,12 +39,14 @@ class Outputs:
         self._robot, self._make, self._config = robot, make, config
         self._data = robot.model.createData()
         self._frames = {c.name: (c.frame, robot.model.getFrameId(c.frame)) for c in robot.contacts}
+        self._feet = _flat_feet(robot)
         self._sequence = 0
         self._previous: Estimate | None = None
 
     def topics(self) -> dict[str, str]:
         """Types of all topics by name, the names relative to the node."""
-        wrenches = {outbound.contact_topic(c.name): "geometry_msgs/msg/WrenchStamped" for c in self._robot.contacts}
+        names = [*(c.name for c in self._robot.contacts), *self._feet]
+        wrenches = {outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names}
         return {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
 
     def odometry(self, estimate: Estimate):
@@ -80,10 +82,23 @@ class Outputs:
         if self._robot.config.floating_base:
             q = np.concatenate([posture.position_world, posture.quat_world_base, q])
         pin.forwardKinematics(self._robot.model, self._data, q)
+        contacts = {c.name: c for c in estimate.contacts}
+        groups = {**{name: [name] for name in contacts}, **self._feet}
         out = []
-        for contact in estimate.contacts:
-            frame, index = self._frames[contact.name]
+        for name, members in groups.items():
+            frame, index = self._frames[members[0]]
             pose = pin.updateFramePlacement(self._robot.model, self._data, index)
-            message = outbound.wrench_stamped(self._make, contact, estimate.contacts_stamp_ns, frame, pose)
-            out.append((outbound.contact_topic(contact.name), message))
+            message = outbound.wrench_stamped(self._make, [contacts[m] for m in members], estimate.contacts_stamp_ns, frame, pose)
+            out.append((outbound.contact_topic(name), message))
         return out
+
+
+def _flat_feet(robot: Robot) -> dict[str, list[str]]:
+    """Contacts `<foot>/<corner>` of each foot that has several on one frame: their sum is a topic of its own."""
+    feet: dict[str, list[str]] = {}
+    for contact in robot.contacts:
+        foot, corner, _ = contact.name.partition("/")
+        if corner:
+            feet.setdefault(foot, []).append(contact.name)
+    frame_of = {c.name: c.frame for c in robot.contacts}
+    return {foot: names for foot, names in feet.items() if len({frame_of[n] for n in names}) == 1}

@@ -34,7 +34,7 @@ class Pipeline:
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
-        self.inbound = Inbound(robot.joint_names)
+        self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
         self.estimator = Estimator(robot, config, mocap)
         step_ns = round(config.estimator.step * 1e9)
         self.sync = Synchronizer(step_ns, robot.nj, use_mocap=mocap, use_imu=robot.imu_joint is not None)
@@ -53,7 +53,11 @@ class Pipeline:
             estimate = self.estimator.update(measurement)
             if estimate is not None:
                 dropped = self.sync.dropped_samples + self.inbound.refused
-                yield replace(estimate, status=replace(estimate.status, dropped_samples=dropped))
+                yield replace(estimate, status=replace(estimate.status, dropped_samples=dropped, sensors=self._sensors(estimate)))
+
+    def _sensors(self, estimate: Estimate) -> tuple[str, ...]:
+        trouble = self.inbound.trouble
+        return tuple(f"{name}: {trouble}" if trouble and name == "joint_states" else name for name in estimate.status.sensors)
 
 
 @dataclass

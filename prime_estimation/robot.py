@@ -53,9 +53,8 @@ class Robot:
         if config.imu_frame:
             frame = model.frames[self._frame(config.imu_frame, "IMU")]
             self.imu_joint, self.imu_placement = frame.parentJoint, frame.placement
-        self.estimated_links = list(config.estimated_links) or ([self.links[1]] if config.floating_base else [])
-        for link in self.estimated_links:
-            self.link_joint(link)
+        links = [self._carrier(link) for link in config.estimated_links]
+        self.estimated_links = list(dict.fromkeys(links)) or ([self.links[1]] if config.floating_base else [])
 
     @staticmethod
     def load(robot: str) -> "Robot":
@@ -98,6 +97,12 @@ class Robot:
             raise RobotError(f"{self.name}: no moving link '{link}'; {moving}", link)
         return self.links.index(link)
 
+    def _carrier(self, link: str) -> str:
+        """The moving link that a link belongs to once joints are locked."""
+        if self.config.locked_joints and self.model.existBodyName(link):
+            return self.links[self.model.frames[self.model.getFrameId(link, pin.FrameType.BODY)].parentJoint]
+        return self.links[self.link_joint(link)]
+
     def _frame(self, name: str, what: str) -> int:
         if not self.model.existFrame(name):
             names = [f.name for f in self.model.frames if f.type == pin.FrameType.BODY]
@@ -108,7 +113,7 @@ class Robot:
         value = getattr(self.config, key)
         if not isinstance(value, dict):
             return np.full(self.nj, float(value))
-        unknown = set(value) - set(self.joint_names) - {"default"}
+        unknown = set(value) - set(self.joint_names) - set(self.config.locked_joints) - {"default"}
         if unknown:
             known = ", ".join(self.joint_names)
             raise RobotError(f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {known}", value)

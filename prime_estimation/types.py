@@ -129,6 +129,22 @@ class ContactEstimate:
 
 
 @dataclass(frozen=True)
+class FootEstimate:
+    """Wrench on a foot by the ground: the forces at its contacts taken together at their centre of pressure.
+
+    `c = sum f_n,i p_i / sum f_n,i`, about which only the moment around the vertical and that of an uneven ground remain.
+    """
+
+    name: str
+    force_world: Array  # (3,) N
+    moment_world: Array  # (3,) Nm, about the centre of pressure
+    centre_of_pressure_world: Array  # (3,) m; NaN where the foot carries nothing
+
+    def __post_init__(self):
+        _freeze(self)
+
+
+@dataclass(frozen=True)
 class BodyInertia:
     """Inertia of one moving body (fixed links lumped into it), about its joint frame.
 
@@ -201,3 +217,20 @@ class Estimate:
 
     def __post_init__(self):
         _freeze(self)
+
+    @property
+    def feet(self) -> tuple[FootEstimate, ...]:
+        """Wrench of each foot, in the order of its first contact; contacts named `<foot>/<corner>` belong together."""
+        groups: dict[str, list[ContactEstimate]] = {}
+        for contact in self.contacts:
+            groups.setdefault(contact.name.split("/")[0], []).append(contact)
+        return tuple(_foot(name, group) for name, group in groups.items())
+
+
+def _foot(name: str, contacts: list[ContactEstimate]) -> FootEstimate:
+    forces, points = np.array([c.force_world for c in contacts]), np.array([c.position_world for c in contacts])
+    force, normal = forces.sum(axis=0), np.maximum(forces[:, 2], 0.0)
+    if not normal.sum() > 0.0:
+        return FootEstimate(name, force, np.full(3, np.nan), np.full(3, np.nan))
+    centre = normal @ points / normal.sum()
+    return FootEstimate(name, force, np.cross(points - centre, forces).sum(axis=0), centre)

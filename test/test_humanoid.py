@@ -16,6 +16,7 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import Inbound, stamp_ns
 from prime_estimation.recorded import choose_topics, sensor_samples
+from prime_estimation.replay import Pipeline
 from prime_estimation.robot import Robot
 from prime_estimation.sync import Synchronizer
 from prime_estimation.types import ImuSample
@@ -78,6 +79,36 @@ def test_forces_of_the_corners_add_up(walk):
         expected = interpolated(stamps, t, smooth)[:, 2]
         found = np.array([sum(c.force_world[2] for c in e.contacts if c.name.startswith(f"{foot}/")) for e in late])
         assert np.sqrt(np.mean((found - expected) ** 2)) < 0.1 * np.sqrt(np.mean(expected**2))
+
+
+def test_23_joints():
+    """Waist and wrists locked: the torso's inertia belongs to the link that is left, motors of locked joints are not missed."""
+    locked = {
+        f"{j}_joint": 0.0 for j in ("waist_roll", "waist_pitch", *(f"{s}_wrist_{a}" for s in ("left", "right") for a in ("pitch", "yaw")))
+    }
+    whole, robot = Robot.load("g1"), Robot(Config.load("g1").updated({"robot": {"locked_joints": locked}}).robot)
+    assert robot.nj == 23 and not set(locked) & set(robot.joint_names)
+    assert robot.total_mass == pytest.approx(whole.total_mass) and len(robot.contacts) == 8
+    assert robot.estimated_links == ["waist_yaw_link"] and robot.imu_joint == 1
+    torso = [whole.model.inertias[whole.link_joint(link)].mass for link in ("waist_yaw_link", "waist_roll_link", "torso_link")]
+    assert robot.model.inertias[robot.link_joint("waist_yaw_link")].mass == pytest.approx(sum(torso))
+
+
+def test_locked_joint_that_moves(recorded_runs):
+    """An arm that the configuration calls locked swings in the recording: status and counts say so, the estimate goes on."""
+    config = Config.load("g1").updated({"robot": {"locked_joints": {"left_shoulder_pitch_joint": 0.36}}})
+    pipeline, estimates = Pipeline(Robot(config.robot), config, mocap=False), []
+    with BagReader(recorded_runs / "g1_walk_nominal") as reader:
+        topics = choose_topics(reader, pipeline.estimator.robot, False)
+        for arrival_ns, sample in sensor_samples(reader, topics, pipeline.inbound):
+            if arrival_ns - reader.start_ns > 2.5e9:
+                break
+            estimates += pipeline.push(sample)
+    troubled = [s for e in estimates for s in e.status.sensors if s.startswith("joint_states: ")]
+    assert not estimates[0].status.sensors[0].startswith("joint_states: ")
+    assert troubled and all("left_shoulder_pitch_joint is locked at 0.36 rad but stands at" in s for s in troubled)
+    assert pipeline.counts["joint_states: a locked joint is not in its place"] > len(troubled)
+    assert all(np.isfinite(e.pose_covariance).all() for e in estimates)
 
 
 def torso_imu(bag, robot: Robot, seconds: float) -> list[ImuSample]:

@@ -89,6 +89,8 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
         f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}",
     )
     say(args, *([f"counted: {refused}"] if refused else []))
+    if any("locked joint" in reason for reason in summary.counts):
+        warn("locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted")
     if result["restarts"]:
         warn(f"the estimate was lost and started anew {result['restarts']} times")
     bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}

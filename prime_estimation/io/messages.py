@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..errors import DataError
 from ..types import CommandSample, ImuSample, JointSample, PoseSample, Sample
 
+LOCKED_TOLERANCE = 0.05  # by how much a locked joint may differ from its place before the model is wrong [rad]
 _PATIENCE = 50  # joint messages without all joints before the first good one, until it is an error and not another publisher
 
 
@@ -26,12 +27,13 @@ class JointOrder:
     Args:
         wanted: `Robot.joint_names`.
         seen: names in the message, in its order; further joints are ignored.
+        locked: position [rad] at which the model holds further joints.
 
     Raises:
         DataError: joints are missing or named twice.
     """
 
-    def __init__(self, wanted: Sequence[str], seen: Sequence[str]):
+    def __init__(self, wanted: Sequence[str], seen: Sequence[str], locked: Mapping[str, float] | None = None):
         self.seen = tuple(seen)
         missing = [n for n in wanted if n not in self.seen]
         if missing:
@@ -42,6 +44,7 @@ class JointOrder:
         if double:
             raise DataError(f"joint_states names joints twice: {', '.join(double)}", double)
         self._index = np.array([self.seen.index(n) for n in wanted])
+        self._locked = [(n, self.seen.index(n), position) for n, position in (locked or {}).items() if n in self.seen]
 
     def pick(self, values) -> np.ndarray | None:
         """(nj,) the robot's joints; None for an empty array or one that the driver filled with NaN (it has no such sensor)."""
@@ -53,6 +56,11 @@ class JointOrder:
         picked = values[self._index]
         return None if np.isnan(picked).all() else picked
 
+    def unlocked(self, positions) -> list[str]:
+        """Locked joints that are not where the model holds them."""
+        away = [(name, float(positions[i]), place) for name, i, place in self._locked if abs(positions[i] - place) > LOCKED_TOLERANCE]
+        return [f"{name} is locked at {place:g} rad but stands at {position:.2f} rad" for name, position, place in away]
+
 
 class Inbound:
     """Turns sensor messages into samples of one robot and counts what it refuses.
@@ -60,13 +68,16 @@ class Inbound:
     Attributes:
         counts: number of messages with something wrong, by `<sensor>: <reason>`.
         refused: number of messages that gave no sample.
+        trouble: what the newest joint message contradicts of the model; empty when nothing.
 
     Args:
         joint_names: `Robot.joint_names`.
+        locked: position [rad] at which the model holds further joints (`RobotConfig.locked_joints`).
     """
 
-    def __init__(self, joint_names: Sequence[str]):
-        self._wanted = list(joint_names)
+    def __init__(self, joint_names: Sequence[str], locked: Mapping[str, float] | None = None):
+        self._wanted, self._locked = list(joint_names), dict(locked or {})
+        self.trouble = ""
         self._orders: dict[tuple, JointOrder | DataError] = {}
         self._joints_seen = False
         self.counts: Counter[str] = Counter()
@@ -101,7 +112,7 @@ class Inbound:
         key = tuple(names)
         if key not in self._orders:
             try:
-                self._orders[key] = JointOrder(self._wanted, key)
+                self._orders[key] = JointOrder(self._wanted, key, self._locked)
             except DataError as error:
                 self._orders[key] = error
         order = self._orders[key]
@@ -119,6 +130,10 @@ class Inbound:
             raise ValueError("no positions")
         sample = JointSample(stamp, *_finite(position, order.pick(message.velocity), order.pick(message.effort)))
         self._joints_seen = True
+        unlocked = order.unlocked(message.position)
+        self.trouble = ", ".join(unlocked)
+        if unlocked:
+            self.counts["joint_states: a locked joint is not in its place"] += 1
         return sample
 
     def _commands(self, message, stamp: int, _arrival: int) -> CommandSample:

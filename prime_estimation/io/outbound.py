@@ -90,12 +90,18 @@ def contact_wrenches(make: Make, estimate: Estimate, world_frame: str):
     )
 
 
-def wrench_stamped(make: Make, contact: ContactEstimate, stamp_ns: int, frame: str, pose_world_frame: pin.SE3):
-    """geometry_msgs/WrenchStamped of one contact: on the robot by the ground, about the frame's origin, in the frame's axes."""
+def wrench_stamped(make: Make, contacts: Sequence[ContactEstimate], stamp_ns: int, frame: str, pose_world_frame: pin.SE3):
+    """geometry_msgs/WrenchStamped of the contacts of one frame: on the robot by the ground, about the frame's origin, in its axes.
+
+    The centre of pressure on a level sole at height z is `(z fx - ty, z fy + tx) / fz`.
+    """
     rotation = pose_world_frame.rotation.T
-    fx, fy, fz = force = rotation @ contact.force_world
-    rx, ry, rz = rotation @ (contact.position_world - pose_world_frame.translation)
-    moment = (ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx)
+    force, moment = np.zeros(3), np.zeros(3)
+    for contact in contacts:
+        fx, fy, fz = f = rotation @ contact.force_world
+        rx, ry, rz = rotation @ (contact.position_world - pose_world_frame.translation)
+        force += f
+        moment += (ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx)
     return make("geometry_msgs/msg/WrenchStamped")(header=header(make, stamp_ns, frame), wrench=_wrench(make, force, moment))
 
 

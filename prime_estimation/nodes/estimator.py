@@ -132,6 +132,8 @@ class EstimatorNode:
 
     def _with_status(self, estimate: Estimate) -> Estimate:
         s, troubles = estimate.status, self.health.troubles()
+        if self.sensors.inbound.trouble:
+            troubles.setdefault("joint_states", self.sensors.inbound.trouble)
         sensors = [f"{name}: {troubles.pop(name)}" if name in troubles else name for name in s.sensors]
         sensors += [f"{name}: {trouble}" for name, trouble in troubles.items()]
         innovations = (*s.normalized_innovations, *[float("nan")] * (len(sensors) - len(s.normalized_innovations)))

@@ -29,7 +29,7 @@ class Sensors:
     """
 
     def __init__(self, transport: Transport, robot: Robot, lowstate: bool, mocap: bool, health: Health, push: Callable[[Sample], None]):
-        self.inbound = Inbound(robot.joint_names)
+        self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
         self._transport, self._health, self._push = transport, health, push
         if lowstate:
             family = family_of(robot.name)

@@ -61,6 +61,17 @@ def test_absent_rate_and_effort_are_none(absent):
     assert sample.velocity is None and sample.effort is None
 
 
+def test_locked_joint_that_moves_is_said_and_counted():
+    """The model holds a further joint at 9 rad; a fresh message says whether that is true."""
+    inbound = Inbound(NAMES, {"arm": 9.0, "absent": 0.0})
+    inbound.sample("joint_states", joints())
+    assert inbound.trouble == "" and not inbound.counts
+    assert inbound.sample("joint_states", joints(position=(3.0, 9.2, 1.0, 2.0))) is not None
+    assert inbound.trouble == "arm is locked at 9 rad but stands at 9.20 rad"
+    inbound.sample("joint_states", joints())
+    assert inbound.trouble == "" and inbound.counts == {"joint_states: a locked joint is not in its place": 1}
+
+
 def test_order_changes_with_the_list_of_names():
     inbound = Inbound(NAMES)
     inbound.sample("joint_states", joints())

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -100,7 +102,7 @@ def test_wrench_in_the_foot_frame_is_the_same_wrench(robot):
     contact = make_estimate(robot).contacts[0]
     pin.seed(3)
     pose = pin.SE3.Random()
-    wrench = outbound.wrench_stamped(MAKE, contact, 5, "FL_foot", pose).wrench
+    wrench = outbound.wrench_stamped(MAKE, [contact], 5, "FL_foot", pose).wrench
     about_origin = pose.act(pin.Force(xyz(wrench.force), xyz(wrench.torque)))
     np.testing.assert_allclose(about_origin.linear, contact.force_world)
     np.testing.assert_allclose(about_origin.angular, np.cross(contact.position_world, contact.force_world), atol=1e-12)
@@ -119,6 +121,41 @@ def test_wrench_uses_the_posture_of_its_own_time(robot):
     rotation = data.oMf[robot.model.getFrameId("FL_foot")].rotation
     np.testing.assert_allclose(rotation @ xyz(message.wrench.force), second.contacts[0].force_world)
     assert (message.header.stamp.nanosec, message.header.frame_id) == (10_000_000, "FL_foot")
+
+
+def test_corners_of_a_flat_foot_add_up():
+    """`wrench/<foot>` is the sum of `wrench/<foot>/<corner>`, and gives the centre of pressure that the estimate has."""
+    robot = Robot.load("g1")
+    estimate = make_estimate(robot)
+    rng = np.random.default_rng(4)
+    loads = [
+        replace(c, position_world=rng.normal(size=3), force_world=np.array([5.0, -3.0, rng.uniform(10.0, 60.0)])) for c in estimate.contacts
+    ]
+    estimate = replace(estimate, contacts=tuple(loads))
+    out = dict(Outputs(robot, EstimatorConfig(), MAKE).messages(estimate))
+    foot = estimate.feet[0]
+    assert foot.name == "left_ankle_roll_link" and len(estimate.feet) == 2 and len([t for t in out if t.startswith("wrench/")]) == 10
+    total = out["wrench/left_ankle_roll_link"].wrench
+    corners = [out[f"wrench/left_ankle_roll_link/{c}"].wrench for c in ("heel_left", "heel_right", "toe_left", "toe_right")]
+    np.testing.assert_allclose(xyz(total.force), sum(xyz(c.force) for c in corners))
+    np.testing.assert_allclose(xyz(total.torque), sum(xyz(c.torque) for c in corners), atol=1e-12)
+    # the same wrench about the centre of pressure, in the world
+    data = robot.model.createData()
+    pin.framesForwardKinematics(
+        robot.model, data, np.concatenate([estimate.position_world, estimate.quat_world_base, estimate.joint_position])
+    )
+    pose = data.oMf[robot.model.getFrameId("left_ankle_roll_link")]
+    about = pin.SE3(np.eye(3), foot.centre_of_pressure_world).actInv(pose.act(pin.Force(xyz(total.force), xyz(total.torque))))
+    np.testing.assert_allclose(about.linear, foot.force_world)
+    np.testing.assert_allclose(about.angular, foot.moment_world, atol=1e-9)
+    weights = np.array([c.force_world[2] for c in loads[:4]])
+    np.testing.assert_allclose(foot.centre_of_pressure_world, weights @ np.array([c.position_world for c in loads[:4]]) / weights.sum())
+
+
+def test_a_foot_in_the_air_has_no_centre_of_pressure(robot):
+    contact = replace(make_estimate(robot).contacts[0], force_world=np.zeros(3))
+    foot = replace(make_estimate(robot), contacts=(contact,)).feet[0]
+    assert np.isnan(foot.centre_of_pressure_world).all() and not foot.force_world.any()
 
 
 def test_validity(robot):
