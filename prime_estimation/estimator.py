@@ -23,6 +23,7 @@ from .watch import Watch
 from .weighing import Weighing
 from .window import Window
 
+RECOVERY = 5  # iterations of the first nodes that see the legs again: they are far from where they were thought to be
 FAILURES = (RuntimeError, InitializationError, np.linalg.LinAlgError)  # of a solve, whatever the data
 
 
@@ -69,6 +70,7 @@ class Estimator:
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
         self.window: Window | None = None
+        self._seen: np.ndarray | None = None
         self.prior_parameters: np.ndarray | None = None
         batch = int(np.ceil(self.config.estimator.start_duration / self.config.estimator.step))
         self._recent: deque[Measurement] = deque(maxlen=batch)
@@ -95,7 +97,7 @@ class Estimator:
                 if not solve:
                     self._terrain.update(self.window)
                     return None
-                self.window.solve(self.config.estimator.iterations)
+                self.window.solve(RECOVERY if self._legs_are_back(measurement) else self.config.estimator.iterations)
             if self._watch.lost(self.window):
                 raise RuntimeError("the residuals do not fit the model")
         except FAILURES as error:
@@ -119,8 +121,12 @@ class Estimator:
         window, problem = self.window, self.problem
         self._weighing.update(window, m)
         problem.dynamics_input(window.inputs[-1], m)
-        window.shift(problem.state_input(m), m.stamp_ns, self._terrain.process_noise(self._weighing.held))
+        self._seen = self._seen if m.position is None else m.position
+        window.shift(problem.state_input(m, self._seen), m.stamp_ns, self._terrain.process_noise(self._weighing.held))
         self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)
+
+    def _legs_are_back(self, m: Measurement) -> bool:
+        return m.position is not None and any(given.ground_depth > 0.0 for given in self.window.inputs[-5:-1])
 
     def _start(self, before: np.ndarray | None = None) -> bool:
         """Solve the first batch; False while it is being gathered."""
@@ -131,6 +137,7 @@ class Estimator:
         self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
         self.window.solve(1)
         self._weighing.start(self.window, list(self._recent))
+        self._seen = next(m.position for m in reversed(self._recent) if m.position is not None)
         return True
 
     def _restart(self, why: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from .errors import InitializationError
 from .estimator import Estimator
-from .start import give_poses, prior_root
+from .start import give_poses, prior_root, state_inputs
 from .types import Measurement
 from .window import Window
 
@@ -43,7 +43,7 @@ def full_information(estimator: Estimator, measurements: Iterable[Measurement]) 
     if len(states) < 2:
         raise InitializationError("full information: too few measurements for a start", len(ms))
     stamps = sorted(states)
-    inputs = [problem.state_input(ms[t]) for t in stamps]
+    inputs = state_inputs(problem, [ms[t] for t in stamps])
     for given, t in zip(inputs, stamps[1:]):
         problem.dynamics_input(given, ms[t])
     for t in stamps:

@@ -14,10 +14,11 @@ from .mount import Mount
 from .robot import Robot
 from .types import Measurement, PoseSample
 
-# Factors on base and contact disturbances while torques are missing, with the joint positions or alone: forces are unknown then,
-# and without torque so is the weight.
-UNSEEN_LEGS = (50.0, 50.0)
-UNWEIGHED_LEGS = (10.0, 3.0)
+UNWEIGHED = (10.0, 3.0)  # factors on base and contact disturbances while torques are missing: the weight is unknown
+# While joint positions are missing too, no contact is modelled, the base follows the IMU, and the legs are somewhere near:
+UNSEEN = (250.0, 1.0)  # the same factors: contact forces become a disturbance of the base
+UNSEEN_POSITION, UNSEEN_RATE = 0.5, 5.0  # std about the last reading and about rest [rad, rad/s]
+OUT_OF_REACH = 10.0  # depth of the ground [m]
 
 
 class Problem:
@@ -93,12 +94,19 @@ class Problem:
 
     # --- measurements -> node inputs ------------------------------------------------------------------------------
 
-    def state_input(self, m: Measurement) -> "_core.NodeInput":
-        """Node input with the state part of a measurement; the dynamics part comes one node later."""
+    def state_input(self, m: Measurement, seen: np.ndarray | None = None) -> "_core.NodeInput":
+        """Node input with the state part of a measurement; the dynamics part comes one node later.
+
+        `seen`: last joint positions (nj,) [rad], for a measurement that has none.
+        """
         noise, node = self.config.noise, _core.NodeInput(self.dynamics)
         if m.position is not None:
             node.position = self.robot.coordinates(m.position)
             node.weight_position = np.full(self.nj, 1.0 / noise.encoder)
+        elif seen is not None:
+            node.position = self.robot.coordinates(seen)
+            node.weight_position, node.weight_velocity = np.full(self.nj, 1.0 / UNSEEN_POSITION), np.full(self.nj, 1.0 / UNSEEN_RATE)
+            node.ground_depth = OUT_OF_REACH
         if m.velocity is not None:
             node.velocity = m.velocity
             node.weight_velocity = np.full(self.nj, np.sqrt(m.velocity_samples) / noise.joint_velocity)
@@ -120,7 +128,10 @@ class Problem:
             joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
         base_factor, contact_factor = 1.0, 1.0
         if m is not None and m.torque is None:
-            base_factor, contact_factor = UNSEEN_LEGS if m.position is None else UNWEIGHED_LEGS
+            base_factor, contact_factor = UNWEIGHED
+            if m.position is None or node.ground_depth:
+                base_factor, contact_factor = UNSEEN
+                node.ground_depth = OUT_OF_REACH
         base = [base_factor * noise.base_force] * 3 + [base_factor * noise.base_moment] * 3 if self.floating else []
         node.weight_force = 1.0 / np.concatenate([base, joint])
         node.nominal_xi = self._weight_xi / contact_factor

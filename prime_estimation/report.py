@@ -97,6 +97,8 @@ class Reporter:
         force, covariance = window.forces()
         # forces carry the weight: they are no better known than a mass that is not estimated
         covariance = covariance + unweighed**2 * np.outer(force, force)
+        if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while the legs are not seen
+            covariance += np.eye(len(force)) * (9.81 * mass) ** 2
         kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
         threshold = CONTACT_SHARE * 9.81 * mass
         out = []

@@ -38,7 +38,7 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
         raise InitializationError("cannot start: the first measurements hold no joint positions and rates", measurements)
     ms = measurements[usable[0] :]
     xs = _guess(problem, ms, before)
-    inputs = [problem.state_input(m) for m in ms]
+    inputs = state_inputs(problem, ms)
     for given, after in zip(inputs, ms[1:]):
         problem.dynamics_input(given, after)
     stamps = [m.stamp_ns for m in ms]
@@ -59,6 +59,15 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     except RuntimeError as error:
         raise InitializationError(f"cannot start: {error}", ms) from error
     return window
+
+
+def state_inputs(problem: Problem, ms: list[Measurement]) -> list:
+    """State parts of consecutive measurements, the first of which has joint positions."""
+    seen, inputs = ms[0].position, []
+    for m in ms:
+        seen = seen if m.position is None else m.position
+        inputs.append(problem.state_input(m, seen))
+    return inputs
 
 
 def give_poses(problem: Problem, poses, inputs: list, stamps: list[int]) -> int:

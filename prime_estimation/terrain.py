@@ -51,7 +51,7 @@ class Terrain:
 
     def update(self, window: Window) -> None:
         """Look at the newest complete node: who has touched down, and on which ground."""
-        if self.legs is None:
+        if self.legs is None or window.inputs[-2].ground_depth > 0.0:
             return
         problem, nq = self.problem, self.problem.nq
         before, after = window.xs[-2], window.xs[-1]

@@ -83,6 +83,7 @@ bool ActionMeasurement::setParameters(Data& d, const ConstRef& x) const {
   d.height = nominal.segment(nt, nf);
   if (layout.theta >= 0) d.theta = p.segment(layout.theta, nt);
   if (layout.height >= 0) d.height = p.segment(layout.height, nf);
+  d.height.array() -= input->ground_depth;
   const double log_friction = layout.friction >= 0 ? p[layout.friction] : nominal[nt + nf];
   return dynamics->setParameters(d.dynamics, d.theta, d.height, std::exp(log_friction));
 }

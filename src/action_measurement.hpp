@@ -43,6 +43,7 @@ struct NodeInput {
   Eigen::VectorXd weight_position, weight_velocity;
   double weight_gyro = 0.0, weight_accelerometer = 0.0, weight_tilt = 0.0;
   Eigen::VectorXd weight_force, weight_xi;  ///< (nv), (nxi) process disturbances
+  double ground_depth = 0.0;                ///< by which the ground is lowered [m]: legs that nobody sees touch nothing
   PoseInput pose[kPoses];
 };
 

@@ -272,6 +272,7 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("orientation", byValue(&NodeInput::orientation), bp::make_setter(&NodeInput::orientation))
       .add_property("weight_position", byValue(&NodeInput::weight_position), bp::make_setter(&NodeInput::weight_position))
       .add_property("weight_velocity", byValue(&NodeInput::weight_velocity), bp::make_setter(&NodeInput::weight_velocity))
+      .def_readwrite("ground_depth", &NodeInput::ground_depth)
       .def_readwrite("weight_gyro", &NodeInput::weight_gyro)
       .def_readwrite("weight_accelerometer", &NodeInput::weight_accelerometer)
       .def_readwrite("weight_tilt", &NodeInput::weight_tilt)
