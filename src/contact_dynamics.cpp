@@ -146,6 +146,7 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       path_tangent(path_now),
       path_metric(path_now),
       path_rhs(path_now),
+      path_step(path_now),
       path_matrix(d.nv() + 1, d.nv() + 1),
       path_lu(d.nv() + 1),
       parameters_set(false) {}

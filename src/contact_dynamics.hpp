@@ -82,7 +82,7 @@ class ContactDynamics {
     Eigen::MatrixXd body_regressor, regressor;
     Eigen::VectorXd a;
     // path of solutions from the convex law to the corrected one: (v+, share of the correction)
-    Eigen::VectorXd path_now, path_try, path_tangent, path_metric, path_rhs;
+    Eigen::VectorXd path_now, path_try, path_tangent, path_metric, path_rhs, path_step;
     Eigen::MatrixXd path_matrix;
     Eigen::PartialPivLU<Eigen::MatrixXd> path_lu;
     bool parameters_set;

@@ -52,7 +52,8 @@ bool ContactDynamics::correctPath(Data& data) const {
     pathTangent(data);
     data.path_rhs.head(n) = data.g;
     data.path_rhs[n] = 0.0;
-    data.path_try -= data.path_lu.solve(data.path_rhs);
+    data.path_step.noalias() = data.path_lu.solve(data.path_rhs);
+    data.path_try -= data.path_step;
   }
   return false;
 }
