@@ -2,7 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "stage_second_order.hpp"
 
-#include <Eigen/Cholesky>
+#include "partial_cholesky.hpp"
 
 namespace prime {
 
@@ -33,15 +33,14 @@ StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
       nz_(nu_ + n_),
       dt_(node.dt),
       inverse_(node.inverse),
-      H_(nz_, nz_),
+      H_(MatrixXd::Zero(nz_ + 1 + kPadRows, nz_ + 1 + kPadColumns)),
+      Wt_(MatrixXd::Zero(nz_ + 1 + kPadRows, nv_)),
       g_(nz_),
-      W_(nv_, nz_),
       X_(nv_, nv_),
       Y_(np_, nv_),
       C_(nv_, n_),
       K_(nv_, n_),
       Z_(nv_, nv_),
-      R_(nv_, nv_),
       dz_(nz_),
       rows_(nv_) {}
 
@@ -57,22 +56,30 @@ void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstrac
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
 void StageSecondOrder::addResiduals(const Data& d) {
-  W_.noalias() = d.force_weight.asDiagonal() * d.G;
-  H_.setZero();
-  H_.selfadjointView<Lower>().rankUpdate(W_.transpose());
-  g_.noalias() = W_.transpose() * d.r.head(nv_);
-  H_.diagonal() += d.diagonal.cwiseAbs2();
+  Wt_.topRows(nz_) = d.G.transpose() * d.force_weight.asDiagonal();
+  Wt_.row(nz_) = d.r.head(nv_).transpose();
+  gramLower(nz_ + 1, nv_, Wt_.data(), Wt_.rows(), H_.data(), H_.rows());
+  g_ = H_.row(nz_).head(nz_).transpose();
+  H_.diagonal().head(nz_) += d.diagonal.cwiseAbs2();
   const int q = nu_ + nb_, v = q + nv_;
   g_.head(nxi_) += d.diagonal.head(nxi_).cwiseProduct(d.r.segment(nv_, nxi_));
   g_.segment(q, nj_) += d.diagonal.segment(q, nj_).cwiseProduct(d.r.segment(nu_, nj_));
   g_.segment(v, nj_) += d.diagonal.segment(v, nj_).cwiseProduct(d.r.segment(nu_ + nj_, nj_));
-  const int nc = d.columns.size();
-  R_.noalias() = d.S.transpose() * d.S;
-  picked_.noalias() = d.S.transpose() * d.r.tail(d.S.rows());
+  addDenseRows(d);
+}
+
+void StageSecondOrder::addDenseRows(const Data& d) {
+  const int nc = d.columns.size(), rows = d.S.rows();
+  if (St_.cols() != rows || St_.rows() != nc + 1 + kPadRows) {
+    St_.setZero(nc + 1 + kPadRows, rows);
+    R_.setZero(nc + 1 + kPadRows, nc + 1 + kPadColumns);
+  }
+  St_.topRows(nc) = d.S.transpose();
+  St_.row(nc) = d.r.tail(rows).transpose();
+  gramLower(nc + 1, rows, St_.data(), St_.rows(), R_.data(), R_.rows());
   for (int j = 0; j < nc; ++j) {
-    g_[d.columns[j]] += picked_[j];
-    for (int i = 0; i < nc; ++i)
-      if (d.columns[i] >= d.columns[j]) H_(d.columns[i], d.columns[j]) += R_(i, j);
+    g_[d.columns[j]] += R_(nc, j);
+    for (int i = j; i < nc; ++i) H_(std::max(d.columns[i], d.columns[j]), std::min(d.columns[i], d.columns[j])) += R_(i, j);
   }
 }
 
@@ -120,20 +127,14 @@ bool StageSecondOrder::eliminate(const DataAbstract& data, const Value& next, co
   addResiduals(d);
   addNext(d, next);
   H_.diagonal().head(nu_) *= 1.0 + regularization;
-  Eigen::Ref<MatrixXd> L(H_.topLeftCorner(nu_, nu_));
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(L);
-  if (llt.info() != Eigen::Success) return false;
-  auto B = H_.bottomLeftCorner(n_, nu_);
-  L.triangularView<Lower>().transpose().solveInPlace<Eigen::OnTheRight>(B);
-  auto y = g_.head(nu_);
-  L.triangularView<Lower>().solveInPlace(y);
-  g_.tail(n_).noalias() -= B * y;
-  H_.bottomRightCorner(n_, n_).selfadjointView<Lower>().rankUpdate(B, -1.0);
+  H_.row(nz_).head(nz_) = g_.transpose();
+  if (!partialCholesky(nz_ + 1, nu_, H_.data(), H_.rows())) return false;
+  g_ = H_.row(nz_).head(nz_).transpose();
   value.x = g_.segment(nu_, m);
   value.xx = H_.block(nu_, nu_, m, m).selfadjointView<Lower>();
-  value.xp = H_.bottomRows(np_).middleCols(nu_, m).transpose();
+  value.xp = H_.block(nu_ + m, nu_, np_, m).transpose();
   common.p += g_.tail(np_);
-  common.pp.triangularView<Lower>() += H_.bottomRightCorner(np_, np_);
+  common.pp.triangularView<Lower>() += H_.block(nu_ + m, nu_ + m, np_, np_);
   return value.x.allFinite();
 }
 
@@ -142,7 +143,7 @@ void StageSecondOrder::control(const DataAbstract& data, const VectorXd& dxp, co
   const auto& d = static_cast<const Data&>(data);
   auto y = dz_.head(nu_);
   y = -alpha * g_.head(nu_);
-  y.noalias() -= H_.bottomLeftCorner(n_, nu_).transpose() * dxp;
+  y.noalias() -= H_.block(nu_, 0, n_, nu_).transpose() * dxp;
   H_.topLeftCorner(nu_, nu_).triangularView<Lower>().transpose().solveInPlace(y);
   dz_.tail(n_) = dxp;
   rows_.noalias() = d.G * dz_;
@@ -230,7 +231,7 @@ MatrixXd StageSecondOrder::covariance(const DataAbstract& data, const MatrixXd& 
   jz.leftCols(nxi_) += ju.rightCols(nxi_);
   jz.rightCols(n_) += jx;
   const MatrixXd white = H_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
-  const MatrixXd closed = jz.rightCols(n_) - white.transpose() * H_.bottomLeftCorner(n_, nu_).transpose();
+  const MatrixXd closed = jz.rightCols(n_) - white.transpose() * H_.block(nu_, 0, n_, nu_).transpose();
   return closed * P * closed.transpose() + white.transpose() * white;
 }
 

@@ -12,7 +12,7 @@ namespace prime {
 ///     H = W^T W + sensors + F^T V+ F,   W = diag(1/(std dt)) G,   F = [dq+; dv+; dp+]/dz: sparse, known
 ///     [H_uu .; H_xu H_xx] = [L 0; B I] [I 0; 0 V] [L^T B^T; 0 I]      partial Cholesky: V = H_xx - B B^T, x with p
 ///
-/// One symmetric rank-nv update and one elimination: a third of the products of the explicit recursion.
+/// One symmetric rank-nv update and one elimination: a third of the products of the explicit recursion, in vectorized kernels.
 class StageSecondOrder : public Stage {
  public:
   explicit StageSecondOrder(const ActionSecondOrder& node);
@@ -28,14 +28,18 @@ class StageSecondOrder : public Stage {
  private:
   using Data = ActionSecondOrder::Data;
   void addResiduals(const Data& d);
+  void addDenseRows(const Data& d);
   void addNext(const Data& d, const Value& next);
 
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;
   bool inverse_;
-  MatrixXd H_;  ///< lower triangle; after the elimination L and B
-  VectorXd g_;  ///< gradient; after the elimination its head is L^-1 g_u
-  MatrixXd W_, X_, Y_, C_, K_, Z_, R_;
+  // padded for the kernels; the gradient stands below H as a row, so that elimination and products treat it along with H
+  MatrixXd H_;       ///< lower triangle (nz + 1); after the elimination L and B
+  MatrixXd Wt_;      ///< (nz + 1, nv) W^T
+  MatrixXd St_, R_;  ///< (columns + 1, dense rows) S^T; S^T S
+  VectorXd g_;       ///< gradient; after the elimination its head is L^-1 g_u
+  MatrixXd X_, Y_, C_, K_, Z_;
   VectorXd dz_, rows_, picked_;
 };
 

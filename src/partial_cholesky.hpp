@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+namespace prime {
+
+/// Dense kernels of the recursion on raw column-major buffers, with the widest vectors that the machine has (AVX-512, AVX2, else the
+/// compiler's default). Buffers are padded: `ld >= n + kPadRows`, and the rows behind n of every argument are zero and stay so.
+constexpr int kPadRows = 16;
+constexpr int kPadColumns = 3;
+
+/// H = A A^T, lower triangle (n, n) of a buffer with n + kPadColumns columns; A is (n, k).
+void gramLower(int n, int k, const double* A, int lda, double* H, int ldh);
+
+/// Elimination of the first m variables: [A .; B C] = [L 0; B' I] [I 0; 0 C'] [L^T B'^T; 0 I] in place, lower triangle (n, n) of a buffer
+/// with n + kPadColumns columns. False: A is not positive definite.
+bool partialCholesky(int n, int m, double* H, int ldh);
+
+}  // namespace prime
