@@ -6,7 +6,8 @@
 
 Both solvers get the same nodes at the same point: a standing robot that every sensor sees. `backward` is the pass alone: ours makes the
 Gauss-Newton Hessians of its nodes in it and resolves state and parameters at the first node, Crocoddyl's finds Hessians ready-made.
-`derivatives` is what fills the nodes before it. CPU time [us] per node, median; the smallest of pairs measured in turn counts for the ratio.
+`derivatives` is what fills the nodes before it. CPU time [us] per node, median;
+the ratio is that of the shortest times of passes measured in turn.
 """
 
 from __future__ import annotations
