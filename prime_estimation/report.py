@@ -51,7 +51,7 @@ class Reporter:
             bodies=bodies,
             total_mass=float(mass),
             total_mass_stddev=float(np.sqrt(variance)),
-            status=self._status(window, watch, m, solve_time_ms),
+            status=self._status(window, watch, m, solve_time_ms, watch.doubt(mass, np.sqrt(variance), self.robot.total_mass)),
             gyro_bias=problem.parameter(x, "gyro_bias").copy(),
             accelerometer_bias=problem.parameter(x, "accelerometer_bias").copy(),
             friction=float(np.exp(problem.parameter(x, "friction")[0])) if problem.dynamics.nc else float("nan"),
@@ -112,12 +112,16 @@ class Reporter:
             out.append(ContactEstimate(contact.name, point, force[rows].copy(), spread, probability, state))
         return tuple(out)
 
-    def _status(self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float) -> SolverStatus:
+    def _status(self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float, doubt: str) -> SolverStatus:
         present = {"joint_states": m.position is not None, "torque": m.torque is not None}
         if self.problem.layout.gyro_bias >= 0:
             present["imu"] = m.gyro is not None
         if self.problem.layout.mocap >= 0:
             present["mocap"] = "mocap" in watch.innovations
+        sensors = tuple(name if there else f"{name}: no data" for name, there in present.items())
+        innovations = [watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present]
+        if doubt:
+            sensors, innovations = (*sensors, f"robot: {doubt}"), [*innovations, watch.innovations.get("model", float("nan"))]
         solver = window.solver
         return SolverStatus(
             solve_time_ms=solve_time_ms,
@@ -128,8 +132,8 @@ class Reporter:
             window_nodes=window.size,
             restarts=watch.restarts,
             refused_steps=watch.refused,
-            sensors=tuple(name if there else f"{name}: no data" for name, there in present.items()),
-            normalized_innovations=tuple(watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present),
+            sensors=sensors,
+            normalized_innovations=tuple(innovations),
         )
 
 

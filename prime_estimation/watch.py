@@ -12,6 +12,9 @@ from .window import Window
 LOST_RATIO = 25.0  # mean square of the whitened residuals of a window that explains nothing
 LOST_NODES = 20  # in a row, before the estimate is given up
 SMOOTHING = 0.05  # share of the newest window in the published mean squares
+DOUBT_RATIO = 2.0  # the same mean squares over DOUBT_NODES nodes, above which the model is doubted
+DOUBT_NODES = 200
+LIGHTER = 5.0  # standard deviations (and 5 % of the mass) below the robot's own mass that no payload explains
 
 
 class Watch:
@@ -28,6 +31,8 @@ class Watch:
         self.reason = ""
         self.innovations: dict[str, float] = {}
         self._bad = 0
+        self._fit: dict[str, float] = {}
+        self._seen = 0
 
     def restarted(self, why: str) -> None:
         """Note that the window was given up."""
@@ -51,9 +56,34 @@ class Watch:
                 self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(name, value) + SMOOTHING * value
             else:
                 self.innovations.pop(name, None)
+        self._learn_fit()
         active = residuals[residuals != 0.0]
         self._bad = self._bad + 1 if active.size and np.mean(active**2) > LOST_RATIO else 0
         return self._bad >= LOST_NODES
+
+    def _learn_fit(self) -> None:
+        self._seen += 1
+        share = max(1.0 / self._seen, 1.0 / DOUBT_NODES)
+        for name in ("model", "accelerometer"):
+            value = self.innovations.get(name, 0.0)
+            self._fit[name] = (1.0 - share) * self._fit.get(name, 0.0) + share * value
+
+    def doubt(self, mass: float, stddev: float, nominal: float) -> str:
+        """Why the robot may be another one than the model's; empty when nothing speaks against it.
+
+        Args:
+            mass: total mass as estimated [kg].
+            stddev: its standard deviation [kg].
+            nominal: total mass of the model [kg].
+        """
+        if self._seen < DOUBT_NODES:
+            return ""
+        if nominal - mass > max(LIGHTER * stddev, 0.05 * nominal):
+            return f"weighs {mass:.1f} kg, less than the {nominal:.1f} kg of its model: is it this robot?"
+        ratio = max(self._fit.values())
+        if ratio > DOUBT_RATIO:
+            return f"fits its model badly (residuals of {ratio:.1f} times their variance): is it this robot, are motors and noise right?"
+        return ""
 
 
 def _rows(window: Window) -> dict[str, slice]:

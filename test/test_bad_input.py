@@ -267,6 +267,21 @@ def test_stream_dead_for_half_a_second(topic, play, clean):
     assert_agrees(result.between(TROUBLE, SECONDS), clean)
 
 
+@pytest.mark.parametrize("robot", ["go1", "go2"])
+def test_bag_of_another_robot_with_the_same_joint_names(robot, tmp_path, capsys):
+    """A trotting Go1 taken for a Go2: the estimate goes on, and says that it may be another robot."""
+    from prime_estimation import simulate
+
+    bag = simulate.run("go1", "trot", 3.5, tmp_path / "run", start=1.0)
+    code = cli.main(["replay", str(bag), "--robot", robot, "--out", str(tmp_path / "out.mcap"), "--no-progress"])
+    warned = capsys.readouterr().err
+    assert code == 0 and ("is it this robot" in warned) == (robot == "go2")
+    with BagReader(tmp_path / "out.mcap") as out:
+        *_, (_, _, last) = out.messages(["/prime/status"])
+    assert any(s.startswith("robot: ") for s in last.sensors) == (robot == "go2")
+    assert len(last.sensors) == len(last.normalized_innovations)
+
+
 def test_truncated_bag(recording, tmp_path, capsys):
     whole = write(tmp_path / "whole.mcap", recording[1], lambda name, t, message: message)
     cut = tmp_path / "cut.mcap"

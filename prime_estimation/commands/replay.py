@@ -91,6 +91,9 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
     say(args, *([f"counted: {refused}"] if refused else []))
     if any("locked joint" in reason for reason in summary.counts):
         warn("locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted")
+    for trouble in summary.final.status.sensors:
+        if trouble.startswith("robot: "):
+            warn(f"the robot {trouble.removeprefix('robot: ')}")
     if result["restarts"]:
         warn(f"the estimate was lost and started anew {result['restarts']} times")
     bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}

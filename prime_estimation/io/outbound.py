@@ -181,32 +181,6 @@ def estimator_status(make: Make, estimate: Estimate, world_frame: str):
     )
 
 
-def diagnostics(make: Make, estimate: Estimate, node_name: str, counts: dict[str, int]):
-    """diagnostic_msgs/DiagnosticArray with the estimator's health: WARN while a sensor is missing or a step was refused."""
-    s = estimate.status
-    troubled = [name for name in s.sensors if ":" in name]
-    values = {
-        "solve time [ms]": f"{s.solve_time_ms:.2f}",
-        "latency [ms]": f"{s.latency_ms:.2f}",
-        "window [nodes]": s.window_nodes,
-        "overruns": s.overruns,
-        "restarts": s.restarts,
-        "refused steps": s.refused_steps,
-        "total mass [kg]": f"{estimate.total_mass:.3f} +- {estimate.total_mass_stddev:.3f}",
-        **counts,
-    }
-    kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-    pair = make("diagnostic_msgs/msg/KeyValue")
-    status = kind(
-        level=kind.WARN if troubled else kind.OK,
-        name=f"{node_name}: estimator",
-        message="; ".join(troubled) or "running",
-        hardware_id="",
-        values=[pair(key=str(k), value=str(v)) for k, v in values.items()],
-    )
-    return make("diagnostic_msgs/msg/DiagnosticArray")(header=header(make, estimate.stamp_ns, ""), status=[status])
-
-
 def contact_topic(name: str) -> str:
     """`wrench/<contact>`, with a letter before a corner's number: a part of a ROS name must not begin with a digit."""
     return "/".join(["wrench", *(f"c{part}" if part[:1].isdigit() else part for part in name.split("/"))])

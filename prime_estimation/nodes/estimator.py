@@ -132,6 +132,7 @@ class EstimatorNode:
 
     def _with_status(self, estimate: Estimate) -> Estimate:
         s, troubles = estimate.status, self.health.troubles()
+        self.health.doubt = next((text for text in s.sensors if text.startswith("robot: ")), "")
         if self.sensors.inbound.trouble:
             troubles.setdefault("joint_states", self.sensors.inbound.trouble)
         sensors = [f"{name}: {troubles.pop(name)}" if name in troubles else name for name in s.sensors]

@@ -33,6 +33,7 @@ class Health:
     Attributes:
         refusal: why data that do come cannot be used (wrong robot); empty when they can.
         failure: of the solver, since the last estimate.
+        doubt: whether it is the robot of the model; empty when nothing speaks against it.
 
     Args:
         transport: asked for publishers and lost messages.
@@ -43,7 +44,7 @@ class Health:
         self._transport, self._name = transport, name
         self._streams: dict[str, _Stream] = {}
         self._period = time.monotonic()
-        self.refusal = self.failure = ""
+        self.refusal = self.failure = self.doubt = ""
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
         """A sensor is subscribed to; `required`: there is no estimate without it."""
@@ -96,8 +97,8 @@ class Health:
         troubles, complaint = self.troubles(), self.refusal or self.failure
         needed = [role for role in troubles if self._streams[role].required]
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        level = kind.ERROR if complaint or needed else kind.WARN if troubles else kind.OK
-        entries = [self._entry(make, "estimator", level, complaint or summary, values)]
+        level = kind.ERROR if complaint or needed else kind.WARN if troubles or self.doubt else kind.OK
+        entries = [self._entry(make, "estimator", level, complaint or self.doubt or summary, values)]
         for role, stream in self._streams.items():
             level = kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
             text = troubles.get(role, f"{stream.rate:.0f} Hz")
