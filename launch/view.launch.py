@@ -6,6 +6,7 @@ RViz gets the robot at its estimated posture, odometry with covariance, ground f
 has a frame of its own, `mocap_frame` and `mocap_origin` tie it to the estimator's world.
 """
 
+import re
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
@@ -18,6 +19,7 @@ from launch_ros.actions import Node
 SHARE = Path(get_package_share_directory("prime_estimation"))
 ROBOTS = sorted(p.stem for p in (SHARE / "config" / "robots").glob("*.yaml"))
 YES_NO = ["true", "false"]
+RVIZ_TOPICS = re.findall(r"Value: (/\S+)", (SHARE / "config" / "rviz" / "prime.rviz").read_text())  # those of its displays
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -28,6 +30,7 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),
+            DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
             DeclareLaunchArgument("use_sim_time", default_value="false", choices=YES_NO, description="take the time from /clock"),
             DeclareLaunchArgument("rviz", default_value="true", choices=YES_NO, description="RViz with robot, odometry, forces, inertia"),
             DeclareLaunchArgument("rqt", default_value="false", choices=YES_NO, description="rqt with mass, forces, solve time"),
@@ -41,6 +44,7 @@ def generate_launch_description() -> LaunchDescription:
                 package="prime_estimation",
                 executable="markers",
                 name="markers",
+                namespace=value("namespace"),
                 parameters=[sim_time],
                 condition=IfCondition(value("rviz")),
             ),
@@ -49,6 +53,7 @@ def generate_launch_description() -> LaunchDescription:
                 executable="rviz2",
                 arguments=["-d", str(SHARE / "config" / "rviz" / "prime.rviz")],
                 parameters=[sim_time],
+                remappings=[(topic, [value("namespace"), topic]) for topic in RVIZ_TOPICS],
                 condition=IfCondition(value("rviz")),
             ),
             ExecuteProcess(cmd=["rqt", "--force-discover", "--perspective-file", perspective], condition=IfCondition(value("rqt"))),
@@ -68,7 +73,8 @@ def robot_description(context) -> list:
             package="robot_state_publisher",
             executable="robot_state_publisher",
             parameters=[{"robot_description": urdf, "use_sim_time": sim_time}],
-            remappings=[("joint_states", "/prime/joint_states")],
+            namespace=LaunchConfiguration("namespace"),
+            remappings=[("joint_states", "prime/joint_states")],
             condition=IfCondition(LaunchConfiguration("rviz")),
         )
     ]

@@ -15,7 +15,7 @@ SWITCHES = {"mocap", "use_sim_time", "rviz", "rqt", "loop", "autostart"}
 EXPECTED = {
     "estimator": {"robot", "config", "mocap", "input", "namespace", "use_sim_time", "autostart", "rviz", "rqt"},
     "replay": {"bag", "robot", "config", "mocap", "namespace", "rate", "loop", "rviz", "rqt"},
-    "view": {"robot", "use_sim_time", "rviz", "rqt", "mocap_frame", "mocap_origin"},
+    "view": {"robot", "namespace", "use_sim_time", "rviz", "rqt", "mocap_frame", "mocap_origin"},
 }
 
 

@@ -19,7 +19,7 @@ from ..robot import Robot
 from ..transport.base import Qos, Transport
 
 log = logging.getLogger("prime.inertia_listener")
-TOPIC, TYPE = "/prime/inertial_parameters", "prime_estimation_msgs/msg/InertialParameters"
+TOPIC, TYPE = "prime/inertial_parameters", "prime_estimation_msgs/msg/InertialParameters"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class InertiaGate:
 class InertiaListenerNode:
     """The gate as a node: keeps a robot's model up to date and says what it has applied.
 
-    Topics: in `/prime/inertial_parameters`, out `~/applied` (std_msgs/UInt64, sequence, latched). Service `~/freeze` (std_srvs/SetBool).
+    Topics: in `prime/inertial_parameters`, out `~/applied` (std_msgs/UInt64, sequence, latched). Service `~/freeze` (std_srvs/SetBool).
     """
 
     def __init__(self, transport: Transport, robot: Robot, bounds: Bounds = Bounds(), rate: float = 50.0):

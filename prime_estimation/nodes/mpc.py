@@ -26,7 +26,7 @@ class MpcNode:
     """Solves at a fixed rate for the newest state; inertia is taken over between two solves.
 
     The posture found with the first complete state, with a level trunk, is the one to keep.
-    Topics: in `/prime/odometry`, `/prime/joint_states`, `/prime/inertial_parameters`; out `~/joint_commands` (sensor_msgs/JointState,
+    Topics: in `prime/odometry`, `prime/joint_states`, `prime/inertial_parameters`; out `~/joint_commands` (sensor_msgs/JointState,
     effort) and `~/contact_wrenches` (prime_estimation_msgs/ContactWrenches, planned forces). Service `~/freeze` (std_srvs/SetBool).
     """
 
@@ -41,8 +41,8 @@ class MpcNode:
         self._commands = transport.publish("~/joint_commands", "sensor_msgs/msg/JointState", Qos.STATE)
         self._wrenches = transport.publish("~/contact_wrenches", "prime_estimation_msgs/msg/ContactWrenches", Qos.STATE)
         transport.serve("~/freeze", "std_srvs/srv/SetBool", self._freeze)
-        transport.subscribe("/prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR)
-        transport.subscribe("/prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR)
+        transport.subscribe("prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR)
+        transport.subscribe("prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR)
         transport.subscribe(TOPIC, TYPE, lambda message, _: self.gate.offer(message), Qos.LATCHED)
         self._stopped = threading.Event()
         self._loop = threading.Thread(target=self._run, name="control", daemon=True)
