@@ -9,13 +9,12 @@ from pathlib import Path
 
 import crocoddyl
 import numpy as np
-from recordings import measurements, swapped
+from recordings import measurements
 
 from prime_estimation import _core
-from prime_estimation import full_information as full_information_module
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import full_information
+from prime_estimation.full_information import ITERATIONS, ROUNDS, sweep
 from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot
 from prime_estimation.window import Window
@@ -37,11 +36,10 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     """
     config = form_config(robot, "forward")
     estimator = Estimator(Robot(config.robot), config, mocap)
-    with swapped(full_information_module, ROUNDS=0):
-        window = full_information(estimator, measurements(bag, estimator.robot, config, end, mocap))
+    window, _ = sweep(estimator, measurements(bag, estimator.robot, config, end, mocap))
     initial, controls = [x.copy() for x in window.xs], [u.copy() for u in window.us]
-    for _ in range(full_information_module.ROUNDS):
-        window.solve(full_information_module.ITERATIONS)
+    for _ in range(ROUNDS):
+        window.solve(ITERATIONS)
     nq, nv = window.problem.nq, window.problem.nv
     windows = {}
     for form in FORMS:

@@ -21,6 +21,8 @@ VERBS = {
     "demo": "simulate a robot with a hidden payload, estimate it, show the result",
     "simulate": "make a recording of a simulated robot, with sensor noise and ground truth",
     "replay": "estimate from a recording",
+    "identify": "find mass, centre of mass and inertia of links from whole recordings",
+    "reconstruct": "turn a recording into annotated motion: trajectory, contact forces and states that obey the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "doctor": "say what is installed, and what is missing",
@@ -70,7 +72,7 @@ def _run(name: str, argv: list[str]) -> None:
 
 
 def _overview() -> argparse.ArgumentParser:
-    listing = "\n".join(f"  {name:<10} {text}" for name, text in VERBS.items())
+    listing = "\n".join(f"  {name:<11} {text}" for name, text in VERBS.items())
     parser = _Parser(
         prog="prime",
         usage="prime VERB [options]",

@@ -47,6 +47,7 @@ class RobotConfig:
     armature: float | dict = param(0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0)
     joint_friction: float | dict = param(0.0, "dry friction of the joints, one number or by joint", "Nm", 0.0)
     joint_damping: float | dict = param(0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0)
+    torque_scale: float = param(1.0, "reading of the torque sensors per true torque (see `prime identify --tare`)", "", 0.1, 10.0)
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
     estimated_links: list = param([], "moving links whose inertia is estimated (default: the base), or what locked joints fix to them")
     locked_joints: dict = param({}, "joints held at a fixed position, taken out of the model", "rad")
@@ -82,6 +83,8 @@ class NoiseConfig:
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
     torque_scale: float = param(0.008, "common relative error of the torques: systematic part of the mass interval", "", 0.0, 0.5)
+    torque_scale_spread: float = param(0.008, "relative difference of torque scale between legs: part of offline intervals", "", 0.0, 0.5)
+    joint_losses: float = param(0.1, "relative error of the joints' armature, friction, damping: part of offline intervals", "", 0.0, 2.0)
 
 
 @dataclass(frozen=True)

@@ -87,30 +87,51 @@ class Estimator:
         `solve` = False only moves the window, without an estimate: for a node that fell behind, with the next one already waiting.
         """
         began = time.perf_counter()
-        self._recent.append(measurement)
-        try:
-            if self.window is None:
-                if not self._start():
-                    return None
-            else:
-                self._shift(measurement)
-                if not solve:
-                    self._terrain.update(self.window)
-                    return None
-                self.window.solve(RECOVERY if self._legs_are_back(measurement) else self.config.estimator.iterations)
-            if self._watch.lost(self.window):
-                raise RuntimeError("the residuals do not fit the model")
-        except FAILURES as error:
-            if not self._restart(str(error)):
-                return None
+        if not self._improve(measurement, solve):
+            return None
         self.window.posterior()
-        self._terrain.update(self.window)
-        self._payload.update(self.window, self._weighing.held)
-        self._heads.append((measurement.stamp_ns, self.window.xs[-1]))
+        self._follow(measurement)
         elapsed_ms = 1e3 * (time.perf_counter() - began)
         estimate = self._report.estimate(self.window, measurement, self._watch, elapsed_ms, self._weighing.covariance)
         self._predictor.correct(estimate)
         return estimate
+
+    def advance(self, measurement: Measurement) -> bool:
+        """`update` without covariances and estimate, for those who only want the window; False while there is none."""
+        if not self._improve(measurement, True):
+            return False
+        self._follow(measurement)
+        return True
+
+    @property
+    def payload_changes(self) -> int:
+        """How often the payload detector has seen the inertia change since the last reset."""
+        return self._payload.alarms
+
+    def _improve(self, measurement: Measurement, solve: bool) -> bool:
+        """Move the window by a node and solve it; False without a (solved) window."""
+        self._recent.append(measurement)
+        try:
+            if self.window is None:
+                if not self._start():
+                    return False
+            else:
+                self._shift(measurement)
+                if not solve:
+                    self._terrain.update(self.window)
+                    return False
+                self.window.solve(RECOVERY if self._legs_are_back(measurement) else self.config.estimator.iterations)
+            if self._watch.lost(self.window):
+                raise RuntimeError("the residuals do not fit the model")
+        except FAILURES as error:
+            return self._restart(str(error))
+        return True
+
+    def _follow(self, measurement: Measurement) -> None:
+        """Adapt what is not solved for: ground heights at touch-down, the inertia's prior after a change of payload."""
+        self._terrain.update(self.window)
+        self._payload.update(self.window, self._weighing.held)
+        self._heads.append((measurement.stamp_ns, self.window.xs[-1]))
 
     def predict(self, sample: ImuSample) -> Estimate | None:
         """The newest estimate carried to an IMU sample: odometry at the rate of the IMU; None before the first estimate."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -16,48 +16,83 @@ from .types import Measurement
 from .window import Window
 
 ROUNDS, ITERATIONS = 20, 5  # the weights of slipping feet are renewed after every round
+TOLERANCE = 1e-7  # relative change of the cost
+RESTARTS = 2  # of the sliding window that are tolerated on the way
+LATE = 50  # nodes that a motion capture pose may come late
+
+
+def never() -> bool:
+    """Nobody wants to stop."""
+    return False
 
 
 def full_information(estimator: Estimator, measurements: Iterable[Measurement]) -> Window:
-    """Window over all measurements from the first complete one on, converged.
+    """Window over all measurements from the first complete one on, converged, with the estimator's own model and noise.
 
     The sliding window's smoothed states are its initial guess: from there a multiple-shooting solution takes a handful of
     iterations, however long the data. Parameters are constant over the whole span (no random walk).
 
     Args:
         estimator: a fresh estimator; its problem defines models and noise.
-        measurements: of consecutive nodes.
+        measurements: of all nodes, in order.
 
     Raises:
         InitializationError: the sliding window could not be carried through the data.
     """
-    problem = estimator.problem
-    ms = {m.stamp_ns: m for m in measurements}
-    states, controls = {}, {}
-    for m in ms.values():
-        if estimator.update(m) is None and states:
-            raise InitializationError("full information: the sliding window was lost on the way", m)
-        if estimator.window is not None:
-            states.update(zip(estimator.window.stamps, estimator.window.xs))
-            controls.update(zip(estimator.window.stamps, estimator.window.us))
-    if len(states) < 2:
-        raise InitializationError("full information: too few measurements for a start", len(ms))
-    stamps = sorted(states)
-    inputs = state_inputs(problem, [ms[t] for t in stamps])
-    for given, t in zip(inputs, stamps[1:]):
-        problem.dynamics_input(given, ms[t])
-    for t in stamps:
-        give_poses(problem, ms[t].mocap, inputs, stamps)
-    first = 2 * problem.nv + problem.nq - problem.nv
-    xs = [np.concatenate([states[t][:first], states[stamps[-1]][first:]]) for t in stamps]
-    root = prior_root(problem, any(m.mocap for m in ms.values()))
-    reference = np.concatenate([xs[0][:first], estimator.prior_parameters])
-    arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
-    window = Window(problem, arrival, inputs, stamps, xs, [controls[t] for t in stamps[:-1]])
+    window, _ = sweep(estimator, measurements)
     cost = np.inf
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)
-        if abs(cost - window.solver.cost) < 1e-7 * cost:
+        if abs(cost - window.solver.cost) < TOLERANCE * cost:
             break
         cost = window.solver.cost
     return window
+
+
+def sweep(
+    estimator: Estimator, measurements: Iterable[Measurement], progress: Callable[[float], None] = lambda fraction: None, stop=never
+) -> tuple[Window, list[int]]:
+    """The sliding window through all measurements: its smoothed states as a window over all nodes, not yet solved.
+
+    Returns:
+        The window, and the stamps at which the payload detector saw the inertia change.
+    """
+    ms = {m.stamp_ns: m for m in measurements}
+    states, controls, changes, alarms = {}, {}, [], 0
+    for k, m in enumerate(ms.values()):
+        running = estimator.advance(m)
+        restarts, why = estimator.last_restart
+        if restarts > RESTARTS or (restarts and not running and states):
+            raise InitializationError(f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of the torques?", m)
+        if running:
+            newest = slice(None) if not states else slice(-estimator.window.size - 1, None)
+            states.update(zip(estimator.window.stamps[newest], estimator.window.xs[newest]))
+            controls.update(zip(estimator.window.stamps[newest], estimator.window.us[newest]))
+            if estimator.payload_changes > alarms:
+                changes.append(m.stamp_ns)
+            alarms = estimator.payload_changes  # counts from zero again after a restart
+        if k % 20 == 0:
+            progress(k / len(ms))
+            if stop():
+                raise KeyboardInterrupt
+    if len(states) < 2:
+        raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
+    return assemble(estimator, [ms[t] for t in sorted(states)], states, controls), changes
+
+
+def assemble(estimator: Estimator, ms: list[Measurement], states: dict[int, np.ndarray], controls: dict[int, np.ndarray]) -> Window:
+    """One window over the given measurements, with the smoothed states (by stamp) as its guess."""
+    problem = estimator.problem
+    stamps = [m.stamp_ns for m in ms]
+    inputs = state_inputs(problem, ms)
+    for given, after in zip(inputs, ms[1:]):
+        problem.dynamics_input(given, after)
+    for k, m in enumerate(ms):
+        near = slice(max(0, k - LATE), k + 1)
+        give_poses(problem, m.mocap, inputs[near], stamps[near])
+    first = problem.nq + problem.nv
+    xs = [np.concatenate([states[t][:first], states[stamps[-1]][first:]]) for t in stamps]
+    root = prior_root(problem, any(m.mocap for m in ms))
+    reference = np.concatenate([xs[0][:first], estimator.prior_parameters])
+    arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
+    return Window(problem, arrival, inputs, stamps, xs, [controls[t] for t in stamps[:-1]])

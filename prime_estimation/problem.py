@@ -124,7 +124,7 @@ class Problem:
         noise = self.config.noise
         joint = np.full(self.nj, noise.joint_unmeasured)
         if m is not None and m.torque is not None:
-            node.torque = m.torque
+            node.torque = m.torque / self.config.robot.torque_scale
             joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
         base_factor, contact_factor = 1.0, 1.0
         if m is not None and m.torque is None:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from .errors import DataError
 from .io.bag import LOWSTATE, ROLES, BagReader, describe_topics, find_sensor_topics
@@ -12,7 +13,8 @@ from .io.messages import Inbound
 from .io.typestore import typestore
 from .io.unitree import FAMILIES, LowStateReader
 from .robot import Robot
-from .types import Sample
+from .sync import Synchronizer
+from .types import Measurement, Sample
 
 _IN_LOWSTATE = ("joint_states", "imu")
 
@@ -53,6 +55,53 @@ def sensor_samples(bag: BagReader, topics: Mapping[str, str], inbound: Inbound) 
             sample = inbound.sample(part_role, part, arrival_ns)
             if sample is not None:
                 yield arrival_ns, sample
+
+
+def measurements(
+    bag_path: str | Path,
+    robot: Robot,
+    step: float,
+    *,
+    mocap: bool = True,
+    topics: Mapping[str, str] | None = None,
+    span: tuple[float, float] = (0.0, float("inf")),
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> list[Measurement]:
+    """All measurements of a bag, one per node.
+
+    Args:
+        bag_path: rosbag2 folder, MCAP or sqlite3 file.
+        robot: names of the joints.
+        step: time between nodes [s].
+        mocap: use motion capture if the bag has it.
+        topics: sensor topics by role, where they cannot be found by type and name.
+        span: first and last second of the bag that are used, from its beginning.
+        progress: called now and then with the fraction read.
+
+    Raises:
+        DataError: the bag cannot be used or does not fit the robot.
+    """
+    with BagReader(bag_path) as bag:
+        used = choose_topics(bag, robot, mocap, topics)
+        inbound, out = Inbound(robot.joint_names), []
+        sync = Synchronizer(round(step * 1e9), robot.nj, use_mocap="mocap" in used, use_imu=robot.imu_joint is not None)
+        whole = max(1, bag.end_ns - bag.start_ns)
+        for arrival_ns, sample in sensor_samples(bag, used, inbound):
+            seconds = 1e-9 * (arrival_ns - bag.start_ns)
+            if seconds > span[1]:
+                break
+            if seconds < span[0]:
+                continue
+            sync.push(sample)
+            while (measurement := sync.pop()) is not None:
+                out.append(measurement)
+                if len(out) % 50 == 0:
+                    progress(min(1.0, 1e9 * seconds / whole))
+        if not out:
+            inbound.check_joints_seen()
+            why = "joint states and IMU do not overlap, or are too short"
+            raise DataError(f"{bag.path} holds no complete node of {step:g} s: {why}", bag_path)
+        return out
 
 
 def _lowstate_reader(bag: BagReader, topics: Mapping[str, str], inbound: Inbound):

@@ -48,7 +48,7 @@ class Watch:
         if not np.all(np.isfinite(head)) or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0:
             return True
         residuals = np.array([data.r for data in window.data])
-        for name, rows in _rows(window).items():
+        for name, rows in rows_by_sensor(window).items():
             active = residuals[:, rows]
             active = active[active != 0.0]  # a reading that is absent has the residual zero
             if active.size:
@@ -86,7 +86,7 @@ class Watch:
         return ""
 
 
-def _rows(window: Window) -> dict[str, slice]:
+def rows_by_sensor(window: Window) -> dict[str, slice]:
     """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
     problem = window.problem
     sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12, "accelerometer": 3}

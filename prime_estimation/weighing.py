@@ -43,7 +43,7 @@ class Weighing:
             self._hold(window, self._prior if self._blind else self._known(window))
 
     def update(self, window: Window, m: Measurement) -> None:
-        """Look at the measurement that is about to move the window, whose posterior is known."""
+        """Look at the measurement that is about to move the window."""
         self._blind = window.size if m.torque is None else max(0, self._blind - 1)
         self._settle(window)
 
@@ -56,6 +56,7 @@ class Weighing:
     def _settle(self, window: Window) -> None:
         wanted = self.frozen or self._blind > 0
         if wanted and not self.held:
+            window.posterior()
             self._hold(window, self._known(window))
         elif self.held and not wanted:
             self.covariance = None

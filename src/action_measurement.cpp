@@ -95,7 +95,7 @@ void ActionMeasurement::solveDynamics(Data& d, const ConstRef& x, const ConstRef
   auto& dyn = d.dynamics;
   d.force = u.head(nv_);
   d.force.tail(nj_) += input->torque;
-  const bool moved = setParameters(d, x);
+  const bool moved = setParameters(d, x) || dyn.law_now.kappa != dynamics->options.law.kappa;
   if (d.solved && !moved && dyn.q == q && dyn.v == v && dyn.force == d.force && dyn.xi == xi) return;
   // the last solution of the same node is the best start; after a failure or for another node it is the velocity
   if (d.solved && d.input == input.get())

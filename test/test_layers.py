@@ -15,7 +15,7 @@ ORDER = """
     stream sync io
     config robot inertia contact mount
     problem window start terrain payload weighing watch predict report estimator full_information
-    metrics evaluate outputs recorded replay
+    metrics evaluate outputs recorded replay identify
     transport simulate viz
     nodes commands cli
 """.split()
@@ -31,7 +31,7 @@ ONLY = {
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
 FORBIDDEN = {
     **{room: {"io", "sync", "stream"} for room in ORDER[ORDER.index("config") : ORDER.index("full_information") + 1]},
-    **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "simulate", "viz")},
+    **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "identify", "simulate", "viz")},
     "simulate": {"estimator", "window", "problem", "nodes", "transport"},
 }
 # Packages that not every installation has, and the only places that may name them.
@@ -40,6 +40,8 @@ OUTSIDERS = {
     "cyclonedds": ("transport/dds.py", "transport/dds_types.py"),
     "mujoco": ("simulate/",),
     "matplotlib": ("viz/",),
+    "cvxpy": ("identify/least_squares.py",),
+    "clarabel": ("identify/least_squares.py",),
     "tf_transformations": ("nodes/", "transport/ros.py"),
 }
 

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -32,6 +34,26 @@ def progress_bar(args: argparse.Namespace, text: str) -> Iterator[Callable[[floa
         yield lambda fraction: progress.update(task, completed=fraction)
 
 
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Yields a function that says whether Ctrl-C was pressed: once ends the work properly, twice at once."""
+    pressed = []
+
+    def note(*_) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(True)
+
+    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def warn(text: str) -> None:
     """One line on stderr about something that went on all the same."""
     print(f"warning: {text}", file=sys.stderr)
@@ -55,7 +77,7 @@ def table(title: str, rows: Mapping[str, object], columns: tuple[str, ...] = ())
         out.add_column(column, justify="left" if words else "right")
     for name, value in rows.items():
         values = value if isinstance(value, (list, tuple)) and columns else [value]
-        out.add_row(name, *(Text(number(v)) for v in values))  # Text: brackets are no markup
+        out.add_row(Text(name), *(Text(number(v)) for v in values))  # Text: brackets are no markup
     return out
 
 

@@ -38,10 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="OUT.mcap", help="output bag")
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
     parser.add_argument("--realtime", action="store_true", help="pace the input as it was recorded")
+    add_topic_argument(parser)
+    add_progress_argument(parser)
+
+
+def add_topic_argument(parser: argparse.ArgumentParser) -> None:
+    """`--topic`, for `topics_of`."""
     parser.add_argument(
         "--topic", action="append", default=[], metavar="SENSOR=NAME", help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})"
     )
-    add_progress_argument(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
@@ -64,7 +69,7 @@ def run(args: argparse.Namespace) -> dict:
             out,
             mocap=not args.no_mocap,
             realtime=args.realtime,
-            topics=_topics(args.topic),
+            topics=topics_of(args),
             progress=progress,
             observer=keep,
         )
@@ -115,7 +120,9 @@ def _figures(out: Path, bag: str, folder: RunFolder) -> list[str]:
     return [str(p) for p in save_figures(out, bag, folder.path / "figures", Path(bag).name)]
 
 
-def _topics(pairs: list[str]) -> dict[str, str]:
+def topics_of(args: argparse.Namespace) -> dict[str, str]:
+    """Topics that the user named, by sensor."""
+    pairs = args.topic
     broken = [p for p in pairs if "=" not in p]
     if broken:
         raise ConfigError(f"--topic wants SENSOR=NAME, got '{broken[0]}'", broken)

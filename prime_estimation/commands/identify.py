@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime identify`: inertial parameters from whole recordings."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from dataclasses import asdict
+from pathlib import Path
+
+from ..config import Config
+from ..errors import ConfigError, PrimeError
+from ..identify.fusion import check_agreement, fuse, repeatability
+from ..identify.held_out import cross_validate, leave_one_out
+from ..identify.least_squares import baseline
+from ..identify.outcome import Outcome
+from ..identify.single import STEP, Run, identify_run
+from ..identify.tare import tare, write_tare
+from ..robot import Robot
+from .console import add_progress_argument, interruptible, progress_bar, say, table, warn
+from .replay import add_topic_argument, topics_of
+
+DESCRIPTION = """Identify mass, centre of mass and rotational inertia of chosen links from one or several recordings.
+
+All data of a recording are estimated at once (trajectory, contact forces, friction, inertia). DIR gets the patched URDF, a YAML for
+the live node, identification.json and report.html. What the motion did not excite is said to be not observable. Ctrl-C ends the
+iterations and keeps the last iterate."""
+EXAMPLES = [
+    "prime identify recordings/go2_payload3 --robot go2 --links base --out identified",
+    "prime identify run1 run2 run3 --robot go2 --links base --held-out run4 --out identified",
+    "prime identify loaded_with_5kg --robot go2 --tare 21.085 --out tared",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """BAGs and options."""
+    parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap or .db3 file")
+    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
+    parser.add_argument(
+        "--links", nargs="+", metavar="LINK", help="moving links to identify (default: those of the robot's YAML, or the base)"
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
+    parser.add_argument("--held-out", metavar="BAG", help="recording of the same robot that is only used to check the result")
+    parser.add_argument(
+        "--tare", type=float, metavar="KG", help="the robot's known total mass: fix torque scale and friction, and write them to its YAML"
+    )
+    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    parser.add_argument("--step", type=float, default=STEP, metavar="S", help=f"time between nodes (default: {STEP:g})")
+    parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="use the recordings from this second on")
+    parser.add_argument("--to", dest="end", type=float, default=float("inf"), metavar="S", help="... up to this second")
+    parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
+    add_topic_argument(parser)
+    add_progress_argument(parser)
+
+
+def run(args: argparse.Namespace) -> dict:
+    """Identify, write the results, print them."""
+    config = configured(args)
+    robot = Robot(config.robot)
+    out = Path(args.out)
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"--out wants a folder, {out} is a file", out)
+    if args.tare is not None:
+        return _tare(args, config, robot)
+    held_out = [args.held_out] if args.held_out else []
+    runs = [_identify(args, bag, robot, config) for bag in [*args.bags, *held_out]]
+    validation = runs.pop() if held_out else None
+    check_agreement(runs)
+    outcome = Outcome(robot, config, runs, fuse([r.posterior for r in runs]), notices=[n for r in runs for n in r.notices])
+    outcome.held_out = _validate(runs, validation, outcome)
+    try:
+        outcome.baseline = baseline([r.result.window for r in runs], outcome.posterior)
+    except PrimeError as error:
+        outcome.notices.append(str(error))
+    files = outcome.write(out)
+    if importlib.util.find_spec("matplotlib") is None:
+        outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
+    else:
+        from ..viz.identification import write_report
+
+        files["report"] = str(write_report(outcome, out))
+    report(args, outcome)
+    say(args, "wrote " + ", ".join(files.values()))
+    return {**outcome.to_dict(), "files": files}
+
+
+def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
+    """`--tare`: torque scale and friction of the robot's YAML."""
+    if len(args.bags) > 1:
+        raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
+    found = tare(_identify(args, args.bags[0], robot, config), args.tare)
+    path = write_tare(found, robot, config, args.robot, args.out)
+    result = {**asdict(found), "files": {"yaml": str(path)}}
+    rows = {
+        "torque scale": [found.torque_scale, found.torque_scale_stddev],
+        "friction": [found.friction, found.friction_stddev],
+        "total mass before [kg]": [found.mass_before, None],
+    }
+    say(args, table(f"tare with {found.mass_known:g} kg", rows, ("value", "stddev")), f"wrote {path}; use it as --robot {path}")
+    return result
+
+
+def configured(args: argparse.Namespace) -> Config:
+    """Configuration of the robot with the command line's changes."""
+    changes: dict = {"estimator": {"step": args.step}}
+    if args.links:
+        changes["robot"] = {"estimated_links": list(dict.fromkeys(args.links))}
+    return Config.load(args.robot, args.config).updated(changes, "command line")
+
+
+def _identify(args: argparse.Namespace, bag: str, robot: Robot, config: Config) -> Run:
+    with progress_bar(args, Path(bag).name) as progress, interruptible() as stop:
+        options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end))
+        return identify_run(bag, robot, config, **options, progress=progress, stop=stop)
+
+
+def _validate(runs: list[Run], validation: Run | None, outcome: Outcome) -> list[dict]:
+    if validation is not None:
+        return [cross_validate(validation, outcome.posterior)]
+    return leave_one_out(runs, fuse) if len(runs) > 1 else []
+
+
+def report(args: argparse.Namespace, outcome: Outcome) -> None:
+    """Tables for people."""
+    for notice in outcome.notices:
+        warn(notice)
+    for r in outcome.runs:
+        state = "converged" if r.result.converged else "NOT converged"
+        effort = f"{r.nodes} nodes, {len(r.result.history)} iterations in {r.result.seconds:.1f} s, {state}"
+        say(args, f"{r.name}: {effort}; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}")
+    for link in outcome.posterior.links:
+        say(args, _link_table(outcome, link))
+        worst = [d for d in outcome.posterior_directions(link) if not d.observed]
+        for d in worst:
+            say(args, f"not observable: {d.words} (posterior {100 * d.shrinkage:.0f} % of the prior's width). To excite it: {d.motion}.")
+    causes = outcome.to_dict()["error_budget"]
+    for link in outcome.posterior.links:
+        rows = {cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()}
+        say(
+            args,
+            table(
+                f"error budget of {link}: what one standard deviation of each does",
+                rows,
+                ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"),
+            ),
+        )
+    if len(outcome.runs) > 1:
+        for link, rows in repeatability(outcome.runs).items():
+            shown = {f"{name} [{v['unit']}]": [v["mean"], v["spread"], v["promised"]] for name, v in rows.items()}
+            say(args, table(f"repeatability of {link} over {len(outcome.runs)} recordings", shown, ("mean", "spread", "promised stddev")))
+    for v in outcome.held_out or []:
+        rows = {
+            k: [v[w][k] for w in ("nominal", "identified", "own")]
+            for k in ("cost_per_node", "base_force_rms_N", "base_moment_rms_Nm", "joint_torque_rms_Nm")
+        }
+        say(args, table(f"held out: {v['run']}", rows, ("nominal", "identified from the others", "from itself")))
+
+
+def _link_table(outcome: Outcome, link: str):
+    rows = {}
+    for i, q in enumerate(outcome.posterior.quantities(link)):
+        low, high = q.interval
+        others = [outcome.baseline_psi(method, link)[i] for method in outcome.baseline]
+        value = q.value if q.observable else "not observable"
+        rows[f"{q.name} [{q.unit}]"] = [value, f"[{low:.4g}, {high:.4g}]", q.statistical, q.systematic, q.prior, *others]
+    columns = ("identified", "95 % interval", "statistical", "systematic", "URDF", *outcome.baseline)
+    return table(f"{link}", rows, columns)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Several recordings of the same robot as one: information adds up, the prior counts once; contradictions are refused."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ..errors import DataError
+from .posterior import Posterior, Quantity
+from .single import Run
+
+CONTRADICTION = 4.0  # standard deviations between two recordings
+COMMON = 0.5  # share of the systematic errors that differs between recordings of one robot
+CHECKED = ("mass", "com x", "com y", "com z")
+
+
+def fuse(posteriors: list[Posterior]) -> Posterior:
+    """One posterior of all, each of which was computed with the same prior.
+
+    In coordinates z whitened by the prior (theta = theta_0 + L z) a posterior has the information W_i >= 1, of which W_i - 1 came from
+    its data. Then W = 1 + sum (W_i - 1), z = W^-1 sum W_i z_i. Systematic errors do not average out: their weighted mean stays.
+    """
+    first = posteriors[0]
+    if len(posteriors) == 1:
+        return first
+    root, n = first.prior_root, len(first.theta)
+    total, vector, weights = np.eye(n), np.zeros(n), []
+    for p in posteriors:
+        whitened = np.linalg.solve(root, np.linalg.solve(root, p.covariance).T)
+        information = np.linalg.inv(0.5 * (whitened + whitened.T))
+        values, vectors = np.linalg.eigh(information - np.eye(n))
+        data = (vectors * np.maximum(values, 0.0)) @ vectors.T  # round-off must not take away what the prior knows
+        total += data
+        vector += (data + np.eye(n)) @ np.linalg.solve(root, p.theta - p.prior)
+        weights.append(np.trace(p.covariance) ** -1)
+    covariance = root @ np.linalg.inv(total) @ root.T
+    theta = first.prior + root @ np.linalg.solve(total, vector)
+    share = np.array(weights) / sum(weights)
+    causes = dict.fromkeys(cause for p in posteriors for cause in p.budget)
+    budget = {c: sum(s * p.budget.get(c, 0.0) for s, p in zip(share, posteriors)) for c in causes}
+    return Posterior(first.links, theta, covariance, first.prior, root, budget, first.manifold)
+
+
+def check_agreement(runs: list[Run]) -> None:
+    """DataError when two recordings say different things about mass or centre of mass of a link."""
+    for a, b in combinations(runs, 2):
+        for link in a.posterior.links:
+            for p, q in zip(a.posterior.quantities(link), b.posterior.quantities(link)):
+                if p.name not in CHECKED or not (p.observable and q.observable):
+                    continue
+                limit = CONTRADICTION * np.linalg.norm([_own_stddev(p), _own_stddev(q)])
+                if abs(p.value - q.value) > limit:
+                    said, other = (f"{x.value:.4g} +- {x.stddev:.2g} {x.unit} in {run.name}" for x, run in ((p, a), (q, b)))
+                    raise DataError(
+                        f"the recordings contradict each other: {p.name} of {link} is {said} but {other}. "
+                        "Another payload? Identify them one by one",
+                        (a.name, b.name),
+                    )
+
+
+def _own_stddev(q: Quantity) -> float:
+    return float(np.hypot(q.statistical, COMMON * q.systematic))
+
+
+def repeatability(runs: list[Run]) -> dict[str, dict[str, dict[str, float]]]:
+    """By link and quantity: mean over the recordings, standard deviation between them, and the one that the intervals promise."""
+    out: dict = {}
+    for link in runs[0].posterior.links:
+        columns = zip(*(run.posterior.quantities(link) for run in runs))
+        out[link] = {
+            c[0].name: {
+                "unit": c[0].unit,
+                "mean": float(np.mean([q.value for q in c])),
+                "spread": float(np.std([q.value for q in c], ddof=1)),
+                "promised": float(np.sqrt(np.mean([_own_stddev(q) ** 2 for q in c]))),
+            }
+            for c in columns
+        }
+    return out

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""All results of an identification in one place, and as files: JSON, URDF, YAML for the live node."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import yaml
+
+from ..config import Config
+from ..inertia import inertia_about_com
+from ..io.trajectory import versions
+from ..robot import Robot
+from .fusion import repeatability
+from .observability import Direction, directions
+from .posterior import Posterior, to_psi
+from .single import Run
+from .urdf import patch_urdf
+
+
+@dataclass
+class Outcome:
+    """What `prime identify` found.
+
+    Attributes:
+        runs: one per recording. posterior: of all together.
+        baseline: dynamic parameters (10,) by link, by method; empty when it could not be computed.
+        held_out: fit of recordings that were not used, with the nominal, identified and their own best inertia.
+        notices: what the user should know.
+    """
+
+    robot: Robot
+    config: Config
+    runs: list[Run]
+    posterior: Posterior
+    baseline: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    held_out: list[dict] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def inertias(self) -> dict[str, np.ndarray]:
+        """Dynamic parameters (10,) by link."""
+        return {link: self.posterior.pi(link) for link in self.posterior.links}
+
+    def posterior_directions(self, link: str) -> list[Direction]:
+        """Eigen-directions of a link, worst known first."""
+        return directions(self.posterior, link)
+
+    def baseline_psi(self, method: str, link: str) -> np.ndarray:
+        """(mass, com, tensor about the com) of the baseline."""
+        return to_psi(self.baseline[method][link])
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        p = self.posterior
+        links = {
+            link: {
+                "quantities": {q.name: q.to_dict() for q in p.quantities(link)},
+                "dynamic_parameters": p.pi(link).tolist(),
+                "box": equivalent_box(p.pi(link)),
+                "directions": [d.to_dict() for d in directions(p, link)],
+                "baseline": {method: bodies[link].tolist() for method, bodies in self.baseline.items()},
+            }
+            for link in p.links
+        }
+        budget = {cause: {link: _psi_shift(p, link, shift) for link in p.links} for cause, shift in p.budget.items()}
+        return {
+            "robot": self.robot.name,
+            "links": links,
+            "error_budget": budget,
+            "runs": [_run_dict(run) for run in self.runs],
+            "repeatability": repeatability(self.runs) if len(self.runs) > 1 else None,
+            "held_out": self.held_out,
+            "notices": self.notices,
+            "versions": versions(),
+        }
+
+    def write(self, folder: Path) -> dict[str, str]:
+        """Write <robot>.urdf, <robot>.yaml and identification.json; returns their paths by kind."""
+        folder.mkdir(parents=True, exist_ok=True)
+        urdf = folder / f"{self.robot.name}.urdf"
+        self.notices += patch_urdf(self.robot, self.inertias, urdf)
+        files = {"urdf": urdf, "yaml": folder / f"{self.robot.name}.yaml", "json": folder / "identification.json"}
+        files["yaml"].write_text(self.live_yaml(urdf))
+        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        return {kind: str(path) for kind, path in files.items()}
+
+    def live_yaml(self, urdf: Path) -> str:
+        """The robot's YAML with the patched URDF, for `prime node --robot FILE`, `prime replay --robot FILE`."""
+        content = self.config.to_dict()
+        content["robot"]["urdf"] = str(urdf.resolve())
+        lines = ["# Written by `prime identify`. 95 % intervals:"]
+        for link in self.posterior.links:
+            for q in self.posterior.quantities(link)[:4]:
+                low, high = q.interval
+                lines.append(
+                    f"#   {link} {q.name}: {q.value:.5g} [{low:.5g}, {high:.5g}] {q.unit}" + ("" if q.observable else ", not observable")
+                )
+        return "\n".join(lines) + "\n" + yaml.safe_dump({k: content[k] for k in ("robot", "noise", "estimator")}, sort_keys=False)
+
+
+def equivalent_box(pi: np.ndarray) -> dict:
+    """The homogeneous box with the same inertia: edges [m], centre in the link frame [m], axes (columns) in the link frame."""
+    moments, axes = np.linalg.eigh(inertia_about_com(pi))
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    edges = np.sqrt(np.maximum(6.0 / pi[0] * (moments.sum() - 2.0 * moments), 0.0))
+    rpy = pin.rpy.matrixToRpy(axes)
+    return {"edges": edges.tolist(), "centre": (pi[1:4] / pi[0]).tolist(), "axes": axes.tolist(), "rpy": rpy.tolist()}
+
+
+def _psi_shift(p: Posterior, link: str, shift: np.ndarray) -> dict[str, float]:
+    i = p.links.index(link)
+    pi, d = p.pi(link), shift[10 * i : 10 * i + 10]
+    com = (d[1:4] - pi[1:4] / pi[0] * d[0]) / pi[0]
+    return dict(zip(("mass", "com x", "com y", "com z"), [float(d[0]), *map(float, com)]))
+
+
+def _run_dict(run: Run) -> dict:
+    p = run.posterior
+    return {
+        "name": run.name,
+        "span_s": list(run.span),
+        "nodes": run.nodes,
+        "iterations": len(run.result.history),
+        "converged": run.result.converged,
+        "solve_seconds": run.result.seconds,
+        "friction": {"value": run.friction[0], "stddev": run.friction[1]},
+        "residuals_nominal": run.before.to_dict(),
+        "residuals_identified": run.after.to_dict(),
+        "quantities": {link: {q.name: q.to_dict() for q in p.quantities(link)} for link in p.links},
+    }

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A recording as annotated motion: dynamically consistent trajectory, contact forces and states at every node, for data sets.
+
+Of each node k: configuration q_k, velocity of the middle of the neighbouring steps, acceleration (v_k+1 - v_k)/dt, motor torque, contact
+forces, and what the dynamics need besides (`unexplained`):  M a + h(q, v) + losses = S^T torque + unexplained + sum J^T force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..io.bag import BagWriter
+from ..outputs import Outputs
+from ..report import CONTACT_SHARE, SLIP_SPEED
+from ..robot import Robot
+from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
+from ..window import Window
+from .posterior import SHRUNK, Posterior
+from .residuals import unexplained
+from .solution import Solution
+
+
+def motion(window: Window) -> dict[str, np.ndarray]:
+    """Arrays over the n nodes that have a successor: SI units, world axes for forces and points, base axes for the base's velocity."""
+    problem = window.problem
+    nq, nv, nj, nc = problem.nq, problem.nv, problem.nj, problem.dynamics.nc
+    xs = np.array(window.xs)
+    v = xs[:, nq : nq + nv]
+    w = unexplained(window)
+    torque = np.array([given.torque for given in window.inputs[:-1]])
+    out = {
+        "stamp_ns": np.array(window.stamps[:-1]),
+        "q": xs[:-1, :nq],
+        "v": 0.5 * (v[1:] + v[:-1]),
+        "a": np.diff(v, axis=0) / problem.dt,
+        "torque": torque + w[:, nv - nj :],
+        "unexplained": np.concatenate([w[:, : nv - nj], np.zeros_like(torque)], axis=1),
+    }
+    if nc:
+        kinematics = [node.contact_kinematics(data) for node, data in zip(window.nodes, window.data)]
+        out["contact_force"] = np.array([node.contact_forces(data)[0] for node, data in zip(window.nodes, window.data)]).reshape(-1, nc, 3)
+        out["contact_point"] = np.array([k["points"] for k in kinematics])
+        speed = np.linalg.norm(np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)[:, :, :2], axis=2)
+        loaded = out["contact_force"][:, :, 2] > CONTACT_SHARE * 9.81 * problem.robot.total_mass
+        out["contact_state"] = np.where(
+            ~loaded, ContactState.OPEN, np.where(speed > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
+        )
+    return out
+
+
+def write_npz(path: Path, window: Window, arrays: dict[str, np.ndarray]) -> None:
+    """The arrays of `motion` with names of joints, contacts and links, and the dynamic parameters of the estimated links."""
+    robot = window.problem.robot
+    names = {"joint_names": robot.joint_names, "contact_names": [c.name for c in robot.contacts], "links": list(robot.estimated_links)}
+    pi = np.array([pi for pi, _ in window.problem.inertias(window.xs[-1])]).reshape(-1, 10)
+    np.savez_compressed(
+        path, **arrays, **{k: np.array(v, dtype=str) for k, v in names.items()}, dynamic_parameters=pi, dt=window.problem.dt
+    )
+
+
+def write_mcap(
+    path: Path, result: Solution, arrays: dict[str, np.ndarray], progress: Callable[[float], None] = lambda f: None
+) -> int:
+    """The same as the topics of `prime replay` (`/prime/odometry`, `/prime/contact_wrenches`, ...); returns the number of nodes."""
+    problem = result.window.problem
+    with BagWriter(path) as writer:
+        outputs = Outputs(problem.robot, problem.config.estimator, writer.message_class)
+        for topic, kind in outputs.topics().items():
+            writer.add_topic(_absolute(topic), kind)
+        n = 0
+        for n, estimate in enumerate(estimates(result, arrays), 1):
+            for topic, message in outputs.messages(estimate):
+                writer.write(_absolute(topic), estimate.stamp_ns, message)
+            if n % 50 == 0:
+                progress(n / result.window.size)
+    return n
+
+
+def _absolute(topic: str) -> str:
+    return topic if topic.startswith("/") else f"/prime/{topic}"
+
+
+def estimates(result: Solution, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
+    """Smoothed states as the estimates that the online estimator would publish; forces are those of the node before."""
+    window = result.window
+    problem = window.problem
+    robot: Robot = problem.robot
+    nq, nv, nj = problem.nq, problem.nv, problem.nj
+    theta, covariance = result.parameters("theta")
+    bodies = _bodies(Posterior.of_problem(problem, theta, covariance))
+    fixed = robot.total_mass - sum(robot.model.inertias[robot.link_joint(link)].mass for link in robot.estimated_links)
+    mass = fixed + sum(b.mass for b in bodies)
+    systematic = problem.config.noise.torque_scale * mass
+    stddev = float(np.hypot(np.sqrt(sum(b.mass_stddev**2 for b in bodies)), systematic))
+    status = SolverStatus(0.0, 0.0, len(result.history), float(window.solver.cost), float(window.solver.largest_gap), window.size)
+    for k in range(1, window.size):
+        q, v = arrays["q"][k], arrays["v"][k]
+        P = window.solver.posterior(k + 1)
+        yield Estimate(
+            stamp_ns=int(window.stamps[k]),
+            position_world=q[:3].copy() if problem.floating else np.zeros(3),
+            quat_world_base=q[3:7].copy() if problem.floating else np.array([0.0, 0.0, 0.0, 1.0]),
+            linear_velocity_base=v[:3].copy() if problem.floating else np.zeros(3),
+            angular_velocity_base=v[3:6].copy() if problem.floating else np.zeros(3),
+            pose_covariance=P[:6, :6].copy() if problem.floating else np.zeros((6, 6)),
+            twist_covariance=P[nv : nv + 6, nv : nv + 6].copy() if problem.floating else np.zeros((6, 6)),
+            joint_position=robot.positions(window.xs[k][:nq]),
+            joint_velocity=window.xs[k][nq + nv - nj : nq + nv].copy(),
+            joint_torque=arrays["torque"][k - 1].copy(),
+            contacts_stamp_ns=int(window.stamps[k - 1]),
+            contacts=_contacts(robot, arrays, k - 1),
+            bodies=bodies,
+            total_mass=float(mass),
+            total_mass_stddev=stddev,
+            status=status,
+        )
+
+
+def _bodies(posterior: Posterior) -> tuple[BodyInertia, ...]:
+    out = []
+    for link in posterior.links:
+        quantities = posterior.quantities(link)
+        com = np.array([q.stddev for q in quantities[1:4]])
+        observable = quantities[0].stddev < SHRUNK * quantities[0].prior_stddev
+        out.append(BodyInertia(link, posterior.pi(link), posterior.pi_covariance(link), quantities[0].stddev, com, observable))
+    return tuple(out)
+
+
+def _contacts(robot: Robot, arrays: dict[str, np.ndarray], k: int) -> tuple[ContactEstimate, ...]:
+    out = []
+    for i, contact in enumerate(robot.contacts):
+        state = ContactState(int(arrays["contact_state"][k, i]))
+        force = arrays["contact_force"][k, i].copy()
+        out.append(
+            ContactEstimate(contact.name, arrays["contact_point"][k, i].copy(), force, np.eye(3), float(state != ContactState.OPEN), state)
+        )
+    return tuple(out)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Identification from one recording: full information, residuals before and after, error budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..config import Config
+from ..errors import DataError
+from ..estimator import Estimator
+from ..full_information import never
+from ..recorded import measurements
+from ..robot import Robot
+from ..types import Measurement
+from .posterior import Posterior
+from .residuals import Residuals, residuals, residuals_held
+from .solution import Solution, solve
+from .systematic import error_budget
+
+STEP = 0.008  # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets, whose jumps would alias
+FEWEST_NODES = 100  # below a second of data the start decides, not the run
+MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
+SUSPICIOUS = 0.45  # mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
+
+
+@dataclass
+class Run:
+    """What one recording says.
+
+    Attributes:
+        name: of the recording. span: first and last second that were used.
+        result: trajectory, forces and parameters, converged.
+        posterior: of theta.
+        before, after: residuals with the nominal and with the identified inertia.
+        friction: coefficient of the ground and its standard deviation.
+        notices: what the user should know.
+    """
+
+    name: str
+    span: tuple[float, float]
+    result: Solution
+    posterior: Posterior
+    before: Residuals
+    after: Residuals
+    friction: tuple[float, float]
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the window."""
+        return self.result.window.size + 1
+
+
+def load(
+    bag: str | Path, robot: Robot, config: Config, mocap: bool, topics: Mapping[str, str] | None, span: tuple[float, float]
+) -> list[Measurement]:
+    """Measurements of a recording that is long enough for an identification."""
+    ms = measurements(bag, robot, config.estimator.step, mocap=mocap, topics=topics, span=span)
+    if len(ms) < FEWEST_NODES:
+        step = config.estimator.step
+        raise DataError(
+            f"{bag} gives {len(ms)} nodes of {step:g} s; an identification needs {FEWEST_NODES} ({FEWEST_NODES * step:g} s) or more", bag
+        )
+    return ms
+
+
+def identify_run(
+    bag: str | Path,
+    robot: Robot,
+    config: Config,
+    *,
+    mocap: bool = True,
+    topics: Mapping[str, str] | None = None,
+    span: tuple[float, float] = (0.0, float("inf")),
+    budget: bool = True,
+    progress: Callable[[float], None] = lambda fraction: None,
+    stop: Callable[[], bool] = never,
+) -> Run:
+    """Identify `robot.estimated_links` from one recording.
+
+    Where a payload is put on or taken off, only what follows the last change is used, and a notice says so.
+
+    Args:
+        bag: rosbag2 folder, MCAP or sqlite3 file.
+        robot: whose links are identified.
+        config: prior, noise, step between nodes.
+        mocap: use motion capture if the bag has it.
+        topics: sensor topics by role, where they cannot be found by type and name.
+        span: first and last second of the recording to use.
+        budget: compute the systematic errors.
+        progress: called with the fraction done.
+        stop: True ends the iterations; the last iterate counts.
+
+    Raises:
+        DataError: too short, or it does not fit the robot. InitializationError: the estimate was lost.
+    """
+    if not robot.estimated_links:
+        raise DataError(f"{robot.name}: no link to identify; name some of {', '.join(robot.links[1:])} with --links", robot.name)
+    ms = load(bag, robot, config, mocap, topics, span)
+    seen = any(m.mocap for m in ms)
+    begin, notices = ms[0].stamp_ns, []
+    result = solve(Estimator(robot, config, seen), ms, lambda f: progress(0.7 * f), stop)
+    if result.changes_ns:
+        change = result.changes_ns[-1]
+        rest = [m for m in ms if m.stamp_ns >= change]
+        seconds = span[0] + 1e-9 * (change - begin)
+        if len(rest) < FEWEST_NODES:
+            raise DataError(
+                f"{bag}: the inertia changes at {seconds:.2f} s, too near the end; identify what was before with --to {seconds - 0.2:.1f}",
+                bag,
+            )
+        notices.append(
+            f"{Path(bag).name}: the inertia changes at {seconds:.2f} s; used is what follows (--to {seconds - 0.2:.1f}: what was before)"
+        )
+        ms = rest
+        result = solve(Estimator(robot, config, seen), ms, lambda f: progress(0.7 + 0.1 * f), stop)
+    if not result.converged:
+        notices.append(
+            f"{Path(bag).name}: "
+            + ("stopped early" if stop() else "not converged")
+            + f" after {len(result.history)} iterations; the last iterate is used"
+        )
+    run = _summary(Path(bag).name, result, begin, span[0], notices)
+    check_fit(bag, run)
+    progress(0.85)
+    if budget and not stop():
+        run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f), stop)
+    progress(1.0)
+    return run
+
+
+def _summary(name: str, result: Solution, begin: int, offset: float, notices: list[str]) -> Run:
+    window = result.window
+    problem = window.problem
+    theta, covariance = result.parameters("theta")
+    posterior = Posterior.of_problem(problem, theta, covariance)
+    mu = (float("nan"), float("nan"))
+    if problem.dynamics.nc:
+        log_mu, variance = result.parameters("friction")
+        mu = (float(np.exp(log_mu[0])), float(np.exp(log_mu[0]) * np.sqrt(variance[0, 0])))
+    span = tuple(offset + 1e-9 * (window.stamps[i] - begin) for i in (0, -1))
+    after = residuals(window)
+    before = residuals_held(window, problem.theta_nominal)
+    return Run(name, span, result, posterior, before, after, mu, notices)
+
+
+def check_fit(bag: str | Path, run: Run) -> None:
+    """A notice when the residuals are larger than they should be, DataError when the robot cannot be the right one."""
+    name, worst = run.result.window.problem.robot.name, run.after.misfit
+    causes = "Wrong robot, wrong sign or unit of the torques, or armature and joint friction wrong in the robot's YAML?"
+    if run.after.mean_squares["model"] > SUSPICIOUS:
+        run.notices.append(f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. {causes}")
+    if worst > MISFIT:
+        raise DataError(
+            f"{bag} does not fit the robot '{name}': the unexplained forces are {worst:.1f} times as large as the noise model "
+            f"allows. {causes}",
+            bag,
+        )
+
+
+def _with_budget(run: Run, progress: Callable[[float], None], stop: Callable[[], bool]) -> Run:
+    budget = error_budget(run.result.window, progress, stop)
+    window = run.result.window
+    run.posterior = Posterior.of_problem(window.problem, run.posterior.theta, run.posterior.covariance, budget)
+    return run

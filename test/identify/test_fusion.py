@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Fusing posteriors: on a linear problem it is the posterior of all data, with the prior counted once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from models import problem
+
+from prime_estimation.errors import DataError
+from prime_estimation.identify import fuse
+from prime_estimation.identify.fusion import check_agreement, repeatability
+from prime_estimation.identify.observability import directions
+from prime_estimation.identify.posterior import Posterior
+
+
+def prior() -> Posterior:
+    p = problem("go2")
+    root = p.theta_prior_root
+    return Posterior.of_problem(p, p.theta_nominal, root @ root.T)
+
+
+def measured(before: Posterior, C: np.ndarray, z: np.ndarray) -> Posterior:
+    """Posterior after unit-noise readings z = C (theta - prior)."""
+    information = np.linalg.inv(before.prior_root @ before.prior_root.T) + C.T @ C
+    covariance = np.linalg.inv(information)
+    return replace(before, theta=before.prior + covariance @ C.T @ z, covariance=covariance)
+
+
+def test_fusion_is_the_posterior_of_all_data():
+    rng, before = np.random.default_rng(0), prior()
+    readings = [(30.0 * rng.normal(size=(n, 10)), rng.normal(size=n)) for n in (3, 12, 7)]
+    together = measured(before, *(np.concatenate(parts) for parts in zip(*readings)))
+    fused = fuse([measured(before, C, z) for C, z in readings])
+    np.testing.assert_allclose(fused.theta, together.theta, atol=1e-9)
+    np.testing.assert_allclose(fused.covariance, together.covariance, atol=1e-9)
+
+
+def test_what_no_recording_saw_keeps_the_prior():
+    before = prior()
+    fused = fuse([before, before, before])
+    np.testing.assert_allclose(fused.covariance, before.covariance, rtol=1e-6, atol=1e-9)
+    assert not any(q.observable for q in fused.quantities("base"))
+
+
+def test_systematic_errors_do_not_average_out():
+    rng, shift = np.random.default_rng(1), np.eye(10)[0] * 0.15
+    one = replace(measured(prior(), 1e3 * rng.normal(size=(20, 10)), rng.normal(size=20)), budget={"torque scale": shift})
+    fused = fuse([one] * 4)
+    mass, single = fused.quantities("base")[0], one.quantities("base")[0]
+    assert mass.systematic == pytest.approx(0.15) and mass.statistical == pytest.approx(0.5 * single.statistical, rel=0.05)
+
+
+def test_contradictory_recordings_are_refused(run):
+    shifted = run.posterior.theta.copy()
+    shifted[0] += 0.1  # 20 % of mass, and what goes with it
+    other = replace(run, name="other", posterior=replace(run.posterior, theta=shifted))
+    check_agreement([run, run])
+    with pytest.raises(DataError, match="contradict each other: mass of base"):
+        check_agreement([run, other])
+    table = repeatability([run, other])["base"]["mass"]
+    assert table["spread"] > 5.0 * table["promised"]
+
+
+def test_directions_are_named():
+    """Only the mass and the com's x are known: the other eight directions have all of the prior's width."""
+    before = prior()
+    mean, covariance = before.prior_psi("base")
+    found = directions(before, "base")
+    assert len(found) == 10 and all(d.shrinkage == pytest.approx(1.0) for d in found)
+    by_theta = np.linalg.inv(before.prior_root)
+    fused = measured(before, 1e4 * by_theta[:2], np.zeros(2))
+    shrunk = [d for d in directions(fused, "base") if d.observed]
+    assert len(shrunk) == 2 and all("motion" not in d.words and d.motion for d in shrunk)
