@@ -25,6 +25,7 @@ VERBS = {
     "reconstruct": "turn a recording into annotated motion: trajectory, contact forces and states that obey the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
+    "config": "print all parameters with unit, range and meaning",
     "doctor": "say what is installed, and what is missing",
 }
 
