@@ -9,6 +9,9 @@ import pinocchio as pin
 
 from .robot import Robot
 
+CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
+GRAVITY = 9.81  # m/s^2
+FREE_FALL = 0.3  # share of gravity that a falling robot feels at most
 STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it counts as singular
 
 
@@ -24,7 +27,7 @@ class LegForces:
         self.robot, self.model = robot, robot.model
         self.data = self.model.createData()
         self.offset = self.model.nv - robot.nj
-        self.weight = robot.total_mass * 9.81
+        self.weight = robot.total_mass * GRAVITY
         self.contacts = [[c for c in robot.contacts if c.foot == foot] for foot in robot.feet]
         self.legs = [self._own_joints(group[0].frame) for group in self.contacts]
 
@@ -52,6 +55,23 @@ class LegForces:
         """Normal force (nf,) [N] and height of the sole (nf,) [m] at a full state with acceleration."""
         points, jacobians = self._feet(q)
         return self._normal_forces(q, v, a, torque, jacobians), points[:, 2]
+
+    def deficit(self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray) -> float:
+        """Share of the robot's weight that the feet ought to carry, and do not: 0 on its feet or in free fall, 1 when it hangs or lies.
+
+        Args:
+            specific_force_base: (3,) m/s^2, what the base feels: the apparent weight hangs from it, whatever attitude and acceleration are.
+            q: (nj,) joint positions [rad].
+            dq: (nj,) their rates [rad/s].
+            torque: (nj,) of the motors [Nm].
+        """
+        felt = float(np.linalg.norm(specific_force_base))
+        if felt < FREE_FALL * GRAVITY:
+            return 0.0
+        up = pin.Quaternion.FromTwoVectors(specific_force_base / felt, np.array([0.0, 0.0, 1.0]))
+        full, v = np.concatenate([np.zeros(3), up.coeffs(), q]), np.concatenate([np.zeros(6), dq])
+        normal = self._normal_forces(full, v, np.zeros_like(v), torque, self._feet(full)[1])
+        return felt / GRAVITY - float(normal.sum()) / self.weight
 
     def _feet(self, q: np.ndarray):
         """Soles (nf, 3) and Jacobians (6, nv) of the feet at their soles, world axes."""
@@ -82,17 +102,23 @@ class LegForces:
 
 
 class Stance:
-    """Load flag of each foot with hysteresis: on above `ON` newtons, off after `RELEASE_NODES` nodes below `OFF`."""
+    """Load flag of each foot with hysteresis: on above `on` newtons, off after `RELEASE_NODES` nodes below a third of it.
 
-    ON, OFF, RELEASE_NODES = 15.0, 5.0, 3
+    Args:
+        feet: their number.
+        weight: of the robot [N]; the noise of leg forces grows with it.
+    """
 
-    def __init__(self, feet: int):
+    RELEASE_NODES = 3
+
+    def __init__(self, feet: int, weight: float):
         self.loaded = np.zeros(feet, bool)
+        self.on = max(15.0, 0.08 * weight)
         self._below = np.zeros(feet, int)
 
-    def update(self, normal: np.ndarray) -> np.ndarray:
-        """Take normal forces (nf,) [N]; returns which feet have just touched down."""
-        touchdown = ~self.loaded & (normal > self.ON)
-        self._below = np.where(normal < self.OFF, self._below + 1, 0)
+    def update(self, normal: np.ndarray, caution: float = 1.0) -> np.ndarray:
+        """Take normal forces (nf,) [N]; returns which feet have just touched down. `caution`: factor on the load that it takes."""
+        touchdown = ~self.loaded & (normal > caution * self.on)
+        self._below = np.where(normal < self.on / 3.0, self._below + 1, 0)
         self.loaded = (self.loaded | touchdown) & (self._below < self.RELEASE_NODES)
         return touchdown

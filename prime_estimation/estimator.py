@@ -17,6 +17,7 @@ from .problem import Problem
 from .report import Reporter
 from .robot import Robot
 from .start import give_poses, shorten, start_window
+from .support import Support
 from .terrain import Terrain
 from .types import Estimate, ImuSample, Measurement
 from .watch import Watch
@@ -51,6 +52,7 @@ class Estimator:
         self._weighing = Weighing(self.problem)
         self._watch = Watch(config)
         self._predictor = Predictor(robot, self.problem.mount)
+        self._support = Support(self.problem)
         self.reset()
 
     @property
@@ -80,6 +82,8 @@ class Estimator:
         self._weighing = Weighing(self.problem, self.frozen)
         self._report = Reporter(self.problem)
         self._predictor.reset()
+        self._support.reset()
+        self.problem.carried_since_ns = None
 
     def update(self, measurement: Measurement, solve: bool = True) -> Estimate | None:
         """Take the measurement of the next node; None while the start batch is being gathered.
@@ -111,7 +115,11 @@ class Estimator:
     def _improve(self, measurement: Measurement, solve: bool) -> bool:
         """Move the window by a node and solve it; False without a (solved) window."""
         self._recent.append(measurement)
+        change = self._support.update(measurement)
+        self.problem.carried_since_ns = self._support.since_ns if self._support.elsewhere else None
         try:
+            if change and self.window is not None:
+                raise RuntimeError(change)
             if self.window is None:
                 if not self._start():
                     return False
@@ -170,7 +178,7 @@ class Estimator:
         self._terrain = Terrain(self.problem)
         self._payload = PayloadDetector(self.problem)
         try:
-            return self._start(before if before is not None and np.all(np.isfinite(before)) else None)
+            return self._start(self._support.on_ground(before if before is not None and np.all(np.isfinite(before)) else None))
         except FAILURES:
             self.window = None
             self._recent.clear()

@@ -9,11 +9,13 @@ import pinocchio as pin
 
 from . import _core
 from .config import Config
+from .contact import GRAVITY
 from .inertia import from_theta, theta_root, to_theta
 from .mount import Mount
 from .robot import Robot
 from .types import Measurement, PoseSample
 
+CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
 UNWEIGHED = (10.0, 3.0)  # factors on base and contact disturbances while torques are missing: the weight is unknown
 # While joint positions are missing too, no contact is modelled, the base follows the IMU, and the legs are somewhere near:
 UNSEEN = (250.0, 1.0)  # the same factors: contact forces become a disturbance of the base
@@ -26,6 +28,7 @@ class Problem:
 
     Attributes:
         dynamics: C++ contact dynamics. `state`: manifold of x = (q, v, p). `layout`: where each parameter lies in p.
+        carried_since_ns: from this stamp on something else than the feet carries the robot; None: they do.
         nq, nv, nj, np, ndx: dimensions; `columns(name)` gives the tangent indices of a parameter.
     """
 
@@ -33,6 +36,7 @@ class Problem:
         self.robot, self.config = robot, config
         self.dt = config.estimator.step
         self.floating = robot.config.floating_base
+        self.carried_since_ns: int | None = None
         model = robot.model
         self.dynamics = _core.ContactDynamics(
             model,
@@ -79,6 +83,11 @@ class Problem:
         """A new running node without measurements."""
         inverse = self.config.estimator.form == "inverse"
         return _core.ActionMeasurement(self.state, self.dynamics, self.layout, self.mount.core, self.nominal, inverse)
+
+    @property
+    def carried(self) -> bool:
+        """Something else than the feet carries the robot: its base may feel any force."""
+        return self.carried_since_ns is not None
 
     def columns(self, name: str) -> slice:
         """Tangent indices of `theta`, `height`, `friction`, `gyro_bias`, `accelerometer_bias` or `mocap`; empty when absent."""
@@ -133,6 +142,10 @@ class Problem:
                 base_factor, contact_factor = UNSEEN
                 node.ground_depth = OUT_OF_REACH
         base = [base_factor * noise.base_force] * 3 + [base_factor * noise.base_moment] * 3 if self.floating else []
+        if self.carried and m is not None and m.stamp_ns >= self.carried_since_ns:
+            weight = GRAVITY * self.robot.total_mass
+            base = [weight] * 3 + [CARRIED_ARM * weight] * 3
+            joint[:] = noise.joint_unmeasured  # what holds it may hold it anywhere
         node.weight_force = 1.0 / np.concatenate([base, joint])
         node.nominal_xi = self._weight_xi / contact_factor
         node.weight_xi = node.nominal_xi

@@ -15,6 +15,7 @@ from .watch import Watch
 from .window import Window
 
 CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
+CARRIED = "feet: they do not carry the robot, which is held or has fallen; inertia is not estimated"
 SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
 
 
@@ -122,6 +123,8 @@ class Reporter:
         innovations = [watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present]
         if doubt:
             sensors, innovations = (*sensors, f"robot: {doubt}"), [*innovations, watch.innovations.get("model", float("nan"))]
+        if self.problem.carried:
+            sensors, innovations = (*sensors, CARRIED), [*innovations, float("nan")]
         solver = window.solver
         return SolverStatus(
             solve_time_ms=solve_time_ms,

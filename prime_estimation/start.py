@@ -12,12 +12,14 @@ import numpy as np
 import pinocchio as pin
 
 from . import _core
-from .contact import LegForces
+from .contact import CLEARANCE, LegForces
 from .errors import InitializationError
 from .problem import Problem
 from .types import Measurement
 from .window import Window
 
+CONTINUED = 0.01, 0.05  # standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its feet
+CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
 
 
@@ -44,7 +46,7 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     stamps = [m.stamp_ns for m in ms]
     for m in ms:
         give_poses(problem, m.mocap, inputs, stamps)
-    root = prior_root(problem, bool(any(m.mocap for m in ms)))
+    root = prior_root(problem, bool(any(m.mocap for m in ms)), problem.carried and before is not None)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs)
     theta = problem.columns("theta")
@@ -53,7 +55,7 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     free, arrival.L = np.array(arrival.L), held
     try:
         window.solve(HELD_ITERATIONS)
-        if any(m.torque is not None for m in ms):  # else nothing tells the weight
+        if any(m.torque is not None for m in ms) and not problem.carried:  # else nothing tells the weight
             arrival.L = free
         window.solve(problem.config.estimator.start_iterations)
     except RuntimeError as error:
@@ -107,7 +109,7 @@ def _guess(problem: Problem, ms: list[Measurement], before: np.ndarray | None) -
     neutral[problem.columns("theta").start + shift : problem.columns("theta").stop + shift] = problem.theta_nominal
     friction = problem.columns("friction")
     neutral[friction.start + shift : friction.stop + shift] = np.log(problem.config.estimator.friction)
-    if before is not None:
+    if before is not None and _credible(problem, before):
         neutral[problem.nq + problem.nv :] = before[problem.nq + problem.nv :]
     xs = []
     for position, velocity in joints:
@@ -121,6 +123,18 @@ def _guess(problem: Problem, ms: list[Measurement], before: np.ndarray | None) -
     return xs
 
 
+def _credible(problem: Problem, x: np.ndarray) -> bool:
+    """Whether the inertia and biases of a state are within what the prior allows: those of an estimate that was lost may be anything."""
+    columns, shift = problem.columns("theta"), problem.nq - problem.nv
+    theta = x[columns.start + shift : columns.stop + shift] - problem.theta_nominal
+    deviation = [np.linalg.solve(problem.theta_prior_root, theta)]
+    noise = problem.config.noise
+    deviation += [
+        problem.parameter(x, name) / std for name, std in (("gyro_bias", noise.gyro_bias), ("accelerometer_bias", noise.accelerometer_bias))
+    ]
+    return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
+
+
 def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None) -> None:
     """Attitude, velocity, position and ground heights, written into xs."""
     nq, dt = problem.nq, problem.dt
@@ -129,6 +143,9 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
     turns = [np.eye(3)]
     for gyro in gyros[1:]:
         turns.append(turns[-1] @ pin.exp3(dt * gyro))
+    if problem.carried:
+        _guess_carried_base(problem, ms, xs, before, [X.rotation for X, _ in imu], gyros, turns)
+        return
     R0 = _first_attitude(ms, turns, [X.rotation for X, _ in imu], before)
     legs = LegForces(problem.robot)
     weights, heights, position = [], [], np.zeros(3)
@@ -162,6 +179,33 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
         x[columns.start + shift : columns.stop + shift] = ground + offset[2]
 
 
+def _guess_carried_base(
+    problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None, R_base_imu, gyros, turns
+) -> None:
+    """What the IMU says goes on from the state before the robot was lifted or fell; without one it hangs at rest, off the ground."""
+    nq, dt, gravity = problem.nq, problem.dt, problem.robot.model.gravity.linear
+    if before is None:
+        R0, velocity, position = _first_attitude(ms, turns, R_base_imu, None), np.zeros(3), np.zeros(3)
+    else:
+        R0, position = pin.Quaternion(before[3:7]).toRotationMatrix(), before[:3].copy()
+        velocity = R0 @ before[nq : nq + 3]
+    for k, (m, x) in enumerate(zip(ms, xs)):
+        if k > 0 and m.accelerometer is not None:
+            velocity = velocity + dt * (R0 @ turns[k - 1] @ R_base_imu[k - 1] @ m.accelerometer + gravity)
+        if k > 0:
+            position = position + dt * velocity
+        R = R0 @ turns[k]
+        x[:3], x[3:7] = position, pin.Quaternion(R).coeffs()
+        x[nq : nq + 6] = np.concatenate([R.T @ velocity, gyros[k]])
+    offset = _first_position(ms, xs)
+    columns, shift = problem.columns("height"), nq - problem.nv
+    soles = LegForces(problem.robot).kinematics(R0, xs[0][7:nq], np.zeros(problem.nj), None)[1][:, 2]
+    for x in xs:
+        x[:3] += np.zeros(3) if offset is None else offset
+        if before is None:
+            x[columns.start + shift : columns.stop + shift] = xs[0][2] + soles.min() - CLEARANCE
+
+
 def _first_attitude(ms: list[Measurement], turns: list[np.ndarray], R_base_imu: list[np.ndarray], before: np.ndarray | None) -> np.ndarray:
     poses = [(m, pose, turn) for m, turn in zip(ms, turns) for pose in m.mocap]
     if poses:
@@ -188,8 +232,14 @@ def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
     return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
 
 
-def prior_root(problem: Problem, mocap: bool) -> np.ndarray:
-    """Square root of the covariance of the first state: wide, but for what defines the world where nothing measures it."""
+def prior_root(problem: Problem, mocap: bool, continued: bool = False) -> np.ndarray:
+    """Square root of the covariance of the first state: wide, but for what defines the world where nothing measures it.
+
+    Args:
+        problem: noise and sizes.
+        mocap: position and heading are measured.
+        continued: attitude and velocity go on from an estimate that was still right.
+    """
     noise, e, nv = problem.config.noise, problem.config.estimator, problem.nv
     std = np.ones(problem.ndx)
     std[nv - problem.nj : nv] = 0.01
@@ -197,6 +247,8 @@ def prior_root(problem: Problem, mocap: bool) -> np.ndarray:
     if problem.floating:
         std[:6] = [0.05, 0.05, 0.05, 0.1, 0.1, 0.1] if mocap else [1e-4, 1e-4, 0.02, 0.1, 0.1, 1e-4]
         std[nv : nv + 6] = 0.5
+        if continued:
+            std[3:5], std[nv : nv + 6] = CONTINUED
     std[problem.columns("accelerometer_bias")] = noise.accelerometer_bias
     std[problem.columns("gyro_bias")] = noise.gyro_bias
     std[problem.columns("height")] = 0.02 if mocap else e.terrain_stddev

@@ -7,13 +7,14 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .contact import LegForces, Stance
+from .contact import CLEARANCE, GRAVITY, LegForces, Stance
 from .problem import Problem
 from .window import Window
 
 GATE = 0.012  # a foot that touches down within this of the known ground stands on it [m]
 FRICTION = (0.1, 1.2)  # bounds of the coefficient: above, the contact step of a bent leg can have no solution (jamming)
 FRICTION_STDDEV = 0.05  # of its logarithm, once it has been put back to a bound
+CAUTION = 4.0  # a robot that is held touches the ground only where a leg clearly carries
 SINK = 0.004  # an unloaded foot this far below the known ground proves it wrong [m]
 
 
@@ -27,7 +28,7 @@ class Terrain:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
-        self.stance = Stance(problem.dynamics.nfeet)
+        self.stance = Stance(problem.dynamics.nfeet, GRAVITY * problem.robot.total_mass)
 
     def process_noise(self, held: bool) -> np.ndarray:
         """Root (ndx, np) of the random walk of all parameters over one step; that of the inertia is left out while it is held."""
@@ -58,11 +59,15 @@ class Terrain:
         v = before[nq : nq + problem.nv]
         a = (after[nq : nq + problem.nv] - v) / problem.dt
         normal, sole = self.legs.loads(before[:nq], v, a, np.array(window.inputs[-2].torque))
-        touchdown = self.stance.update(normal)
+        touchdown = self.stance.update(normal, CAUTION if problem.carried else 1.0)
         ground = problem.parameter(after, "height")
         above = sole - ground
         wrong = touchdown & (np.abs(above) > GATE)
         wrong |= ~self.stance.loaded & (above < -SINK)
+        if problem.carried:
+            # base and ground drift against each other: the ground stays away until a foot carries load
+            away = ~self.stance.loaded & (above < 0.5 * CLEARANCE)
+            wrong, above = wrong | away, above - CLEARANCE * away
         if wrong.any():
             self._place(window, np.flatnonzero(wrong), above)
         self._bound_friction(window)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Whether the inertia is estimated at present: not while it is frozen, and not while no torque tells the weight."""
+"""Whether the inertia is estimated at present: not while it is frozen, nor while no torque tells the weight or the feet do not carry it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Weighing:
     def start(self, window: Window, batch: list[Measurement]) -> None:
         """Look at the window that a start batch gave."""
         self.covariance = None
-        self._blind = window.size if all(m.torque is None for m in batch) else 0
+        self._blind = window.size if self.problem.carried or all(m.torque is None for m in batch) else 0
         if self.frozen or self._blind:
             window.posterior()
             self._hold(window, self._prior if self._blind else self._known(window))
 
     def update(self, window: Window, m: Measurement) -> None:
         """Look at the measurement that is about to move the window."""
-        self._blind = window.size if m.torque is None else max(0, self._blind - 1)
+        self._blind = window.size if m.torque is None or self.problem.carried else max(0, self._blind - 1)
         self._settle(window)
 
     def freeze(self, window: Window | None, value: bool) -> None:
