@@ -14,7 +14,7 @@ ORDER = """
     types errors
     stream sync io
     config robot inertia contact mount
-    problem window start terrain payload support weighing watch predict report estimator full_information
+    problem window guess start terrain payload support weighing watch predict report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz
     nodes commands cli
