@@ -4,7 +4,7 @@
 
     python benchmarks/backward.py [--robot go2] [--nodes 30] [--repeats 15] [--json]
 
-Both solvers get the same nodes at the same point: a standing robot that every sensor sees. `backward` is the pass alone: ours makes the
+Both solvers get the same nodes at the same point: a robot at rest that every sensor sees. `backward` is the pass alone: ours makes the
 Gauss-Newton Hessians of its nodes in it and resolves state and parameters at the first node, Crocoddyl's finds Hessians ready-made.
 `derivatives` is what fills the nodes before it. CPU time [us] per node, median;
 the ratio is that of the shortest times of passes measured in turn.
@@ -37,14 +37,12 @@ COLUMNS = {
 
 
 def standing_window(name: str, links: int, nodes: int) -> Window:
-    """A robot standing still for `nodes` steps, with readings of every sensor; the inertia of its first `links` moving links is unknown."""
+    """A robot at rest on its feet for `nodes` steps that every sensor sees; the inertia of its first `links` moving links is unknown."""
     config = Config.load(name)
     moving = [link for link in Robot(config.robot).links if link != "universe"][:links]
     robot = Robot(replace(config.robot, estimated_links=moving))
     problem, rng = Problem(robot, config, True), np.random.default_rng(0)
     q = pin.neutral(robot.model)
-    if "standing" in robot.model.referenceConfigurations:
-        q = robot.model.referenceConfigurations["standing"]
     x = np.concatenate([q, np.zeros(problem.nv + problem.np)])
     shift = problem.nq - problem.nv
     for block, value in (("theta", problem.theta_nominal), ("friction", [np.log(0.8)]), ("height", _soles(robot, q))):
