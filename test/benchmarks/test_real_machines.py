@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Real machines of other laboratories: as good as what their builders publish. Skipped where the recordings are not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "benchmarks"))
+
+import hopper_teststand  # noqa: E402
+import pendulums  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def real(repository):
+    folder = repository.parent / "shared" / "data" / "real"
+    if not folder.is_dir():
+        pytest.skip("no recordings of real machines beside the repository")
+    return folder
+
+
+def test_force_of_the_hopper_without_its_force_sensor(real):
+    folder = real / "hopper_teststand_mim"
+    data = hopper_teststand.recording(folder)
+    result = hopper_teststand.compare(data, hopper_teststand.estimate(data, folder / "teststand.urdf"))
+    assert result["converged"] and result["rmse_z_N"] < 1.3 and result["rmse_z_published_N"] > 1.9
+
+
+def test_held_out_torque_of_a_double_pendulum(real):
+    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
+    result = pendulums.score(pendulums.machines(real)[2])
+    assert result["ours"] < result["published, friction fitted"] < result["published"]
