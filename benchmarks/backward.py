@@ -39,7 +39,7 @@ COLUMNS = {
 def standing_window(name: str, links: int, nodes: int) -> Window:
     """A robot at rest on its feet for `nodes` steps that every sensor sees; the inertia of its first `links` moving links is unknown."""
     config = Config.load(name)
-    moving = [link for link in Robot(config.robot).links if link != "universe"][:links]
+    moving = Robot(config.robot).links[1 : links + 1]
     robot = Robot(replace(config.robot, estimated_links=moving))
     problem, rng = Problem(robot, config, True), np.random.default_rng(0)
     q = pin.neutral(robot.model)
