@@ -128,8 +128,8 @@ def identify_run(
     run = _summary(Path(bag).name, result, begin, span[0], notices)
     check_fit(bag, run)
     progress(0.85)
-    if budget and not stop():
-        run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f), stop)
+    if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
+        run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
     progress(1.0)
     return run
 
@@ -163,8 +163,8 @@ def check_fit(bag: str | Path, run: Run) -> None:
         )
 
 
-def _with_budget(run: Run, progress: Callable[[float], None], stop: Callable[[], bool]) -> Run:
-    budget = error_budget(run.result.window, progress, stop)
+def _with_budget(run: Run, progress: Callable[[float], None]) -> Run:
+    budget = error_budget(run.result.window, progress)
     window = run.result.window
     run.posterior = Posterior.of_problem(window.problem, run.posterior.theta, run.posterior.covariance, budget)
     return run

@@ -22,16 +22,12 @@ FRICTION_VELOCITY = 0.05  # rad/s, smoothing of the dry friction in the dynamics
 TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
 
 
-def error_budget(
-    window: Window, progress: Callable[[float], None] = lambda f: None, stop: Callable[[], bool] = lambda: False
-) -> dict[str, np.ndarray]:
+def error_budget(window: Window, progress: Callable[[float], None] = lambda f: None) -> dict[str, np.ndarray]:
     """Change of pi (10 per link) by cause, for one standard deviation of each (noise: torque_scale, torque_scale_spread, joint_losses)."""
     reference = _response(window, None)
     causes = torque_errors(window)
     budget = {}
     for k, (name, change) in enumerate(causes.items()):
-        if stop():
-            break
         budget[name] = _response(window, change) - reference
         progress((k + 1) / len(causes))
     return budget
