@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..config import Config
-from ..errors import ConfigError, PrimeError
+from ..errors import ConfigError
 from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out
 from ..identify.least_squares import baseline
@@ -69,10 +69,8 @@ def run(args: argparse.Namespace) -> dict:
     check_agreement(runs)
     outcome = Outcome(robot, config, runs, fuse([r.posterior for r in runs]), notices=[n for r in runs for n in r.notices])
     outcome.held_out = _validate(runs, validation, outcome)
-    try:
-        outcome.baseline = baseline([r.result.window for r in runs], outcome.posterior)
-    except PrimeError as error:
-        outcome.notices.append(str(error))
+    outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
+    outcome.notices += missing
     files = outcome.write(out)
     if importlib.util.find_spec("matplotlib") is None:
         outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")

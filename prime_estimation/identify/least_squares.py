@@ -52,11 +52,16 @@ def regression(windows: list[Window]) -> Regression:
     return Regression(tuple(robot.estimated_links), stacked[:, :-1], stacked[:, -1], nominal, rows)
 
 
-def baseline(windows: list[Window], posterior: Posterior) -> dict[str, dict[str, np.ndarray]]:
-    """Both versions: dynamic parameters (10,) by link, by method. PrimeError without a solver for the consistent one."""
+def baseline(windows: list[Window], posterior: Posterior) -> tuple[dict[str, dict[str, np.ndarray]], list[str]]:
+    """Both versions: dynamic parameters (10,) by link, by method; and why one of them is missing."""
     r, stddev = regression(windows), posterior.pi_prior()[1]
-    methods = {"least squares": ordinary, "least squares, consistent": consistent}
-    return {name: dict(zip(r.links, np.split(method(r, stddev), len(r.links)))) for name, method in methods.items()}
+    found, notices = {}, []
+    for name, method in {"least squares": ordinary, "least squares, consistent": consistent}.items():
+        try:
+            found[name] = dict(zip(r.links, np.split(method(r, stddev), len(r.links))))
+        except PrimeError as error:
+            notices.append(str(error))
+    return found, notices
 
 
 def _node_rows(window: Window, k: int, joints: list[int], data: pin.Data) -> np.ndarray:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -58,10 +59,17 @@ def test_one_percent_of_torque_scale_is_one_percent_of_the_mass(run):
 def test_least_squares_beside_it(run, truth):
     pytest.importorskip("cvxpy")
     pytest.importorskip("clarabel")
-    methods = baseline([run.result.window], run.posterior)
+    methods, missing = baseline([run.result.window], run.posterior)
+    assert len(methods) == 2 and not missing
     for bodies in methods.values():
-        assert abs(bodies["base"][0] - truth[0]) < 0.4
+        assert abs(bodies["base"][0] - truth[0]) < 0.2
         assert np.linalg.norm(bodies["base"][1:4] / bodies["base"][0] - truth[1:4] / truth[0]) < 0.03
+
+
+def test_least_squares_without_a_solver_for_the_consistent_one(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    methods, missing = baseline([run.result.window], run.posterior)
+    assert list(methods) == ["least squares"] and len(missing) == 1 and "prime_estimation[identify]" in missing[0]
 
 
 def test_standing_still_is_said_to_show_little(tmp_path):
