@@ -115,7 +115,7 @@ class Estimator:
     def _improve(self, measurement: Measurement, solve: bool) -> bool:
         """Move the window by a node and solve it; False without a (solved) window."""
         self._recent.append(measurement)
-        change = self._support.update(measurement)
+        change = self._support.update(measurement, self.window)
         self.problem.carried_since_ns = self._support.since_ns if self._support.elsewhere else None
         try:
             if change and self.window is not None:

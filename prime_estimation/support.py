@@ -11,13 +11,16 @@ import numpy as np
 from .contact import LegForces
 from .problem import Problem
 from .types import Measurement
+from .window import Window
 
 NODES = 20  # over which weight and foot forces are compared: a flight phase or an impact is shorter
 LOST, FOUND = 0.5, 0.25  # missing share of the weight above which something else carries the robot, and below which its feet do
+HANGING = 0.75  # the same, before the first estimate: leg torques alone are deceived by stretched legs and joint stops
+UNEXPLAINED = 1.5  # rms of the whitened force on the base that an estimate needs while something else carries the robot
 
 
 class Support:
-    """Compares the weight that the IMU feels with the foot forces that the leg torques imply; neither needs an estimate.
+    """Compares the weight that the IMU feels with the foot forces that the leg torques imply; where there is an estimate, it must agree.
 
     The feet carry the robot again once they have done so for as long as a start batch takes: the estimate then starts anew from it.
 
@@ -42,8 +45,8 @@ class Support:
         self._ground: np.ndarray | None = None  # heights that were left
         self._standing = 0  # nodes for which the feet have carried the robot
 
-    def update(self, m: Measurement) -> str:
-        """Take the next measurement; says so when the answer has changed, else nothing."""
+    def update(self, m: Measurement, window: Window | None) -> str:
+        """Take the next measurement, and the window before it; says so when the answer has changed, else nothing."""
         before, self._before = self._before, m
         if self._legs is None or before is None or before.position is None or before.velocity is None:
             return ""
@@ -59,7 +62,7 @@ class Support:
             return ""
         missing = float(np.mean(self._missing))
         self._standing = self._standing + 1 if missing < FOUND else 0
-        now = self._standing < self._batch if self.elsewhere else missing > LOST
+        now = self._standing < self._batch if self.elsewhere else _is_lost(missing, window)
         changed, self.elsewhere = now != self.elsewhere, now
         if changed and now:
             self.since_ns = next(stamp for stamp, missing in zip(self._stamps, self._missing) if missing > FOUND)
@@ -77,3 +80,12 @@ class Support:
             before = before.copy()
             before[heights], self._ground = self._ground, None
         return before
+
+
+def _is_lost(missing: float, window: Window | None) -> bool:
+    if window is None:
+        return missing > HANGING
+    if missing <= LOST:
+        return False
+    base = np.array([data.r[:3] for data in window.data])
+    return float(np.sqrt(np.mean(base**2))) > UNEXPLAINED
