@@ -34,9 +34,11 @@ class Program:
     """A program that is interrupted at the end, and then has to end well."""
 
     def __init__(self, command: list, environment: dict[str, str] | None = None):
-        environment = environment or dict(os.environ, PYTHONPATH=str(REPOSITORY))
+        # the source tree where it has been built, else what is installed: from another folder, whose packages hide nothing
+        built = any((REPOSITORY / "prime_estimation").glob("_core*.so"))
+        environment = environment or dict(os.environ, **({"PYTHONPATH": str(REPOSITORY)} if built else {}))
         self._process = subprocess.Popen(
-            [str(c) for c in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [str(c) for c in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/"
         )
 
     def running(self) -> bool:
