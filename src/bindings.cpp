@@ -247,9 +247,10 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("nfeet", &ContactDynamics::nfeet)
       .add_property("nxi", &ContactDynamics::nxi)
       .add_property("ntheta", &ContactDynamics::ntheta)
-      .add_property("kappa", +[](const ContactDynamics& d) { return d.options.law.kappa; },
-                    +[](ContactDynamics& d, const double kappa) { d.options.law.kappa = kappa; },
-                    "Sharpness of the contact law; all nodes of these dynamics follow.")
+      .add_property(
+          "kappa", +[](const ContactDynamics& d) { return d.options.law.kappa; },
+          +[](ContactDynamics& d, const double kappa) { d.options.law.kappa = kappa; },
+          "Sharpness of the contact law; all nodes of these dynamics follow.")
       .def("step", &stepDynamics,
            (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("theta"), bp::arg("height"), bp::arg("friction"),
             bp::arg("guess"), bp::arg("derivatives") = false))
