@@ -79,6 +79,7 @@ class NoiseConfig:
     joint_unmeasured: float = param(100.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
     contact_normal: float = param(0.1, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
     contact_tangential: float = param(0.02, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
+    contact_landing: float = param(3.0, "factor on these in the step in which a foot may be put down", "", 1.0, 100.0, tunable=True)
     contact_dof: float = param(4.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
@@ -93,7 +94,7 @@ class EstimatorConfig:
 
     step: float = param(0.01, "time between nodes", "s", 0.005, 0.05)
     window: int = param(10, "nodes of the sliding window", "", 1, 200)
-    iterations: int = param(1, "solver iterations per node", "", 1, 50, tunable=True)
+    iterations: int = param(2, "solver iterations per node", "", 1, 50, tunable=True)
     form: str = param("forward", "what is decided: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
     cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
     manifold: str = param("log_cholesky", "coordinates of the estimated inertias", choices=("log_cholesky", "exponential_eigenvalue"))

@@ -51,10 +51,11 @@ class LegForces:
             load = np.clip(normal / (self.weight / len(points)), 0.0, 1.0)
         return load, points, rates
 
-    def loads(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Normal force (nf,) [N] and height of the sole (nf,) [m] at a full state with acceleration."""
+    def loads(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Normal force (nf,) [N], height of the sole (nf,) [m] and its rate (nf,) [m/s] at a full state with acceleration."""
         points, jacobians = self._feet(q)
-        return self._normal_forces(q, v, a, torque, jacobians), points[:, 2]
+        normal = self._normal_forces(q, v, a, torque, jacobians)
+        return normal, points[:, 2], np.array([J[2] @ v for J in jacobians])
 
     def deficit(self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray) -> float:
         """Share of the robot's weight that the feet ought to carry, and do not: 0 on its feet or in free fall, 1 when it hangs or lies.

@@ -154,6 +154,20 @@ class Problem:
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
             node.weight_accelerometer = 1.0 / np.hypot(sampled, noise.accelerometer_model)
 
+    def expect_touchdown(self, node: "_core.NodeInput", unloaded: np.ndarray) -> None:
+        """Widen the contact disturbance of feet that may be put down within the step: the law knows no instant inside a node.
+
+        Args:
+            node: input with its dynamics part.
+            unloaded: (nf,) which feet carried nothing before.
+        """
+        weight, start = node.nominal_xi.copy(), 0
+        for size, lands in zip(self._foot_sizes, unloaded):
+            if lands:
+                weight[start : start + size] /= self.config.noise.contact_landing
+            start += size
+        node.nominal_xi = node.weight_xi = weight
+
     def reweight(self, node: "_core.NodeInput", xi: np.ndarray) -> None:
         """Heavy tails of the contact disturbance: a foot that slips, or is being put down, must not drag the base along.
 

@@ -16,19 +16,22 @@ FRICTION = (0.1, 1.2)  # bounds of the coefficient: above, the contact step of a
 FRICTION_STDDEV = 0.05  # of its logarithm, once it has been put back to a bound
 CAUTION = 4.0  # a robot that is held touches the ground only where a leg clearly carries
 SINK = 0.004  # an unloaded foot this far below the known ground proves it wrong [m]
+REST = 0.3  # a foot slower than this [m/s, vertical] has arrived on the ground
 
 
 class Terrain:
     """Follows touch-downs and keeps the ground heights of the window right.
 
     A foot that touches down near the height known for it keeps that height (with a random walk): on level ground the height of the
-    base stays tied to it. Elsewhere the height becomes that of the foot, correlated with the height of the base.
+    base stays tied to it. Elsewhere the height becomes that of the foot, correlated with the height of the base. A foot comes down with
+    2-3 m/s, 3 cm per node: what is within its reach in one node is judged when it has come to rest.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
         self.stance = Stance(problem.dynamics.nfeet, GRAVITY * problem.robot.total_mass)
+        self._arriving = np.zeros(problem.dynamics.nfeet, bool)
 
     def process_noise(self, held: bool) -> np.ndarray:
         """Root (ndx, np) of the random walk of all parameters over one step; that of the inertia is left out while it is held."""
@@ -58,11 +61,14 @@ class Terrain:
         before, after = window.xs[-2], window.xs[-1]
         v = before[nq : nq + problem.nv]
         a = (after[nq : nq + problem.nv] - v) / problem.dt
-        normal, sole = self.legs.loads(before[:nq], v, a, np.array(window.inputs[-2].torque))
-        touchdown = self.stance.update(normal, CAUTION if problem.carried else 1.0)
-        ground = problem.parameter(after, "height")
-        above = sole - ground
-        wrong = touchdown & (np.abs(above) > GATE)
+        normal, sole, rate = self.legs.loads(before[:nq], v, a, np.array(window.inputs[-2].torque))
+        # a foot on its way up does not touch down
+        touchdown = self.stance.update(np.where(rate < REST, normal, 0.0), CAUTION if problem.carried else 1.0)
+        above = sole - problem.parameter(after, "height")
+        settled = self._arriving & (np.abs(rate) < REST)
+        self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
+        reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
+        wrong = (touchdown | settled) & ((above > GATE + reach) | (above < -GATE))
         wrong |= ~self.stance.loaded & (above < -SINK)
         if problem.carried:
             # base and ground drift against each other: the ground stays away until a foot carries load
