@@ -128,7 +128,8 @@ class Estimator:
                 if not solve:
                     self._terrain.update(self.window)
                     return False
-                self.window.solve(RECOVERY if self._legs_are_back(measurement) else self.config.estimator.iterations)
+                for _ in range(RECOVERY if self._legs_are_back(measurement) else self.config.estimator.iterations):
+                    self.window.solve(1)  # one by one: each step has the robust weights of the one before
             if self._watch.lost(self.window):
                 raise RuntimeError("the residuals do not fit the model")
         except FAILURES as error:

@@ -77,15 +77,13 @@ class Window:
             self._shooting.updateNode(k + 1, self.nodes[k], self.data[k])
 
     def solve(self, iterations: int) -> bool:
-        """Improve the window by at most `iterations` Gauss-Newton steps, with new robust weights after each; True when converged."""
-        converged = False
-        for _ in range(iterations):
-            correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
-            converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], 1)
-            self.xs = self.solver.states()[1:]
-            self.us = self.solver.controls()[1:]
-            for given, u in zip(self.inputs, self.us):
-                self.problem.reweight(given, u[self.problem.nv :])
+        """Improve the window by at most `iterations` Gauss-Newton steps, then renew its robust weights; True when converged."""
+        correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
+        converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
+        self.xs = self.solver.states()[1:]
+        self.us = self.solver.controls()[1:]
+        for given, u in zip(self.inputs, self.us):
+            self.problem.reweight(given, u[self.problem.nv :])
         return converged
 
     def release_inertia(self, theta_root: np.ndarray) -> None:
