@@ -11,7 +11,7 @@ from .contact import CLEARANCE, GRAVITY, LegForces, Stance
 from .problem import Problem
 from .window import Window
 
-GATE = 0.012  # a foot that touches down within this of the known ground stands on it [m]
+GATE = 0.004  # a foot that touches down within this of the known ground stands on it [m]
 FRICTION = (0.1, 1.2)  # bounds of the coefficient: above, the contact step of a bent leg can have no solution (jamming)
 FRICTION_STDDEV = 0.05  # of its logarithm, once it has been put back to a bound
 CAUTION = 4.0  # a robot that is held touches the ground only where a leg clearly carries

@@ -148,4 +148,4 @@ def test_installed_distribution(setup_cfg):
         pytest.skip("runs from the source tree, not installed")
     assert installed.version == setup_cfg["metadata"]["version"]
     assert {e.name: e.value for e in installed.entry_points}["prime"] == "prime_estimation.cli:main"
-    assert set(installed.metadata.get_all("Provides-Extra")) == {"dds", "sim", "viz", "test"}
+    assert set(installed.metadata.get_all("Provides-Extra")) == {"dds", "identify", "sim", "viz", "test"}
