@@ -83,7 +83,7 @@ class NoiseConfig:
     contact_dof: float = param(2.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
-    torque_scale: float = param(0.008, "common relative error of the torques: systematic part of the mass interval", "", 0.0, 0.5)
+    torque_scale: float = param(0.01, "common relative error of the torques: systematic part of the mass interval", "", 0.0, 0.5)
     torque_scale_spread: float = param(0.008, "relative difference of torque scale between legs: part of offline intervals", "", 0.0, 0.5)
     joint_losses: float = param(0.1, "relative error of the joints' armature, friction, damping: part of offline intervals", "", 0.0, 2.0)
 
@@ -114,7 +114,7 @@ class EstimatorConfig:
     com_walk: float = param(0.0005, "forgetting: random walk of the centre of mass", "m/sqrt(s)", 0.0, 1.0, tunable=True)
     inertia_walk: float = param(0.005, "forgetting: random walk of the rotational inertia (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True)
     payload_threshold: float = param(5.0, "alarm of the payload change detector, in standard deviations", "", 1.0, 50.0, tunable=True)
-    publish_mass_stddev: float = param(0.2, "inertia is valid when its mass is known better than this", "kg", 1e-3, 100.0, tunable=True)
+    publish_mass_stddev: float = param(0.2, "inertia is valid when the data tell its mass better than this", "kg", 1e-3, 100.0, tunable=True)
     terrain_stddev: float = param(0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True)
     terrain_walk: float = param(1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
 

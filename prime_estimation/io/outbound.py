@@ -118,14 +118,17 @@ def inertial_parameters(make: Make, estimate: Estimate, world_frame: str, sequen
 
 
 def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
-    """Every body is observable, known better than the limit [kg], and physically consistent (pseudo-inertia > 0)."""
+    """Every body is observable, told by the data better than the limit [kg], and physically consistent (pseudo-inertia > 0).
+
+    The systematic part of the mass interval does not count: no longer run would make it smaller.
+    """
 
     def consistent(parameters: np.ndarray) -> bool:
         pseudo = pin.PseudoInertia.FromDynamicParameters(parameters).toMatrix()
         return bool(np.isfinite(pseudo).all() and np.linalg.eigvalsh(pseudo)[0] > 0.0)
 
     return bool(estimate.bodies) and all(
-        b.observable and b.mass_stddev <= mass_stddev_limit and consistent(b.parameters) for b in estimate.bodies
+        b.observable and b.covariance[0, 0] <= mass_stddev_limit**2 and consistent(b.parameters) for b in estimate.bodies
     )
 
 
