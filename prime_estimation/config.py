@@ -114,7 +114,7 @@ class EstimatorConfig:
     com_walk: float = param(0.0005, "forgetting: random walk of the centre of mass", "m/sqrt(s)", 0.0, 1.0, tunable=True)
     inertia_walk: float = param(0.005, "forgetting: random walk of the rotational inertia (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True)
     payload_threshold: float = param(5.0, "alarm of the payload change detector, in standard deviations", "", 1.0, 50.0, tunable=True)
-    publish_mass_stddev: float = param(0.2, "inertia is valid when the data tell its mass better than this", "kg", 1e-3, 100.0, tunable=True)
+    publish_mass_stddev: float = param(0.2, "inertia is valid when data tell its mass better than this", "kg", 1e-3, 100.0, tunable=True)
     terrain_stddev: float = param(0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True)
     terrain_walk: float = param(1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
 
