@@ -151,7 +151,7 @@ class Estimator:
         window, problem = self.window, self.problem
         self._weighing.update(window, m)
         problem.dynamics_input(window.inputs[-1], m)
-        problem.expect_touchdown(window.inputs[-1], ~self._terrain.stance.loaded)
+        problem.expect_touchdown(window.inputs[-1], self._terrain.airborne)
         self._seen = self._seen if m.position is None else m.position
         window.shift(problem.state_input(m, self._seen), m.stamp_ns, self._terrain.process_noise(self._weighing.held))
         self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)

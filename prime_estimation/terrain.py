@@ -33,6 +33,11 @@ class Terrain:
         self.stance = Stance(problem.dynamics.nfeet, GRAVITY * problem.robot.total_mass)
         self._arriving = np.zeros(problem.dynamics.nfeet, bool)
 
+    @property
+    def airborne(self) -> np.ndarray:
+        """(nf,) feet that carried nothing at last; none of a robot on a fixed base, whose feet are not followed."""
+        return ~self.stance.loaded if self.legs is not None else np.zeros_like(self.stance.loaded)
+
     def process_noise(self, held: bool) -> np.ndarray:
         """Root (ndx, np) of the random walk of all parameters over one step; that of the inertia is left out while it is held."""
         problem, noise, e = self.problem, self.problem.config.noise, self.problem.config.estimator
