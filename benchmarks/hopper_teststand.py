@@ -40,7 +40,14 @@ SETTINGS = {
         "joint_friction": {"default": 0.0},
         "estimated_links": ["base_link"],
     },
-    "noise": {"encoder": 0.002, "joint_velocity": 0.05, "joint_torque": 0.03, "joint_model": 0.1, "contact_tangential": 0.02, "contact_normal": 0.1},
+    "noise": {
+        "encoder": 0.002,
+        "joint_velocity": 0.05,
+        "joint_torque": 0.03,
+        "joint_model": 0.1,
+        "contact_tangential": 0.02,  # the force plate and its mount give way
+        "contact_normal": 0.1,
+    },
     "estimator": {"mass_stddev": 0.1, "com_stddev": 0.02, "terrain_stddev": 0.02},
 }
 
