@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from recordings import RUNS, excerpt, measurements, swapped, table
+from recordings import RUNS, excerpt, swapped, table
 from scores import batch_figures, online_figures
 
 from prime_estimation import problem as problem_module
@@ -28,6 +28,7 @@ from prime_estimation.config import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import full_information
+from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.sync import Synchronizer
 from prime_estimation.types import JointSample, Measurement
@@ -105,7 +106,7 @@ def batch(bag: Path, config: Config, variant: Variant, end: float, mocap: bool) 
     """Full-information estimate of the first `end` seconds."""
     robot = Robot(config.robot)
     with variant.active():
-        ms = measurements(bag, robot, config, end, mocap, variant.synchronizer)
+        ms = measurements(bag, robot, config.estimator.step, mocap=mocap, span=(0.0, end), synchronizer=variant.synchronizer)
         window = full_information(Estimator(robot, config, mocap), ms)
     return batch_figures(window, bag, end)
 

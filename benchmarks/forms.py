@@ -21,12 +21,13 @@ from pathlib import Path
 
 import numpy as np
 from one_problem import FORMS, form_config, optima, speed
-from recordings import RUNS, excerpt, measurements, table, true_motion
+from recordings import RUNS, excerpt, table, true_motion
 from scores import online_figures
 
 from prime_estimation.config import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.problem import Problem
+from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.start import HELD_ITERATIONS, start_window
 from prime_estimation.types import Measurement
@@ -45,7 +46,7 @@ def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list
     for form in FORMS:
         config = form_config(robot, form, start_iterations=START_LIMIT)
         problem = Problem(Robot(config.robot), config, mocap)
-        ms = measurements(bag, problem.robot, config, end, mocap)
+        ms = measurements(bag, problem.robot, config.estimator.step, mocap=mocap, span=(0.0, end))
         size = round(config.estimator.start_duration / config.estimator.step)
         batches = [ms[k : k + size] for k in range(0, len(ms) - size, round(every / config.estimator.step))]
         rows.append({"run": bag.name, "mocap": "yes" if mocap else "no", "form": form, **_start_figures(problem, batches, truth)})

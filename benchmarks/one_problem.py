@@ -9,13 +9,13 @@ from pathlib import Path
 
 import crocoddyl
 import numpy as np
-from recordings import measurements
 
 from prime_estimation import _core
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import ITERATIONS, ROUNDS, sweep
 from prime_estimation.problem import Problem
+from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.window import Window
 
@@ -36,7 +36,7 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     """
     config = form_config(robot, "forward")
     estimator = Estimator(Robot(config.robot), config, mocap)
-    window, _ = sweep(estimator, measurements(bag, estimator.robot, config, end, mocap))
+    window, _ = sweep(estimator, measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end)))
     initial, controls = [x.copy() for x in window.xs], [u.copy() for u in window.us]
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)

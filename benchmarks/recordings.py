@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What forms.py and ablation.py share: nodes of a recorded run, excerpts of it, its ground truth, a variant of the program for a while."""
+"""What forms.py and ablation.py share: excerpts of a recorded run, its ground truth, a variant of the program for a while."""
 
 from __future__ import annotations
 
@@ -8,32 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prime_estimation.config import Config
 from prime_estimation.io.bag import BagReader, BagWriter
-from prime_estimation.io.messages import Inbound, stamp_ns
+from prime_estimation.io.messages import stamp_ns
 from prime_estimation.metrics import Motion
-from prime_estimation.recorded import choose_topics, sensor_samples
-from prime_estimation.robot import Robot
-from prime_estimation.sync import Synchronizer
-from prime_estimation.types import Measurement
 
 RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"  # stands beside the repository
-
-
-def measurements(
-    bag: Path, robot: Robot, config: Config, end: float, mocap: bool = True, kind: type[Synchronizer] = Synchronizer
-) -> list[Measurement]:
-    """Measurements of the nodes in the first `end` seconds of a run, aligned by `kind` of synchronizer."""
-    sync, out = kind(round(config.estimator.step * 1e9), robot.nj, use_mocap=mocap), []
-    with BagReader(bag) as reader:
-        topics = choose_topics(reader, robot, mocap)
-        for arrival_ns, sample in sensor_samples(reader, topics, Inbound(robot.joint_names)):
-            if arrival_ns > reader.start_ns + end * 1e9:
-                break
-            sync.push(sample)
-            while (m := sync.pop()) is not None:
-                out.append(m)
-    return out
 
 
 def excerpt(bag: Path, end: float, folder: Path) -> Path:

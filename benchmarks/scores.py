@@ -12,6 +12,7 @@ from recordings import ground_truth
 
 from prime_estimation import replay as replay_module
 from prime_estimation.config import Config
+from prime_estimation.contact import GRAVITY
 from prime_estimation.evaluate import evaluate, load_truth, true_parameters
 from prime_estimation.metrics import Motion, contact_figures, odometry_figures
 from prime_estimation.robot import Robot
@@ -79,7 +80,7 @@ def batch_figures(window: Window, bag: Path, end: float) -> dict:
     pi = window.problem.inertias(x)[0][0]
     true = true_parameters(truth, robot.estimated_links[0], 0.0)
     moving = odometry_figures(motion(window), Motion(reference["/ground_truth/odom"], 0), SETTLE)
-    loaded = contact_figures(contact_messages(window), reference, 9.81 * truth["total_mass_true"], start, SETTLE)
+    loaded = contact_figures(contact_messages(window), reference, GRAVITY * truth["total_mass_true"], start, SETTLE)
     return {
         "mass error [kg]": float(pi[0] - true[0]),
         "com error [mm]": 1e3 * float(np.linalg.norm(pi[1:4] / pi[0] - true[1:4] / true[0])),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .contact import GRAVITY
 from .errors import DataError
 from .io.bag import BagReader
 from .io.messages import stamp_ns
@@ -54,7 +55,7 @@ def evaluate(estimate: str | Path, reference: str | Path, settle: float = 2.0, t
         "joints": ("/prime/joint_states", lambda m: joint_figures(m, ref, start, settle)),
         "contacts": (
             "/prime/contact_wrenches",
-            lambda m: contact_figures(m, ref, 9.81 * float(truth.get("total_mass_true", 15.0)), start, settle),
+            lambda m: contact_figures(m, ref, GRAVITY * float(truth.get("total_mass_true", 15.0)), start, settle),
         ),
         "inertia": ("/prime/inertial_parameters", lambda m: inertia_figures(m, truth, start)),
         "speed": ("/prime/status", speed_figures),

@@ -76,7 +76,8 @@ class Problem:
         flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
         counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
         std = [point + flat if n > 1 else point for n in counts]
-        self._foot_sizes = [len(s) for s in std]
+        ends = np.cumsum([0, *map(len, std)])
+        self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
         self._weight_xi = 1.0 / np.array([v for s in std for v in s])
 
     def node(self) -> "_core.ActionMeasurement":
@@ -161,11 +162,10 @@ class Problem:
             node: input with its dynamics part.
             unloaded: (nf,) which feet carried nothing before.
         """
-        weight, start = node.nominal_xi.copy(), 0
-        for size, lands in zip(self._foot_sizes, unloaded):
+        weight = node.nominal_xi.copy()
+        for part, lands in zip(self._foot_parts, unloaded):
             if lands:
-                weight[start : start + size] /= self.config.noise.contact_landing
-            start += size
+                weight[part] /= self.config.noise.contact_landing
         node.nominal_xi = node.weight_xi = weight
 
     def reweight(self, node: "_core.NodeInput", xi: np.ndarray) -> None:
@@ -177,12 +177,10 @@ class Problem:
             node: input whose weights are set for the next iteration.
             xi: (nxi,) its contact disturbance [m/s].
         """
-        dof, weight, start = self.config.noise.contact_dof, node.nominal_xi.copy(), 0
-        for size in self._foot_sizes:
-            part = slice(start, start + size)
+        dof, weight = self.config.noise.contact_dof, node.nominal_xi.copy()
+        for part in self._foot_parts:
             square = float(np.sum((xi[part] * node.nominal_xi[part]) ** 2))
-            weight[part] *= min(1.0, np.sqrt((dof + size) / (dof + square)))
-            start += size
+            weight[part] *= min(1.0, np.sqrt((dof + part.stop - part.start) / (dof + square)))
         node.weight_xi = weight
 
     def set_pose(self, node: "_core.NodeInput", slot: int, pose: PoseSample, stamp_ns: int) -> None:

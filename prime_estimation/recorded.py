@@ -66,6 +66,7 @@ def measurements(
     topics: Mapping[str, str] | None = None,
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
+    synchronizer: Callable[..., Synchronizer] = Synchronizer,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
 
@@ -77,6 +78,7 @@ def measurements(
         topics: sensor topics by role, where they cannot be found by type and name.
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
+        synchronizer: what aligns the streams.
 
     Raises:
         DataError: the bag cannot be used or does not fit the robot.
@@ -84,7 +86,7 @@ def measurements(
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
         inbound, out = Inbound(robot.joint_names), []
-        sync = Synchronizer(round(step * 1e9), robot.nj, use_mocap="mocap" in used, use_imu=robot.imu_joint is not None)
+        sync = synchronizer(round(step * 1e9), robot.nj, use_mocap="mocap" in used, use_imu=robot.imu_joint is not None)
         whole = max(1, bag.end_ns - bag.start_ns)
         for arrival_ns, sample in sensor_samples(bag, used, inbound):
             seconds = 1e-9 * (arrival_ns - bag.start_ns)

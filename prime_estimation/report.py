@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.special import ndtr
 
+from .contact import GRAVITY
 from .inertia import com_covariance
 from .problem import Problem
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
@@ -99,9 +100,9 @@ class Reporter:
         # forces carry the weight: they are no better known than a mass that is not estimated
         covariance = covariance + unweighed**2 * np.outer(force, force)
         if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while the legs are not seen
-            covariance += np.eye(len(force)) * (9.81 * mass) ** 2
+            covariance += np.eye(len(force)) * (GRAVITY * mass) ** 2
         kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
-        threshold = CONTACT_SHARE * 9.81 * mass
+        threshold = CONTACT_SHARE * GRAVITY * mass
         out = []
         for i, contact in enumerate(self.robot.contacts):
             rows = slice(3 * i, 3 * i + 3)

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from prime_estimation import recorded
 from prime_estimation.config import Config
-from prime_estimation.io.bag import BagReader
-from prime_estimation.io.messages import Inbound
-from prime_estimation.recorded import choose_topics, sensor_samples
 from prime_estimation.robot import Robot
 from prime_estimation.sync import Synchronizer
 from prime_estimation.types import Measurement
@@ -19,13 +18,5 @@ def measurements(
     bag_path: Path, robot: Robot, config: Config, seconds: float, mocap: bool = True, effort: bool = True
 ) -> list[Measurement]:
     """The measurements of all nodes in the first `seconds` of a bag."""
-    inbound, out = Inbound(robot.joint_names), []
-    sync = Synchronizer(round(config.estimator.step * 1e9), robot.nj, use_mocap=mocap, use_effort=effort)
-    with BagReader(bag_path) as bag:
-        for arrival_ns, sample in sensor_samples(bag, choose_topics(bag, robot, mocap), inbound):
-            if arrival_ns - bag.start_ns > seconds * 1e9:
-                break
-            sync.push(sample)
-            while (measurement := sync.pop()) is not None:
-                out.append(measurement)
-    return out
+    synchronizer = partial(Synchronizer, use_effort=effort)
+    return recorded.measurements(bag_path, robot, config.estimator.step, mocap=mocap, span=(0.0, seconds), synchronizer=synchronizer)

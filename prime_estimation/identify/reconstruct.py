@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..contact import GRAVITY
 from ..io.bag import BagWriter
 from ..outputs import Outputs
 from ..report import CONTACT_SHARE, SLIP_SPEED
@@ -45,7 +46,7 @@ def motion(window: Window) -> dict[str, np.ndarray]:
         out["contact_force"] = np.array([node.contact_forces(data)[0] for node, data in zip(window.nodes, window.data)]).reshape(-1, nc, 3)
         out["contact_point"] = np.array([k["points"] for k in kinematics])
         speed = np.linalg.norm(np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)[:, :, :2], axis=2)
-        loaded = out["contact_force"][:, :, 2] > CONTACT_SHARE * 9.81 * problem.robot.total_mass
+        loaded = out["contact_force"][:, :, 2] > CONTACT_SHARE * GRAVITY * problem.robot.total_mass
         out["contact_state"] = np.where(
             ~loaded, ContactState.OPEN, np.where(speed > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
         )

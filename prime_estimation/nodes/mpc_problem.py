@@ -8,6 +8,7 @@ import crocoddyl
 import numpy as np
 import pinocchio as pin
 
+from ..contact import GRAVITY
 from ..errors import ConfigError, RobotError
 from ..robot import Robot
 
@@ -35,7 +36,7 @@ class CentroidalAction(crocoddyl.ActionModelAbstract):
         swing = np.repeat(~stance, 3)
         lower[swing] = upper[swing] = 0.0
         self.u_lb, self.u_ub = lower, upper
-        share = mass * 9.81 / max(1, stance.sum())
+        share = mass * GRAVITY / max(1, stance.sum())
         self.force_reference = np.where(swing, 0.0, np.tile([0.0, 0.0, share], 4))
 
     def calc(self, data, x, u=None) -> None:
@@ -46,7 +47,7 @@ class CentroidalAction(crocoddyl.ActionModelAbstract):
             data.xnext = x
             return
         f = u.reshape(4, 3)
-        v = x[6:9] + STEP * (f.sum(axis=0) / self.mass + np.array([0.0, 0.0, -9.81]))
+        v = x[6:9] + STEP * (f.sum(axis=0) / self.mass + np.array([0.0, 0.0, -GRAVITY]))
         w = x[9:] + STEP * self.inverse @ np.cross(self.feet - x[:3], f).sum(axis=0)
         data.xnext = np.concatenate([x[:3] + STEP * v, x[3:6] + STEP * w, v, w])
         du = u - self.force_reference
