@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+
+from rich.table import Table
 
 from ..config import Config
 from ..errors import ConfigError
@@ -15,11 +18,11 @@ from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out
 from ..identify.least_squares import baseline
 from ..identify.outcome import Outcome
-from ..identify.single import STEP, Run, identify_run
+from ..identify.single import Run
 from ..identify.tare import tare, write_tare
 from ..robot import Robot
-from .console import add_progress_argument, interruptible, progress_bar, say, table, warn
-from .replay import add_topic_argument, topics_of
+from .console import interruptible, progress_bar, say, table, warn
+from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
 DESCRIPTION = """Identify mass, centre of mass and rotational inertia of chosen links from one or several recordings.
 
@@ -36,31 +39,21 @@ EXAMPLES = [
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """BAGs and options."""
     parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap or .db3 file")
-    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
     parser.add_argument(
         "--links", nargs="+", metavar="LINK", help="moving links to identify (default: those of the robot's YAML, or the base)"
     )
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
     parser.add_argument("--held-out", metavar="BAG", help="recording of the same robot that is only used to check the result")
     parser.add_argument(
         "--tare", type=float, metavar="KG", help="the robot's known total mass: fix torque scale and friction, and write them to its YAML"
     )
-    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    parser.add_argument("--step", type=float, default=STEP, metavar="S", help=f"time between nodes (default: {STEP:g})")
-    parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="use the recordings from this second on")
-    parser.add_argument("--to", dest="end", type=float, default=float("inf"), metavar="S", help="... up to this second")
-    parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
-    add_topic_argument(parser)
-    add_progress_argument(parser)
+    add_offline_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
     """Identify, write the results, print them."""
-    config = configured(args)
+    config = offline_config(args, args.links)
     robot = Robot(config.robot)
-    out = Path(args.out)
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"--out wants a folder, {out} is a file", out)
+    out = out_folder(args)
     if args.tare is not None:
         return _tare(args, config, robot)
     held_out = [args.held_out] if args.held_out else []
@@ -99,18 +92,9 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
     return result
 
 
-def configured(args: argparse.Namespace) -> Config:
-    """Configuration of the robot with the command line's changes."""
-    changes: dict = {"estimator": {"step": args.step}}
-    if args.links:
-        changes["robot"] = {"estimated_links": list(dict.fromkeys(args.links))}
-    return Config.load(args.robot, args.config).updated(changes, "command line")
-
-
 def _identify(args: argparse.Namespace, bag: str, robot: Robot, config: Config) -> Run:
     with progress_bar(args, Path(bag).name) as progress, interruptible() as stop:
-        options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end))
-        return identify_run(bag, robot, config, **options, progress=progress, stop=stop)
+        return estimate_run(args, bag, robot, config, progress, stop)
 
 
 def _validate(runs: list[Run], validation: Run | None, outcome: Outcome) -> list[dict]:
@@ -132,30 +116,30 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
         worst = [d for d in outcome.posterior_directions(link) if not d.observed]
         for d in worst:
             say(args, f"not observable: {d.words} (posterior {100 * d.shrinkage:.0f} % of the prior's width). To excite it: {d.motion}.")
-    causes = outcome.to_dict()["error_budget"]
+    say(args, *_budget_tables(outcome), *_repeatability_tables(outcome), *_held_out_tables(outcome))
+
+
+def _budget_tables(outcome: Outcome) -> Iterator[Table]:
+    causes, columns = outcome.to_dict()["error_budget"], ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]")
     for link in outcome.posterior.links:
         rows = {cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()}
-        say(
-            args,
-            table(
-                f"error budget of {link}: what one standard deviation of each does",
-                rows,
-                ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"),
-            ),
-        )
-    if len(outcome.runs) > 1:
-        for link, rows in repeatability(outcome.runs).items():
-            shown = {f"{name} [{v['unit']}]": [v["mean"], v["spread"], v["promised"]] for name, v in rows.items()}
-            say(args, table(f"repeatability of {link} over {len(outcome.runs)} recordings", shown, ("mean", "spread", "promised stddev")))
+        yield table(f"error budget of {link}: what one standard deviation of each does", rows, columns)
+
+
+def _repeatability_tables(outcome: Outcome) -> Iterator[Table]:
+    for link, rows in (repeatability(outcome.runs) if len(outcome.runs) > 1 else {}).items():
+        shown = {f"{name} [{v['unit']}]": [v["mean"], v["spread"], v["promised"]] for name, v in rows.items()}
+        yield table(f"repeatability of {link} over {len(outcome.runs)} recordings", shown, ("mean", "spread", "promised stddev"))
+
+
+def _held_out_tables(outcome: Outcome) -> Iterator[Table]:
+    measures = ("cost_per_node", "base_force_rms_N", "base_moment_rms_Nm", "joint_torque_rms_Nm")
     for v in outcome.held_out or []:
-        rows = {
-            k: [v[w][k] for w in ("nominal", "identified", "own")]
-            for k in ("cost_per_node", "base_force_rms_N", "base_moment_rms_Nm", "joint_torque_rms_Nm")
-        }
-        say(args, table(f"held out: {v['run']}", rows, ("nominal", "identified from the others", "from itself")))
+        rows = {k: [v[w][k] for w in ("nominal", "identified", "own")] for k in measures}
+        yield table(f"held out: {v['run']}", rows, ("nominal", "identified from the others", "from itself"))
 
 
-def _link_table(outcome: Outcome, link: str):
+def _link_table(outcome: Outcome, link: str) -> Table:
     rows = {}
     for i, q in enumerate(outcome.posterior.quantities(link)):
         low, high = q.interval

@@ -5,16 +5,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from ..config import Config
-from ..errors import ConfigError
 from ..identify.reconstruct import motion, write_mcap, write_npz
 from ..identify.residuals import residuals
-from ..identify.single import STEP, identify_run
 from ..robot import Robot
-from .console import add_progress_argument, interruptible, progress_bar, say, table, warn
-from .replay import add_topic_argument, topics_of
+from .console import interruptible, progress_bar, say, table, warn
+from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
 DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces, points and states at every node, which
 obey the equations of motion with the inertia that fits best. DIR gets motion.npz (arrays) and motion.mcap (the topics of
@@ -28,27 +24,16 @@ EXAMPLES = [
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """BAG and options."""
     parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
-    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
-    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    parser.add_argument("--step", type=float, default=STEP, metavar="S", help=f"time between nodes (default: {STEP:g})")
-    parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="use the recording from this second on")
-    parser.add_argument("--to", dest="end", type=float, default=float("inf"), metavar="S", help="... up to this second")
-    parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
-    add_topic_argument(parser)
-    add_progress_argument(parser)
+    add_offline_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
     """Reconstruct, write, print."""
-    out = Path(args.out)
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"--out wants a folder, {out} is a file", out)
-    config = Config.load(args.robot, args.config).updated({"estimator": {"step": args.step}}, "command line")
+    out = out_folder(args)
+    config = offline_config(args)
     robot = Robot(config.robot)
     with progress_bar(args, "reconstruct") as progress, interruptible() as stop:
-        options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end), budget=False)
-        found = identify_run(args.bag, robot, config, **options, progress=lambda f: progress(0.8 * f), stop=stop)
+        found = estimate_run(args, args.bag, robot, config, lambda f: progress(0.8 * f), stop, budget=False)
         window = found.result.window
         out.mkdir(parents=True, exist_ok=True)
         arrays = motion(window)

@@ -101,37 +101,33 @@ def identify_run(
     """
     if not robot.estimated_links:
         raise DataError(f"{robot.name}: no link to identify; name some of {', '.join(robot.links[1:])} with --links", robot.name)
-    ms = load(bag, robot, config, mocap, topics, span)
-    seen = any(m.mocap for m in ms)
-    begin, notices = ms[0].stamp_ns, []
+    name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
+    begin, seen = ms[0].stamp_ns, any(m.mocap for m in ms)
     result = solve(Estimator(robot, config, seen), ms, lambda f: progress(0.7 * f), stop)
     if result.changes_ns:
-        change = result.changes_ns[-1]
-        rest = [m for m in ms if m.stamp_ns >= change]
-        seconds = span[0] + 1e-9 * (change - begin)
-        if len(rest) < FEWEST_NODES:
-            raise DataError(
-                f"{bag}: the inertia changes at {seconds:.2f} s, too near the end; identify what was before with --to {seconds - 0.2:.1f}",
-                bag,
-            )
-        notices.append(
-            f"{Path(bag).name}: the inertia changes at {seconds:.2f} s; used is what follows (--to {seconds - 0.2:.1f}: what was before)"
-        )
-        ms = rest
+        ms, notice = _after_change(name, ms, result.changes_ns[-1], span[0])
+        notices.append(notice)
         result = solve(Estimator(robot, config, seen), ms, lambda f: progress(0.7 + 0.1 * f), stop)
     if not result.converged:
-        notices.append(
-            f"{Path(bag).name}: "
-            + ("stopped early" if stop() else "not converged")
-            + f" after {len(result.history)} iterations; the last iterate is used"
-        )
-    run = _summary(Path(bag).name, result, begin, span[0], notices)
+        why = "stopped early" if stop() else "not converged"
+        notices.append(f"{name}: {why} after {len(result.history)} iterations; the last iterate is used")
+    run = _summary(name, result, begin, span[0], notices)
     check_fit(bag, run)
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
         run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
     progress(1.0)
     return run
+
+
+def _after_change(name: str, ms: list[Measurement], change_ns: int, offset: float) -> tuple[list[Measurement], str]:
+    """Measurements from a change of the inertia on, and the notice that says so."""
+    rest = [m for m in ms if m.stamp_ns >= change_ns]
+    seconds = offset + 1e-9 * (change_ns - ms[0].stamp_ns)
+    change, before = f"{name}: the inertia changes at {seconds:.2f} s", f"--to {seconds - 0.2:.1f}"
+    if len(rest) < FEWEST_NODES:
+        raise DataError(f"{change}, too near the end; identify what was before with {before}", name)
+    return rest, f"{change}; used is what follows ({before}: what was before)"
 
 
 def _summary(name: str, result: Solution, begin: int, offset: float, notices: list[str]) -> Run:

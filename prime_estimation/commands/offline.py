@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What the verbs share that estimate a recording as a whole: their arguments, and what these mean."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from ..config import Config
+from ..errors import ConfigError
+from ..identify.single import STEP, Run, identify_run
+from ..robot import Robot
+from .console import add_progress_argument
+from .replay import add_topic_argument, topics_of
+
+
+def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
+    """Robot, output folder, configuration, step, part of the recording, sensors, progress."""
+    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
+    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    parser.add_argument("--step", type=float, default=STEP, metavar="S", help=f"time between nodes (default: {STEP:g})")
+    parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="use recordings from this second on")
+    parser.add_argument("--to", dest="end", type=float, default=float("inf"), metavar="S", help="... up to this second")
+    parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
+    add_topic_argument(parser)
+    add_progress_argument(parser)
+
+
+def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> Config:
+    """Configuration of the robot with the command line's step and, where given, links."""
+    changes: dict = {"estimator": {"step": args.step}}
+    if links:
+        changes["robot"] = {"estimated_links": list(dict.fromkeys(links))}
+    return Config.load(args.robot, args.config).updated(changes, "command line")
+
+
+def out_folder(args: argparse.Namespace) -> Path:
+    """`--out`, which need not exist but must not be a file."""
+    out = Path(args.out)
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"--out wants a folder, {out} is a file", out)
+    return out
+
+
+def estimate_run(
+    args: argparse.Namespace,
+    bag: str,
+    robot: Robot,
+    config: Config,
+    progress: Callable[[float], None],
+    stop: Callable[[], bool],
+    budget: bool = True,
+) -> Run:
+    """`identify_run` on a recording with the command line's sensors and part of it."""
+    options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end), budget=budget)
+    return identify_run(bag, robot, config, **options, progress=progress, stop=stop)
