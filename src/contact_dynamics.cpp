@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
+//
+// What the step is made of: its model, the parameters in force, kinematics and inertia at (q, v).
 #include "contact_dynamics.hpp"
 
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
-#include <pinocchio/algorithm/regressor.hpp>
-#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
-#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
 namespace prime {
 
-using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-using pinocchio::Force;
-using pinocchio::Motion;
 
 namespace {
 
@@ -39,12 +35,6 @@ std::vector<std::size_t> jointOfIndex(const pinocchio::Model& model) {
   for (int j = 1; j < model.njoints; ++j)
     for (int k = 0; k < model.joints[j].nv(); ++k) joint[model.joints[j].idx_v() + k] = j;
   return joint;
-}
-
-/// Velocity of the world point p under the spatial velocity `twist` (linear at the world's origin, angular).
-template <class Twist>
-Vector3d pointVelocity(const Twist& twist, const Vector3d& p) {
-  return twist.template head<3>() + Vector3d(twist.template tail<3>()).cross(p);
 }
 
 std::string describe(const char* what, const VectorXd& x) {
@@ -212,205 +202,6 @@ void ContactDynamics::prepare(Data& data, const Eigen::Ref<const VectorXd>& q, c
   data.scale = data.M.diagonal().cwiseInverse();
   data.root_scale = data.scale.cwiseSqrt();
   contactKinematics(data);
-}
-
-Vector3d ContactDynamics::disturbance(const Data& data, const std::size_t i) const {
-  const auto foot = contacts[i].foot;
-  Vector3d xi = data.xi.segment<3>(foot_xi[foot]);
-  if (foot_xi_size[foot] == 6)
-    xi += Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)).cross(data.pin.oMi[contacts[i].joint].rotation() * contacts[i].lever);
-  return xi;
-}
-
-void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus) const {
-  data.velocity.noalias() = data.Jmid * vplus;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    Vector3d c = data.velocity.segment<3>(3 * i) + disturbance(data, i);
-    c.z() += data.psi[i] / options.dt;
-    data.law_now.evaluate(c, data.friction, data.law[i]);
-    data.impulse.segment<3>(3 * i) = data.law[i].impulse;
-  }
-}
-
-void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vplus) const {
-  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
-  data.vplus = vplus;
-  evaluateLaw(data, data.vplus);
-  data.a = data.vplus - data.v;
-  data.g.noalias() = data.M * data.a;
-  data.g += dt * (data.bias - data.force);
-  data.g.noalias() -= data.J.transpose() * data.impulse;
-  const auto offset = nv() - nj();
-  for (std::size_t j = 0; j < nj(); ++j) {
-    // joint losses at the middle of the step: the instant at which the averaged torque is centred
-    const double rate = 0.5 * (data.v[offset + j] + data.vplus[offset + j]), root = std::sqrt(rate * rate + e2);
-    data.loss[j] = joint_damping[j] * rate + joint_friction[j] * rate / root;
-    data.dloss[j] = joint_damping[j] + joint_friction[j] * e2 / (root * root * root);
-    data.g[offset + j] += dt * data.loss[j];
-  }
-}
-
-/// A = dg/dv+ = M - J^T (d lambda/dc) Jmid + losses, at the point of the last residual.
-void ContactDynamics::matrix(Data& data) const {
-  data.A = data.M;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Matrix3d& L = data.law[i].d_velocity;
-    for (const auto k : support[i]) {
-      const Vector3d column = L * data.Jmid.block<3, 1>(3 * i, k);
-      for (const auto m : support[i]) data.A(m, k) -= data.J.block<3, 1>(3 * i, m).dot(column);
-    }
-  }
-  const auto offset = nv() - nj();
-  for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * options.dt * data.dloss[j];
-}
-
-bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
-  residual(data, guess);
-  auto norm = [&data]() { return data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>(); };
-  auto merit = [&data]() { return data.g.cwiseProduct(data.root_scale).squaredNorm(); };
-  double value = merit();
-  for (data.iterations = 0; data.iterations < options.max_iterations; ++data.iterations) {
-    if (norm() < options.tolerance) return true;
-    matrix(data);
-    data.lu.compute(data.A);
-    data.step.noalias() = data.lu.solve(data.g);
-    if (!data.step.allFinite()) return false;
-    data.v_try = data.vplus;
-    double t = 1.0, next = value;
-    for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
-      data.g_try = data.v_try - t * data.step;
-      residual(data, data.g_try);
-      next = merit();
-      if (next < (1.0 - 1e-4 * t) * value) break;
-    }
-    const bool stuck = !(next < value);
-    value = next;
-    if (stuck) break;
-  }
-  // at round-off level the residual cannot fall further: the Newton step is then the error of v+
-  if (norm() < 1e3 * options.tolerance) return true;
-  matrix(data);
-  data.lu.compute(data.A);
-  data.step.noalias() = data.lu.solve(data.g);
-  return data.step.lpNorm<Eigen::Infinity>() < 1e-9 * (1.0 + data.vplus.lpNorm<Eigen::Infinity>());
-}
-
-void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
-  data.v_start = guess;
-  if (data.v_start.allFinite() && newton(data, data.v_start)) return;
-  data.v_start = data.v;
-  if (newton(data, data.v_start)) return;
-  if (followCorrection(data)) return;
-  std::ostringstream text;
-  text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual "
-       << data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>() << "); largest speed " << data.v.lpNorm<Eigen::Infinity>()
-       << ", largest force " << data.force.lpNorm<Eigen::Infinity>();
-  if (!contacts.empty()) text << ", lowest gap " << *std::min_element(data.phi.begin(), data.phi.end()) << " m";
-  throw std::runtime_error(text.str());
-}
-
-void ContactDynamics::derivatives(Data& data) const {
-  const double dt = options.dt;
-  matrix(data);
-  data.a = (data.vplus - data.v) / dt;
-  pinocchio::computeRNEADerivatives(data.model, data.pin, data.q, data.v, data.a);
-  data.g_q = dt * data.pin.dtau_dq;
-  data.g_v = dt * data.pin.dtau_dv - data.M;
-  const auto offset = nv() - nj();
-  for (std::size_t j = 0; j < nj(); ++j) data.g_v(offset + j, offset + j) += 0.5 * dt * data.dloss[j];
-  data.g_xi.setZero();
-  data.g_height.setZero();
-  data.g_friction.setZero();
-  pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
-  pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
-  for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
-  for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
-}
-
-/// g_q -= d(J^T)/dq lambda. World spatial algebra: column S_k of the Jacobian turns with the joints before it, dS_m/dq_k = S_k x S_m (k not
-/// behind m), and the contact point moves with the centre of the sphere.
-void ContactDynamics::addForceGeometry(Data& data, const std::size_t i) const {
-  const auto& joint = joint_of_index_;
-  const Vector3d p = data.point[i], lambda = data.impulse.segment<3>(3 * i);
-  const Force wrench(lambda, p.cross(lambda));
-  for (const auto k : support[i]) {
-    const Motion S(data.pin.J.col(k));
-    const Vector3d dp = pointVelocity(data.pin.J.col(k), data.center[i]), turning = dp.cross(lambda);
-    data.dphi_q(i, k) = dp.z();
-    // (S_k x S_m) . f = -S_m . (S_k x* f)
-    const Force moved(Vector3d::Zero(), turning), turned = moved - S.cross(wrench);
-    for (const auto m : support[i]) data.g_q(m, k) -= data.pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
-  }
-}
-
-/// d(Jmid v+)/d q_mid: the velocity of the body changes by S_k x (V - V_parent(k)).
-void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const {
-  const auto& contact = contacts[i];
-  const auto foot = contact.foot;
-  Motion V = Motion::Zero(), before = Motion::Zero();
-  std::size_t current = 0;
-  for (const auto k : support[i]) {
-    if (joint_of_index_[k] != current) before = V, current = joint_of_index_[k];
-    data.path[k] = before;
-    V += Motion(data.pin_mid.J.col(k) * data.vplus[k]);
-  }
-  for (const auto k : support[i]) {
-    const Motion S(data.pin_mid.J.col(k));
-    const Motion dV = S.cross(Motion(V - data.path[k]));
-    const Vector3d dp = pointVelocity(data.pin_mid.J.col(k), data.center_mid[i]);
-    data.dvel_mid.block<3, 1>(3 * i, k) = dV.linear() + dV.angular().cross(data.point_mid[i]) + V.angular().cross(dp);
-  }
-  const int nb = nv() - nj();
-  const double half = options.midpoint ? 0.5 * options.dt : 0.0;
-  const auto base = data.dvel_mid.block(3 * i, 0, 3, nb);
-  data.dvel_q.middleRows<3>(3 * i) = data.dvel_mid.middleRows<3>(3 * i);
-  data.dvel_v.middleRows<3>(3 * i) = half * data.dvel_mid.middleRows<3>(3 * i);
-  data.dvel_q.block(3 * i, 0, 3, nb).noalias() = base * data.mid_q.topLeftCorner(nb, nb);
-  data.dvel_v.block(3 * i, 0, 3, nb).noalias() = half * base * data.mid_v.topLeftCorner(nb, nb);
-  if (foot_xi_size[foot] != 6) return;
-  const Vector3d xi_angular = data.xi.segment<3>(foot_xi[foot] + 3);
-  const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
-  for (const auto k : support[i]) data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.pin.J.col(k).tail<3>()).cross(lever));
-}
-
-void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
-  const auto& contact = contacts[i];
-  const auto foot = contact.foot;
-  const double dt = options.dt;
-  addForceGeometry(data, i);
-  velocityDerivatives(data, i);
-  const auto Ji = data.J.middleRows<3>(3 * i);
-  data.LJ.noalias() = data.law[i].d_velocity.transpose() * Ji;  // (J^T L)^T
-  for (const auto k : support[i]) {
-    Vector3d dc = data.dvel_q.block<3, 1>(3 * i, k);
-    dc.z() += data.dpsi[i] / dt * data.dphi_q(i, k);
-    const Vector3d dc_v = data.dvel_v.block<3, 1>(3 * i, k);
-    for (const auto m : support[i]) {
-      data.g_q(m, k) -= data.LJ.col(m).dot(dc);
-      data.g_v(m, k) -= data.LJ.col(m).dot(dc_v);
-    }
-  }
-  data.g_xi.middleCols<3>(foot_xi[foot]) -= data.LJ.transpose();
-  if (foot_xi_size[foot] == 6) {
-    const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
-    Matrix3d cross;  // xi_angular x lever = -[lever]x xi_angular
-    cross << 0, lever.z(), -lever.y(), -lever.z(), 0, lever.x(), lever.y(), -lever.x(), 0;
-    data.g_xi.middleCols<3>(foot_xi[foot] + 3).noalias() -= data.LJ.transpose() * cross;
-  }
-  data.g_height.col(foot) += data.dpsi[i] / dt * data.LJ.row(2).transpose();
-  data.g_friction.noalias() -= Ji.transpose() * data.law[i].d_friction;
-}
-
-void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {
-  const auto link = links[i];
-  const auto& oMi = data.pin.oMi[link];
-  pinocchio::bodyRegressor(oMi.actInv(data.pin.ov[link]), oMi.actInv(data.pin.oa_gf[link]), data.body_regressor);
-  data.regressor.noalias() = options.dt * data.body_regressor * data.dtheta[i];
-  auto out = data.g_theta.middleCols<10>(10 * i);
-  for (const auto k : link_support_[i]) {
-    const Motion S = oMi.actInv(Motion(data.pin.J.col(k)));
-    out.row(k).noalias() = S.toVector().transpose() * data.regressor;
-  }
 }
 
 }  // namespace prime

@@ -24,6 +24,12 @@ struct ContactPoint {
   std::size_t foot;          ///< index of the foot: contacts of a foot share ground height and disturbance
 };
 
+/// Velocity of the world point p under the spatial velocity `twist` (linear at the world's origin, angular).
+template <class Twist>
+Eigen::Vector3d pointVelocity(const Twist& twist, const Eigen::Vector3d& p) {
+  return twist.template head<3>() + Eigen::Vector3d(twist.template tail<3>()).cross(p);
+}
+
 /// What the dynamics are, apart from the robot's model.
 struct DynamicsOptions {
   double dt = 0.01;  ///< step [s]

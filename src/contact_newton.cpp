@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+//
+// The implicit step: contact law, residual g(v+), its matrix A, Newton iteration.
+#include "contact_dynamics.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+
+namespace prime {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+Vector3d ContactDynamics::disturbance(const Data& data, const std::size_t i) const {
+  const auto foot = contacts[i].foot;
+  Vector3d xi = data.xi.segment<3>(foot_xi[foot]);
+  if (foot_xi_size[foot] == 6)
+    xi += Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)).cross(data.pin.oMi[contacts[i].joint].rotation() * contacts[i].lever);
+  return xi;
+}
+
+void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus) const {
+  data.velocity.noalias() = data.Jmid * vplus;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    Vector3d c = data.velocity.segment<3>(3 * i) + disturbance(data, i);
+    c.z() += data.psi[i] / options.dt;
+    data.law_now.evaluate(c, data.friction, data.law[i]);
+    data.impulse.segment<3>(3 * i) = data.law[i].impulse;
+  }
+}
+
+void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vplus) const {
+  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
+  data.vplus = vplus;
+  evaluateLaw(data, data.vplus);
+  data.a = data.vplus - data.v;
+  data.g.noalias() = data.M * data.a;
+  data.g += dt * (data.bias - data.force);
+  data.g.noalias() -= data.J.transpose() * data.impulse;
+  const auto offset = nv() - nj();
+  for (std::size_t j = 0; j < nj(); ++j) {
+    // joint losses at the middle of the step: the instant at which the averaged torque is centred
+    const double rate = 0.5 * (data.v[offset + j] + data.vplus[offset + j]), root = std::sqrt(rate * rate + e2);
+    data.loss[j] = joint_damping[j] * rate + joint_friction[j] * rate / root;
+    data.dloss[j] = joint_damping[j] + joint_friction[j] * e2 / (root * root * root);
+    data.g[offset + j] += dt * data.loss[j];
+  }
+}
+
+/// A = dg/dv+ = M - J^T (d lambda/dc) Jmid + losses, at the point of the last residual.
+void ContactDynamics::matrix(Data& data) const {
+  data.A = data.M;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Matrix3d& L = data.law[i].d_velocity;
+    for (const auto k : support[i]) {
+      const Vector3d column = L * data.Jmid.block<3, 1>(3 * i, k);
+      for (const auto m : support[i]) data.A(m, k) -= data.J.block<3, 1>(3 * i, m).dot(column);
+    }
+  }
+  const auto offset = nv() - nj();
+  for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * options.dt * data.dloss[j];
+}
+
+bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+  residual(data, guess);
+  auto norm = [&data]() { return data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>(); };
+  auto merit = [&data]() { return data.g.cwiseProduct(data.root_scale).squaredNorm(); };
+  double value = merit();
+  for (data.iterations = 0; data.iterations < options.max_iterations; ++data.iterations) {
+    if (norm() < options.tolerance) return true;
+    matrix(data);
+    data.lu.compute(data.A);
+    data.step.noalias() = data.lu.solve(data.g);
+    if (!data.step.allFinite()) return false;
+    data.v_try = data.vplus;
+    double t = 1.0, next = value;
+    for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
+      data.g_try = data.v_try - t * data.step;
+      residual(data, data.g_try);
+      next = merit();
+      if (next < (1.0 - 1e-4 * t) * value) break;
+    }
+    const bool stuck = !(next < value);
+    value = next;
+    if (stuck) break;
+  }
+  // at round-off level the residual cannot fall further: the Newton step is then the error of v+
+  if (norm() < 1e3 * options.tolerance) return true;
+  matrix(data);
+  data.lu.compute(data.A);
+  data.step.noalias() = data.lu.solve(data.g);
+  return data.step.lpNorm<Eigen::Infinity>() < 1e-9 * (1.0 + data.vplus.lpNorm<Eigen::Infinity>());
+}
+
+void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+  data.v_start = guess;
+  if (data.v_start.allFinite() && newton(data, data.v_start)) return;
+  data.v_start = data.v;
+  if (newton(data, data.v_start)) return;
+  if (followCorrection(data)) return;
+  std::ostringstream text;
+  text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual "
+       << data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>() << "); largest speed " << data.v.lpNorm<Eigen::Infinity>()
+       << ", largest force " << data.force.lpNorm<Eigen::Infinity>();
+  if (!contacts.empty()) text << ", lowest gap " << *std::min_element(data.phi.begin(), data.phi.end()) << " m";
+  throw std::runtime_error(text.str());
+}
+
+}  // namespace prime
