@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which feet carry load, judged from the legs alone: what the estimator needs to place the ground, without contact sensors."""
+"""Which feet carry load, judged from the legs alone: to place the ground, and as contact flags of the rigid model."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
 
+from .errors import ConfigError, RobotError
+from .leg_odometry import GRAVITY, LegOdometry
 from .robot import Robot
+from .types import Measurement
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
-GRAVITY = 9.81  # m/s^2
 FREE_FALL = 0.3  # share of gravity that a falling robot feels at most
 STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it counts as singular
 
@@ -42,19 +44,19 @@ class LegForces:
         """
         full = np.concatenate([np.zeros(3), pin.Quaternion(R_world_base).coeffs(), q])
         v = np.concatenate([np.zeros(6), dq])
-        points, jacobians = self._feet(full)
+        points, jacobians = self.soles(full)
         rates = np.array([J[:3] @ v for J in jacobians])
         if torque is None:
             load = np.exp(-(points[:, 2] - points[:, 2].min()) / 0.005)
         else:
-            normal = self._normal_forces(full, v, np.zeros_like(v), torque, jacobians)
+            normal = self.normal_forces(full, v, np.zeros_like(v), torque, jacobians)
             load = np.clip(normal / (self.weight / len(points)), 0.0, 1.0)
         return load, points, rates
 
     def loads(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Normal force (nf,) [N], height of the sole (nf,) [m] and its rate (nf,) [m/s] at a full state with acceleration."""
-        points, jacobians = self._feet(q)
-        normal = self._normal_forces(q, v, a, torque, jacobians)
+        points, jacobians = self.soles(q)
+        normal = self.normal_forces(q, v, a, torque, jacobians)
         return normal, points[:, 2], np.array([J[2] @ v for J in jacobians])
 
     def deficit(self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray) -> float:
@@ -71,10 +73,10 @@ class LegForces:
             return 0.0
         up = pin.Quaternion.FromTwoVectors(specific_force_base / felt, np.array([0.0, 0.0, 1.0]))
         full, v = np.concatenate([np.zeros(3), up.coeffs(), q]), np.concatenate([np.zeros(6), dq])
-        normal = self._normal_forces(full, v, np.zeros_like(v), torque, self._feet(full)[1])
+        normal = self.normal_forces(full, v, np.zeros_like(v), torque, self.soles(full)[1])
         return felt / GRAVITY - float(normal.sum()) / self.weight
 
-    def _feet(self, q: np.ndarray):
+    def soles(self, q: np.ndarray):
         """Soles (nf, 3) and Jacobians (6, nv) of the feet at their soles, world axes."""
         pin.computeJointJacobians(self.model, self.data, q)
         pin.updateFramePlacements(self.model, self.data)
@@ -90,12 +92,16 @@ class LegForces:
             jacobians.append(J)
         return np.array(points), jacobians
 
-    def _normal_forces(self, q, v, a, torque, jacobians) -> np.ndarray:
+    def normal_forces(self, q, v, a, torque, jacobians) -> np.ndarray:
+        """(nf,) N at a full state with acceleration; NaN at a leg whose torque is not finite."""
         tau = pin.rnea(self.model, self.data, q, v, a)
         rate = v[self.offset :]
         tau[self.offset :] += self.robot.joint_damping * rate + self.robot.joint_friction * rate / np.sqrt(rate**2 + 0.05**2) - torque
         normal = []
         for group, J, leg in zip(self.contacts, jacobians, self.legs):
+            if not np.isfinite(tau[leg]).all():
+                normal.append(np.nan)
+                continue
             rows = 3 if len(group) == 1 else 6
             # a stretched leg hides the force along it: then the smallest wrench that explains the torques
             normal.append(np.linalg.lstsq(J[:rows, leg].T, tau[leg], rcond=STRETCHED)[0][2])
@@ -103,23 +109,140 @@ class LegForces:
 
 
 class Stance:
-    """Load flag of each foot with hysteresis: on above `on` newtons, off after `RELEASE_NODES` nodes below a third of it.
+    """Load flag of each foot with hysteresis: on above `on` newtons, off after `nodes` nodes in a row below `off`."""
 
-    Args:
-        feet: their number.
-        weight: of the robot [N]; the noise of leg forces grows with it.
-    """
-
-    RELEASE_NODES = 3
-
-    def __init__(self, feet: int, weight: float):
+    def __init__(self, feet: int, on: float, off: float, nodes: int):
         self.loaded = np.zeros(feet, bool)
-        self.on = max(15.0, 0.08 * weight)
+        self.on, self.off, self.nodes = on, off, nodes
         self._below = np.zeros(feet, int)
 
     def update(self, normal: np.ndarray, caution: float = 1.0) -> np.ndarray:
         """Take normal forces (nf,) [N]; returns which feet have just touched down. `caution`: factor on the load that it takes."""
         touchdown = ~self.loaded & (normal > caution * self.on)
-        self._below = np.where(normal < self.on / 3.0, self._below + 1, 0)
-        self.loaded = (self.loaded | touchdown) & (self._below < self.RELEASE_NODES)
+        self._below = np.where(normal < self.off, self._below + 1, 0)
+        self.loaded = (self.loaded | touchdown) & (self._below < self.nodes)
         return touchdown
+
+
+class ContactFlags:
+    """Which feet stand, node by node, for the rigid contact model: no motion capture, no estimate, the same answer in every run.
+
+    Force of each foot, best source first:
+
+    1. a foot force sensor, where the caller has one;
+    2. a generalized-momentum observer of the leg (De Luca and Mattone 2003), `J_leg^T f = dp/dt - C^T v + g - tau` over one node, gain
+       1/dt: rates are means over a node and torque is a triangular mean, so the difference of two rates is exactly the acceleration that
+       belongs to the torque. The acceleration of the base comes from the IMU, whatever the trunk carries;
+    3. without torque of the leg: a foot lower than LOW and slower than SLOW stands, one that is higher or faster by half does not, in free
+       fall none does. That takes feet for loaded which only touch the ground.
+
+    Then hysteresis: on above `on`, off after `nodes` nodes below `off`. A foot that rises does not touch down. Where joints or IMU say
+    nothing, the flags are held.
+
+    Args:
+        robot: with floating base, IMU and contacts.
+        on, off: shares of the robot's weight.
+        nodes: below `off` before a foot counts as lifted.
+
+    Attributes:
+        flags: (nf,) in the order of `robot.feet`; all stand at the start.
+        normal_force: (nf,) N; NaN where neither sensor nor torque tells. `height`: (nf,) m above the lowest foot.
+    """
+
+    LOW, SLOW = 0.04, 0.3  # m, m/s
+    RISING = 0.3  # m/s
+    SILENCE_NS = 50_000_000
+
+    def __init__(self, robot: Robot, on: float = 0.08, off: float = 0.04, nodes: int = 1):
+        if not (robot.config.floating_base and robot.feet and robot.imu_joint is not None):
+            raise RobotError(f"{robot.name}: contact flags need a floating base, contacts and an IMU", robot.config)
+        if not (0.0 < off <= on < 1.0 and nodes >= 1):
+            raise ConfigError(f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes {nodes}", (on, off, nodes))
+        self.robot, self._legs = robot, LegForces(robot)
+        self._imu = robot.model.getFrameId(robot.config.imu_frame)
+        self._trigger = (on * self._legs.weight, off * self._legs.weight, nodes)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: all feet stand."""
+        feet = len(self.robot.feet)
+        self._stance = Stance(feet, *self._trigger)
+        self._stance.loaded[:] = True
+        self._stood = np.ones(feet, bool)
+        self._odometry = LegOdometry()
+        self._before: Measurement | None = None
+        self.normal_force, self.height = np.full(feet, np.nan), np.zeros(feet)
+
+    @property
+    def flags(self) -> np.ndarray:
+        """(nf,) bool, those of the last update."""
+        return self._stance.loaded.copy()
+
+    def update(self, m: Measurement, foot_force: np.ndarray | None = None) -> np.ndarray:
+        """Take the next measurement; flags (nf,) of the node BEFORE it, at which its torque and specific force are centred.
+
+        Args:
+            m: the measurement.
+            foot_force: (nf,) N, normal forces of foot sensors at that node; NaN: none at this foot.
+        """
+        before, self._before = self._before, m if _complete(m) else None
+        if before is None or self._before is None or not 0 < m.stamp_ns - before.stamp_ns <= self.SILENCE_NS:
+            return self.flags
+        dt = 1e-9 * (m.stamp_ns - before.stamp_ns)
+        q, v, a, force = self._base_motion(before, m, dt)
+        if self._odometry.up is None:
+            self._odometry.start(force)
+        up = pin.Quaternion.FromTwoVectors(self._odometry.up, np.array([0.0, 0.0, 1.0]))
+        q[3:7] = up.coeffs()
+        a[:3] = force - GRAVITY * self._odometry.up
+        points, jacobians = self._legs.soles(q)
+        relative = np.array([J[:3] @ v for J in jacobians]) @ up.matrix()  # base axes
+        velocity = (relative + self._odometry.velocity) @ up.matrix().T
+        self.normal_force = self._measured(q, v, a, m.torque, jacobians, foot_force)
+        self.height = points[:, 2] - points[:, 2].min()
+        falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
+        self._stance.update(self._load(velocity, falling))
+        self._odometry.correct(-relative[self._stance.loaded & self._stood], dt)
+        self._odometry.predict(force, v[3:6], dt)
+        self._stood = self.flags
+        return self.flags
+
+    def _base_motion(self, before: Measurement, m: Measurement, dt: float):
+        """Level configuration, velocity and acceleration of the node before `m` with its base at rest, specific force at the base (3,)."""
+        model, data, offset = self.robot.model, self._legs.data, self._legs.offset
+        q, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
+        q[7:] = self.robot.coordinates(before.position)
+        rates = []
+        for x in (before, m):
+            v[offset:] = x.velocity
+            pin.forwardKinematics(model, data, q, v)
+            R = pin.updateFramePlacement(model, data, self._imu).rotation
+            turning = pin.getFrameVelocity(model, data, self._imu, pin.LOCAL).angular  # of an IMU on a link, against the base
+            rates.append(R @ (x.gyro - turning))
+        v[offset:], a[offset:] = 0.5 * (before.velocity + m.velocity), (m.velocity - before.velocity) / dt
+        v[3:6], a[3:6] = 0.5 * (rates[0] + rates[1]), (rates[1] - rates[0]) / dt
+        pin.forwardKinematics(model, data, q, v, a)
+        return q, v, a, R @ (m.accelerometer - pin.getFrameClassicalAcceleration(model, data, self._imu, pin.LOCAL).linear)
+
+    def _measured(self, q, v, a, torque, jacobians, foot_force) -> np.ndarray:
+        normal = np.full(len(self.robot.feet), np.nan)
+        if torque is not None:
+            normal = self._legs.normal_forces(q, v, a, torque, jacobians)
+        return normal if foot_force is None else np.where(np.isfinite(foot_force), foot_force, normal)
+
+    def _load(self, velocity: np.ndarray, falling: bool) -> np.ndarray:
+        """Evidence of each foot as a force [N]; where it decides nothing, one between the thresholds of the hysteresis."""
+        on, off, _ = self._trigger
+        neither = np.full(len(velocity), 0.5 * (on + off))
+        speed = np.linalg.norm(velocity, axis=1)
+        stands = (self.height < self.LOW) & (speed < self.SLOW) & (not falling)
+        moves = (self.height > 1.5 * self.LOW) | (speed > 1.5 * self.SLOW) | falling
+        kinematic = np.where(stands, 2.0 * on, np.where(moves, 0.0, neither))
+        load = np.where(np.isfinite(self.normal_force), self.normal_force, kinematic)
+        return np.where((velocity[:, 2] > self.RISING) & ~self._stance.loaded, np.minimum(load, neither), load)
+
+
+def _complete(m: Measurement) -> bool:
+    """Joints and IMU are there and finite; torque may be missing."""
+    parts = (m.position, m.velocity, m.gyro, m.accelerometer)
+    return all(x is not None and np.isfinite(x).all() for x in parts)

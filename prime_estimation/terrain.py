@@ -16,6 +16,7 @@ FRICTION = (0.1, 1.2)  # bounds of the coefficient: above, the contact step of a
 FRICTION_STDDEV = 0.05  # of its logarithm, once it has been put back to a bound
 CAUTION = 4.0  # a robot that is held touches the ground only where a leg clearly carries
 SINK = 0.004  # an unloaded foot this far below the known ground proves it wrong [m]
+RELEASE_NODES = 3  # without load before a foot counts as lifted: an early release costs mass
 REST = 0.3  # a foot slower than this [m/s, vertical] has arrived on the ground
 
 
@@ -30,7 +31,8 @@ class Terrain:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
-        self.stance = Stance(problem.dynamics.nfeet, GRAVITY * problem.robot.total_mass)
+        on = max(15.0, 0.08 * GRAVITY * problem.robot.total_mass)  # the noise of leg forces grows with the weight
+        self.stance = Stance(problem.dynamics.nfeet, on, on / 3.0, RELEASE_NODES)
         self._arriving = np.zeros(problem.dynamics.nfeet, bool)
 
     @property

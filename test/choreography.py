@@ -52,7 +52,7 @@ def perform(
     v = [pin.difference(model, a, b) / STEP for a, b in zip(qs[:-1], qs[1:])]
     out, before = [], None
     for k in range(1, len(qs) - 1):
-        gyro = v[k - 1][3:6] if robot.imu_joint == 1 else np.zeros(3)
+        gyro = _turning(robot, qs[k], v[k - 1])
         torque, force = before if before is not None else (None, None)
         out.append(
             Measurement(
@@ -70,6 +70,13 @@ def perform(
         )
         before = _dynamics(robot, qs[k], 0.5 * (v[k - 1] + v[k]), (v[k] - v[k - 1]) / STEP, share(STEP * (k - 1)))
     return out
+
+
+def _turning(robot: Robot, q, v) -> np.ndarray:
+    """Angular rate (3,) in the IMU's axes."""
+    data, frame = robot.model.createData(), robot.model.getFrameId(robot.config.imu_frame)
+    pin.forwardKinematics(robot.model, data, q, v)
+    return pin.getFrameVelocity(robot.model, data, frame, pin.LOCAL).angular
 
 
 def _dynamics(robot: Robot, q, v, a, share: float) -> tuple[np.ndarray, np.ndarray]:
