@@ -304,9 +304,7 @@ void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data,
     ci.row(2).head(nv_) += dyn.dpsi[i] / dt * dyn.dphi_q.row(i);
     if (layout.height >= 0) ci(2, 2 * nv_ + layout.height + foot) -= dyn.dpsi[i] / dt;
     ci.middleCols<3>(nx + nv_ + dynamics->foot_xi[foot]) += Matrix3d::Identity();
-    if (dynamics->foot_xi_size[foot] == 6)
-      ci.middleCols<3>(nx + nv_ + dynamics->foot_xi[foot] + 3) -=
-          skew(Vector3d(dyn.pin.oMi[dynamics->contacts[i].joint].rotation() * dynamics->contacts[i].lever));
+    if (dynamics->foot_xi_size[foot] == 6) ci.middleCols<3>(nx + nv_ + dynamics->foot_xi[foot] + 3) -= skew(dyn.lever[i]);
     const MatrixXd fi = dyn.law[i].d_velocity / dt * ci;
     f_x.middleRows<3>(3 * i) = fi.leftCols(nx);
     f_u.middleRows<3>(3 * i) = fi.rightCols(nu_);

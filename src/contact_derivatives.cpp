@@ -18,18 +18,20 @@ using pinocchio::Motion;
 
 void ContactDynamics::derivatives(Data& data) const {
   const double dt = options.dt;
+  const Lent lent(*this, data);
+  auto& [model, pin, pin_bias, pin_mid] = *data.work;
   matrix(data);
   data.a = (data.vplus - data.v) / dt;
-  pinocchio::computeRNEADerivatives(data.model, data.pin, data.q, data.v, data.a);
-  data.g_q = dt * data.pin.dtau_dq;
-  data.g_v = dt * data.pin.dtau_dv - data.M;
+  pinocchio::computeRNEADerivatives(model, pin, data.q, data.v, data.a);
+  data.g_q = dt * pin.dtau_dq;
+  data.g_v = dt * pin.dtau_dv - data.M;
   const auto offset = nv() - nj();
   for (std::size_t j = 0; j < nj(); ++j) data.g_v(offset + j, offset + j) += 0.5 * dt * data.dloss[j];
   data.g_xi.setZero();
   data.g_height.setZero();
   data.g_friction.setZero();
-  pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
-  pinocchio::dIntegrate(data.model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
+  pinocchio::dIntegrate(model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
+  pinocchio::dIntegrate(model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
   for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
   for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
 }
@@ -41,12 +43,13 @@ void ContactDynamics::addForceGeometry(Data& data, const std::size_t i) const {
   const Vector3d p = data.point[i], lambda = data.impulse.segment<3>(3 * i);
   const Force wrench(lambda, p.cross(lambda));
   for (const auto k : support[i]) {
-    const Motion S(data.pin.J.col(k));
-    const Vector3d dp = pointVelocity(data.pin.J.col(k), data.center[i]), turning = dp.cross(lambda);
+    const Motion S(data.work->pin.J.col(k));
+    const Vector3d dp = pointVelocity(data.work->pin.J.col(k), data.center[i]), turning = dp.cross(lambda);
     data.dphi_q(i, k) = dp.z();
     // (S_k x S_m) . f = -S_m . (S_k x* f)
     const Force moved(Vector3d::Zero(), turning), turned = moved - S.cross(wrench);
-    for (const auto m : support[i]) data.g_q(m, k) -= data.pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
+    for (const auto m : support[i])
+      data.g_q(m, k) -= data.work->pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
   }
 }
 
@@ -59,12 +62,12 @@ void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const
   for (const auto k : support[i]) {
     if (joint_of_index_[k] != current) before = V, current = joint_of_index_[k];
     data.path[k] = before;
-    V += Motion(data.pin_mid.J.col(k) * data.vplus[k]);
+    V += Motion(data.columns_mid.col(k) * data.vplus[k]);
   }
   for (const auto k : support[i]) {
-    const Motion S(data.pin_mid.J.col(k));
+    const Motion S(data.columns_mid.col(k));
     const Motion dV = S.cross(Motion(V - data.path[k]));
-    const Vector3d dp = pointVelocity(data.pin_mid.J.col(k), data.center_mid[i]);
+    const Vector3d dp = pointVelocity(data.columns_mid.col(k), data.center_mid[i]);
     data.dvel_mid.block<3, 1>(3 * i, k) = dV.linear() + dV.angular().cross(data.point_mid[i]) + V.angular().cross(dp);
   }
   const int nb = nv() - nj();
@@ -76,8 +79,9 @@ void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const
   data.dvel_v.block(3 * i, 0, 3, nb).noalias() = half * base * data.mid_v.topLeftCorner(nb, nb);
   if (foot_xi_size[foot] != 6) return;
   const Vector3d xi_angular = data.xi.segment<3>(foot_xi[foot] + 3);
-  const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
-  for (const auto k : support[i]) data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.pin.J.col(k).tail<3>()).cross(lever));
+  const Vector3d& lever = data.lever[i];
+  for (const auto k : support[i])
+    data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.work->pin.J.col(k).tail<3>()).cross(lever));
 }
 
 void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
@@ -99,7 +103,7 @@ void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) con
   }
   data.g_xi.middleCols<3>(foot_xi[foot]) -= data.LJ.transpose();
   if (foot_xi_size[foot] == 6) {
-    const Vector3d lever = data.pin.oMi[contact.joint].rotation() * contact.lever;
+    const Vector3d& lever = data.lever[i];
     Matrix3d cross;  // xi_angular x lever = -[lever]x xi_angular
     cross << 0, lever.z(), -lever.y(), -lever.z(), 0, lever.x(), lever.y(), -lever.x(), 0;
     data.g_xi.middleCols<3>(foot_xi[foot] + 3).noalias() -= data.LJ.transpose() * cross;
@@ -110,12 +114,12 @@ void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) con
 
 void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {
   const auto link = links[i];
-  const auto& oMi = data.pin.oMi[link];
-  pinocchio::bodyRegressor(oMi.actInv(data.pin.ov[link]), oMi.actInv(data.pin.oa_gf[link]), data.body_regressor);
+  const auto& oMi = data.work->pin.oMi[link];
+  pinocchio::bodyRegressor(oMi.actInv(data.work->pin.ov[link]), oMi.actInv(data.work->pin.oa_gf[link]), data.body_regressor);
   data.regressor.noalias() = options.dt * data.body_regressor * data.dtheta[i];
   auto out = data.g_theta.middleCols<10>(10 * i);
   for (const auto k : link_support_[i]) {
-    const Motion S = oMi.actInv(Motion(data.pin.J.col(k)));
+    const Motion S = oMi.actInv(Motion(data.work->pin.J.col(k)));
     out.row(k).noalias() = S.toVector().transpose() * data.regressor;
   }
 }

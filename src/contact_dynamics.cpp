@@ -73,11 +73,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vecto
 }
 
 ContactDynamics::Data::Data(const ContactDynamics& d)
-    : model(d.model()),
-      pin(d.model()),
-      pin_bias(d.model()),
-      pin_mid(d.model()),
-      q(VectorXd::Zero(d.nq())),
+    : q(VectorXd::Zero(d.nq())),
       v(VectorXd::Zero(d.nv())),
       vplus(VectorXd::Zero(d.nv())),
       force(VectorXd::Zero(d.nv())),
@@ -103,16 +99,19 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       Jmid(J),
       mid_q(M),
       mid_v(M),
+      columns_mid(6, d.nv()),
       center(d.nc(), Vector3d::Zero()),
       point(center),
       center_mid(center),
       point_mid(center),
+      lever(center),
       phi(d.nc(), 0.0),
       psi(phi),
       dpsi(phi),
       law(d.nc()),
       impulse(VectorXd::Zero(3 * d.nc())),
       velocity(impulse),
+      inertias(d.links.size()),
       dtheta(d.links.size(), MatrixXd::Zero(10, 10)),
       iterations(0),
       g_q(M),
@@ -139,7 +138,15 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       path_step(path_now),
       path_matrix(d.nv() + 1, d.nv() + 1),
       path_lu(d.nv() + 1),
-      parameters_set(false) {}
+      parameters_set(false) {
+  for (std::size_t i = 0; i < d.links.size(); ++i) inertias[i] = d.model().inertias[d.links[i]];
+}
+
+ContactDynamics::Lent::Lent(const ContactDynamics& d, Data& data)
+    : loan_(d.pool_, [&d]() { return std::make_unique<Workspace>(d.model()); }), data_(data) {
+  for (std::size_t i = 0; i < d.links.size(); ++i) loan_->model.inertias[d.links[i]] = data.inertias[i];
+  data.work = &*loan_;
+}
 
 bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta, const Eigen::Ref<const VectorXd>& height,
                                     const double friction) const {
@@ -155,26 +162,29 @@ bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>
     inertiaFromTheta(options.manifold, theta.segment<10>(10 * i), pi, jacobian);
     if (!pi.allFinite() || pi[0] < 1e-9) throw std::runtime_error(describe("inertia", theta));
     data.dtheta[i] = jacobian;
-    data.model.inertias[links[i]] = pinocchio::Inertia::FromDynamicParameters(pi);
+    data.inertias[i] = pinocchio::Inertia::FromDynamicParameters(pi);
   }
   return true;
 }
 
 void ContactDynamics::contactKinematics(Data& data) const {
   const double width = options.penetration_width, low = options.penetration_factor;
+  auto& [model, pin, pin_bias, pin_mid] = *data.work;
   data.half_step = (options.midpoint ? 0.5 * options.dt : 0.0) * data.v;
-  pinocchio::integrate(data.model, data.q, data.half_step, data.q_mid);
-  pinocchio::computeJointJacobians(data.model, data.pin_mid, data.q_mid);
+  pinocchio::integrate(model, data.q, data.half_step, data.q_mid);
+  pinocchio::computeJointJacobians(model, pin_mid, data.q_mid);
+  data.columns_mid = pin_mid.J;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto& contact = contacts[i];
-    data.center[i] = data.pin.oMi[contact.joint].act(contact.position);
-    data.center_mid[i] = data.pin_mid.oMi[contact.joint].act(contact.position);
+    data.center[i] = pin.oMi[contact.joint].act(contact.position);
+    data.center_mid[i] = pin_mid.oMi[contact.joint].act(contact.position);
+    data.lever[i] = pin.oMi[contact.joint].rotation() * contact.lever;
     data.point[i] = data.center[i];
     data.point_mid[i] = data.center_mid[i];
     if (options.rolling) data.point[i].z() -= contact.radius, data.point_mid[i].z() -= contact.radius;
     for (const auto k : support[i]) {
-      data.J.block<3, 1>(3 * i, k) = pointVelocity(data.pin.J.col(k), data.point[i]);
-      data.Jmid.block<3, 1>(3 * i, k) = pointVelocity(data.pin_mid.J.col(k), data.point_mid[i]);
+      data.J.block<3, 1>(3 * i, k) = pointVelocity(pin.J.col(k), data.point[i]);
+      data.Jmid.block<3, 1>(3 * i, k) = pointVelocity(pin_mid.J.col(k), data.point_mid[i]);
     }
     const double phi = data.center[i].z() - contact.radius - data.height[contact.foot];
     const double root = std::sqrt(phi * phi + width * width);
@@ -196,9 +206,11 @@ void ContactDynamics::prepare(Data& data, const Eigen::Ref<const VectorXd>& q, c
   if (!data.force.allFinite()) throw std::runtime_error(describe("the generalized force", data.force));
   if (!data.xi.allFinite()) throw std::runtime_error(describe("the contact disturbance", data.xi));
   // as a Ref it is the instance that libpinocchio holds: 40 s and 1 GB less to compile
-  pinocchio::crba(data.model, data.pin, Eigen::Ref<const VectorXd>(data.q), pinocchio::Convention::WORLD);
-  data.M = data.pin.M.selfadjointView<Eigen::Upper>();
-  data.bias = pinocchio::nonLinearEffects(data.model, data.pin_bias, data.q, data.v);
+  const Lent lent(*this, data);
+  auto& [model, pin, pin_bias, pin_mid] = *data.work;
+  pinocchio::crba(model, pin, Eigen::Ref<const VectorXd>(data.q), pinocchio::Convention::WORLD);
+  data.M = pin.M.selfadjointView<Eigen::Upper>();
+  data.bias = pinocchio::nonLinearEffects(model, pin_bias, data.q, data.v);
   data.scale = data.M.diagonal().cwiseInverse();
   data.root_scale = data.scale.cwiseSqrt();
   contactKinematics(data);

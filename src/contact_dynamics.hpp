@@ -11,6 +11,7 @@
 
 #include "contact_law.hpp"
 #include "inertia_manifold.hpp"
+#include "workspace.hpp"
 
 namespace prime {
 
@@ -56,12 +57,18 @@ struct DynamicsOptions {
 /// unsymmetric (the law is no gradient); derivatives follow from the implicit function theorem with the same matrix.
 class ContactDynamics {
  public:
-  /// Work space: nothing is allocated after its construction. `model` is its own copy, because inertias change with theta.
+  /// What `prepare` and `derivatives` compute with and do not keep. `model` is a copy, because inertias change with theta.
+  struct Workspace {
+    explicit Workspace(const pinocchio::Model& m) : model(m), pin(m), pin_bias(m), pin_mid(m) {}
+    pinocchio::Model model;
+    pinocchio::Data pin, pin_bias, pin_mid;
+  };
+
+  /// What a node keeps of its last evaluation: nothing is allocated after its construction.
   struct Data {
     explicit Data(const ContactDynamics& dynamics);
 
-    pinocchio::Model model;
-    pinocchio::Data pin, pin_bias, pin_mid;
+    Workspace* work = nullptr;               ///< only within `prepare` and `derivatives`
     Eigen::VectorXd q, v, vplus, force, xi;  ///< point of the last evaluation; force = S^T tau + w
     Eigen::VectorXd theta, height;           ///< parameters of the last evaluation
     double friction;                         ///< mu
@@ -70,12 +77,15 @@ class ContactDynamics {
     Eigen::VectorXd q_mid, half_step;  ///< where the contact velocity is taken
     Eigen::MatrixXd J, Jmid;           ///< (3 nc, nv) contact Jacobians
     Eigen::MatrixXd mid_q, mid_v;      ///< difference of q (+) half_step by q, by half_step: the identity but for the base
+    Eigen::Matrix<double, 6, Eigen::Dynamic> columns_mid;               ///< joint Jacobian there, world
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
+    std::vector<Eigen::Vector3d> lever;                                 ///< of the contacts in their foot, world axes [m]
     std::vector<double> phi, psi, dpsi;                                 ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
-    ContactLaw law_now;                   ///< the law in force: not yet corrected while a difficult solution is being approached
-    Eigen::VectorXd impulse, velocity;    ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
-    std::vector<Eigen::MatrixXd> dtheta;  ///< per link: d(dynamic parameters)/d theta (10, 10)
+    ContactLaw law_now;                        ///< the law in force: not yet corrected while a difficult solution is being approached
+    Eigen::VectorXd impulse, velocity;         ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
+    std::vector<pinocchio::Inertia> inertias;  ///< per link, of theta
+    std::vector<Eigen::MatrixXd> dtheta;       ///< per link: d(dynamic parameters)/d theta (10, 10)
     int iterations;
     // derivatives of g, then of v+ (by columns q, v, force, xi, parameters)
     Eigen::MatrixXd g_q, g_v, g_xi, g_theta, g_height;
@@ -136,6 +146,17 @@ class ContactDynamics {
   std::vector<std::vector<std::size_t>> support;  ///< per contact: velocity indices that move it, root first
 
  private:
+  /// A work space lent to `data`, with the inertias of its theta.
+  class Lent {
+   public:
+    Lent(const ContactDynamics& dynamics, Data& data);
+    ~Lent() { data_.work = nullptr; }
+
+   private:
+    WorkspacePool<Workspace>::Loan loan_;
+    Data& data_;
+  };
+
   bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
   bool followCorrection(Data& data) const;
   bool correctPath(Data& data) const;
@@ -153,6 +174,7 @@ class ContactDynamics {
   std::vector<std::size_t> joint_of_index_;
   std::vector<std::vector<std::size_t>> link_support_;  ///< per estimated link: velocity indices that move it
   std::size_t nxi_;
+  mutable WorkspacePool<Workspace> pool_;
 };
 
 }  // namespace prime

@@ -17,8 +17,7 @@ using Eigen::VectorXd;
 Vector3d ContactDynamics::disturbance(const Data& data, const std::size_t i) const {
   const auto foot = contacts[i].foot;
   Vector3d xi = data.xi.segment<3>(foot_xi[foot]);
-  if (foot_xi_size[foot] == 6)
-    xi += Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)).cross(data.pin.oMi[contacts[i].joint].rotation() * contacts[i].lever);
+  if (foot_xi_size[foot] == 6) xi += Vector3d(data.xi.segment<3>(foot_xi[foot] + 3)).cross(data.lever[i]);
   return xi;
 }
 
