@@ -357,6 +357,7 @@ BOOST_PYTHON_MODULE(_core) {
       .def("direction", &direction, (bp::arg("xs"), bp::arg("us"), bp::arg("regularization") = 0.0),
            "Full step (dxs, dus) at (xs, us), not taken.")
       .def("backward", &SolverMultipleShooting::backward, "Repeat the backward pass on the last linearization.")
+      .def("forward", &SolverMultipleShooting::forward, "Repeat the forward pass after it: the full step.")
       .def("compute_posterior", &computePosterior)
       .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)

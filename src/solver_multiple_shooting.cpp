@@ -171,7 +171,6 @@ void SolverMultipleShooting::factorize() {
   }
 }
 
-/// Linear rollout at full length; slope and curvature of the quadratic model of the cost along it.
 void SolverMultipleShooting::forward() {
   const std::size_t T = problem_->get_T();
   Along along;

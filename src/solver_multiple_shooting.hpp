@@ -38,6 +38,8 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   const std::vector<Eigen::VectorXd>& dus() const { return dus_; }
   /// The backward pass, first node included, on the last linearization. False: the Hessian is not positive definite.
   bool backward();
+  /// Linear rollout at full length; slope and curvature of the quadratic model of the cost along it.
+  void forward();
 
   /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior();
@@ -61,7 +63,6 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();
   void factorize();
-  void forward();
   void makeTrial(double alpha);
   void rollTrial(double alpha);
   bool lineSearch();
