@@ -9,6 +9,7 @@
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -37,6 +38,16 @@ std::vector<std::size_t> jointOfIndex(const pinocchio::Model& model) {
   return joint;
 }
 
+/// Per velocity index the one before it on the path from the root; -1 at the root.
+std::vector<int> parentOfIndex(const pinocchio::Model& model) {
+  std::vector<int> parent(model.nv);
+  for (int j = 1; j < model.njoints; ++j) {
+    auto support = supportIndices(model, j);
+    for (auto k = support.size(); k-- > support.size() - model.joints[j].nv();) parent[support[k]] = k > 0 ? int(support[k - 1]) : -1;
+  }
+  return parent;
+}
+
 std::string describe(const char* what, const VectorXd& x) {
   std::ostringstream text;
   text << "contact dynamics: " << what << " is not finite: [" << x.transpose() << "]";
@@ -56,6 +67,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vecto
       options(options_),
       model_(model),
       joint_of_index_(jointOfIndex(model)),
+      branches_(parentOfIndex(model)),
       nxi_(0) {
   if (!(options.law.compliance > 0.0)) throw std::invalid_argument("contact dynamics: the compliance must be positive");
   std::vector<std::size_t> count;
@@ -63,6 +75,10 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vecto
     if (contact.foot >= count.size()) count.resize(contact.foot + 1, 0);
     ++count[contact.foot];
     support.push_back(supportIndices(model, contact.joint));
+    const auto same = [&contact](const ContactBody& body) { return body.joint == contact.joint && body.foot == contact.foot; };
+    auto body = std::find_if(bodies.begin(), bodies.end(), same);
+    if (body == bodies.end()) body = bodies.insert(body, {contact.joint, contact.foot, {}});
+    body->contacts.push_back(support.size() - 1);
   }
   for (const auto link : links) link_support_.push_back(supportIndices(model, link));
   for (const auto n : count) {
@@ -87,6 +103,7 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       g(v),
       g_try(v),
       step(v),
+      column(v),
       v_try(v),
       v_start(v),
       loss(VectorXd::Zero(d.nj())),
@@ -124,6 +141,7 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       dvel_q(J),
       dvel_v(J),
       dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
+      factors(M),
       lu(d.nv()),
       path(d.nv()),
       LJ(3, d.nv()),
@@ -140,6 +158,8 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       path_lu(d.nv() + 1),
       parameters_set(false) {
   for (std::size_t i = 0; i < d.links.size(); ++i) inertias[i] = d.model().inertias[d.links[i]];
+  for (const auto& body : d.bodies) twist.emplace_back(d.support[body.contacts[0]].size(), 6);
+  twist_mid = twist;
 }
 
 ContactDynamics::Lent::Lent(const ContactDynamics& d, Data& data)
@@ -191,6 +211,14 @@ void ContactDynamics::contactKinematics(Data& data) const {
     data.phi[i] = phi;
     data.psi[i] = 0.5 * (1.0 + low) * phi + 0.5 * (1.0 - low) * (root - width);
     data.dpsi[i] = 0.5 * (1.0 + low) + 0.5 * (1.0 - low) * phi / root;
+  }
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const auto first = bodies[b].contacts[0];
+    for (std::size_t j = 0; j < support[first].size(); ++j) {
+      const auto k = support[first][j];
+      data.twist[b].row(j) << data.J.block<3, 1>(3 * first, k).transpose(), pin.J.col(k).tail<3>().transpose();
+      data.twist_mid[b].row(j) << data.Jmid.block<3, 1>(3 * first, k).transpose(), pin_mid.J.col(k).tail<3>().transpose();
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "branch_elimination.hpp"
 #include "contact_law.hpp"
 #include "inertia_manifold.hpp"
 #include "workspace.hpp"
@@ -23,6 +24,12 @@ struct ContactPoint {
   Eigen::Vector3d lever;     ///< centre relative to the foot's frame origin, in the joint's frame [m]
   double radius;             ///< [m]
   std::size_t foot;          ///< index of the foot: contacts of a foot share ground height and disturbance
+};
+
+/// Contacts of one foot on one joint. Their forces add to one wrench: products with Jacobians are done once for all of them.
+struct ContactBody {
+  std::size_t joint, foot;
+  std::vector<std::size_t> contacts;
 };
 
 /// Velocity of the world point p under the spatial velocity `twist` (linear at the world's origin, angular).
@@ -73,14 +80,16 @@ class ContactDynamics {
     Eigen::VectorXd theta, height;           ///< parameters of the last evaluation
     double friction;                         ///< mu
     Eigen::MatrixXd M, A;                    ///< mass matrix (symmetric, with armature), d g / d v+
-    Eigen::VectorXd bias, g, g_try, step, v_try, v_start, loss, dloss, scale, root_scale;
+    Eigen::VectorXd bias, g, g_try, step, column, v_try, v_start, loss, dloss, scale, root_scale;
     Eigen::VectorXd q_mid, half_step;  ///< where the contact velocity is taken
     Eigen::MatrixXd J, Jmid;           ///< (3 nc, nv) contact Jacobians
     Eigen::MatrixXd mid_q, mid_v;      ///< difference of q (+) half_step by q, by half_step: the identity but for the base
     Eigen::Matrix<double, 6, Eigen::Dynamic> columns_mid;               ///< joint Jacobian there, world
     std::vector<Eigen::Vector3d> center, point, center_mid, point_mid;  ///< world [m]
-    std::vector<Eigen::Vector3d> lever;                                 ///< of the contacts in their foot, world axes [m]
-    std::vector<double> phi, psi, dpsi;                                 ///< gap [m], effective gap [m], its slope
+    /// Per body: (velocity at its first contact's point, angular velocity) by the velocities along its support, and at mid step.
+    std::vector<Eigen::Matrix<double, Eigen::Dynamic, 6>> twist, twist_mid;
+    std::vector<Eigen::Vector3d> lever;  ///< of the contacts in their foot, world axes [m]
+    std::vector<double> phi, psi, dpsi;  ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
     ContactLaw law_now;                        ///< the law in force: not yet corrected while a difficult solution is being approached
     Eigen::VectorXd impulse, velocity;         ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
@@ -92,6 +101,7 @@ class ContactDynamics {
     Eigen::VectorXd g_friction;
     Eigen::MatrixXd dvel_mid, dvel_q, dvel_v;  ///< (3 nc, nv) d(Jmid v+)/d(q_mid, q, v)
     Eigen::MatrixXd dphi_q;                    ///< (nc, nv)
+    Eigen::MatrixXd factors;                   ///< of A, without pivoting
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
     std::vector<pinocchio::Motion> path;  ///< velocity along the support of a contact
     Eigen::Matrix<double, 3, Eigen::Dynamic> LJ;
@@ -144,6 +154,7 @@ class ContactDynamics {
   std::vector<std::size_t> foot_xi;               ///< first index of each foot's disturbance
   std::vector<std::size_t> foot_xi_size;          ///< 3 or 6
   std::vector<std::vector<std::size_t>> support;  ///< per contact: velocity indices that move it, root first
+  std::vector<ContactBody> bodies;
 
  private:
   /// A work space lent to `data`, with the inertias of its theta.
@@ -157,13 +168,17 @@ class ContactDynamics {
     Data& data_;
   };
 
-  bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
+  bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess, double shortest) const;
+  bool startConvex(Data& data) const;
   bool followCorrection(Data& data) const;
   bool correctPath(Data& data) const;
   void pathTangent(Data& data) const;
   void contactKinematics(Data& data) const;
   void evaluateLaw(Data& data, const Eigen::VectorXd& vplus) const;
   void matrix(Data& data) const;
+  template <int Rows>
+  void addContactSlope(Data& data, std::size_t body) const;
+  void newtonStep(Data& data) const;
   Eigen::Vector3d disturbance(const Data& data, std::size_t contact) const;
   void addForceGeometry(Data& data, std::size_t contact) const;
   void velocityDerivatives(Data& data, std::size_t contact) const;
@@ -172,6 +187,7 @@ class ContactDynamics {
 
   pinocchio::Model model_;
   std::vector<std::size_t> joint_of_index_;
+  BranchElimination branches_;
   std::vector<std::vector<std::size_t>> link_support_;  ///< per estimated link: velocity indices that move it
   std::size_t nxi_;
   mutable WorkspacePool<Workspace> pool_;

@@ -4,6 +4,8 @@
 // The implicit step: contact law, residual g(v+), its matrix A, Newton iteration.
 #include "contact_dynamics.hpp"
 
+#include <pinocchio/spatial/skew.hpp>
+
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
@@ -49,34 +51,69 @@ void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vpl
   }
 }
 
+/// A -= J^T (d lambda/dc) Jmid of a body's contacts. Its points have the velocities X_i V of one twist V, so that this is
+/// T^T (sum X_i^T L_i X_i) T with T = dV/dv: `Rows` = 3 where one point is all there is, else 6.
+template <int Rows>
+void ContactDynamics::addContactSlope(Data& data, const std::size_t b) const {
+  const auto& body = bodies[b];
+  const auto first = body.contacts[0];
+  Eigen::Matrix<double, Rows, Rows> slope = Eigen::Matrix<double, Rows, Rows>::Zero();
+  for (const auto i : body.contacts) {
+    const Matrix3d& L = data.law[i].d_velocity;
+    slope.template topLeftCorner<3, 3>() += L;
+    if constexpr (Rows == 6) {
+      const Matrix3d arm = pinocchio::skew(Vector3d(data.point[i] - data.point[first]));
+      const Matrix3d turned = L * pinocchio::skew(Vector3d(data.point_mid[first] - data.point_mid[i]));
+      slope.template topRightCorner<3, 3>() += turned;
+      slope.template bottomLeftCorner<3, 3>() += arm * L;
+      slope.template bottomRightCorner<3, 3>() += arm * turned;
+    }
+  }
+  const auto by = data.twist[b].template leftCols<Rows>();
+  const auto& indices = support[first];
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Eigen::Matrix<double, Rows, 1> wrench = slope * data.twist_mid[b].row(k).template head<Rows>().transpose();
+    auto column = data.column.head(indices.size());
+    column = by.lazyProduct(wrench);
+    for (std::size_t m = 0; m < indices.size(); ++m) data.A(indices[m], indices[k]) -= column[m];
+  }
+}
+
 /// A = dg/dv+ = M - J^T (d lambda/dc) Jmid + losses, at the point of the last residual.
 void ContactDynamics::matrix(Data& data) const {
   data.A = data.M;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Matrix3d& L = data.law[i].d_velocity;
-    for (const auto k : support[i]) {
-      const Vector3d column = L * data.Jmid.block<3, 1>(3 * i, k);
-      for (const auto m : support[i]) data.A(m, k) -= data.J.block<3, 1>(3 * i, m).dot(column);
-    }
-  }
+  for (std::size_t b = 0; b < bodies.size(); ++b)
+    bodies[b].contacts.size() == 1 ? addContactSlope<3>(data, b) : addContactSlope<6>(data, b);
   const auto offset = nv() - nj();
   for (std::size_t j = 0; j < nj(); ++j) data.A(offset + j, offset + j) += 0.5 * options.dt * data.dloss[j];
 }
 
-bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+/// step = A^-1 g
+void ContactDynamics::newtonStep(Data& data) const {
+  matrix(data);
+  data.factors = data.A;
+  data.step = data.g;
+  if (branches_.factorize(data.factors)) {
+    branches_.solve(data.factors, data.step);
+  } else {
+    data.lu.compute(data.A);
+    data.step.noalias() = data.lu.solve(data.g);
+  }
+}
+
+/// False when it does not converge, or when it needed a step below `shortest`.
+bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess, const double shortest) const {
   residual(data, guess);
   auto norm = [&data]() { return data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>(); };
   auto merit = [&data]() { return data.g.cwiseProduct(data.root_scale).squaredNorm(); };
   double value = merit();
   for (data.iterations = 0; data.iterations < options.max_iterations; ++data.iterations) {
     if (norm() < options.tolerance) return true;
-    matrix(data);
-    data.lu.compute(data.A);
-    data.step.noalias() = data.lu.solve(data.g);
+    newtonStep(data);
     if (!data.step.allFinite()) return false;
     data.v_try = data.vplus;
-    double t = 1.0, next = value;
-    for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
+    double next = value;
+    for (double t = 1.0; t >= shortest; t *= 0.5) {
       data.g_try = data.v_try - t * data.step;
       residual(data, data.g_try);
       next = merit();
@@ -88,18 +125,19 @@ bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess
   }
   // at round-off level the residual cannot fall further: the Newton step is then the error of v+
   if (norm() < 1e3 * options.tolerance) return true;
-  matrix(data);
-  data.lu.compute(data.A);
-  data.step.noalias() = data.lu.solve(data.g);
+  newtonStep(data);
   return data.step.lpNorm<Eigen::Infinity>() < 1e-9 * (1.0 + data.vplus.lpNorm<Eigen::Infinity>());
 }
 
 void ContactDynamics::solve(Data& data, const Eigen::Ref<const VectorXd>& guess) const {
+  // near its solution Newton needs no short steps; where it does, the residual has a local minimum more often than not
+  constexpr double kDirect = 1.0 / 16.0;
   data.v_start = guess;
-  if (data.v_start.allFinite() && newton(data, data.v_start)) return;
+  if (data.v_start.allFinite() && newton(data, data.v_start, kDirect)) return;
+  const bool warm = data.v_start != data.v;
   data.v_start = data.v;
-  if (newton(data, data.v_start)) return;
-  if (followCorrection(data)) return;
+  if (warm && newton(data, data.v_start, kDirect)) return;
+  if (startConvex(data) || followCorrection(data)) return;
   std::ostringstream text;
   text << "contact dynamics: no solution after " << data.iterations << " Newton iterations (residual "
        << data.g.cwiseProduct(data.scale).lpNorm<Eigen::Infinity>() << "); largest speed " << data.v.lpNorm<Eigen::Infinity>()

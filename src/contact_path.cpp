@@ -6,14 +6,16 @@
 
 #include "contact_dynamics.hpp"
 
-/// Last resort of the contact step. The corrected law is no gradient: from a bad start the Newton residual has local minima. The convex law
-/// has one solution, found along sharper and sharper barriers. Solutions of g(v+; s) = 0, with s the share of De Saxce's correction, form a
+/// Ways to the solution of the contact step from a bad start. The corrected law is no gradient, its Newton residual has local minima; the
+/// convex law has one solution, from which the corrected one is near as a rule. Last resort is the path between the two: the convex
+/// solution is found along sharper and sharper barriers. Solutions of g(v+; s) = 0, with s the share of De Saxce's correction, form a
 /// curve that starts there (s = 0) and, solutions being bounded, must reach s = 1; on the way it may turn back, so it is followed by its
 /// arc length (predictor along the tangent, Newton corrector across it).
 namespace prime {
 
 namespace {
 
+constexpr double kAnyStep = 1e-9;  ///< shortest Newton step
 constexpr int kMaxSteps = 1000;
 constexpr double kShortest = 1e-9;  ///< arc length [m/s]
 constexpr double kLongest = 0.5;    ///< arc length [m/s]
@@ -58,6 +60,16 @@ bool ContactDynamics::correctPath(Data& data) const {
   return false;
 }
 
+/// Newton on the convex law, then on the corrected one.
+bool ContactDynamics::startConvex(Data& data) const {
+  data.law_now.correction = 0.0;
+  data.v_start = data.v;
+  const bool convex = newton(data, data.v_start, kAnyStep);
+  data.law_now = options.law;
+  data.v_start = data.vplus;
+  return convex && newton(data, data.v_start, kAnyStep);
+}
+
 bool ContactDynamics::followCorrection(Data& data) const {
   const Eigen::Index n = nv();
   data.law_now.correction = 0.0;
@@ -65,7 +77,7 @@ bool ContactDynamics::followCorrection(Data& data) const {
   bool convex = false;
   for (const double sharpness : {1e-3, 1e-2, 1e-1, 1.0}) {
     data.law_now.kappa = sharpness * options.law.kappa;
-    convex = newton(data, data.v_start);
+    convex = newton(data, data.v_start, kAnyStep);
     data.v_start = data.vplus;
   }
   if (!convex) return false;
@@ -91,7 +103,7 @@ bool ContactDynamics::followCorrection(Data& data) const {
       const double share = (options.law.correction - data.path_now[n]) / (data.path_try[n] - data.path_now[n]);
       data.law_now = options.law;
       data.v_start = (1.0 - share) * data.path_now.head(n) + share * data.path_try.head(n);
-      if (newton(data, data.v_start)) return true;
+      if (newton(data, data.v_start, kAnyStep)) return true;
       length *= 0.3;
       continue;
     }
