@@ -292,24 +292,16 @@ void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data,
   const auto nx = state_->get_ndx();
   makeD(d);
   f = dyn.impulse / dt;
-  // velocity of the material points, then the law
-  MatrixXd c = dyn.Jmid * d.D;
-  c.leftCols(nv_) += dyn.dvel_q;
-  c.middleCols(nv_, nv_) += dyn.dvel_v;
-  f_x.resize(f.size(), nx);
-  f_u.resize(f.size(), nu_);
-  for (std::size_t i = 0; i < dynamics->nc(); ++i) {
-    const auto foot = dynamics->contacts[i].foot;
-    auto ci = c.middleRows<3>(3 * i);
-    ci.row(2).head(nv_) += dyn.dpsi[i] / dt * dyn.dphi_q.row(i);
-    if (layout.height >= 0) ci(2, 2 * nv_ + layout.height + foot) -= dyn.dpsi[i] / dt;
-    ci.middleCols<3>(nx + nv_ + dynamics->foot_xi[foot]) += Matrix3d::Identity();
-    if (dynamics->foot_xi_size[foot] == 6) ci.middleCols<3>(nx + nv_ + dynamics->foot_xi[foot] + 3) -= skew(dyn.lever[i]);
-    const MatrixXd fi = dyn.law[i].d_velocity / dt * ci;
-    f_x.middleRows<3>(3 * i) = fi.leftCols(nx);
-    f_u.middleRows<3>(3 * i) = fi.rightCols(nu_);
-    if (layout.friction >= 0) f_x.block<3, 1>(3 * i, 2 * nv_ + layout.friction) += dyn.friction / dt * dyn.law[i].d_friction;
-  }
+  const auto by = dynamics->impulseDerivatives(dyn);
+  MatrixXd fz = by.next * d.D;
+  fz.leftCols(nv_) += by.q;
+  fz.middleCols(nv_, nv_) += by.v;
+  if (layout.height >= 0) fz.middleCols(2 * nv_ + layout.height, dynamics->nfeet()) += by.height;
+  if (layout.friction >= 0) fz.col(2 * nv_ + layout.friction) += dyn.friction * by.friction;
+  fz.rightCols(nxi_) += by.xi;
+  fz /= dt;
+  f_x = fz.leftCols(nx);
+  f_u = fz.rightCols(nu_);
 }
 
 }  // namespace prime

@@ -44,6 +44,8 @@ struct NodeInput {
   double weight_gyro = 0.0, weight_accelerometer = 0.0, weight_tilt = 0.0;
   Eigen::VectorXd weight_force, weight_xi;  ///< (nv), (nxi) process disturbances
   double ground_depth = 0.0;                ///< by which the ground is lowered [m]: legs that nobody sees touch nothing
+  std::vector<Stance> stance;               ///< contact flags of the step, one per foot (rigid contacts)
+  double weight_cone = 0.0;                 ///< 1/std of a contact force outside of its wrench cone [1/N]
   PoseInput pose[kPoses];
 };
 
@@ -61,7 +63,8 @@ class ActionMeasurement : public ActionSecondOrder {
     Data(Model<double>* const model, const ContactDynamics& dynamics, const ImuMount& mount, const std::size_t dense_rows,
          const std::vector<int>& columns)
         : ActionSecondOrder::Data(model, dynamics.nv(), dynamics.nv() - dynamics.nj(), dense_rows, columns),
-          dynamics(dynamics),
+          dynamics_data(dynamics.createData()),
+          dynamics(*dynamics_data),
           imu(mount),
           D(Eigen::MatrixXd::Zero(dynamics.nv(), G.cols())),
           rhs(D),
@@ -72,7 +75,8 @@ class ActionMeasurement : public ActionSecondOrder {
           theta(Eigen::VectorXd::Zero(dynamics.ntheta())),
           mid(q_step),
           acceleration(q_step) {}
-    ContactDynamics::Data dynamics;
+    std::unique_ptr<ContactDynamics::Data> dynamics_data;
+    ContactDynamics::Data& dynamics;
     ImuMount::Data imu;
     Eigen::MatrixXd D;    ///< d v+/d(q, v, p, u), made from G on demand
     Eigen::MatrixXd rhs;  ///< of the linear system for D

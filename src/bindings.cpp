@@ -8,6 +8,7 @@
 
 #include "action_arrival.hpp"
 #include "action_measurement.hpp"
+#include "rigid_dynamics.hpp"
 #include "solver_multiple_shooting.hpp"
 
 namespace bp = boost::python;
@@ -82,11 +83,56 @@ bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const 
 /// g(v+) of the inverse form.
 VectorXd residualDynamics(const ContactDynamics& dynamics, const VectorXd& q, const VectorXd& v, const VectorXd& force, const VectorXd& xi,
                           const VectorXd& theta, const VectorXd& height, const double friction, const VectorXd& vplus) {
-  ContactDynamics::Data data(dynamics);
+  const auto work = dynamics.createData();
+  auto& data = *work;
   dynamics.setParameters(data, theta, height, friction);
   dynamics.prepare(data, q, v, force, xi);
   dynamics.residual(data, vplus);
   return data.g;
+}
+
+std::shared_ptr<RigidDynamics> makeRigid(const pinocchio::Model& model, const bp::list& contacts, const bp::list& links,
+                                         const VectorXd& damping, const VectorXd& friction, const bool floating_base,
+                                         const DynamicsOptions& options, const RigidOptions& rigid) {
+  return std::make_shared<RigidDynamics>(model, toVector<ContactPoint>(contacts), toVector<std::size_t>(links), damping, friction,
+                                         floating_base, options, rigid);
+}
+
+/// One step with rigid contacts, as stepDynamics; also without damping.
+bp::dict stepRigid(const RigidDynamics& dynamics, const VectorXd& q, const VectorXd& v, const VectorXd& force, const VectorXd& xi,
+                   const VectorXd& theta, const VectorXd& height, const double friction, const bp::list& stance, const VectorXd& guess,
+                   const bool derivatives) {
+  RigidDynamics::Data data(dynamics);
+  dynamics.setParameters(data, theta, height, friction);
+  dynamics.setStance(data, toVector<Stance>(stance));
+  dynamics.prepare(data, q, v, force, xi);
+  dynamics.solve(data, guess);
+  dynamics.cone(data);
+  bp::dict out;
+  out["v_next"] = VectorXd(data.vplus);
+  out["wrench"] = VectorXd(data.lambda);
+  out["impulse"] = VectorXd(data.impulse);
+  out["cone"] = VectorXd(data.cone.h);
+  out["iterations"] = data.iterations;
+  if (!derivatives) return out;
+  dynamics.partials(data);
+  auto put = [&](const char* name, const MatrixXd& R, const MatrixXd& C) {
+    MatrixXd dv, dlambda;
+    dynamics.sensitivity(data, R, C, dv, dlambda);
+    out[std::string("d") + name] = dv;
+    out[std::string("wrench_d") + name] = dlambda;
+  };
+  const auto nv = dynamics.nv(), rows = dynamics.nxi();
+  MatrixXd by_xi = MatrixXd::Zero(rows, rows);
+  for (std::size_t f = 0; f < dynamics.nfeet(); ++f)
+    if (data.stance[f] != Stance::Open) by_xi.diagonal().segment(dynamics.foot_xi[f], dynamics.foot_xi_size[f]).setOnes();
+  put("q", data.g_q, data.c_q);
+  put("v", data.g_v, data.c_v);
+  put("force", -dynamics.options.dt * MatrixXd::Identity(nv, nv), MatrixXd::Zero(rows, nv));
+  put("xi", MatrixXd::Zero(nv, rows), by_xi);
+  put("theta", data.g_theta, MatrixXd::Zero(rows, dynamics.ntheta()));
+  put("height", MatrixXd::Zero(nv, dynamics.nfeet()), data.c_height);
+  return out;
 }
 
 bp::tuple evaluateLaw(const ContactLaw& law, const Vector3d& c, const double mu) {
@@ -255,6 +301,23 @@ BOOST_PYTHON_MODULE(_core) {
            (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("theta"), bp::arg("height"), bp::arg("friction"),
             bp::arg("guess"), bp::arg("derivatives") = false))
       .def("residual", &residualDynamics);
+
+  bp::enum_<Stance>("Stance").value("open", Stance::Open).value("closed", Stance::Closed).value("landing", Stance::Landing);
+
+  bp::class_<RigidOptions>("RigidOptions")
+      .def_readwrite("damping", &RigidOptions::damping)
+      .def_readwrite("velocity_share", &RigidOptions::velocity_share)
+      .def_readwrite("height_share", &RigidOptions::height_share)
+      .def_readwrite("restitution", &RigidOptions::restitution)
+      .def_readwrite("yaw_radius", &RigidOptions::yaw_radius);
+
+  bp::class_<RigidDynamics, bp::bases<ContactDynamics>, std::shared_ptr<RigidDynamics>, boost::noncopyable>("RigidDynamics", bp::no_init)
+      .def("__init__", bp::make_constructor(&makeRigid, bp::default_call_policies(),
+                                            (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joint_damping"),
+                                             bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"), bp::arg("rigid"))))
+      .def("step", &stepRigid,
+           (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("theta"), bp::arg("height"), bp::arg("friction"),
+            bp::arg("stance"), bp::arg("guess"), bp::arg("derivatives") = false));
 
   bp::class_<ParameterLayout>("ParameterLayout")
       .def("make", &ParameterLayout::make, (bp::arg("dynamics"), bp::arg("imu"), bp::arg("mocap")))

@@ -30,10 +30,14 @@ void ContactDynamics::derivatives(Data& data) const {
   data.g_xi.setZero();
   data.g_height.setZero();
   data.g_friction.setZero();
-  pinocchio::dIntegrate(model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
-  pinocchio::dIntegrate(model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
-  for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
+  contactDerivatives(data);
   for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
+}
+
+void ContactDynamics::contactDerivatives(Data& data) const {
+  pinocchio::dIntegrate(data.work->model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
+  pinocchio::dIntegrate(data.work->model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
+  for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
 }
 
 /// g_q -= d(J^T)/dq lambda. World spatial algebra: column S_k of the Jacobian turns with the joints before it, dS_m/dq_k = S_k x S_m (k not
@@ -110,6 +114,28 @@ void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) con
   }
   data.g_height.col(foot) += data.dpsi[i] / dt * data.LJ.row(2).transpose();
   data.g_friction.noalias() -= Ji.transpose() * data.law[i].d_friction;
+}
+
+ImpulseDerivatives ContactDynamics::impulseDerivatives(const Data& data) const {
+  const double dt = options.dt;
+  const auto rows = 3 * nc();
+  ImpulseDerivatives out{Eigen::MatrixXd(rows, nv()),          data.dvel_q,         data.dvel_v, Eigen::MatrixXd::Zero(rows, nxi_),
+                         Eigen::MatrixXd::Zero(rows, nfeet()), VectorXd::Zero(rows)};
+  // velocity of the material points, then the law
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const auto foot = contacts[i].foot;
+    const Matrix3d& L = data.law[i].d_velocity;
+    auto by_q = out.q.middleRows<3>(3 * i);
+    by_q.row(2) += data.dpsi[i] / dt * data.dphi_q.row(i);
+    by_q = (L * by_q).eval();
+    out.v.middleRows<3>(3 * i) = L * data.dvel_v.middleRows<3>(3 * i);
+    out.next.middleRows<3>(3 * i) = L * data.Jmid.middleRows<3>(3 * i);
+    out.xi.block<3, 3>(3 * i, foot_xi[foot]) = L;
+    if (foot_xi_size[foot] == 6) out.xi.block<3, 3>(3 * i, foot_xi[foot] + 3) = -L * pinocchio::skew(data.lever[i]);
+    out.height.block<3, 1>(3 * i, foot) = -data.dpsi[i] / dt * L.col(2);
+    out.friction.segment<3>(3 * i) = data.law[i].d_friction;
+  }
+  return out;
 }
 
 void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {

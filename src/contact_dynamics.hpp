@@ -38,6 +38,9 @@ Eigen::Vector3d pointVelocity(const Twist& twist, const Eigen::Vector3d& p) {
   return twist.template head<3>() + Eigen::Vector3d(twist.template tail<3>()).cross(p);
 }
 
+/// What contact flags say of a foot in a step. The smoothed law needs none.
+enum class Stance { Open, Closed, Landing };
+
 /// What the dynamics are, apart from the robot's model.
 struct DynamicsOptions {
   double dt = 0.01;  ///< step [s]
@@ -50,6 +53,18 @@ struct DynamicsOptions {
   double friction_velocity = 0.05;                          ///< of the smoothed dry joint friction [rad/s]
   double tolerance = 1e-10;                                 ///< of the Newton residual, in velocity units [m/s, rad/s]
   int max_iterations = 100;
+};
+
+/// Derivatives of the contact impulses (3 nc, world axes) [N s] with respect to what they depend on.
+struct ImpulseDerivatives {
+  Eigen::MatrixXd next, q, v, xi, height;  ///< v+, q, v, contact disturbance, ground height of each foot
+  Eigen::VectorXd friction;
+};
+
+/// Rows h <= 0 of a wrench cone [N s], with the derivatives of ImpulseDerivatives.
+struct ConeRows {
+  Eigen::VectorXd h;
+  ImpulseDerivatives by;
 };
 
 /// Contact-implicit time step `(q, v, tau, w, xi; theta, h, mu) -> v+` and its derivatives.
@@ -74,6 +89,7 @@ class ContactDynamics {
   /// What a node keeps of its last evaluation: nothing is allocated after its construction.
   struct Data {
     explicit Data(const ContactDynamics& dynamics);
+    virtual ~Data() = default;
 
     Workspace* work = nullptr;               ///< only within `prepare` and `derivatives`
     Eigen::VectorXd q, v, vplus, force, xi;  ///< point of the last evaluation; force = S^T tau + w
@@ -91,6 +107,7 @@ class ContactDynamics {
     std::vector<Eigen::Vector3d> lever;  ///< of the contacts in their foot, world axes [m]
     std::vector<double> phi, psi, dpsi;  ///< gap [m], effective gap [m], its slope
     std::vector<ContactLaw::Result> law;
+    ConeRows cone;                             ///< (ncone) rows of the wrench cone
     ContactLaw law_now;                        ///< the law in force: not yet corrected while a difficult solution is being approached
     Eigen::VectorXd impulse, velocity;         ///< (3 nc) [N s], [m/s] (material velocity of the points, without xi)
     std::vector<pinocchio::Inertia> inertias;  ///< per link, of theta
@@ -118,10 +135,16 @@ class ContactDynamics {
                   const Eigen::VectorXd& joint_damping, const Eigen::VectorXd& joint_friction, bool floating_base,
                   const DynamicsOptions& options);
 
+  virtual ~ContactDynamics() = default;
+  virtual std::unique_ptr<Data> createData() const { return std::make_unique<Data>(*this); }
+
   /// Set theta (10 per link, coordinates of options.manifold), ground heights (per foot) and friction coefficient.
   /// False when nothing has changed.
   bool setParameters(Data& data, const Eigen::Ref<const Eigen::VectorXd>& theta, const Eigen::Ref<const Eigen::VectorXd>& height,
                      double friction) const;
+
+  /// Contact flags, one per foot. False when nothing has changed.
+  virtual bool setStance(Data&, const std::vector<Stance>&) const { return false; }
 
   /// Kinematics, mass matrix and bias at (q, v). `force` = S^T tau + w [N, Nm].
   void prepare(Data& data, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
@@ -132,10 +155,18 @@ class ContactDynamics {
 
   /// Newton solution v+ (after prepare), started from `guess`, from v, then along the path from the convex law (contact_path.cpp). Throws
   /// std::runtime_error that says what was infeasible.
-  void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
+  virtual void solve(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess) const;
 
   /// Partial derivatives g_q, g_v, g_xi, g_theta, g_height, g_friction and A at the point of the last solve or residual.
-  void derivatives(Data& data) const;
+  virtual void derivatives(Data& data) const;
+
+  /// Derivatives of the contact impulses at the point of the last derivatives.
+  virtual ImpulseDerivatives impulseDerivatives(const Data& data) const;
+
+  /// Number of rows of the wrench cone: none where the contact law keeps the impulses inside.
+  virtual std::size_t ncone() const { return 0; }
+  /// Rows of the wrench cone at the impulses of the last solve or residual; `derivatives` renews theirs.
+  virtual void cone(Data&) const {}
 
   std::size_t nq() const { return model_.nq; }
   std::size_t nv() const { return model_.nv; }
@@ -156,6 +187,13 @@ class ContactDynamics {
   std::vector<std::vector<std::size_t>> support;  ///< per contact: velocity indices that move it, root first
   std::vector<ContactBody> bodies;
 
+ protected:
+  virtual void contactKinematics(Data& data) const;
+  virtual void evaluateLaw(Data& data, const Eigen::VectorXd& vplus) const;
+  virtual void matrix(Data& data) const;
+  virtual void contactDerivatives(Data& data) const;
+  void balance(Data& data) const;
+
  private:
   /// A work space lent to `data`, with the inertias of its theta.
   class Lent {
@@ -173,9 +211,6 @@ class ContactDynamics {
   bool followCorrection(Data& data) const;
   bool correctPath(Data& data) const;
   void pathTangent(Data& data) const;
-  void contactKinematics(Data& data) const;
-  void evaluateLaw(Data& data, const Eigen::VectorXd& vplus) const;
-  void matrix(Data& data) const;
   template <int Rows>
   void addContactSlope(Data& data, std::size_t body) const;
   void newtonStep(Data& data) const;
@@ -186,7 +221,11 @@ class ContactDynamics {
   void addInertiaDerivatives(Data& data, std::size_t link) const;
 
   pinocchio::Model model_;
-  std::vector<std::size_t> joint_of_index_;
+
+ protected:
+  std::vector<std::size_t> joint_of_index_;  ///< joint of a velocity index
+
+ private:
   BranchElimination branches_;
   std::vector<std::vector<std::size_t>> link_support_;  ///< per estimated link: velocity indices that move it
   std::size_t nxi_;

@@ -34,9 +34,14 @@ void ContactDynamics::evaluateLaw(Data& data, const VectorXd& vplus) const {
 }
 
 void ContactDynamics::residual(Data& data, const Eigen::Ref<const VectorXd>& vplus) const {
-  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
   data.vplus = vplus;
   evaluateLaw(data, data.vplus);
+  balance(data);
+}
+
+/// g of v+ and the contact impulses.
+void ContactDynamics::balance(Data& data) const {
+  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
   data.a = data.vplus - data.v;
   data.g.noalias() = data.M * data.a;
   data.g += dt * (data.bias - data.force);
