@@ -97,9 +97,9 @@ def estimate(data: dict[str, np.ndarray], urdf: Path) -> Solution:
     """Full information, with a noise of its own for the slider, which has no motor."""
     config = Config().updated(SETTINGS).updated({"robot": {"urdf": str(urdf)}})
     estimator = Estimator(Robot(config.robot), config, mocap=False)
-    window, _ = sweep(estimator, nodes(data, config.estimator.step))
+    window = sweep(estimator, nodes(data, config.estimator.step)).window()
     for given in window.inputs:
-        given.weight_force = 1.0 / np.array([SLIDER_FORCE, LEG_TORQUE, LEG_TORQUE])
+        given.nominal_force = given.weight_force = 1.0 / np.array([SLIDER_FORCE, LEG_TORQUE, LEG_TORQUE])
     solution = Solution(window)
     solution.converged = converge(solution)
     return solution

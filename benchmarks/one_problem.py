@@ -36,7 +36,7 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     """
     config = form_config(robot, "forward")
     estimator = Estimator(Robot(config.robot), config, mocap)
-    window, _ = sweep(estimator, measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end)))
+    window = sweep(estimator, measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end))).window()
     initial, controls = [x.copy() for x in window.xs], [u.copy() for u in window.us]
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def full_information(estimator: Estimator, measurements: Iterable[Measurement]) 
     Raises:
         InitializationError: the sliding window could not be carried through the data.
     """
-    window, _ = sweep(estimator, measurements)
+    window = sweep(estimator, measurements).window()
     cost = np.inf
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)
@@ -49,13 +50,48 @@ def full_information(estimator: Estimator, measurements: Iterable[Measurement]) 
     return window
 
 
+@dataclass(frozen=True)
+class Passage:
+    """The sliding window's way through the measurements: a guess for all of them at once.
+
+    Attributes:
+        estimator: whose models and noise they were estimated with.
+        measurements: of all nodes that have a state, in order.
+        states, controls: smoothed, by stamp.
+        changes_ns: stamps at which the payload detector saw the inertia change.
+    """
+
+    estimator: Estimator
+    measurements: list[Measurement]
+    states: dict[int, np.ndarray]
+    controls: dict[int, np.ndarray]
+    changes_ns: list[int]
+
+    def window(self, since_ns: int = 0) -> Window:
+        """One window over all nodes from a stamp on, not yet solved; its parameters are the last ones of the way."""
+        problem, ms = self.estimator.problem, [m for m in self.measurements if m.stamp_ns >= since_ns]
+        stamps = [m.stamp_ns for m in ms]
+        inputs = state_inputs(problem, ms)
+        for given, after in zip(inputs, ms[1:]):
+            problem.dynamics_input(given, after)
+        for k, m in enumerate(ms):
+            near = slice(max(0, k - LATE), k + 1)
+            give_poses(problem, m.mocap, inputs[near], stamps[near])
+        first, last = problem.nq + problem.nv, self.states[stamps[-1]]
+        xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
+        root = prior_root(problem, any(m.mocap for m in ms))
+        reference = np.concatenate([xs[0][:first], self.estimator.prior_parameters])
+        arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
+        return Window(problem, arrival, inputs, stamps, xs, [self.controls[t] for t in stamps[:-1]])
+
+
 def sweep(
     estimator: Estimator, measurements: Iterable[Measurement], progress: Callable[[float], None] = lambda fraction: None, stop=never
-) -> tuple[Window, list[int]]:
-    """The sliding window through all measurements: its smoothed states as a window over all nodes, not yet solved.
+) -> Passage:
+    """Carry the sliding window of a fresh estimator through all measurements.
 
-    Returns:
-        The window, and the stamps at which the payload detector saw the inertia change.
+    Raises:
+        InitializationError: it was lost on the way. KeyboardInterrupt: stopped.
     """
     ms = {m.stamp_ns: m for m in measurements}
     states, controls, changes, alarms = {}, {}, [], 0
@@ -77,22 +113,4 @@ def sweep(
                 raise KeyboardInterrupt
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
-    return assemble(estimator, [ms[t] for t in sorted(states)], states, controls), changes
-
-
-def assemble(estimator: Estimator, ms: list[Measurement], states: dict[int, np.ndarray], controls: dict[int, np.ndarray]) -> Window:
-    """One window over the given measurements, with the smoothed states (by stamp) as its guess."""
-    problem = estimator.problem
-    stamps = [m.stamp_ns for m in ms]
-    inputs = state_inputs(problem, ms)
-    for given, after in zip(inputs, ms[1:]):
-        problem.dynamics_input(given, after)
-    for k, m in enumerate(ms):
-        near = slice(max(0, k - LATE), k + 1)
-        give_poses(problem, m.mocap, inputs[near], stamps[near])
-    first = problem.nq + problem.nv
-    xs = [np.concatenate([states[t][:first], states[stamps[-1]][first:]]) for t in stamps]
-    root = prior_root(problem, any(m.mocap for m in ms))
-    reference = np.concatenate([xs[0][:first], estimator.prior_parameters])
-    arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
-    return Window(problem, arrival, inputs, stamps, xs, [controls[t] for t in stamps[:-1]])
+    return Passage(estimator, [ms[t] for t in sorted(states)], states, controls, changes)

@@ -63,7 +63,7 @@ class Problem:
         self.nominal = np.concatenate([self.theta_nominal, np.zeros(self.dynamics.nfeet), [np.log(e.friction)]])
 
     def _theta_root(self, pis: list[np.ndarray], mass: float, com: float, inertia: float) -> np.ndarray:
-        return _block_diagonal([theta_root(pi, mass, com, inertia, self.config.estimator.manifold) for pi in pis])
+        return block_diagonal([theta_root(pi, mass, com, inertia, self.config.estimator.manifold) for pi in pis])
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Per estimated link: dynamic parameters (10,) in x and their Jacobian (10, 10) in theta."""
@@ -147,9 +147,8 @@ class Problem:
             weight = GRAVITY * self.robot.total_mass
             base = [weight] * 3 + [CARRIED_ARM * weight] * 3
             joint[:] = noise.joint_unmeasured  # what holds it may hold it anywhere
-        node.weight_force = 1.0 / np.concatenate([base, joint])
-        node.nominal_xi = self._weight_xi / contact_factor
-        node.weight_xi = node.nominal_xi
+        node.nominal_force = node.weight_force = 1.0 / np.concatenate([base, joint])
+        node.nominal_xi = node.weight_xi = self._weight_xi / contact_factor
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
@@ -167,21 +166,6 @@ class Problem:
             if lands:
                 weight[part] /= self.config.noise.contact_landing
         node.nominal_xi = node.weight_xi = weight
-
-    def reweight(self, node: "_core.NodeInput", xi: np.ndarray) -> None:
-        """Heavy tails of the contact disturbance: a foot that slips, or is being put down, must not drag the base along.
-
-        Student-t by iterated reweighting, per foot (d = 3 or 6): `w^2 = (dof + d) / (dof + |xi/sigma|^2) / sigma^2 <= 1/sigma^2`.
-
-        Args:
-            node: input whose weights are set for the next iteration.
-            xi: (nxi,) its contact disturbance [m/s].
-        """
-        dof, weight = self.config.noise.contact_dof, node.nominal_xi.copy()
-        for part in self._foot_parts:
-            square = float(np.sum((xi[part] * node.nominal_xi[part]) ** 2))
-            weight[part] *= min(1.0, np.sqrt((dof + part.stop - part.start) / (dof + square)))
-        node.weight_xi = weight
 
     def set_pose(self, node: "_core.NodeInput", slot: int, pose: PoseSample, stamp_ns: int) -> None:
         """Give a node a motion capture pose taken within the step that ends at `stamp_ns`."""
@@ -210,7 +194,8 @@ def _dynamics_options(config: Config) -> "_core.DynamicsOptions":
     return options
 
 
-def _block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
+def block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
+    """The square matrix with these square blocks on its diagonal."""
     n = sum(len(b) for b in blocks)
     out, k = np.zeros((n, n)), 0
     for block in blocks:

@@ -48,17 +48,16 @@ class Watch:
         if not np.all(np.isfinite(head)) or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0:
             return True
         residuals = np.array([data.r for data in window.data])
+        squares, counts = (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)  # a reading that is absent has the residual zero
         for name, rows in rows_by_sensor(window).items():
-            active = residuals[:, rows]
-            active = active[active != 0.0]  # a reading that is absent has the residual zero
-            if active.size:
-                value = float(np.mean(active**2))
+            count = counts[rows].sum()
+            if count:
+                value = float(squares[rows].sum() / count)
                 self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(name, value) + SMOOTHING * value
             else:
                 self.innovations.pop(name, None)
         self._learn_fit()
-        active = residuals[residuals != 0.0]
-        self._bad = self._bad + 1 if active.size and np.mean(active**2) > LOST_RATIO else 0
+        self._bad = self._bad + 1 if squares.sum() > LOST_RATIO * counts.sum() else 0
         return self._bad >= LOST_NODES
 
     def _learn_fit(self) -> None:

@@ -20,6 +20,9 @@ class Window:
     the forward form, (v+, xi) in the inverse form. The Crocoddyl problem has one node more in front: the arrival node, whose
     control is the correction of xs[0].
 
+    Attributes:
+        force_dof: degrees of freedom of the unexplained forces' Student-t (infinite: Gaussian).
+
     Args:
         problem: models and noise.
         reference: state at which the first node is known, with `covariance` (ndx, ndx) of its tangent.
@@ -33,6 +36,7 @@ class Window:
         self.nodes = [problem.node() for _ in range(self.size)]
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
+        self.force_dof = np.inf
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
@@ -82,9 +86,14 @@ class Window:
         converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
-        for given, u in zip(self.inputs, self.us):
-            self.problem.reweight(given, u[self.problem.nv :])
+        self.solver.reweight(self.problem.config.noise.contact_dof, self.force_dof)
         return converged
+
+    def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The full step from here, not taken: tangents of the states xs, and of the controls us."""
+        correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
+        dxs, dus = self.solver.direction([self.xs[0], *self.xs], [correction, *self.us])
+        return dxs[1:], dus[1:]
 
     def release_inertia(self, theta_root: np.ndarray) -> None:
         """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta): a payload may have changed."""

@@ -3,9 +3,15 @@
 #pragma once
 
 #include <crocoddyl/core/action-base.hpp>
+#include <limits>
 #include <stdexcept>
 
 namespace prime {
+
+/// Degrees of freedom of the disturbances' Student-t; infinite: Gaussian.
+struct HeavyTails {
+  double contact = std::numeric_limits<double>::infinity(), force = std::numeric_limits<double>::infinity();
+};
 
 /// Node of an estimation problem: dynamics `x+ = f(x, u)` and cost `1/2 |r(x, u)|^2` with a whitened residual r.
 ///
@@ -32,6 +38,9 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
 
   std::shared_ptr<DataAbstract> createData() override { return std::make_shared<Data>(this); }
   bool checkData(const std::shared_ptr<DataAbstract>& data) override { return std::dynamic_pointer_cast<Data>(data) != nullptr; }
+
+  /// New weights of disturbances with heavy tails, at the last calc.
+  virtual void reweight(const std::shared_ptr<DataAbstract>&, const ConstRef&, const HeavyTails&) {}
 
   std::shared_ptr<crocoddyl::ActionModelBase> cloneAsDouble() const override {
     throw std::runtime_error("estimation nodes are not copied");

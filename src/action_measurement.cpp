@@ -39,7 +39,9 @@ NodeInput::NodeInput(const ContactDynamics& d)
       weight_position(velocity),
       weight_velocity(velocity),
       weight_force(VectorXd::Zero(d.nv())),
-      weight_xi(VectorXd::Zero(d.nxi())) {}
+      weight_xi(VectorXd::Zero(d.nxi())),
+      nominal_force(weight_force),
+      nominal_xi(weight_xi) {}
 
 ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics_,
                                      const ParameterLayout& layout_, const ImuMount& mount_, const VectorXd& nominal_, const bool inverse_)
@@ -284,6 +286,27 @@ void ActionMeasurement::assembleSparse(Data& d, const bool terminal) const {
   d.Lxx.noalias() += Wx.transpose() * Wx;
   d.Lxu.noalias() += Wx.transpose() * Wu;
   d.Luu.noalias() += Wu.transpose() * Wu;
+}
+
+void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u, const HeavyTails& tails) {
+  auto& d = static_cast<Data&>(*data);
+  auto& in = *input;
+  if (inverse)
+    d.force = d.dynamics.g / dt;
+  else
+    d.force = u.head(nv_);
+  // what is an outlier together: `size` components from `start`
+  auto group = [](const double dof, const VectorXd& nominal, const auto& e, VectorXd& weight, const int start, const int size) {
+    if (std::isinf(dof)) return;
+    const double square = nominal.segment(start, size).cwiseProduct(e.segment(start, size)).squaredNorm();
+    weight.segment(start, size) = std::min(1.0, std::sqrt((dof + size) / (dof + square))) * nominal.segment(start, size);
+  };
+  const auto xi = u.tail(nxi_);
+  for (std::size_t f = 0; f < dynamics->nfeet(); ++f)
+    group(tails.contact, in.nominal_xi, xi, in.weight_xi, dynamics->foot_xi[f], dynamics->foot_xi_size[f]);
+  const int nb = nv_ - nj_;
+  for (int part = 0; part < nb; part += 3) group(tails.force, in.nominal_force, d.force, in.weight_force, part, 3);
+  for (int j = nb; j < nv_; ++j) group(tails.force, in.nominal_force, d.force, in.weight_force, j, 1);
 }
 
 void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data, VectorXd& f, MatrixXd& f_x, MatrixXd& f_u) const {

@@ -42,10 +42,11 @@ struct NodeInput {
   Eigen::Matrix3d orientation;                 ///< world <- IMU, from its own filter (yaw not used)
   Eigen::VectorXd weight_position, weight_velocity;
   double weight_gyro = 0.0, weight_accelerometer = 0.0, weight_tilt = 0.0;
-  Eigen::VectorXd weight_force, weight_xi;  ///< (nv), (nxi) process disturbances
-  double ground_depth = 0.0;                ///< by which the ground is lowered [m]: legs that nobody sees touch nothing
-  std::vector<Stance> stance;               ///< contact flags of the step, one per foot (rigid contacts)
-  double weight_cone = 0.0;                 ///< 1/std of a contact force outside of its wrench cone [1/N]
+  Eigen::VectorXd weight_force, weight_xi;    ///< (nv), (nxi) process disturbances
+  Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
+  double ground_depth = 0.0;                  ///< by which the ground is lowered [m]: legs that nobody sees touch nothing
+  std::vector<Stance> stance;                 ///< contact flags of the step, one per foot (rigid contacts)
+  double weight_cone = 0.0;                   ///< 1/std of a contact force outside of its wrench cone [1/N]
   PoseInput pose[kPoses];
 };
 
@@ -98,6 +99,11 @@ class ActionMeasurement : public ActionSecondOrder {
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
 
   void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
+
+  /// Heavy tails of the disturbances by iterated reweighting (Student-t): a foot that slips must not drag the base along, an impact within
+  /// a node must not pull the mass. For each foot, the base's force, its moment and each joint, of d components with the disturbance e
+  /// at u, `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next iteration.
+  void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u, const HeavyTails& tails) override;
 
   /// Contact forces lambda/dt (3 nc, world axes) [N] at the last linearization, with Jacobians in x and u.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f, Eigen::MatrixXd& f_x, Eigen::MatrixXd& f_u) const;

@@ -345,6 +345,8 @@ BOOST_PYTHON_MODULE(_core) {
       .def_readwrite("weight_tilt", &NodeInput::weight_tilt)
       .add_property("weight_force", byValue(&NodeInput::weight_force), bp::make_setter(&NodeInput::weight_force))
       .add_property("weight_xi", byValue(&NodeInput::weight_xi), bp::make_setter(&NodeInput::weight_xi))
+      .add_property("nominal_force", byValue(&NodeInput::nominal_force), bp::make_setter(&NodeInput::nominal_force))
+      .add_property("nominal_xi", byValue(&NodeInput::nominal_xi), bp::make_setter(&NodeInput::nominal_xi))
       .def("set_pose", &setPose,
            (bp::arg("slot"), bp::arg("age"), bp::arg("position"), bp::arg("rotation"), bp::arg("weight_position"),
             bp::arg("weight_rotation")));
@@ -386,6 +388,13 @@ BOOST_PYTHON_MODULE(_core) {
       .def(
           "linearize", +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& x) { node.linearize(data, x); },
           "Implicit linearization at the last calc: what the window's solver uses instead of calcDiff.")
+      .def(
+          "reweight",
+          +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& u, const double contact, const double force) {
+            node.reweight(data, u, {contact, force});
+          },
+          (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
+          "New weights of the disturbances with heavy tails, at the last calc.")
       .def("contact_forces", &contactForces, "Forces (3 nc) [N] at the last linearization, with Jacobians in x and u.")
       .def("contact_kinematics", &contactKinematics);
 
@@ -419,8 +428,21 @@ BOOST_PYTHON_MODULE(_core) {
       .def("solve", &solve, (bp::arg("xs"), bp::arg("us"), bp::arg("maxiter"), bp::arg("regularization") = 0.0))
       .def("direction", &direction, (bp::arg("xs"), bp::arg("us"), bp::arg("regularization") = 0.0),
            "Full step (dxs, dus) at (xs, us), not taken.")
+      .def(
+          "redirect",
+          +[](SolverMultipleShooting& s) {
+            {
+              const WithoutInterpreterLock unlocked;
+              s.redirect();
+            }
+            return bp::make_tuple(toList(s.dxs()), toList(s.dus()));
+          },
+          "The full step for other residuals of the nodes, on the last linearization.")
       .def("backward", &SolverMultipleShooting::backward, "Repeat the backward pass on the last linearization.")
       .def("forward", &SolverMultipleShooting::forward, "Repeat the forward pass after it: the full step.")
+      .def(
+          "reweight", +[](SolverMultipleShooting& s, const double contact, const double force) { s.reweight({contact, force}); },
+          (bp::arg("contact_dof"), bp::arg("force_dof")), "New weights of the disturbances with heavy tails, for the next iteration.")
       .def("compute_posterior", &computePosterior)
       .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)

@@ -196,6 +196,11 @@ void SolverMultipleShooting::direction(const std::vector<VectorXd>& xs, const st
   forward();
 }
 
+void SolverMultipleShooting::redirect() {
+  if (!backward()) throw std::runtime_error("window problem: the Hessian is not positive definite");
+  forward();
+}
+
 bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter, const bool,
                                    const double regularization) {
   start(xs, us, regularization);
@@ -216,6 +221,11 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
     if (accepted && stop_ < th_stop_ * (1.0 + std::abs(cost_))) return true;
   }
   return false;
+}
+
+void SolverMultipleShooting::reweight(const HeavyTails& tails) {
+  for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t)
+    static_cast<ActionLeastSquares&>(*problem_->get_runningModels()[t]).reweight(problem_->get_runningDatas()[t], us_[t], tails);
 }
 
 void SolverMultipleShooting::computePosterior() {

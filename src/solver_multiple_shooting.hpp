@@ -36,10 +36,15 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   void direction(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, double regularization);
   const std::vector<Eigen::VectorXd>& dxs() const { return dxs_; }
   const std::vector<Eigen::VectorXd>& dus() const { return dus_; }
+  /// The same for other residuals of the nodes (r of their data), on the last linearization.
+  void redirect();
   /// The backward pass, first node included, on the last linearization. False: the Hessian is not positive definite.
   bool backward();
   /// Linear rollout at full length; slope and curvature of the quadratic model of the cost along it.
   void forward();
+
+  /// New weights of the disturbances at the current iterate, for the next one.
+  void reweight(const HeavyTails& tails);
 
   /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior();

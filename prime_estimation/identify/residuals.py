@@ -10,7 +10,7 @@ import numpy as np
 
 from ..watch import rows_by_sensor
 from ..window import Window
-from .solution import Trial, nominal_force_weight
+from .solution import Trial
 
 ITERATIONS = 5  # from a converged window; the states follow the other inertia quickly
 
@@ -62,7 +62,7 @@ def residuals(window: Window) -> Residuals:
             squares[name] = float(np.mean(active**2))
     w, nb = unexplained(window), window.problem.nv - window.problem.nj
     rms = [float(np.sqrt(np.mean(part**2))) if part.size else 0.0 for part in (w[:, : nb // 2], w[:, nb // 2 : nb], w[:, nb:])]
-    misfit = float(np.sqrt(np.mean((w * [nominal_force_weight(given) for given in window.inputs[:-1]]) ** 2)))
+    misfit = float(np.sqrt(np.mean((w * [given.nominal_force for given in window.inputs[:-1]]) ** 2)))
     return Residuals(float(window.solver.cost) / window.size, squares, *rms, misfit)
 
 

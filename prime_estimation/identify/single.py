@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from ..config import Config
 from ..errors import DataError
 from ..estimator import Estimator
-from ..full_information import never
+from ..full_information import never, sweep
 from ..recorded import measurements
 from ..robot import Robot
 from ..types import Measurement
@@ -23,6 +24,7 @@ from .solution import Solution, solve
 from .systematic import error_budget
 
 STEP = 0.008  # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets, whose jumps would alias
+SWEEP = {"estimator": {"iterations": 1}}  # per node of the sliding window, whose states are only a guess here
 FEWEST_NODES = 100  # below a second of data the start decides, not the run
 MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
 SUSPICIOUS = 0.45  # mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
@@ -102,16 +104,18 @@ def identify_run(
     if not robot.estimated_links:
         raise DataError(f"{robot.name}: no link to identify; name some of {', '.join(robot.links[1:])} with --links", robot.name)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
-    begin, seen = ms[0].stamp_ns, any(m.mocap for m in ms)
-    result = solve(Estimator(robot, config, seen), ms, lambda f: progress(0.7 * f), stop)
-    if result.changes_ns:
-        ms, notice = _after_change(name, ms, result.changes_ns[-1], span[0])
-        notices.append(notice)
-        result = solve(Estimator(robot, config, seen), ms, lambda f: progress(0.7 + 0.1 * f), stop)
+    began = time.perf_counter()
+    estimator = Estimator(robot, config.updated(SWEEP), any(m.mocap for m in ms))
+    passage, since = sweep(estimator, ms, lambda f: progress(0.5 * f), stop), 0
+    if passage.changes_ns:
+        since = passage.changes_ns[-1]
+        notices.append(_after_change(name, ms, since, span[0]))
+    result = solve(passage.window(since), lambda f: progress(0.5 + 0.3 * f), stop)
+    result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"
         notices.append(f"{name}: {why} after {len(result.history)} iterations; the last iterate is used")
-    run = _summary(name, result, begin, span[0], notices)
+    run = _summary(name, result, ms[0].stamp_ns, span[0], notices)
     check_fit(bag, run)
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
@@ -120,14 +124,13 @@ def identify_run(
     return run
 
 
-def _after_change(name: str, ms: list[Measurement], change_ns: int, offset: float) -> tuple[list[Measurement], str]:
-    """Measurements from a change of the inertia on, and the notice that says so."""
-    rest = [m for m in ms if m.stamp_ns >= change_ns]
+def _after_change(name: str, ms: list[Measurement], change_ns: int, offset: float) -> str:
+    """The notice that says what is used of a recording in which the inertia changes."""
     seconds = offset + 1e-9 * (change_ns - ms[0].stamp_ns)
     change, before = f"{name}: the inertia changes at {seconds:.2f} s", f"--to {seconds - 0.2:.1f}"
-    if len(rest) < FEWEST_NODES:
+    if sum(m.stamp_ns >= change_ns for m in ms) < FEWEST_NODES:
         raise DataError(f"{change}, too near the end; identify what was before with {before}", name)
-    return rest, f"{change}; used is what follows ({before}: what was before)"
+    return f"{change}; used is what follows ({before}: what was before)"
 
 
 def _summary(name: str, result: Solution, begin: int, offset: float, notices: list[str]) -> Run:

@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..estimator import Estimator
-from ..full_information import never, sweep
-from ..types import Measurement
+from ..full_information import never
 from ..window import Window
 
 FIRST_ITERATIONS = 4  # with the online contact law, before the sharper one
@@ -43,14 +41,12 @@ class Solution:
         window: all nodes; `window.posterior()` has been called.
         history: one entry per iteration.
         converged: False when it was stopped, or ran out of iterations.
-        changes_ns: when the inertia was seen to change (a payload was put on or taken off).
         seconds: of computing.
     """
 
     window: Window
     history: list[Iterate] = field(default_factory=list)
     converged: bool = False
-    changes_ns: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
     def parameters(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -60,65 +56,35 @@ class Solution:
         return window.problem.parameter(window.xs[-1], name).copy(), window.solver.posterior(1)[columns, columns]
 
 
-def solve(
-    estimator: Estimator,
-    measurements: Iterable[Measurement],
-    progress: Callable[[float], None] = lambda fraction: None,
-    stop: Callable[[], bool] = never,
-) -> Solution:
-    """Estimate over all measurements from the first complete one on; parameters are constant over the whole span.
+def solve(window: Window, progress: Callable[[float], None] = lambda fraction: None, stop: Callable[[], bool] = never) -> Solution:
+    """Solve a window whose guess the sliding window made; parameters are constant over the whole span.
 
-    The sliding window's smoothed states are the initial guess; some iterations with the online contact law, then on to convergence with
-    a sharper one (kappa schedule). Both the feet's slips and the unexplained forces have heavy tails, by iterated reweighting.
+    Some iterations with the online contact law, then on to convergence with a sharper one (kappa schedule). Both the feet's slips and the
+    unexplained forces have heavy tails, by iterated reweighting.
 
     Args:
-        estimator: a fresh estimator; its problem defines models and noise.
-        measurements: of all nodes, in order.
+        window: `Passage.window`.
         progress: called with the fraction done.
         stop: asked after every iteration; True leaves the last iterate.
-
-    Raises:
-        InitializationError: the sliding window could not be carried through the data.
-        KeyboardInterrupt: stopped before there was an iterate.
     """
     began = time.perf_counter()
-    window, changes = sweep(estimator, measurements, lambda f: progress(0.6 * f), stop)
-    result = Solution(window, changes_ns=changes)
+    result, kappa = Solution(window), window.problem.config.robot.kappa
     for stage, (factor, iterations) in enumerate(((1.0, FIRST_ITERATIONS), (SHARPENING, ITERATIONS))):
-        window.problem.dynamics.kappa = min(LARGEST_KAPPA, factor * estimator.config.robot.kappa)
-        result.converged = converge(result, lambda f, k=stage: progress(0.6 + 0.2 * (k + f)), stop, iterations)
+        window.problem.dynamics.kappa = min(LARGEST_KAPPA, factor * kappa)
+        result.converged = converge(result, lambda f, k=stage: progress(0.5 * (k + f)), stop, iterations)
         if stop():
             break
-    result.window.posterior()
+    window.posterior()
     result.seconds = time.perf_counter() - began
     progress(1.0)
     return result
 
 
-def nominal_force_weight(given) -> np.ndarray:
-    """(nv,) weights of the unexplained forces before outliers are looked at; kept with the node's input."""
-    if not hasattr(given, "nominal_force"):
-        given.nominal_force = np.array(given.weight_force)
-    return given.nominal_force
-
-
-def _reweight_forces(window: Window, nominal: list[np.ndarray]) -> None:
-    """Heavy tails of the unexplained forces: base force, base moment and each joint by itself (see `Problem.reweight`)."""
-    nv, nb = window.problem.nv, window.problem.nv - window.problem.nj
-    current = np.array([given.weight_force for given in window.inputs[:-1]])
-    weight = np.array(nominal)
-    square = (np.array([data.r[:nv] for data in window.data]) / current * weight) ** 2
-    size = np.ones(nv)
-    for part in (slice(0, nb // 2), slice(nb // 2, nb)):
-        square[:, part] = square[:, part].sum(axis=1, keepdims=True)
-        size[part] = nb // 2
-    weight *= np.minimum(1.0, np.sqrt((TAIL + size) / (TAIL + square)))
-    for given, w in zip(window.inputs, weight):
-        given.weight_force = w
-
-
 class Trial:
-    """Something is tried on a window: at the end iterate, prior and inputs are what they were before."""
+    """Something is tried on a window: at the end iterate, prior and weights are what they were before.
+
+    The weights of the unexplained forces stay, so that costs can be compared.
+    """
 
     def __init__(self, window: Window):
         self.window = window
@@ -126,21 +92,23 @@ class Trial:
     def __enter__(self) -> Window:
         window, arrival = self.window, self.window.arrival
         self.iterate = [x.copy() for x in window.xs], [np.array(u) for u in window.us]
-        self.inputs = [(np.array(g.weight_force), np.array(g.weight_xi), np.array(g.torque)) for g in window.inputs]
+        self.weights = [(np.array(g.weight_force), np.array(g.weight_xi)) for g in window.inputs]
         self.arrival = arrival.reference, arrival.mean, arrival.L
+        self.force_dof, window.force_dof = window.force_dof, np.inf
         return window
 
     def __exit__(self, *_) -> None:
         window, arrival = self.window, self.window.arrival
         window.xs, window.us = self.iterate
         arrival.reference, arrival.mean, arrival.L = self.arrival
-        self._restore_inputs()
+        self._restore_weights()
         window.solve(0)  # nodes and cost belong to the iterate again
-        self._restore_inputs()
+        self._restore_weights()
+        window.force_dof = self.force_dof
 
-    def _restore_inputs(self) -> None:
-        for given, (force, xi, torque) in zip(self.window.inputs, self.inputs):
-            given.weight_force, given.weight_xi, given.torque = force, xi, torque
+    def _restore_weights(self) -> None:
+        for given, (force, xi) in zip(self.window.inputs, self.weights):
+            given.weight_force, given.weight_xi = force, xi
 
 
 def converge(
@@ -152,14 +120,13 @@ def converge(
     """Gauss-Newton steps on `result.window`, the weights of slipping feet renewed after each, until neither parameters nor cost move."""
     window, quiet, cost = result.window, 0, np.inf
     problem = window.problem
-    nominal = [nominal_force_weight(given) for given in window.inputs[:-1]]
+    window.force_dof = TAIL
     kappa = problem.dynamics.kappa
     inertia = problem.columns("theta")
     slow = slice(inertia.start - 2 * problem.nv, inertia.stop - 2 * problem.nv)
     before = window.xs[-1][-problem.np :].copy()
     for k in range(iterations):
         window.solve(1)
-        _reweight_forces(window, nominal)
         now = window.xs[-1][-problem.np :].copy()
         result.history.append(Iterate(float(window.solver.cost), float(window.solver.largest_gap), kappa, now))
         if k == 0:  # hardly changes later

@@ -3,8 +3,8 @@
 """Error budget: what the identification would have said if a constant of the model were off by one standard deviation.
 
 Chi-square does not see these errors (1 % of torque scale is 1 % of the total mass, at the same residuals), and more data do not
-reduce them. Every cause acts like an error of the measured torques along the trajectory, so each is tried on the data themselves:
-change the torques, solve on from the converged window, take the difference.
+reduce them. Every cause acts like an error of the measured torques along the trajectory. At the solution such an error only changes the
+residuals of the unexplained forces; what the parameters answer is one more Gauss-Newton step on the same linearization.
 """
 
 from __future__ import annotations
@@ -13,22 +13,29 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..problem import block_diagonal
 from ..robot import Robot
 from ..window import Window
-from .solution import Trial
 
-ITERATIONS = 2  # Gauss-Newton from a converged window: the response to a small change is linear
 FRICTION_VELOCITY = 0.05  # rad/s, smoothing of the dry friction in the dynamics
 TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
 
 
 def error_budget(window: Window, progress: Callable[[float], None] = lambda f: None) -> dict[str, np.ndarray]:
     """Change of pi (10 per link) by cause, for one standard deviation of each (noise: torque_scale, torque_scale_spread, joint_losses)."""
-    reference = _response(window, None)
+    problem = window.problem
+    theta, joints = problem.columns("theta"), slice(problem.nv - problem.nj, problem.nv)
+    by_theta = block_diagonal([jacobian for _, jacobian in problem.inertias(window.xs[-1])])
     causes = torque_errors(window)
+    reference = window.direction()[0][0][theta]
     budget = {}
     for k, (name, change) in enumerate(causes.items()):
-        budget[name] = _response(window, change) - reference
+        whitened = [given.weight_force[joints] * delta for given, delta in zip(window.inputs, change)]
+        for data, shift in zip(window.data, whitened):
+            data.r[joints] -= shift
+        budget[name] = by_theta @ (window.solver.redirect()[0][1][theta] - reference)
+        for data, shift in zip(window.data, whitened):
+            data.r[joints] += shift
         progress((k + 1) / len(causes))
     return budget
 
@@ -66,14 +73,3 @@ def _legs(robot: Robot) -> dict[str, list[int]]:
         joint = robot.model.frames[robot.model.getFrameId(frame)].parentJoint
         out[foot] = [int(j) - first for j in robot.model.supports[joint] if j in robot.joint_ids]
     return out
-
-
-def _response(window: Window, change: np.ndarray | None) -> np.ndarray:
-    """Pi after some iterations with changed torques."""
-    with Trial(window):
-        if change is not None:
-            for given, delta in zip(window.inputs, change):
-                given.torque = given.torque + delta
-        for _ in range(ITERATIONS):
-            window.solve(1)
-        return np.concatenate([pi for pi, _ in window.problem.inertias(window.xs[-1])])

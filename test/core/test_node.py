@@ -136,3 +136,30 @@ def _residual_blocks(problem) -> dict:
     sizes |= {"gyro": 3, "tilt": 3, "poses": 12, "accelerometer": 3}
     ends = np.cumsum(list(sizes.values()))
     return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends) if size}
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_outliers_lose_weight(name, form):
+    """Student-t by iterated reweighting, per foot, base force, base moment and joint; a Gaussian keeps its weights."""
+    node = random_node(name, form, "coulomb", "stance", 3)
+    of, given, data = node.problem, node.model.input, node.model.createData()
+    rng = np.random.default_rng(4)
+    given.nominal_force, given.nominal_xi = rng.uniform(0.5, 2.0, of.nv), rng.uniform(0.5, 2.0, of.dynamics.nxi)
+    given.weight_force, given.weight_xi = given.nominal_force, given.nominal_xi
+    node.model.calc(data, node.x, node.u)
+    nv, nb = of.nv, of.nv - of.nj
+    w, xi = np.array(data.r[:nv]) / given.weight_force, node.u[nv:]
+    feet = [3 if sum(c.foot == foot for c in of.robot.contacts) == 1 else 6 for foot in of.robot.feet]
+    node.model.reweight(data, node.u, 2.0, np.inf)
+    np.testing.assert_allclose(given.weight_xi, student(given.nominal_xi, xi, feet, 2.0), rtol=1e-12)
+    np.testing.assert_array_equal(given.weight_force, given.nominal_force)
+    node.model.reweight(data, node.u, np.inf, 4.0)
+    np.testing.assert_allclose(given.weight_force, student(given.nominal_force, w, [3] * (nb // 3) + [1] * of.nj, 4.0), rtol=1e-9)
+
+
+def student(nominal: np.ndarray, e: np.ndarray, sizes: list[int], dof: float) -> np.ndarray:
+    """Weights of disturbances e that are outliers in groups."""
+    ends = np.cumsum(sizes)
+    groups = [slice(end - size, end) for size, end in zip(sizes, ends)]
+    return np.concatenate([nominal[g] * min(1.0, np.sqrt((dof + len(e[g])) / (dof + np.sum((nominal[g] * e[g]) ** 2)))) for g in groups])
