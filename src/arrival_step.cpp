@@ -21,7 +21,7 @@ const ActionLeastSquares::Data& leastSquares(const ArrivalStep::DataAbstract& da
 }  // namespace
 
 ArrivalStep::ArrivalStep(const int m, const int np)
-    : m_(m), np_(np), b_(std::min(m, 6)), H_(m + np, m + np), g_(m + np), du_(m + np), llt_(m) {}
+    : m_(m), np_(np), b_(std::min(m, 6)), radius_(1.0), damping_(0.0), H_(m + np, m + np), g_(m + np), du_(m + np), extra_(np), llt_(m) {}
 
 /// From (dx, dp) to the arrival node's control, plus its own cost.
 void ArrivalStep::assemble(const DataAbstract& arrival) {
@@ -34,26 +34,71 @@ void ArrivalStep::assemble(const DataAbstract& arrival) {
   g_.noalias() += d.Ru.transpose().triangularView<Eigen::Upper>() * d.r;
 }
 
-bool ArrivalStep::invertParameters(const ParameterMethod method) {
-  auto V = H_.bottomRightCorner(np_, np_);
-  if (np_ == 0) {
-    Tt_.resize(0, 0);
-    return true;
-  }
-  if (method == ParameterMethod::Schur) {
-    const Eigen::LLT<MatrixXd> llt(V);
-    if (llt.info() != Eigen::Success) return false;
-    invertLower(llt.matrixLLT(), Tt_);
-    return true;
-  }
-  const VectorXd D = V.diagonal().unaryExpr([](const double v) { return v > 0.0 ? 1.0 / std::sqrt(v) : 0.0; });
-  const MatrixXd scaled = D.asDiagonal() * MatrixXd(V.selfadjointView<Lower>()) * D.asDiagonal();
+/// Y and its eigenvalues. Damping has no part in them: it must not make known what nothing is known about.
+bool ArrivalStep::findComplement() {
+  const auto V = H_.bottomRightCorner(np_, np_);
+  D_ = V.diagonal().unaryExpr([](const double v) { return v > 0.0 ? 1.0 / std::sqrt(v) : 0.0; });
+  const MatrixXd scaled = D_.asDiagonal() * MatrixXd(V.selfadjointView<Lower>()) * D_.asDiagonal();
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
   if (eigen.info() != Eigen::Success) return false;
   const VectorXd& values = eigen.eigenvalues();  // ascending
   const int rank = (values.array() > kRank * std::max(values[np_ - 1], 0.0)).count();
-  Tt_ = values.tail(rank).cwiseSqrt().cwiseInverse().asDiagonal() * eigen.eigenvectors().rightCols(rank).transpose() * D.asDiagonal();
+  known_ = values.tail(rank);
+  Y_ = eigen.eigenvectors().rightCols(rank);
   return true;
+}
+
+bool ArrivalStep::invertParameters(const ParameterMethod method) {
+  if (np_ == 0) {
+    Tt_.resize(0, 0);
+    return true;
+  }
+  const bool complement = method == ParameterMethod::Nullspace;
+  MatrixXd V;
+  if (complement) {
+    V.noalias() = Y_.transpose() * extra_.cwiseProduct(D_.cwiseAbs2()).asDiagonal() * Y_;
+    V.diagonal() += known_;
+  } else {
+    V = H_.bottomRightCorner(np_, np_);
+    V.diagonal() += extra_;
+  }
+  const Eigen::LLT<MatrixXd> llt(V);
+  if (llt.info() != Eigen::Success) return false;
+  invertLower(llt.matrixLLT(), Tt_);
+  if (complement) Tt_ = (Tt_ * Y_.transpose() * D_.asDiagonal()).eval();
+  return true;
+}
+
+/// (dx, dp) from H_, g_ and the damping.
+bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
+  if (!invertParameters(method)) return false;
+  const VectorXd y = Tt_ * g_.tail(np_);
+  Bt_.noalias() = Tt_ * H_.bottomLeftCorner(np_, m_);
+  du_.head(m_).setZero();
+  if (with_state) {
+    Vxx_ = H_.topLeftCorner(m_, m_);
+    Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
+    llt_.compute(Vxx_);
+    if (llt_.info() != Eigen::Success) return false;
+    du_.head(m_) = Bt_.transpose() * y - g_.head(m_);
+    llt_.solveInPlace(du_.head(m_));
+  }
+  du_.tail(np_).noalias() = -(Tt_.transpose() * (y + Bt_ * du_.head(m_)));
+  return du_.allFinite();
+}
+
+bool ArrivalStep::tooLong() const { return largest.size() > 0 && (du_.tail(np_).array().abs() > radius_ * largest.array()).any(); }
+
+/// Damping from a little below that of the last step upwards, until the step is short enough.
+bool ArrivalStep::shorten(const bool with_state, const ParameterMethod method) {
+  const VectorXd unit = largest.cwiseAbs2().cwiseInverse();  // 0 where any step may be taken
+  damping_ = std::max(damping_ / (kRaise * kRaise), kLeast);
+  for (; damping_ < kMost; damping_ *= kRaise) {
+    extra_ = damping_ * unit;
+    if (resolve(with_state, method) && !tooLong()) return true;
+  }
+  damping_ = 0.0;
+  return false;
 }
 
 bool ArrivalStep::eliminate(const DataAbstract* arrival, const Value& value, const ParameterCost& common, const double regularization,
@@ -65,20 +110,11 @@ bool ArrivalStep::eliminate(const DataAbstract* arrival, const Value& value, con
   g_.tail(np_) = common.p;
   if (arrival) assemble(*arrival);
   H_.diagonal() *= 1.0 + regularization;
-  if (!invertParameters(method)) return false;
-  const VectorXd y = Tt_ * g_.tail(np_);
-  Bt_.noalias() = Tt_ * H_.bottomLeftCorner(np_, m_);
-  du_.head(m_).setZero();
-  if (arrival) {
-    auto Vxx = H_.topLeftCorner(m_, m_);
-    Vxx.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
-    llt_.compute(Vxx);
-    if (llt_.info() != Eigen::Success) return false;
-    du_.head(m_) = Bt_.transpose() * y - g_.head(m_);
-    llt_.solveInPlace(du_.head(m_));
-  }
-  du_.tail(np_).noalias() = -(Tt_.transpose() * (y + Bt_ * du_.head(m_)));
-  return du_.allFinite();
+  extra_.setZero();
+  if (np_ > 0 && method == ParameterMethod::Nullspace && !findComplement()) return false;
+  const bool solved = resolve(arrival, method);
+  if (largest.size() == 0 || (solved && !tooLong())) return solved;
+  return shorten(arrival, method);
 }
 
 void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du, VectorXd& next, Along& along) const {

@@ -19,6 +19,9 @@ enum class ParameterMethod { Schur, Nullspace };
 ///
 /// Y: eigenvectors of Vpp, scaled by D to a unit diagonal, with eigenvalues above kRank. With an arrival node in front its control u is
 /// the unknown, dx_1 = J u + gap with J the identity but for the base; without one the first state is given and dx = 0.
+///
+/// Trust region (`largest`): Vpp + damping diag(1/largest^2) takes the place of Vpp, with about as little damping as keeps every
+/// |dp_i| <= radius largest_i, radius <= 1. The recursion behind needs no repetition: parameters are eliminated here and nowhere else.
 class ArrivalStep {
  public:
   using DataAbstract = ActionLeastSquares::DataAbstract;
@@ -38,15 +41,30 @@ class ArrivalStep {
 
   int rank() const { return Tt_.rows(); }  ///< parameters, or combinations of them, that are solved for
 
+  void resetRegion() { radius_ = 1.0, damping_ = 0.0; }
+  void scaleRegion(const double factor) { radius_ = std::min(1.0, factor * radius_); }
+  bool bounded() const { return !extra_.isZero(0.0); }  ///< the last step is the longest that the trust region allows
+
+  VectorXd largest;  ///< (np) step of each parameter, or infinity; empty: any step
+
  private:
   static constexpr double kRank = 1e-10;
+  static constexpr double kLeast = 1e-3, kMost = 1e15, kRaise = 4.0;  ///< damping (in units of chi-square), factor between two trials
   void assemble(const DataAbstract& arrival);
   bool invertParameters(ParameterMethod method);
+  bool findComplement();
+  bool resolve(bool with_state, ParameterMethod method);
+  bool tooLong() const;
+  bool shorten(bool with_state, ParameterMethod method);
 
   int m_, np_, b_;
-  MatrixXd H_;       ///< (n, n), lower triangle
-  VectorXd g_, du_;  ///< (n)
-  MatrixXd Tt_, Bt_;
+  double radius_, damping_;  ///< share of `largest` in force; damping of the last step: the search for the next starts nearby
+  MatrixXd H_;               ///< (n, n), lower triangle
+  VectorXd g_, du_;          ///< (n)
+  VectorXd extra_;           ///< (np) what the trust region adds to the diagonal of Vpp
+  VectorXd D_, known_;       ///< (np) scale of Vpp; (rank) eigenvalues of the complement of its null space
+  MatrixXd Y_;               ///< (np, rank) and their eigenvectors
+  MatrixXd Tt_, Bt_, Vxx_;
   Eigen::LLT<MatrixXd> llt_;
 };
 

@@ -453,6 +453,10 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("largest_gap", &SolverMultipleShooting::largestGap)
       .add_property("refused", &SolverMultipleShooting::refused)
       .add_property("rank", &SolverMultipleShooting::rank)
+      .add_property(
+          "largest_step", +[](const SolverMultipleShooting& s) { return VectorXd(s.largestStep()); },
+          &SolverMultipleShooting::setLargestStep,
+          "Trust region: bound (np,) of the change of each parameter in an iteration, inf for none; empty (default): no bounds.")
       .def_readwrite("rollout", &SolverMultipleShooting::rollout)
       .def_readwrite("method", &SolverMultipleShooting::method)
       .def_readwrite("threads", &SolverMultipleShooting::threads);

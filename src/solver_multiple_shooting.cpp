@@ -45,6 +45,12 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
   reg_min_ = 1e-9;
 }
 
+void SolverMultipleShooting::setLargestStep(const VectorXd& largest) {
+  if (largest.size() > 0 && (largest.size() != np_ || !(largest.array() > 0.0).all()))
+    throw std::invalid_argument("trust region: the largest step of each of the " + std::to_string(np_) + " parameters must be positive");
+  arrival_.largest = largest;
+}
+
 /// Nodes may have been exchanged since the last solve.
 void SolverMultipleShooting::bind() {
   const auto& models = problem_->get_runningModels();
@@ -95,6 +101,7 @@ void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::v
   shareParameters();
   preg_ = std::isnan(regularization) ? 0.0 : regularization;
   merit_function_.reset();
+  arrival_.resetRegion();
   refused_ = 0;
   for (auto& f : fs_try_) f.setZero();
   if (rollout == Rollout::Single) {
@@ -201,24 +208,35 @@ void SolverMultipleShooting::redirect() {
   forward();
 }
 
+/// After a refused step: a smaller trust region where that bounds the step; damping where it does not, or has not been enough.
+void SolverMultipleShooting::tighten(const bool again) {
+  const bool bounded = arrival_.bounded();
+  if (bounded) arrival_.scaleRegion(0.25);
+  if (!bounded || again) preg_ = std::max(10.0 * preg_, 1e-3);
+  evaluate(xs_, us_);  // the nodes hold a refused trial point
+}
+
 bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter, const bool,
                                    const double regularization) {
   start(xs, us, regularization);
+  bool accepted = true;
   for (iter_ = 0; iter_ < maxiter;) {
     factorize();
     forward();
     ++iter_;
     const double expected = -(slope_ + 0.5 * curvature_);
     stop_ = std::abs(expected) + gaps_;
-    const bool accepted = lineSearch();
-    if (accepted && preg_ > 0.0) preg_ = preg_ * 0.1 < reg_min_ ? 0.0 : preg_ * 0.1;
+    const bool again = !accepted;
+    accepted = lineSearch();
     if (!accepted) {
       ++refused_;
-      preg_ = std::max(10.0 * preg_, 1e-3);
-      evaluate(xs_, us_);  // the nodes hold a refused trial point
+      tighten(again);
       if (preg_ > 1e6) return false;
+      continue;
     }
-    if (accepted && stop_ < th_stop_ * (1.0 + std::abs(cost_))) return true;
+    if (steplength_ == 1.0) arrival_.scaleRegion(2.0);
+    if (preg_ > 0.0) preg_ = preg_ * 0.1 < reg_min_ ? 0.0 : preg_ * 0.1;
+    if (stop_ < th_stop_ * (1.0 + std::abs(cost_))) return true;
   }
   return false;
 }

@@ -57,6 +57,15 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   std::size_t refused() const { return refused_; }  ///< iterations of the last solve in which no step was accepted
   int rank() const { return arrival_.rank(); }      ///< parameters that were solved for: fewer than np with ParameterMethod::Nullspace
 
+  /// Trust region: no iteration changes parameter i by more than `largest[i]` (np values above 0, infinity where any step may be taken;
+  /// empty, as at first: no bound). Wanted where the first guess is far: the quadratic model of coordinates such as the logarithms of an
+  /// inertia holds for steps of about one half, and the undamped step may be a hundred times as long. A bounded step that is refused
+  /// quarters the region, an accepted full one doubles it, up to `largest`. State and parameters at the first node share the damping, the
+  /// other nodes have none. Like any damping, that of the last step is in the posterior. (A guess whose parameters differ from what its
+  /// arrival node says has a gap there, which is closed on top.)
+  void setLargestStep(const Eigen::VectorXd& largest);
+  const Eigen::VectorXd& largestStep() const { return arrival_.largest; }
+
   std::size_t threads = 1;
   Rollout rollout = Rollout::Multiple;
   ParameterMethod method = ParameterMethod::Schur;
@@ -71,6 +80,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   void makeTrial(double alpha);
   void rollTrial(double alpha);
   bool lineSearch();
+  void tighten(bool again);
   static double sumOfGaps(const std::vector<Eigen::VectorXd>& fs);
   const ArrivalStep::DataAbstract* arrivalData() const;
   template <class F>
