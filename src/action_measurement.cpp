@@ -33,6 +33,7 @@ NodeInput::NodeInput(const ContactDynamics& d)
     : position(pinocchio::neutral(d.model())),
       velocity(VectorXd::Zero(d.nj())),
       torque(velocity),
+      base_wrench(VectorXd::Zero(d.nv() - d.nj())),
       gyro(Vector3d::Zero()),
       accelerometer(Vector3d::Zero()),
       orientation(Matrix3d::Identity()),
@@ -95,8 +96,8 @@ void ActionMeasurement::solveDynamics(Data& d, const ConstRef& x, const ConstRef
   const auto q = x.head(dynamics->nq()), v = x.segment(dynamics->nq(), nv_);
   const auto xi = u.tail(nxi_);
   auto& dyn = d.dynamics;
-  d.force = u.head(nv_);
-  d.force.tail(nj_) += input->torque;
+  d.force << input->base_wrench, input->torque;
+  d.force += u.head(nv_);
   const bool moved = setParameters(d, x) || dyn.law_now.kappa != dynamics->options.law.kappa;
   if (d.solved && !moved && dyn.q == q && dyn.v == v && dyn.force == d.force && dyn.xi == xi) return;
   // the last solution of the same node is the best start; after a failure or for another node it is the velocity
@@ -116,8 +117,7 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   const auto nq = dynamics->nq();
   if (inverse) {
     setParameters(d, x);
-    d.force.setZero();
-    d.force.tail(nj_) = input->torque;
+    d.force << input->base_wrench, input->torque;
     dynamics->prepare(d.dynamics, x.head(nq), x.segment(nq, nv_), d.force, u.tail(nxi_));
     dynamics->residual(d.dynamics, u.head(nv_));
     d.r.head(nv_) = input->weight_force.cwiseProduct(d.dynamics.g) / dt;

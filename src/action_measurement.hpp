@@ -38,6 +38,7 @@ struct NodeInput {
 
   explicit NodeInput(const ContactDynamics& dynamics);
   Eigen::VectorXd position, velocity, torque;  ///< (nq) configuration [base part unused], (nj) mean over the past step, (nj) centred mean
+  Eigen::VectorXd base_wrench;                 ///< (nb) force and moment of rotors on a floating base, its axes, centred mean [N, Nm]
   Eigen::Vector3d gyro, accelerometer;         ///< IMU frame; mean over the past step, centred mean
   Eigen::Matrix3d orientation;                 ///< world <- IMU, from its own filter (yaw not used)
   Eigen::VectorXd weight_position, weight_velocity;

@@ -334,6 +334,7 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("position", &jointPosition, &setJointPosition)
       .add_property("velocity", byValue(&NodeInput::velocity), bp::make_setter(&NodeInput::velocity))
       .add_property("torque", byValue(&NodeInput::torque), bp::make_setter(&NodeInput::torque))
+      .add_property("base_wrench", byValue(&NodeInput::base_wrench), bp::make_setter(&NodeInput::base_wrench))
       .add_property("gyro", byValue(&NodeInput::gyro), bp::make_setter(&NodeInput::gyro))
       .add_property("accelerometer", byValue(&NodeInput::accelerometer), bp::make_setter(&NodeInput::accelerometer))
       .add_property("orientation", byValue(&NodeInput::orientation), bp::make_setter(&NodeInput::orientation))

@@ -72,6 +72,7 @@ def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray
     given.weight_force, given.weight_xi = weights(of.nv), weights(of.dynamics.nxi)
     if not of.floating:
         return []
+    given.base_wrench = 5.0 * rng.normal(size=6)
     given.gyro, given.accelerometer = rng.normal(size=3), 9.81 * rng.normal(size=3)
     given.weight_gyro, given.weight_tilt, given.weight_accelerometer = weights(3)
     R = pin.Quaternion(q[3:7]).toRotationMatrix()

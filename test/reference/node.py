@@ -27,8 +27,7 @@ class Pose:
 def point_of(problem, given, x, u) -> Point:
     """What node (x, u) asks of the dynamics; `force` without the decision of the inverse form."""
     nq, nv = problem.nq, problem.nv
-    force = np.zeros(nv)
-    force[nv - problem.nj :] = given.torque
+    force = np.concatenate([given.base_wrench, given.torque])
     if problem.config.estimator.form == "forward":
         force += u[:nv]
     friction = np.exp(problem.parameter(x, "friction")[0]) if problem.dynamics.nc else 0.8
