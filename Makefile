@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-# Every target makes what it needs in .venv, from PyPI and the system's compiler: make demo | test | bench | lint | clean
+# Every target makes what it needs in .venv, from PyPI and the system's compiler: make demo | test | bench | bench-papers | lint | clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
-.PHONY: help build demo test quick bench lint test-install test-ros clean
+.PHONY: help build demo test quick bench bench-papers lint test-install test-ros clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test          all tests; make quick leaves the slow ones out, and those under ROS 2"
 	@echo "make test-ros      the nodes under real rclpy, built with colcon (.venv-ros)"
 	@echo "make bench         accuracy and speed beside a contact-aided EKF, on the runs in RUNS=FOLDER"
+	@echo "make bench-papers  published test problems of the solver, table and figure; GUESSES=100 as published (half an hour)"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
 	@echo "make lint          ruff and clang-format"
 	@echo "make clean         remove .venv and what was built"
@@ -34,6 +35,10 @@ quick: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/yardstick.py $(RUNS)
+
+GUESSES ?= 10
+bench-papers: $(STAMP)
+	$(BIN)/python benchmarks/papers.py --guesses $(GUESSES)
 
 test-install:
 	.ci/test_install $(PYTHON)

@@ -45,7 +45,7 @@ def standing_window(name: str, links: int, nodes: int) -> Window:
     q = pin.neutral(robot.model)
     x = np.concatenate([q, np.zeros(problem.nv + problem.np)])
     shift = problem.nq - problem.nv
-    for block, value in (("theta", problem.theta_nominal), ("friction", [np.log(0.8)]), ("height", _soles(robot, q))):
+    for block, value in (("theta", problem.theta_nominal), ("friction", [np.log(0.8)]), ("height", soles(robot, q))):
         columns = problem.columns(block)
         x[columns.start + shift : columns.stop + shift] = value
     root = prior_root(problem, True)
@@ -55,7 +55,7 @@ def standing_window(name: str, links: int, nodes: int) -> Window:
     return Window(problem, arrival, [_readings(problem, x) for x in xs], list(range(nodes + 1)), xs)
 
 
-def _soles(robot: Robot, q: np.ndarray) -> np.ndarray:
+def soles(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Lowest point of each foot [m]."""
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, q)
