@@ -208,39 +208,6 @@ void SolverMultipleShooting::redirect() {
   forward();
 }
 
-/// After a refused step: a smaller trust region where that bounds the step; damping where it does not, or has not been enough.
-void SolverMultipleShooting::tighten(const bool again) {
-  const bool bounded = arrival_.bounded();
-  if (bounded) arrival_.scaleRegion(0.25);
-  if (!bounded || again) preg_ = std::max(10.0 * preg_, 1e-3);
-  evaluate(xs_, us_);  // the nodes hold a refused trial point
-}
-
-bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter, const bool,
-                                   const double regularization) {
-  start(xs, us, regularization);
-  bool accepted = true;
-  for (iter_ = 0; iter_ < maxiter;) {
-    factorize();
-    forward();
-    ++iter_;
-    const double expected = -(slope_ + 0.5 * curvature_);
-    stop_ = std::abs(expected) + gaps_;
-    const bool again = !accepted;
-    accepted = lineSearch();
-    if (!accepted) {
-      ++refused_;
-      tighten(again);
-      if (preg_ > 1e6) return false;
-      continue;
-    }
-    if (steplength_ == 1.0) arrival_.scaleRegion(2.0);
-    if (preg_ > 0.0) preg_ = preg_ * 0.1 < reg_min_ ? 0.0 : preg_ * 0.1;
-    if (stop_ < th_stop_ * (1.0 + std::abs(cost_))) return true;
-  }
-  return false;
-}
-
 void SolverMultipleShooting::reweight(const HeavyTails& tails) {
   for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t)
     static_cast<ActionLeastSquares&>(*problem_->get_runningModels()[t]).reweight(problem_->get_runningDatas()[t], us_[t], tails);
