@@ -18,6 +18,7 @@ and ground truth, and a JSON with the true inertias beside it. Neither the contr
 EXAMPLES = [
     "prime simulate --robot go2 --motion trot --duration 12 --payload 3 --at 0.05 0.02 0.1 --out runs/go2_payload3",
     "prime simulate --robot go2 --motion trot --payload 3 --on 6 --faults hard --seed 4 --out runs/go2_online",
+    "prime simulate --robot g1 --motion step --payload 2.9 --at 0.05 0.02 0.15 --link torso_link --out runs/g1_step",
     "prime simulate --robot go1 --motion trot --bumps 0.04 --out runs/go1_bumps",
 ]
 

@@ -18,7 +18,7 @@ import pinocchio as pin
 from ..errors import RobotError
 from ..robot import Robot
 from .model import GRAVITY
-from .motion import Command, Gait
+from .motion import STEP, Command, Gait
 from .posture import contact_jacobian, standing_posture
 from .world import rotation
 
@@ -45,6 +45,8 @@ class Controller:
     """Torques for one robot under one gait. Call `torque` every `PERIOD` seconds."""
 
     def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
+        if gait is STEP:
+            raise RobotError(f"{robot.name}: stepping on the spot needs two flat feet; trot is for four", robot)
         if gait.period and len(robot.contacts) != 4:
             raise RobotError(f"{robot.name}: trotting and hopping need four point feet, not {len(robot.contacts)} contacts", robot)
         self.robot, self.gait, self.command = robot, gait, command

@@ -54,6 +54,7 @@ class Gait:
 
 
 STAND = Gait()
+STEP = Gait(period=1.1, duty=0.62)
 TROT = Gait(period=0.42, duty=0.6, offset=lambda x, y: 0.0 if x * y > 0 else 0.5)
 
 
@@ -118,6 +119,7 @@ class Motion:
 
 _TRUNK = (0.0, 0.0, 0.02, 0.07, 0.07, 0.0)
 _SWAY = (0.05, 0.04, 0.045, 0.22, 0.2, 0.25)
+_STEPPING = (0.0, 0.0, 0.02, 0.12, 0.15, 0.25)
 _STILL = (0.0,) * 6
 
 
@@ -129,6 +131,7 @@ def _symmetric(velocity, trunk) -> dict:
 MOTIONS = {
     "stand": Motion("standing still", STAND, **_symmetric((0, 0, 0), _STILL)),
     "sway": Motion("standing, the trunk moves about all axes", STAND, **_symmetric((0, 0, 0), _SWAY)),
+    "step": Motion("stepping on the spot, on two flat feet", STEP, **_symmetric((0, 0, 0), _STEPPING)),
     "trot": Motion("trot with changing speed, sideways and turning", TROT, **_symmetric(((-0.3, 0.8), 0.25, 0.8), _TRUNK)),
     "forward": Motion("trot straight on, 0.3 to 0.8 m/s", TROT, **_symmetric(((0.3, 0.8), 0, 0), _TRUNK)),
     "sideways": Motion("trot sideways, to both sides", TROT, **_symmetric((0, 0.3, 0), _TRUNK)),

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ConfigError, PrimeError
 from ..robot import Robot
+from .balance import BipedController
 from .controller import PERIOD, Controller
 from .model import Ground, Payload
 from .motion import motion
@@ -77,8 +78,9 @@ def simulate(
     if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
         raise ConfigError(f"the payload must come or go within the recording of {duration} s, got {payload.switch} s", payload)
     world = World(robot, payload, ground, seed)
-    scale = 1.0 if len(robot.feet) > 2 else 0.4  # two feet leave little room to sway
-    controller = Controller(robot, plan.gait, plan.script(seed, scale))
+    biped = len(robot.feet) == 2
+    scale = 0.4 if biped else 1.0  # two feet leave little room to sway
+    controller = (BipedController if biped else Controller)(robot, plan.gait, plan.script(seed, scale))
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []
@@ -97,7 +99,7 @@ def simulate(
     return Recording(robot, motion_name, seed, payload, ground, world.dt, np.arange(total - lead) * world.dt, loaded=loaded, **arrays)
 
 
-def _walk(world: World, controller: Controller, payload: Payload | None, total: int, lead: int, start: float):
+def _walk(world: World, controller: Controller | BipedController, payload: Payload | None, total: int, lead: int, start: float):
     hold = round(PERIOD / world.dt)
     normal = np.zeros(len(world.robot.contacts))
     torque = np.zeros(world.robot.nj)

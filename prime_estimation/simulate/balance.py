@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A two-legged controller with flat feet: centre of pressure -> accelerations of the whole body -> corner forces -> joint torques.
+
+It sees the true state and the forces under the feet (it is not under test) but only the nominal model: the weight and the place of a
+payload are learnt from the forces. Tasks in one weighted least-squares problem for the acceleration, corner forces in the friction cone by
+non-negative least squares of the base's equation of motion, `tau = rnea(q, v, a) + losses - J^T f`.
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import numpy as np
+import pinocchio as pin
+from scipy.optimize import nnls
+
+from ..errors import RobotError
+from ..robot import Robot
+from .controller import PERIOD
+from .model import GRAVITY
+from .motion import STEP, Command, Gait
+from .posture import contact_jacobian, standing_posture
+from .stepping import GAIN, MARGIN, StepPlan
+from .world import rotation
+
+WEIGHTS = {"stance": 30.0, "swing": 10.0, "com": 10.0, "trunk": 3.0, "posture": 0.3}
+STIFFNESS = {"stance": (0.0, 30.0), "swing": (400.0, 40.0), "height": (80.0, 18.0), "trunk": (150.0, 25.0), "posture": (80.0, 18.0)}
+CONE = 0.5  # friction that is used; the ground has more
+LIFT = 0.05  # m
+LEARNING = 1.0  # s, time constant of the payload's weight and place
+EFFORT = 0.003  # price of a force, against the accelerations that it gives
+LANDED = 5.0  # N on a foot that has come down
+
+
+class BipedController:
+    """Torques for a robot with two flat feet that stands, sways or steps on the spot. Call `torque` every `PERIOD` seconds."""
+
+    def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
+        self._groups = [[i for i, c in enumerate(robot.contacts) if c.foot == foot] for foot in robot.feet]
+        if len(self._groups) != 2 or min(map(len, self._groups)) < 3:
+            raise RobotError(f"{robot.name}: balancing on two feet needs three or more contacts under each", robot)
+        if gait.period and gait is not STEP:
+            raise RobotError(f"{robot.name}: trotting and hopping need four point feet, not {len(robot.feet)} flat ones", robot)
+        self.robot, self.gait, self.command = robot, gait, command
+        self.model, self.data = robot.model, robot.model.createData()
+        self.q_stand = standing_posture(robot)
+        self.height = float(self.q_stand[2])
+        self._frames = [self.model.getFrameId(c.frame) for c in robot.contacts]
+        self._feet = [self._frames[group[0]] for group in self._groups]
+        self._offsets = np.array([c.position for c in robot.contacts], float)
+        self._inner = self._offsets.copy()  # where forces are wanted: a foot that is loaded on its edge tips
+        for group in self._groups:
+            outwards = self._offsets[group] - self._offsets[group].mean(axis=0)
+            self._inner[group, :2] -= MARGIN * np.sign(outwards[:, :2])
+        self._update(self.q_stand, np.zeros(self.model.nv))
+        self._sole = [self._points[g].mean(axis=0) - self.data.oMf[f].translation for g, f in zip(self._groups, self._feet)]
+        self._com = self.data.com[0].copy()
+        soles = np.array([self._points[g].mean(axis=0)[:2] for g in self._groups])
+        # the weight rests where the posture has it between heel and toes
+        self._toes = np.array([self._com[0] - soles[:, 0].mean(), 0.0])
+        self.plan = StepPlan(gait, soles + self._toes, self._com[2])
+        self._standing = [True, True]
+        self._lift_off = [self.data.oMf[f].translation.copy() for f in self._feet]
+        self._ground = float(self._lift_off[0][2])
+        self._weight = robot.total_mass * GRAVITY
+        self._offset, self._ahead, self._slow_velocity = np.zeros(2), np.zeros(2), np.zeros(2)
+
+    def torque(self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray) -> np.ndarray:
+        """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
+        command = self.command(t) if t >= 0.0 else Command()
+        self._update(q, v)
+        self._learn(normal_force)
+        self._schedule(t, normal_force)
+        a, H = self._acceleration(t, command, q, v)
+        M = pin.crba(self.model, self.data, q)[:6]
+        M[:, :6] = np.triu(M[:, :6]) + np.triu(M[:, :6], 1).T
+        base = pin.rnea(self.model, self.data, q, v, a)[:6] + self._payload()
+        corners = [i for foot, group in enumerate(self._groups) if self._standing[foot] for i in group]
+        J = np.vstack([self._jacobians[i] for i in corners])
+        # cheapest change of a that the base's equation of motion asks for with forces f: da = H^-1 M' S (J' f - base)
+        HM = np.linalg.solve(H, M.T)
+        S = np.linalg.inv(M @ HM)
+        force = _cone_forces(J[:, :6].T, base, S)
+        a = a + HM @ S @ (J[:, :6].T @ force - base)
+        rate = v[6:]
+        losses = self.robot.joint_damping * rate + self.robot.joint_friction * np.tanh(rate / 0.05)
+        return pin.rnea(self.model, self.data, q, v, a)[6:] + losses - J[:, 6:].T @ force
+
+    def _update(self, q: np.ndarray, v: np.ndarray) -> None:
+        m, d = self.model, self.data
+        pin.forwardKinematics(m, d, q, v, np.zeros(m.nv))
+        pin.computeJointJacobians(m, d, q)
+        pin.updateFramePlacements(m, d)
+        self._J_com = pin.jacobianCenterOfMass(m, d, q).copy()
+        pin.centerOfMass(m, d, q, v, np.zeros(m.nv))
+        self._points = np.array([d.oMf[f] * o for f, o in zip(self._frames, self._offsets)])
+        self._inner_points = np.array([d.oMf[f] * o for f, o in zip(self._frames, self._inner)])
+        self._jacobians = [contact_jacobian(m, d, f, o) for f, o in zip(self._frames, self._inner)]
+
+    def _learn(self, normal_force: np.ndarray) -> None:
+        """Weight, and offset of the true centre of mass: the mean of `p - c + c''/w^2`, with c'' as the change of c'."""
+        total = normal_force.sum()
+        if total < 0.3 * self._weight:
+            return
+        share = PERIOD / LEARNING
+        self._weight += share * (total - self._weight)
+        velocity = self.data.vcom[0][:2]
+        acceleration = (velocity - self._slow_velocity) / LEARNING
+        self._slow_velocity = self._slow_velocity + PERIOD * acceleration
+        pressure = normal_force @ self._points[:, :2] / total
+        self._ahead = self._ahead + share * (pressure - self.data.com[0][:2] - self._ahead)
+        self._offset = self._ahead + acceleration / self.plan.rate**2
+
+    # --- which foot stands ------------------------------------------------------------------------------------------
+
+    def _schedule(self, t: float, normal_force: np.ndarray) -> None:
+        support, s = self.plan.stance(t)
+        for foot, group in enumerate(self._groups):
+            swings = support >= 0 and foot != support and s >= 0.0
+            load = normal_force[group].sum()
+            place = self.data.oMf[self._feet[foot]].translation
+            if all(self._standing) and swings and s < 0.5:
+                self._standing[foot], self._lift_off[foot] = False, place.copy()
+                self.plan.places[foot] = self.plan.nominal[foot]
+            elif not self._standing[foot] and load > LANDED and (not swings or s > 0.7):
+                self._standing[foot] = True
+                self.plan.places[foot] = (place + self._sole[foot])[:2] + self._toes
+
+    # --- wanted acceleration ----------------------------------------------------------------------------------------
+
+    def _acceleration(self, t: float, command: Command, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Acceleration (nv,) that fits all tasks best, and the curvature (nv, nv) of their cost."""
+        rows, wanted = [], []
+
+        def task(name: str, J: np.ndarray, a: np.ndarray) -> None:
+            rows.append(WEIGHTS[name] * J)
+            wanted.append(WEIGHTS[name] * a)
+
+        task("com", self._J_com, self._com_acceleration(t, command) - self.data.acom[0])
+        for foot, frame in enumerate(self._feet):
+            J = pin.getFrameJacobian(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
+            drift = pin.getFrameClassicalAcceleration(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED).vector
+            if self._standing[foot]:
+                task("stance", J, -STIFFNESS["stance"][1] * (J @ v) - drift)
+            else:
+                task("swing", J, self._swing(foot, t, command, J @ v) - drift)
+        R = rotation(q[3:7])
+        tilt = pin.log3(pin.rpy.rpyToMatrix(*command.body[3:]) @ R.T)
+        k, d = STIFFNESS["trunk"]
+        trunk = np.zeros((3, self.model.nv))
+        trunk[:, 3:6] = R
+        task("trunk", trunk, command.body_acceleration[3:] + k * tilt + d * (command.body_rate[3:] - R @ v[3:6]))
+        k, d = STIFFNESS["posture"]
+        task("posture", np.eye(self.model.nv)[6:], k * (self.q_stand[7:] - q[7:]) - d * v[6:])
+        A, b = np.vstack(rows), np.concatenate(wanted)
+        H = A.T @ A + 1e-6 * np.eye(self.model.nv)
+        return np.linalg.solve(H, A.T @ b), H
+
+    def _com_acceleration(self, t: float, command: Command) -> np.ndarray:
+        """(3,) of the centre of mass, which takes a centre of pressure that brings the divergent component back to its plan."""
+        com, velocity = self.data.com[0], self.data.vcom[0]
+        planned, xi_planned = self.plan.pressure(t, command)
+        xi = self._xi()
+        pressure = planned + (1.0 + GAIN) * (xi - xi_planned)
+        corners = self._inner_points[[i for g, standing in zip(self._groups, self._standing) if standing for i in g], :2]
+        pressure = np.clip(pressure, corners.min(axis=0), corners.max(axis=0))
+        horizontal = self.plan.rate**2 * (com[:2] + self._offset - pressure)
+        k, d = STIFFNESS["height"]
+        vertical = command.body_acceleration[2] + d * (command.body_rate[2] - velocity[2])
+        vertical += k * (self._com[2] + command.body[2] - com[2])
+        return np.array([*horizontal, vertical])
+
+    def _xi(self) -> np.ndarray:
+        return self.data.com[0][:2] + self._offset + self.data.vcom[0][:2] / self.plan.rate
+
+    def _swing(self, foot: int, t: float, command: Command, velocity: np.ndarray) -> np.ndarray:
+        """Acceleration (6,) of a foot in the air: quintic to its foothold with a bump, level; overdue, it goes on downwards."""
+        support, s = self.plan.stance(t)
+        on_time = support >= 0 and foot != support and s >= 0.0
+        s, duration = (s if on_time else 1.0), self.plan.swing_time()
+        xy = self.plan.foothold(foot, t, (1.0 - s) * duration, self._xi(), command)
+        frame = self.data.oMf[self._feet[foot]]
+        target = np.array([*(xy - self._toes - self._sole[foot][:2]), self._ground - 0.012])
+        start = self._lift_off[foot]
+        blend, rate, bend = s**3 * (10 - 15 * s + 6 * s * s), 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
+        position, wanted, a = start + blend * (target - start), rate / duration * (target - start), bend / duration**2 * (target - start)
+        position[2] += 64 * (s * (1 - s)) ** 3 * LIFT
+        wanted[2] += 192 * (s * (1 - s)) ** 2 * (1 - 2 * s) * LIFT / duration
+        if not on_time:
+            position[2], wanted[2] = frame.translation[2], -0.3
+        k, d = STIFFNESS["swing"]
+        linear = a + k * (position - frame.translation) + d * (wanted - velocity[:3])
+        return np.concatenate([linear, -k * pin.log3(frame.rotation) - d * velocity[3:]])
+
+    # --- forces -----------------------------------------------------------------------------------------------------
+
+    def _payload(self) -> np.ndarray:
+        """(6,) what the learnt weight adds to the base's equation of motion; joints above the base are not told of it, and give way."""
+        force = np.array([0.0, 0.0, self._weight - self.robot.total_mass * GRAVITY])
+        moment = self._weight * np.array([self._offset[1], -self._offset[0], 0.0])
+        base = self.data.oMi[1]
+        moment += np.cross(self.data.com[0] - base.translation, force)
+        return np.concatenate([base.rotation.T @ force, base.rotation.T @ moment])
+
+
+def _cone_forces(J: np.ndarray, wrench: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """(3 n,) corner forces f in their friction cones that minimize `|J f - wrench|^2_S`, with as little force as that takes."""
+    n = J.shape[1] // 3
+    rays = np.kron(np.eye(n), np.array([[CONE, -CONE, 0, 0], [0, 0, CONE, -CONE], [1, 1, 1, 1]], float))
+    root = np.linalg.cholesky(S).T
+    A = np.vstack([root @ J @ rays, EFFORT * np.eye(4 * n)])
+    return rays @ nnls(A, np.concatenate([root @ wrench, np.zeros(4 * n)]))[0]
