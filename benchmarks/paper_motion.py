@@ -18,13 +18,15 @@ SLOW, FAST = 5.0, 12.0  # range of the frequencies of the reference motion [rad/
 
 @dataclass(frozen=True)
 class Machine:
-    """A robot of example-robot-data and how it moves.
+    """A robot and how it moves.
 
     Attributes:
+        urdf: a robot of example-robot-data, or a file beside this one. `step` between nodes [s].
+        passive: of the first degrees of freedom, those that nothing drives: rotors only lift a base.
         posture: joint angles at rest [rad]. `swing`: from it and back [rad]; `bandwidth` of the controller [rad/s].
         soles: frame of each foot -> centres of its contact spheres in it [m]; `radius` of these [m].
         bodies: joint -> body in place of the URDF's: mass [kg], centre of mass [m], moments about it [kg m2].
-        unknown: joints whose bodies are estimated, if not all.
+        armature: rotor inertia by joint [kg m2]. `unknown`: joints whose bodies are estimated, if not all.
     """
 
     urdf: str
@@ -32,10 +34,12 @@ class Machine:
     swing: float = 0.5
     bandwidth: float = 15.0
     floating: bool = True
-    rotors: bool = False
+    passive: int = 6
+    step: float = 0.01
     soles: dict = field(default_factory=dict)
     radius: float = 0.02
     bodies: dict = field(default_factory=dict)
+    armature: dict = field(default_factory=dict)
     unknown: tuple = ()
 
 
@@ -43,9 +47,9 @@ _SOLE = [(x, y, 0.005) for x in (-0.1, 0.1) for y in (-0.05, 0.05)]
 _LEG, _ARM = [0.0, 0.0, -0.411, 0.859, -0.448, 0.0], [0.0, -0.525, 0.0, 0.0, 0.1, 0.0]
 _SPHERE = {"flying_arm_2__j_link1_link2": (0.5, (0.0, -0.15, 0.0), (8e-4, 8e-4, 8e-4))}  # 6.3 cm, homogeneous
 MACHINES = {
-    "kinova": Machine("kinova", (0.5, 2.6, -1.6, -1.0, 0.3, 2.6), floating=False),
+    "kinova": Machine("kinova", (0.5, 2.6, -1.6, -1.0, 0.3, 2.6), floating=False, passive=0),
     # symmetric in the URDF; with a load beside its middle, as in the paper
-    "quadrotor": Machine("hector", rotors=True, swing=0.4, bodies={"root_joint": (1.777, (0.02, 0.01, -0.015), (0.0122, 0.0141, 0.0245))}),
+    "quadrotor": Machine("hector", passive=2, swing=0.4, bodies={"root_joint": (1.777, (0.02, 0.01, -0.015), (0.0122, 0.0141, 0.0245))}),
     "anymal": Machine(
         "anymal",
         (-0.1, 0.7, -1.0, -0.1, -0.7, 1.0, 0.1, 0.7, -1.0, 0.1, -0.7, 1.0),
@@ -60,7 +64,19 @@ MACHINES = {
         soles={"left_sole_link": _SOLE, "right_sole_link": _SOLE},
         radius=0.005,
     ),
-    "borinot": Machine("borinot", (0.3, 0.6), rotors=True, swing=0.4, bodies=_SPHERE, unknown=tuple(_SPHERE)),
+    "hopper": Machine(
+        "planar_hopper.urdf",
+        (0.0, 0.0, 0.6, -1.2),
+        swing=1.0,  # off the ground a third of the time
+        bandwidth=30.0,
+        floating=False,
+        passive=2,
+        step=0.025,
+        soles={"foot": [(0.0, 0.0, 0.0)]},
+        armature={"default": 0.0, "hip": 0.03, "knee": 0.03},
+        unknown=("z", "hip", "knee"),  # the guide in which it moves is not its own
+    ),
+    "borinot": Machine("borinot", (0.3, 0.6), passive=2, swing=0.4, bodies=_SPHERE, unknown=tuple(_SPHERE)),
 }
 
 
@@ -72,8 +88,8 @@ class Drive:
         self._data, self._base = self._model.createData(), problem.nv - problem.nj
         rng, n = np.random.default_rng(1), problem.nv
         self._frequency, self._swing = rng.uniform(SLOW, FAST, n), machine.swing * rng.choice([-0.5, 0.5], n)
-        self._swing[: self._base] *= machine.rotors * (np.arange(self._base) > 2)
-        self._bandwidth = np.concatenate([np.full(self._base, FLIGHT * machine.rotors), np.full(problem.nj, machine.bandwidth)])
+        self._swing[: max(machine.passive, min(self._base, 3))] = 0.0
+        self._bandwidth = np.concatenate([np.full(self._base, FLIGHT), np.full(problem.nj, machine.bandwidth)])
         self.first = self._first()
         self._support = self._weight_on_feet()
 
@@ -86,8 +102,8 @@ class Drive:
         goal, rate = self._reference(t)
         acceleration = self._bandwidth**2 * pin.difference(self._model, q, goal) + 2.0 * self._bandwidth * (rate - v)
         bias = pin.nonLinearEffects(self._model, self._data, q, v) - self._support
-        # what nothing drives accelerates as it must: all of a standing base, a flying one in its plane, for rotors only lift
-        free, driven = np.split(np.arange(of.nv), [min(2, nb) if self._machine.rotors else nb])
+        # what nothing drives accelerates as it must
+        free, driven = np.split(np.arange(of.nv), [self._machine.passive])
         acceleration[free] = -np.linalg.solve(M[np.ix_(free, free)], M[np.ix_(free, driven)] @ acceleration[driven] + bias[free])
         force = M @ acceleration + bias
         return force[:nb], force[nb:]
@@ -112,7 +128,7 @@ class Drive:
         return x
 
     def _weight_on_feet(self) -> np.ndarray:
-        """Generalized force (nv,) of feet that share the weight: the least that balances the base."""
+        """Generalized force (nv,) of feet that share the weight: the least that balances what nothing drives."""
         of, model, data = self._problem, self._model, self._data
         q = self.first[: of.nq]
         if not of.robot.contacts:
@@ -121,5 +137,5 @@ class Drive:
         pin.framesForwardKinematics(model, data, q)
         frames = [model.getFrameId(c.frame) for c in of.robot.contacts]
         J = np.vstack([pin.getFrameJacobian(model, data, f, pin.LOCAL_WORLD_ALIGNED)[:3] for f in frames])
-        weight = pin.computeGeneralizedGravity(model, data, q)
-        return J.T @ np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
+        weight, passive = pin.computeGeneralizedGravity(model, data, q), slice(0, self._machine.passive)
+        return J.T @ np.linalg.lstsq(J[:, passive].T, weight[passive], rcond=None)[0]

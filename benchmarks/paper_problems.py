@@ -13,6 +13,7 @@ inertia of none of their bodies is (of Borinot: that of what it holds). The pape
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -25,6 +26,7 @@ from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot
 from prime_estimation.window import HELD_STDDEV, Window
 
+HERE = Path(__file__).resolve().parent
 EXPONENTIAL = "exponential_eigenvalue"
 WRONG = 0.7  # relative error of the first guess of masses, centres of mass and second moments
 UNKNOWN = 100.0  # prior std of the coordinates of an inertia, most of them logarithms
@@ -43,8 +45,10 @@ def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
         for frame, points in machine.soles.items()
         for i, p in enumerate(points)
     ]
-    settings = {"name": name, "urdf": f"example-robot-data:{machine.urdf}", "floating_base": machine.floating, "contacts": contacts}
-    config = Config().updated({"robot": settings, "estimator": {"manifold": manifold}})
+    urdf = str(HERE / machine.urdf) if machine.urdf.endswith(".urdf") else f"example-robot-data:{machine.urdf}"
+    settings = {"name": name, "urdf": urdf, "floating_base": machine.floating, "contacts": contacts}
+    settings["armature"] = machine.armature or 0.0
+    config = Config().updated({"robot": settings, "estimator": {"manifold": manifold, "step": machine.step}})
     whole = Robot(config.robot)
     links = [whole.links[whole.model.getJointId(joint)] for joint in machine.unknown] or whole.links[1:]
     robot = Robot(config.updated({"robot": {"estimated_links": links}}).robot)

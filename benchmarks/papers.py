@@ -30,7 +30,7 @@ from prime_estimation import _core
 from prime_estimation.inertia import inertia_about_com
 from prime_estimation.window import Window
 
-NODES = {"kinova": 50, "quadrotor": 50, "anymal": 30, "talos": 20, "borinot": 100}
+NODES = {"kinova": 50, "quadrotor": 50, "anymal": 30, "talos": 20, "hopper": 100, "borinot": 100}
 ROLLOUTS = ("single", "feasible", "multiple")
 FEWER = {"talos": 20}  # guesses are divided by this: one with 333 parameters takes as long as many others
 ITERATIONS, STOP = 200, 1e-3  # the paper's limit; stop when a step promises less than this share of the cost
@@ -216,7 +216,7 @@ def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--guesses", type=int, default=100)
-    parser.add_argument("--only", nargs="+", default=["kinova", "quadrotor", "anymal", "talos"], help="robots")
+    parser.add_argument("--only", nargs="+", default=["kinova", "quadrotor", "hopper", "anymal", "talos"], help="robots")
     parser.add_argument("--figure", type=Path, default=Path("prime_runs/papers.png"))
     parser.add_argument("--json", action="store_true", help="JSON instead of tables")
     args = parser.parse_args()
