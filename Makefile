@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
-.PHONY: help build demo test quick bench bench-papers lint test-install test-ros clean
+.PHONY: help build demo test quick bench bench-papers bench-speed lint test-install test-ros clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test          all tests; make quick leaves the slow ones out, and those under ROS 2"
 	@echo "make test-ros      the nodes under real rclpy, built with colcon (.venv-ros)"
 	@echo "make bench         accuracy and speed beside a contact-aided EKF, on the runs in RUNS=FOLDER"
+	@echo "make bench-speed   time of the parts of a solver iteration and of whole updates, on the recorded walks"
 	@echo "make bench-papers  published test problems of the solver, table and figure; GUESSES=100 as published (half an hour)"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
 	@echo "make lint          ruff and clang-format"
@@ -35,6 +36,9 @@ quick: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/yardstick.py $(RUNS)
+
+bench-speed: $(STAMP)
+	$(BIN)/python benchmarks/speed.py
 
 GUESSES ?= 10
 bench-papers: $(STAMP)

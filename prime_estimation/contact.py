@@ -32,10 +32,16 @@ class LegForces:
         self.weight = robot.total_mass * GRAVITY
         self.contacts = [[c for c in robot.contacts if c.foot == foot] for foot in robot.feet]
         self.legs = [self._own_joints(group[0].frame) for group in self.contacts]
+        self._feet = [self._spheres(group) for group in self.contacts]
 
     def _own_joints(self, frame: str) -> list[int]:
         joint = self.model.frames[self.model.getFrameId(frame)].parentJoint
         return [self.model.joints[j].idx_v for j in self.model.supports[joint] if j in self.robot.joint_ids]
+
+    def _spheres(self, group: list) -> tuple[int, np.ndarray, np.ndarray]:
+        """Frame of a foot, centres of its spheres (n, 3) in it [m], and from them down to their soles (n, 3), world axes [m]."""
+        down = np.outer([c.radius for c in group], [0.0, 0.0, 1.0])
+        return self.model.getFrameId(group[0].frame), np.array([c.position for c in group], float), down
 
     def kinematics(self, R_world_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None):
         """Static guess, base at the origin: load share (nf,) in [0, 1], sole points (nf, 3) [m] and their rates (nf, 3) [m/s].
@@ -79,13 +85,11 @@ class LegForces:
     def soles(self, q: np.ndarray):
         """Soles (nf, 3) and Jacobians (6, nv) of the feet at their soles, world axes."""
         pin.computeJointJacobians(self.model, self.data, q)
-        pin.updateFramePlacements(self.model, self.data)
         points, jacobians = [], []
-        for group in self.contacts:
-            frame = self.model.getFrameId(group[0].frame)
-            placement = self.data.oMf[frame]
-            spheres = [placement.act(np.array(c.position, float)) - [0.0, 0.0, c.radius] for c in group]
-            sole = min(spheres, key=lambda p: p[2])
+        for frame, spheres, down in self._feet:
+            placement = pin.updateFramePlacement(self.model, self.data, frame)
+            bottoms = spheres @ placement.rotation.T + placement.translation - down
+            sole = bottoms[np.argmin(bottoms[:, 2])]
             J = pin.getFrameJacobian(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
             J[:3] -= pin.skew(sole - placement.translation) @ J[3:]
             points.append(sole)
@@ -97,15 +101,17 @@ class LegForces:
         tau = pin.rnea(self.model, self.data, q, v, a)
         rate = v[self.offset :]
         tau[self.offset :] += self.robot.joint_damping * rate + self.robot.joint_friction * rate / np.sqrt(rate**2 + 0.05**2) - torque
-        normal = []
-        for group, J, leg in zip(self.contacts, jacobians, self.legs):
-            if not np.isfinite(tau[leg]).all():
-                normal.append(np.nan)
-                continue
+        joints = max(len(leg) for leg in self.legs)
+        felt, by_wrench = np.zeros((len(self.legs), joints)), np.zeros((len(self.legs), joints, 6))
+        for i, (group, J, leg) in enumerate(zip(self.contacts, jacobians, self.legs)):
             rows = 3 if len(group) == 1 else 6
-            # a stretched leg hides the force along it: then the smallest wrench that explains the torques
-            normal.append(np.linalg.lstsq(J[:rows, leg].T, tau[leg], rcond=STRETCHED)[0][2])
-        return np.array(normal)
+            by_wrench[i, : len(leg), :rows] = J[:rows, leg].T
+            felt[i, : len(leg)] = tau[leg]
+        felt[~np.isfinite(felt).all(axis=1)] = np.nan
+        # a stretched leg hides the force along it: then the smallest wrench that explains the torques
+        u, s, vt = np.linalg.svd(by_wrench, full_matrices=False)
+        inverse = np.divide(1.0, s, out=np.zeros_like(s), where=s > STRETCHED * s[:, :1])
+        return np.sum((felt[:, None] @ u)[:, 0] * inverse * vt[:, :, 2], axis=1)
 
 
 class Stance:

@@ -175,5 +175,6 @@ def _velocity_now(problem: Problem, window: Window, m: Measurement) -> tuple[np.
     force = R_base_imu @ (m.accelerometer_ramp - problem.parameter(x, "accelerometer_bias"))
     alpha = 2.0 * (now - angular) / problem.dt
     gravity = pin.Quaternion(x[3:7]).toRotationMatrix().T @ problem.robot.model.gravity.linear
-    acceleration = force - np.cross(alpha, r) - np.cross(angular, np.cross(angular, r)) - np.cross(angular, mean) + gravity
+    turning = pin.skew(angular)
+    acceleration = force - pin.skew(alpha) @ r - turning @ (turning @ r + mean) + gravity
     return mean + 0.5 * problem.dt * acceleration, now

@@ -7,6 +7,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 
+#include "partial_cholesky.hpp"
 #include "square_root.hpp"
 
 namespace prime {
@@ -100,7 +101,7 @@ void ActionArrival::advanceSecondOrder(ActionSecondOrder& node, const std::share
   stackRows(node, d);
   orderColumns(node);
   sortRows();
-  triangularizeStaircase(sorted_, sorted_.rows(), sorted_first_, work_);
+  triangularizeStaircase(sorted_, order_.size(), sorted_first_, work_);
   const int n = state_->get_ndx(), k = sorted_.cols() - 1 - n;
   J_ = sorted_.block(k, k, n, n).reverse();
   rhs_ = sorted_.col(k + n).segment(k, n).reverse();
@@ -142,7 +143,8 @@ void ActionArrival::sortRows() {
   for (int i = 0; i < rows; ++i)
     if (first_[i] < nz) order_.push_back(i);
   std::stable_sort(order_.begin(), order_.end(), [this](const int a, const int b) { return first_[a] < first_[b]; });
-  sorted_.resize(order_.size(), nz + 1);
+  sorted_.resize(order_.size() + kPadRows, nz + 1);
+  sorted_.bottomRows(kPadRows).setZero();
   sorted_first_.resize(order_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) sorted_first_[i] = first_[order_[i]];
   for (int j = 0; j <= nz; ++j) {

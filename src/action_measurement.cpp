@@ -2,8 +2,11 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "action_measurement.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/spatial/explog.hpp>
+#include <utility>
 
 namespace prime {
 
@@ -98,10 +101,13 @@ void ActionMeasurement::solveDynamics(Data& d, const ConstRef& x, const ConstRef
   auto& dyn = d.dynamics;
   d.force << input->base_wrench, input->torque;
   d.force += u.head(nv_);
+  const bool guessed = std::exchange(d.has_guess, false);
   const bool moved = setParameters(d, x) || dyn.law_now.kappa != dynamics->options.law.kappa;
   if (d.solved && !moved && dyn.q == q && dyn.v == v && dyn.force == d.force && dyn.xi == xi) return;
-  // the last solution of the same node is the best start; after a failure or for another node it is the velocity
-  if (d.solved && d.input == input.get())
+  // the best start is a prediction, then the last solution of the same node; after a failure or for another node it is the velocity
+  if (guessed)
+    d.q_step = d.guess;
+  else if (d.solved && d.input == input.get())
     d.q_step = dyn.vplus;
   else
     d.q_step = v;

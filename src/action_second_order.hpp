@@ -32,6 +32,7 @@ class ActionSecondOrder : public ActionLeastSquares {
           diagonal(Eigen::VectorXd::Zero(G.cols())),
           S(Eigen::MatrixXd::Zero(dense_rows, columns_.size())),
           columns(columns_),
+          guess(Eigen::VectorXd::Zero(nv)),
           E(BaseMatrix::Identity(nb, nb)),
           T(BaseMatrix::Zero(nb, nb)) {}
     Eigen::MatrixXd G;             ///< (nv, nz)
@@ -39,6 +40,8 @@ class ActionSecondOrder : public ActionLeastSquares {
     Eigen::VectorXd diagonal;      ///< (nz) 1/std of the rows with one variable, 0 elsewhere
     Eigen::MatrixXd S;             ///< dense rows, whitened, in the variables `columns` of z
     std::vector<int> columns;
+    Eigen::VectorXd guess;   ///< of the next velocity, where the next calc may start
+    bool has_guess = false;  ///< it has not been used yet
     BaseMatrix E, T;
   };
 

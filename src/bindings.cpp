@@ -462,6 +462,7 @@ BOOST_PYTHON_MODULE(_core) {
       .def_readwrite("method", &SolverMultipleShooting::method)
       .def_readwrite("threads", &SolverMultipleShooting::threads);
 
+  bp::def("eigen_threads", &Eigen::nbThreads, "Threads of Eigen's products, also in libcrocoddyl: must be one.");
   bp::def("inertia_from_theta", &fromTheta, (bp::arg("theta"), bp::arg("manifold")), "Dynamic parameters of theta, and their Jacobian.");
   bp::def("theta_from_inertia", &toTheta, (bp::arg("pi"), bp::arg("manifold")));
 }

@@ -13,6 +13,7 @@ namespace prime {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+using Vector6d = Eigen::Matrix<double, 6, 1>;
 using pinocchio::Force;
 using pinocchio::Motion;
 
@@ -37,23 +38,31 @@ void ContactDynamics::derivatives(Data& data) const {
 void ContactDynamics::contactDerivatives(Data& data) const {
   pinocchio::dIntegrate(data.work->model, data.q, data.half_step, data.mid_q, pinocchio::ARG0);
   pinocchio::dIntegrate(data.work->model, data.q, data.half_step, data.mid_v, pinocchio::ARG1);
-  for (std::size_t i = 0; i < contacts.size(); ++i) addContactDerivatives(data, i);
+  for (std::size_t b = 0; b < bodies.size(); ++b) addBodyDerivatives(data, b);
 }
 
-/// g_q -= d(J^T)/dq lambda. World spatial algebra: column S_k of the Jacobian turns with the joints before it, dS_m/dq_k = S_k x S_m (k not
-/// behind m), and the contact point moves with the centre of the sphere.
-void ContactDynamics::addForceGeometry(Data& data, const std::size_t i) const {
-  const auto& joint = joint_of_index_;
-  const Vector3d p = data.point[i], lambda = data.impulse.segment<3>(3 * i);
-  const Force wrench(lambda, p.cross(lambda));
-  for (const auto k : support[i]) {
-    const Motion S(data.work->pin.J.col(k));
-    const Vector3d dp = pointVelocity(data.work->pin.J.col(k), data.center[i]), turning = dp.cross(lambda);
-    data.dphi_q(i, k) = dp.z();
-    // (S_k x S_m) . f = -S_m . (S_k x* f)
-    const Force moved(Vector3d::Zero(), turning), turned = moved - S.cross(wrench);
-    for (const auto m : support[i])
-      data.g_q(m, k) -= data.work->pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
+/// g_q -= d(J^T)/dq lambda, as wrenches at the body's reference. World spatial algebra: column S_k of the Jacobian turns with the joints
+/// before it, dS_m/dq_k = S_k x S_m (k not behind m), and the contact points move with the centres of their spheres.
+void ContactDynamics::addForceGeometry(Data& data, const std::size_t b) const {
+  const auto& body = bodies[b];
+  const Vector3d& origin = data.point[body.contacts[0]];
+  Force wrench(Force::Zero());
+  Matrix3d moment = Matrix3d::Zero();  // sum (c lambda^T) - (c . lambda) I: what turning the centres does to the moment
+  for (const auto i : body.contacts) {
+    const Vector3d lambda = data.impulse.segment<3>(3 * i);
+    wrench += Force(lambda, data.point[i].cross(lambda));
+    moment += data.center[i] * lambda.transpose();
+  }
+  moment.diagonal().array() -= moment.trace();
+  const auto& indices = support[body.contacts[0]];
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Motion S(data.work->pin.J.col(indices[k]));
+    for (const auto i : body.contacts) data.dphi_q(i, indices[k]) = pointVelocity(S.toVector(), data.center[i]).z();
+    // the same for all m: (sum dp_i x lambda_i), dp_i = S_k at c_i
+    data.moved.col(k) << Vector3d::Zero(), S.linear().cross(wrench.linear()) + moment * S.angular();
+    // (S_k x S_m) . f = -S_m . (S_k x* f), moved from the world's origin to the reference
+    const Force turned = S.cross(wrench);
+    data.turned.col(k) << -turned.linear(), origin.cross(turned.linear()) - turned.angular();
   }
 }
 
@@ -88,32 +97,56 @@ void ContactDynamics::velocityDerivatives(Data& data, const std::size_t i) const
     data.dvel_q.block<3, 1>(3 * i, k) += xi_angular.cross(Vector3d(data.work->pin.J.col(k).tail<3>()).cross(lever));
 }
 
-void ContactDynamics::addContactDerivatives(Data& data, const std::size_t i) const {
-  const auto& contact = contacts[i];
-  const auto foot = contact.foot;
+/// g_q, g_v, g_xi, g_height, g_friction -= T^T (wrenches at the body's reference), T of addContactSlope.
+void ContactDynamics::addBodyDerivatives(Data& data, const std::size_t b) const {
+  const auto& body = bodies[b];
+  const auto& indices = support[body.contacts[0]];
+  const auto n = indices.size();
+  const auto& T = data.twist[b];
+  addForceGeometry(data, b);
+  data.by_q.leftCols(n).setZero();
+  data.by_v.leftCols(n).setZero();
+  data.by_xi.setZero();
+  Vector6d by_height = Vector6d::Zero(), by_friction = by_height;
+  for (const auto i : body.contacts) addContactWrenches(data, i, data.point[i] - data.point[body.contacts[0]], by_height, by_friction);
+  for (std::size_t k = 0; k < n; ++k) {
+    // joints before that of k do not turn with it
+    std::size_t behind = k;
+    while (behind > 0 && joint_of_index_[indices[behind - 1]] == joint_of_index_[indices[k]]) --behind;
+    auto column = data.column.head(n);
+    column = T.lazyProduct(data.by_q.col(k) + data.moved.col(k));
+    column.tail(n - behind) += T.bottomRows(n - behind).lazyProduct(data.turned.col(k));
+    for (std::size_t m = 0; m < n; ++m) data.g_q(indices[m], indices[k]) -= column[m];
+    column = T.lazyProduct(data.by_v.col(k));
+    for (std::size_t m = 0; m < n; ++m) data.g_v(indices[m], indices[k]) -= column[m];
+  }
+  const auto xi = foot_xi[body.foot];
+  for (std::size_t m = 0; m < n; ++m) {
+    const auto row = indices[m];
+    data.g_xi.row(row).segment(xi, foot_xi_size[body.foot]) -= T.row(m) * data.by_xi.leftCols(foot_xi_size[body.foot]);
+    data.g_height(row, body.foot) += T.row(m).dot(by_height);
+    data.g_friction[row] -= T.row(m).dot(by_friction);
+  }
+}
+
+/// What changes of q, v, xi, height and friction change in the impulse of a contact, as wrenches at `arm` before it.
+void ContactDynamics::addContactWrenches(Data& data, const std::size_t i, const Vector3d& arm, Vector6d& by_height,
+                                         Vector6d& by_friction) const {
   const double dt = options.dt;
-  addForceGeometry(data, i);
+  const auto& indices = support[i];
+  Eigen::Matrix<double, 6, 3> slope;  // X_i^T L_i
+  slope << data.law[i].d_velocity, pinocchio::skew(arm) * data.law[i].d_velocity;
   velocityDerivatives(data, i);
-  const auto Ji = data.J.middleRows<3>(3 * i);
-  data.LJ.noalias() = data.law[i].d_velocity.transpose() * Ji;  // (J^T L)^T
-  for (const auto k : support[i]) {
-    Vector3d dc = data.dvel_q.block<3, 1>(3 * i, k);
-    dc.z() += data.dpsi[i] / dt * data.dphi_q(i, k);
-    const Vector3d dc_v = data.dvel_v.block<3, 1>(3 * i, k);
-    for (const auto m : support[i]) {
-      data.g_q(m, k) -= data.LJ.col(m).dot(dc);
-      data.g_v(m, k) -= data.LJ.col(m).dot(dc_v);
-    }
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    Vector3d dc = data.dvel_q.block<3, 1>(3 * i, indices[k]);
+    dc.z() += data.dpsi[i] / dt * data.dphi_q(i, indices[k]);
+    data.by_q.col(k) += slope * dc;
+    data.by_v.col(k) += slope * data.dvel_v.block<3, 1>(3 * i, indices[k]);
   }
-  data.g_xi.middleCols<3>(foot_xi[foot]) -= data.LJ.transpose();
-  if (foot_xi_size[foot] == 6) {
-    const Vector3d& lever = data.lever[i];
-    Matrix3d cross;  // xi_angular x lever = -[lever]x xi_angular
-    cross << 0, lever.z(), -lever.y(), -lever.z(), 0, lever.x(), lever.y(), -lever.x(), 0;
-    data.g_xi.middleCols<3>(foot_xi[foot] + 3).noalias() -= data.LJ.transpose() * cross;
-  }
-  data.g_height.col(foot) += data.dpsi[i] / dt * data.LJ.row(2).transpose();
-  data.g_friction.noalias() -= Ji.transpose() * data.law[i].d_friction;
+  data.by_xi.leftCols<3>() += slope;
+  data.by_xi.rightCols<3>() -= slope * pinocchio::skew(data.lever[i]);
+  by_height += data.dpsi[i] / dt * slope.col(2);
+  by_friction << by_friction.head<3>() + data.law[i].d_friction, by_friction.tail<3>() + arm.cross(data.law[i].d_friction);
 }
 
 ImpulseDerivatives ContactDynamics::impulseDerivatives(const Data& data) const {

@@ -120,8 +120,9 @@ class ContactDynamics {
     Eigen::MatrixXd dphi_q;                    ///< (nc, nv)
     Eigen::MatrixXd factors;                   ///< of A, without pivoting
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
-    std::vector<pinocchio::Motion> path;  ///< velocity along the support of a contact
-    Eigen::Matrix<double, 3, Eigen::Dynamic> LJ;
+    std::vector<pinocchio::Motion> path;                                 ///< velocity along the support of a contact
+    Eigen::Matrix<double, 6, Eigen::Dynamic> by_q, by_v, moved, turned;  ///< wrenches of a body by the velocities along its support
+    Eigen::Matrix<double, 6, 6> by_xi;
     Eigen::MatrixXd body_regressor, regressor;
     Eigen::VectorXd a;
     // path of solutions from the convex law to the corrected one: (v+, share of the correction)
@@ -215,9 +216,11 @@ class ContactDynamics {
   void addContactSlope(Data& data, std::size_t body) const;
   void newtonStep(Data& data) const;
   Eigen::Vector3d disturbance(const Data& data, std::size_t contact) const;
-  void addForceGeometry(Data& data, std::size_t contact) const;
+  void addForceGeometry(Data& data, std::size_t body) const;
   void velocityDerivatives(Data& data, std::size_t contact) const;
-  void addContactDerivatives(Data& data, std::size_t contact) const;
+  void addBodyDerivatives(Data& data, std::size_t body) const;
+  void addContactWrenches(Data& data, std::size_t contact, const Eigen::Vector3d& arm, Eigen::Matrix<double, 6, 1>& by_height,
+                          Eigen::Matrix<double, 6, 1>& by_friction) const;
   void addInertiaDerivatives(Data& data, std::size_t link) const;
 
   pinocchio::Model model_;

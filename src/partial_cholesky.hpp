@@ -12,6 +12,12 @@ constexpr int kPadColumns = 3;
 /// H = A A^T, lower triangle (n, n) of a buffer with n + kPadColumns columns; A is (n, k).
 void gramLower(int n, int k, const double* A, int lda, double* H, int ldh);
 
+/// C (n, m) = A B^T, or += with `add`; A is (n, k), B (m, k). A and C are padded, B need not be.
+void timesTransposed(bool add, int n, int m, int k, const double* A, int lda, const double* B, int ldb, double* C, int ldc);
+
+/// Householder reflection A -= tau v (v^T A) of the columns of A (m, n). v is zero from m to the next multiple of 8, A finite there.
+void reflect(int m, int n, const double* v, double tau, double* A, int lda);
+
 /// Elimination of the first m variables: [A .; B C] = [L 0; B' I] [I 0; 0 C'] [L^T B'^T; 0 I] in place, lower triangle (n, n) of a buffer
 /// with n + kPadColumns columns. False: A is not positive definite.
 bool partialCholesky(int n, int m, double* H, int ldh);

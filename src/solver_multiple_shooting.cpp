@@ -3,6 +3,7 @@
 #include "solver_multiple_shooting.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "action_arrival.hpp"
 
@@ -30,6 +31,7 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
       slope_(0.0),
       curvature_(0.0),
       gaps_(0.0),
+      damping_(0.0),
       refused_(0) {
   const auto T = problem_->get_T(), n = problem_->get_ndx();
   dxs_.assign(T + 1, VectorXd::Zero(n));
@@ -124,7 +126,11 @@ double SolverMultipleShooting::evaluate(const std::vector<VectorXd>& xs, const s
       problem_->get_terminalModel()->calc(problem_->get_terminalData(), xs[T]);
     } else {
       const auto& data = problem_->get_runningDatas()[t];
-      problem_->get_runningModels()[t]->calc(data, xs[t], us[t]);
+      // after a full step the next state of a trial is the tangent prediction of this node's result
+      if (t == 0 && has_arrival_)
+        problem_->get_runningModels()[t]->calc(data, xs[t], us[t]);
+      else
+        stages_[t]->evaluate(*problem_->get_runningModels()[t], data, xs[t], us[t], xs[t + 1]);
       problem_->get_runningModels()[t]->get_state()->diff(xs[t + 1], data->xnext, fs_try_[t + 1]);
     }
   });
@@ -148,6 +154,7 @@ void SolverMultipleShooting::linearize() {
 bool SolverMultipleShooting::backward() {
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   const auto& terminal = *problem_->get_terminalData();
+  damping_ = preg_;
   values_[T].xx = terminal.Lxx.topLeftCorner(m_, m_);
   values_[T].xp = terminal.Lxx.topRightCorner(m_, np_);
   values_[T].x = terminal.Lx.head(m_);
@@ -215,6 +222,13 @@ void SolverMultipleShooting::reweight(const HeavyTails& tails) {
 
 void SolverMultipleShooting::computePosterior() {
   const std::size_t first = has_arrival_;
+  if (damping_ > 0.0) {
+    // refused steps have damped the Hessians: that is no knowledge
+    const double damping = std::exchange(preg_, 0.0);
+    const bool definite = backward();
+    preg_ = damping;
+    if (!definite) backward();
+  }
   arrival_.covariance(arrivalData(), P_[first], Ppp_);
   for (std::size_t t = first; t < problem_->get_T(); ++t) stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
 }

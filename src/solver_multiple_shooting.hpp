@@ -98,6 +98,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   Merit merit_function_;
   Eigen::VectorXd deviation_;
   double slope_, curvature_, gaps_;
+  double damping_;  ///< of the last backward pass
   std::size_t refused_;
 };
 

@@ -6,6 +6,8 @@
 #include <Eigen/QR>
 #include <algorithm>
 
+#include "partial_cholesky.hpp"
+
 namespace prime {
 
 using Eigen::Lower;
@@ -46,7 +48,7 @@ void rootOf(const Eigen::Ref<const MatrixXd>& wide, Eigen::Ref<MatrixXd> L) {
 
 void triangularizeStaircase(MatrixXd& A, const int rows, const std::vector<int>& first, VectorXd& work) {
   const int cols = A.cols() - 1;
-  work.resize(A.cols());
+  work.resize(A.rows() + kPadRows);
   double tau, beta;
   for (int j = 0, end = 0; j < cols; ++j) {
     while (end < rows && first[end] <= j) ++end;
@@ -54,7 +56,10 @@ void triangularizeStaircase(MatrixXd& A, const int rows, const std::vector<int>&
     if (m < 2) continue;
     auto column = A.col(j).segment(j, m);
     column.makeHouseholderInPlace(tau, beta);
-    A.block(j, j + 1, m, cols - j).applyHouseholderOnTheLeft(column.tail(m - 1), tau, work.data());
+    work.head(m) = column;
+    work[0] = 1.0;
+    work.segment(m, kPadRows).setZero();
+    reflect(m, cols - j, work.data(), tau, &A(j, j + 1), A.rows());
     A(j, j) = beta;
   }
 }

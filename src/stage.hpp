@@ -48,6 +48,10 @@ class Stage {
   using VectorXd = Eigen::VectorXd;
 
   virtual ~Stage() = default;
+  /// Cost, residuals and next state at (x, u). `next`: the next state of the trajectory, from which an iterative model may start.
+  virtual void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u, const ConstRef&) {
+    model.calc(data, x, u);
+  }
   /// Derivatives at (x, u), the point of the last calc.
   virtual void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) = 0;
   /// Cost-to-go `value` from that of the next node; `common` gets this node's share. The diagonal of its Hessian is scaled by

@@ -38,9 +38,12 @@ StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
       g_(nz_),
       X_(nv_, nv_),
       Y_(np_, nv_),
-      C_(nv_, n_),
-      K_(nv_, n_),
       Z_(nv_, nv_),
+      C_(MatrixXd::Zero(nv_ + kPadRows, n_)),
+      K_(C_),
+      U_(MatrixXd::Zero(nv_ + kPadRows, nv_)),
+      V_(U_),
+      Px_(np_, 2 * nv_),
       dz_(nz_),
       rows_(nv_) {}
 
@@ -48,6 +51,14 @@ bool StageSecondOrder::fits(const Model& model) const {
   const auto* node = dynamic_cast<const ActionSecondOrder*>(&model);
   return node && node->nv() == nv_ && node->nj() == nj_ && node->nxi() == nxi_ && int(node->np) == np_ && node->dt == dt_ &&
          node->inverse == inverse_;
+}
+
+void StageSecondOrder::evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u,
+                                const ConstRef& next) {
+  auto& d = static_cast<Data&>(*data);
+  d.guess = next.segment(next.size() - np_ - nv_, nv_);
+  d.has_guess = true;
+  model.calc(data, x, u);
 }
 
 void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef&) {
@@ -177,28 +188,26 @@ void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const
   along.add(d.S * picked_, d.r.tail(d.S.rows()));
 }
 
-/// dv+ = -K dx + e with K = L_vv^-T B_v^T and Cov e = (L_vv L_vv^T)^-1 (v+ is eliminated last), then q+ and p.
+/// dv+ = -K dx + e with K = U B_v^T, Cov e = U U^T, U = L_vv^-T (v+ is eliminated last), then q+ and p.
 void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp, Covariance& next) {
   const auto& d = static_cast<const Data&>(data);
-  const int m = 2 * nv_;
-  const auto L = H_.block(nxi_, nxi_, nv_, nv_).triangularView<Lower>();
-  K_ = H_.block(nu_, nxi_, n_, nv_).transpose();
-  L.transpose().solveInPlace(K_);
-  const auto Kx = K_.leftCols(m);
-  const auto Kp = K_.rightCols(np_);
-  // -Cov(v+, (x, p))
-  C_.leftCols(m).noalias() = Kx * P.xx;
-  C_.leftCols(m).noalias() += Kp * P.xp.transpose();
-  C_.rightCols(np_).noalias() = Kx * P.xp;
-  C_.rightCols(np_).noalias() += Kp * Ppp;
-  Z_.setIdentity();
-  L.solveInPlace(Z_);
+  const int m = 2 * nv_, ldh = H_.rows(), ld = K_.rows();
+  U_.topRows(nv_).setIdentity();
+  H_.block(nxi_, nxi_, nv_, nv_).triangularView<Lower>().transpose().solveInPlace(U_.topRows(nv_));
+  timesTransposed(false, nv_, n_, nv_, U_.data(), ld, &H_(nu_, nxi_), ldh, K_.data(), ld);
+  // C = -Cov(v+, (x, p)), its columns of p after those of x
+  timesTransposed(false, nv_, m, m, K_.data(), ld, P.xx.data(), m, C_.data(), ld);
+  timesTransposed(true, nv_, m, np_, K_.data() + m * ld, ld, P.xp.data(), m, C_.data(), ld);
+  Px_ = P.xp.transpose();
+  timesTransposed(false, nv_, np_, m, K_.data(), ld, Px_.data(), np_, C_.data() + m * ld, ld);
+  timesTransposed(true, nv_, np_, np_, K_.data() + m * ld, ld, Ppp.data(), np_, C_.data() + m * ld, ld);
+  timesTransposed(false, nv_, nv_, nv_, U_.data(), ld, U_.data(), ld, V_.data(), ld);
+  timesTransposed(true, nv_, nv_, n_, C_.data(), ld, K_.data(), ld, V_.data(), ld);
   auto vv = next.xx.block(nv_, nv_, nv_, nv_);
-  vv.noalias() = Z_.transpose() * Z_;
-  vv.noalias() += C_ * K_.transpose();
+  vv = V_.topRows(nv_);
   // (q+, v+) = E (q, v+) + T (v+, v+), without the symmetric half
   auto qv = next.xx.block(0, nv_, nv_, nv_);
-  const auto Cq = C_.leftCols(nv_);
+  const auto Cq = C_.topLeftCorner(nv_, nv_);
   qv.topRows(nb_).noalias() = d.T * vv.topRows(nb_);
   qv.topRows(nb_).noalias() -= d.E * Cq.leftCols(nb_).transpose();
   qv.bottomRows(nj_) = dt_ * vv.bottomRows(nj_) - Cq.rightCols(nj_).transpose();
@@ -213,7 +222,7 @@ void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, 
   qq.topRows(nb_).noalias() += d.T * qv.leftCols(nb_).transpose();
   qq.bottomRows(nj_) = Z_.bottomRows(nj_) + dt_ * qv.rightCols(nj_).transpose();
   // parameters
-  const auto Cp = C_.rightCols(np_);
+  const auto Cp = C_.topRightCorner(nv_, np_);
   next.xp.topRows(nb_).noalias() = d.E * P.xp.topRows(nb_);
   next.xp.topRows(nb_).noalias() -= d.T * Cp.topRows(nb_);
   next.xp.middleRows(nb_, nj_) = P.xp.middleRows(nb_, nj_) - dt_ * Cp.bottomRows(nj_);

@@ -18,6 +18,8 @@ class StageSecondOrder : public Stage {
   explicit StageSecondOrder(const ActionSecondOrder& node);
 
   bool fits(const Model& model) const override;
+  void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u,
+                const ConstRef& next) override;
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   bool eliminate(const DataAbstract& data, const Value& next, double regularization, Value& value, ParameterCost& common) override;
   void control(const DataAbstract& data, const VectorXd& dxp, double alpha, VectorXd& du) override;
@@ -39,7 +41,9 @@ class StageSecondOrder : public Stage {
   MatrixXd Wt_;      ///< (nz + 1, nv) W^T
   MatrixXd St_, R_;  ///< (columns + 1, dense rows) S^T; S^T S
   VectorXd g_;       ///< gradient; after the elimination its head is L^-1 g_u
-  MatrixXd X_, Y_, C_, K_, Z_;
+  MatrixXd X_, Y_, Z_;
+  MatrixXd C_, K_, U_, V_;  ///< of the covariances: padded as well
+  MatrixXd Px_;
   VectorXd dz_, rows_, picked_;
 };
 

@@ -109,6 +109,32 @@ def test_step_and_posterior_equal_dense_least_squares(name, form, method):
     assert relative_error(value, expected) < 1e-7
 
 
+def test_damping_is_no_knowledge():
+    """Covariances are those of the undamped problem, whatever the last step was damped with."""
+    window = random_window("go2", "forward", 1)
+    xs, us = [window.xs[0], *window.xs], [np.zeros(window.problem.ndx), *window.us]
+    P = []
+    for damping in (0.0, 10.0):
+        window.solver.direction(xs, us, damping)
+        window.solver.compute_posterior()
+        P.append(window.solver.posterior(NODES + 1))
+    np.testing.assert_allclose(P[0], P[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_threads_change_nothing(name):
+    """Nodes evaluated by several threads: the same numbers, bit for bit."""
+    results = []
+    for threads in (1, 3):
+        window = random_window(name, "forward", 2)
+        window.solver.threads = threads
+        for _ in range(3):
+            window.solve(1)
+        window.posterior()
+        results.append(np.concatenate([*window.xs, *window.us, window.head_covariance().ravel()]))
+    np.testing.assert_array_equal(*results)
+
+
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
 def test_advance_equals_dense_marginalization(name, form):
