@@ -152,7 +152,8 @@ class Problem:
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
-            node.weight_accelerometer = 1.0 / np.hypot(sampled, noise.accelerometer_model)
+            missed = noise.accelerometer_sampling * np.broadcast_to(m.accelerometer_change, 3)
+            node.weight_accelerometer = 1.0 / np.sqrt(sampled**2 + noise.accelerometer_model**2 + missed**2)
 
     def expect_touchdown(self, node: "_core.NodeInput", unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step: the law knows no instant inside a node.

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 
 from .errors import DataError
-from .stream import PoseQueue, Stream, hold_weights, linear_weights
+from .stream import PoseQueue, Stream, between_samples, hold_weights, linear_weights
 from .types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
@@ -199,19 +199,20 @@ class Synchronizer:
         fields["mocap"] = self._mocap.take(t, t - self.step_ns - self.mocap_wait_ns)
         return Measurement(**fields)
 
-    def _averages(self, stream: Stream, t: int):
-        """Rows averaged with the four kernels (4, width), effective samples (4,), and how far back [ns] the samples reach."""
+    def _samples(self, stream: Stream, t: int):
+        """Rows (n, width) about the last two steps, their weights in the four kernels (4, n), effective samples (4,), reach back [ns]."""
         window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
         if window is None:
             self.counts[f"{stream.name}_missing"] += 1
             return None
         weights, samples = linear_weights(window[0].tobytes(), self.step_ns)
-        return weights @ window[1], samples, -window[0][0]
+        return window[1], weights, samples, -window[0][0]
 
     def _joint_fields(self, t: int, fields: dict) -> None:
-        nj, averages = self.nj, self._averages(self._joint, t)
-        if averages is not None:
-            mean, samples, reach = averages
+        nj, seen = self.nj, self._samples(self._joint, t)
+        if seen is not None:
+            rows, weights, samples, reach = seen
+            mean = weights @ rows
             fields["position"] = mean[NOW, :nj]
             if reach >= self.step_ns and np.isfinite(mean[FLAT, nj]):
                 fields.update(velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT]))
@@ -228,17 +229,19 @@ class Synchronizer:
             fields.update(torque=weights @ window[1], torque_samples=samples)
 
     def _imu_fields(self, t: int, fields: dict) -> None:
-        averages = self._averages(self._imu, t)
-        if averages is None:
+        seen = self._samples(self._imu, t)
+        if seen is None:
             return
-        mean, samples, reach = averages
+        rows, weights, samples, reach = seen
+        mean = weights @ rows
         fields["gyro_now"] = mean[NOW, :3]
         if np.isfinite(mean[NOW, 6]):
             fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
         if reach >= self.step_ns:
             fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), accelerometer_ramp=mean[RAMP, 3:6])
         if reach >= 2 * self.step_ns:
-            fields.update(accelerometer=mean[TRIANGLE, 3:6], accelerometer_samples=float(samples[TRIANGLE]))
+            change = between_samples(rows[:, 3:6], weights[TRIANGLE])
+            fields.update(accelerometer=mean[TRIANGLE, 3:6], accelerometer_samples=float(samples[TRIANGLE]), accelerometer_change=change)
 
 
 def _check_shape(value, size: int, name: str, sample) -> None:

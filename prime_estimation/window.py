@@ -21,7 +21,7 @@ class Window:
     control is the correction of xs[0].
 
     Attributes:
-        force_dof: degrees of freedom of the unexplained forces' Student-t (infinite: Gaussian).
+        force_dof: degrees of freedom of the unmodelled forces' Student-t (infinite: their weights stay).
 
     Args:
         problem: models and noise.
@@ -36,7 +36,7 @@ class Window:
         self.nodes = [problem.node() for _ in range(self.size)]
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
-        self.force_dof = np.inf
+        self.force_dof = problem.config.noise.force_dof
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]

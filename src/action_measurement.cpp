@@ -313,6 +313,8 @@ void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, cons
   const int nb = nv_ - nj_;
   for (int part = 0; part < nb; part += 3) group(tails.force, in.nominal_force, d.force, in.weight_force, part, 3);
   for (int j = nb; j < nv_; ++j) group(tails.force, in.nominal_force, d.force, in.weight_force, j, 1);
+  d.r.head(nv_) = in.weight_force.cwiseProduct(d.force);
+  d.r.segment(nv_, nxi_) = in.weight_xi.cwiseProduct(xi);
 }
 
 void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data, VectorXd& f, MatrixXd& f_x, MatrixXd& f_u) const {

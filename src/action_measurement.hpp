@@ -42,7 +42,8 @@ struct NodeInput {
   Eigen::Vector3d gyro, accelerometer;         ///< IMU frame; mean over the past step, centred mean
   Eigen::Matrix3d orientation;                 ///< world <- IMU, from its own filter (yaw not used)
   Eigen::VectorXd weight_position, weight_velocity;
-  double weight_gyro = 0.0, weight_accelerometer = 0.0, weight_tilt = 0.0;
+  Eigen::Vector3d weight_accelerometer = Eigen::Vector3d::Zero();
+  double weight_gyro = 0.0, weight_tilt = 0.0;
   Eigen::VectorXd weight_force, weight_xi;    ///< (nv), (nxi) process disturbances
   Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
   double ground_depth = 0.0;                  ///< by which the ground is lowered [m]: legs that nobody sees touch nothing
@@ -103,7 +104,8 @@ class ActionMeasurement : public ActionSecondOrder {
 
   /// Heavy tails of the disturbances by iterated reweighting (Student-t): a foot that slips must not drag the base along, an impact within
   /// a node must not pull the mass. For each foot, the base's force, its moment and each joint, of d components with the disturbance e
-  /// at u, `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next iteration.
+  /// at u, `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next iteration, and of the residuals
+  /// from now on.
   void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u, const HeavyTails& tails) override;
 
   /// Contact forces lambda/dt (3 nc, world axes) [N] at the last linearization, with Jacobians in x and u.

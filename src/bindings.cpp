@@ -342,7 +342,7 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("weight_velocity", byValue(&NodeInput::weight_velocity), bp::make_setter(&NodeInput::weight_velocity))
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
       .def_readwrite("weight_gyro", &NodeInput::weight_gyro)
-      .def_readwrite("weight_accelerometer", &NodeInput::weight_accelerometer)
+      .add_property("weight_accelerometer", byValue(&NodeInput::weight_accelerometer), bp::make_setter(&NodeInput::weight_accelerometer))
       .def_readwrite("weight_tilt", &NodeInput::weight_tilt)
       .add_property("weight_force", byValue(&NodeInput::weight_force), bp::make_setter(&NodeInput::weight_force))
       .add_property("weight_xi", byValue(&NodeInput::weight_xi), bp::make_setter(&NodeInput::weight_xi))

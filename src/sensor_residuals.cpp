@@ -126,18 +126,17 @@ void ActionMeasurement::placeAccelerometer(Data& d, const ConstRef& x) const {
 }
 
 void ActionMeasurement::accelerometer(Data& d, const ConstRef& x) const {
-  const double weight = input->weight_accelerometer;
   d.r.tail<3>().setZero();
-  if (!dynamics->floating_base || !(weight > 0.0)) return;
+  if (!dynamics->floating_base || input->weight_accelerometer.isZero(0.0)) return;
   placeAccelerometer(d, x);
   Vector3d e = mount.specificForce(d.imu, d.mid, d.acceleration, d.gravity_base) - input->accelerometer;
   if (layout.accelerometer_bias >= 0) e += x.tail(np).segment<3>(layout.accelerometer_bias);
-  d.r.tail<3>() = weight * e;
+  d.r.tail<3>() = input->weight_accelerometer.cwiseProduct(e);
 }
 
 void ActionMeasurement::accelerometerJacobian(Data& d, const ConstRef& x) const {
-  const double weight = input->weight_accelerometer;
-  if (!dynamics->floating_base || !(weight > 0.0)) return;
+  if (!dynamics->floating_base || input->weight_accelerometer.isZero(0.0)) return;
+  const auto weight = input->weight_accelerometer.asDiagonal();
   placeAccelerometer(d, x);
   auto& imu = d.imu;
   mount.specificForceDerivatives(imu, d.mid, d.acceleration, d.gravity_base);
@@ -149,7 +148,7 @@ void ActionMeasurement::accelerometerJacobian(Data& d, const ConstRef& x) const 
   rows.middleCols(column_chain_, n) = weight * (0.5 * imu.by_rate + imu.by_joint_accel / dt);
   rows.middleCols(column_chain_ + n, n) = weight * imu.by_position;
   rows.middleCols(column_chain_ + 2 * n, n) = weight * (0.5 * imu.by_rate - imu.by_joint_accel / dt);
-  if (column_accelerometer_ >= 0) rows.middleCols<3>(column_accelerometer_).diagonal().setConstant(weight);
+  if (column_accelerometer_ >= 0) rows.middleCols<3>(column_accelerometer_).diagonal() = input->weight_accelerometer;
 }
 
 }  // namespace prime

@@ -17,7 +17,7 @@ from prime_estimation.window import Window
 
 SECONDS = 0.45
 # a contact disturbance that is Gaussian: its weights stay, the problem is one; touch-downs then need room
-HELD = {"contact_dof": 1e9, "contact_tangential": 0.02, "contact_normal": 0.1}
+HELD = {"contact_dof": 1e9, "force_dof": 1e9, "contact_tangential": 0.02, "contact_normal": 0.1}
 
 
 @pytest.fixture(scope="module")

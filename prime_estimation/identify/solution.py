@@ -18,7 +18,6 @@ ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
 TOLERANCE = 0.03  # of a standard deviation: the change of the inertia in one iteration at which it has converged
 COST_TOLERANCE = 1e-3  # and the relative change of the cost
 PATIENCE = 2  # iterations in a row
-TAIL = 4.0  # degrees of freedom of the unexplained forces' Student-t: an impact inside a node must not pull the mass
 SHARPENING = 16.0  # the law's kappa in the end, relative to the online one: its creep falls, and friction comes out right
 LARGEST_KAPPA = 1e5
 
@@ -120,7 +119,6 @@ def converge(
     """Gauss-Newton steps on `result.window`, the weights of slipping feet renewed after each, until neither parameters nor cost move."""
     window, quiet, cost = result.window, 0, np.inf
     problem = window.problem
-    window.force_dof = TAIL
     kappa = problem.dynamics.kappa
     inertia = problem.columns("theta")
     slow = slice(inertia.start - 2 * problem.nv, inertia.stop - 2 * problem.nv)

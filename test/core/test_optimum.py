@@ -45,7 +45,7 @@ def truth(name: str) -> tuple[list, list]:
 def _reading(of, rng, x, posture):
     """Sensors at x, and the torques of a joint position controller."""
     given, v = _input(of, rng, x), x[of.nq : of.nq + of.nv]
-    given.gyro, given.weight_accelerometer = v[3:6] + 0.002 * rng.normal(size=3), 0.0
+    given.gyro, given.weight_accelerometer = v[3:6] + 0.002 * rng.normal(size=3), np.zeros(3)
     given.torque = 60.0 * (posture - x[7 : of.nq]) - 1.0 * v[6:]
     noise = of.config.noise
     given.weight_force = 1.0 / np.array([noise.base_force] * 3 + [noise.base_moment] * 3 + [0.3] * of.nj)
