@@ -2,7 +2,6 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Time alignment: exact averages for any sample times, and a counted answer to every fault of a stream."""
 
-import time
 
 from dataclasses import replace
 
