@@ -18,8 +18,9 @@ void rootOf(const Eigen::Ref<const Eigen::MatrixXd>& wide, Eigen::Ref<Eigen::Mat
 
 /// Householder triangularization of sparse rows: a row takes part only from its first nonzero column on.
 ///
-/// `A` (rows + kPadRows, cols + 1), the padding zero: sorted such that `first[i]`, the first nonzero column of row i, does not fall; its last column is the right-hand
-/// side. On return the upper triangle of the first `cols` rows holds R and its right-hand side, what lies below is arbitrary.
+/// `A` (rows + kPadRows, cols + 1), the padding zero: sorted such that `first[i]`, the first nonzero column of row i, does not fall; its
+/// last column is the right-hand side. On return the upper triangle of the first `cols` rows holds R and its right-hand side, what lies
+/// below is arbitrary.
 void triangularizeStaircase(Eigen::MatrixXd& A, int rows, const std::vector<int>& first, Eigen::VectorXd& work);
 
 }  // namespace prime
