@@ -87,6 +87,7 @@ class NoiseConfig:
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
     torque_scale: float = param(0.01, "common relative error of the torques: systematic part of the mass interval", "", 0.0, 0.5)
     torque_scale_spread: float = param(0.008, "relative difference of torque scale between legs: part of offline intervals", "", 0.0, 0.5)
+    encoder_offset: float = param(0.002, "constant error of a joint's zero: part of offline intervals", "rad", 0.0, 0.1)
     joint_losses: float = param(0.1, "relative error of the joints' armature, friction, damping: part of offline intervals", "", 0.0, 2.0)
 
 

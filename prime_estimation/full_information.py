@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from .errors import InitializationError
 from .estimator import Estimator
+from .problem import Problem
 from .start import give_poses, prior_root, state_inputs
 from .types import Measurement
 from .window import Window
@@ -67,9 +68,14 @@ class Passage:
     controls: dict[int, np.ndarray]
     changes_ns: list[int]
 
-    def window(self, since_ns: int = 0) -> Window:
-        """One window over all nodes from a stamp on, not yet solved; its parameters are the last ones of the way."""
-        problem, ms = self.estimator.problem, [m for m in self.measurements if m.stamp_ns >= since_ns]
+    def window(self, since_ns: int = 0, noise: dict | None = None) -> Window:
+        """One window over all nodes from a stamp on, not yet solved; its parameters are the last ones of the way.
+
+        `noise`: changes to the estimator's, as in the configuration's section of that name.
+        """
+        estimator, ms = self.estimator, [m for m in self.measurements if m.stamp_ns >= since_ns]
+        problem = Problem(estimator.robot, estimator.config.updated({"noise": noise or {}}), estimator.problem.mocap)
+        problem.carried_since_ns = estimator.problem.carried_since_ns
         stamps = [m.stamp_ns for m in ms]
         inputs = state_inputs(problem, ms)
         for given, after in zip(inputs, ms[1:]):
@@ -80,7 +86,7 @@ class Passage:
         first, last = problem.nq + problem.nv, self.states[stamps[-1]]
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
         root = prior_root(problem, any(m.mocap for m in ms))
-        reference = np.concatenate([xs[0][:first], self.estimator.prior_parameters])
+        reference = np.concatenate([xs[0][:first], estimator.prior_parameters])
         arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
         return Window(problem, arrival, inputs, stamps, xs, [self.controls[t] for t in stamps[:-1]])
 

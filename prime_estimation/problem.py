@@ -28,12 +28,13 @@ class Problem:
 
     Attributes:
         dynamics: C++ contact dynamics. `state`: manifold of x = (q, v, p). `layout`: where each parameter lies in p.
+        mocap: motion capture is expected.
         carried_since_ns: from this stamp on something else than the feet carries the robot; None: they do.
         nq, nv, nj, np, ndx: dimensions; `columns(name)` gives the tangent indices of a parameter.
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool):
-        self.robot, self.config = robot, config
+        self.robot, self.config, self.mocap = robot, config, mocap
         self.dt = config.estimator.step
         self.floating = robot.config.floating_base
         self.carried_since_ns: int | None = None

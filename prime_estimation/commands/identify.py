@@ -17,7 +17,7 @@ from ..errors import ConfigError
 from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out
 from ..identify.least_squares import baseline
-from ..identify.outcome import Outcome
+from ..identify.outcome import Outcome, error_table
 from ..identify.single import Run
 from ..identify.tare import tare, write_tare
 from ..robot import Robot
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict:
     """Identify, write the results, print them."""
+    _check_bags(args)
     config = offline_config(args, args.links)
     robot = Robot(config.robot)
     out = out_folder(args)
@@ -76,10 +77,20 @@ def run(args: argparse.Namespace) -> dict:
     return {**outcome.to_dict(), "files": files}
 
 
+def _check_bags(args: argparse.Namespace) -> None:
+    """Every recording once: a second time it would only seem to say more, and it would not be held out."""
+    bags = [Path(bag).resolve() for bag in [*args.bags, *([args.held_out] if args.held_out else [])]]
+    twice = next((str(bag) for bag in bags if bags.count(bag) > 1), None)
+    if twice:
+        raise ConfigError(f"{twice} was given twice", twice)
+
+
 def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
     """`--tare`: torque scale and friction of the robot's YAML."""
     if len(args.bags) > 1:
         raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
+    if not args.tare > 0.0:
+        raise ConfigError(f"--tare wants the robot's total mass, got {args.tare:g} kg", args.tare)
     found = tare(_identify(args, args.bags[0], robot, config), args.tare)
     path = write_tare(found, robot, config, args.robot, args.out)
     result = {**asdict(found), "files": {"yaml": str(path)}}
@@ -120,7 +131,7 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
 
 
 def _budget_tables(outcome: Outcome) -> Iterator[Table]:
-    causes, columns = outcome.to_dict()["error_budget"], ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]")
+    causes, columns = error_table(outcome.posterior), ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]")
     for link in outcome.posterior.links:
         rows = {cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()}
         yield table(f"error budget of {link}: what one standard deviation of each does", rows, columns)

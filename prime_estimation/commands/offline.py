@@ -31,6 +31,8 @@ def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
 
 def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> Config:
     """Configuration of the robot with the command line's step and, where given, links."""
+    if not args.begin < args.end:
+        raise ConfigError(f"nothing lies between --from {args.begin:g} and --to {args.end:g}", (args.begin, args.end))
     changes: dict = {"estimator": {"step": args.step}}
     if links:
         changes["robot"] = {"estimated_links": list(dict.fromkeys(links))}

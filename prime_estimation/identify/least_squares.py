@@ -121,19 +121,22 @@ def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
         raise PrimeError(
             "the physically consistent least squares need cvxpy and Clarabel: pip install 'prime_estimation[identify]'"
         ) from error
-    delta = cvxpy.Variable(len(r.nominal))  # in units of the prior's standard deviations, so that the numbers are of order one
-    scaled = r.A * prior_stddev
-    norm = max(1.0, float(np.linalg.norm(scaled, 2)))
-    cost = cvxpy.sum_squares((scaled @ delta - (r.b - r.A @ r.nominal)) / norm) + (TIE / norm) ** 2 * cvxpy.sum_squares(delta)
+    # variables z in which the cost is |z - z_0|^2, z_0 the ordinary solution: else directions that hardly count are lost in its tolerance
+    n = len(r.nominal)
+    Q, R = np.linalg.qr(np.vstack([r.A * prior_stddev, TIE * np.eye(n)]))
+    z0 = Q.T @ np.concatenate([r.b - r.A @ r.nominal, np.zeros(n)])
+    norm = max(1.0, float(np.linalg.norm(z0)))
+    to_pi = norm * prior_stddev[:, None] * np.linalg.inv(R)
+    z = cvxpy.Variable(n)
+    pi = r.nominal + to_pi @ z
     constraints = []
-    for i in range(0, len(r.nominal), 10):
-        pi = [r.nominal[i + j] + prior_stddev[i + j] * delta[i + j] for j in range(10)]
-        constraints += [_pseudo_inertia(cvxpy, pi) >> 0, pi[0] >= SMALLEST_MASS]
-    program = cvxpy.Problem(cvxpy.Minimize(cost), constraints)
+    for i in range(0, n, 10):
+        constraints += [_pseudo_inertia(cvxpy, [pi[i + j] for j in range(10)]) >> 0, pi[i] >= SMALLEST_MASS]
+    program = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(z - z0 / norm)), constraints)
     program.solve(solver=cvxpy.CLARABEL)
-    if delta.value is None:
+    if z.value is None:
         raise PrimeError(f"the semidefinite program of the least-squares baseline has no solution: {program.status}", program.status)
-    return r.nominal + prior_stddev * delta.value
+    return r.nominal + to_pi @ z.value
 
 
 def _pseudo_inertia(cvxpy, pi: list):

@@ -20,6 +20,7 @@ from .fusion import repeatability
 from .observability import Direction, directions
 from .posterior import Posterior, to_psi
 from .single import Run
+from .systematic import ZERO
 from .urdf import patch_urdf
 
 
@@ -68,11 +69,10 @@ class Outcome:
             }
             for link in p.links
         }
-        budget = {cause: {link: _psi_shift(p, link, shift) for link in p.links} for cause, shift in p.budget.items()}
         return {
             "robot": self.robot.name,
             "links": links,
-            "error_budget": budget,
+            "error_budget": error_table(p),
             "runs": [_run_dict(run) for run in self.runs],
             "repeatability": repeatability(self.runs) if len(self.runs) > 1 else None,
             "held_out": self.held_out,
@@ -112,6 +112,18 @@ def equivalent_box(pi: np.ndarray) -> dict:
     edges = np.sqrt(np.maximum(6.0 / pi[0] * (moments.sum() - 2.0 * moments), 0.0))
     rpy = pin.rpy.matrixToRpy(axes)
     return {"edges": edges.tolist(), "centre": (pi[1:4] / pi[0]).tolist(), "axes": axes.tolist(), "rpy": rpy.tolist()}
+
+
+def error_table(p: Posterior) -> dict[str, dict[str, dict[str, float]]]:
+    """Mass and com error by cause and link, for one standard deviation of each; the joints' zeros together (root of the sum of squares)."""
+    shifts = {cause: {link: _psi_shift(p, link, shift) for link in p.links} for cause, shift in p.budget.items()}
+    zeros = [shifts.pop(cause) for cause in p.budget if cause.startswith(ZERO)]
+    if zeros:
+        names = next(iter(zeros[0].values()))
+        shifts["zeros of the joints"] = {
+            link: {name: float(np.linalg.norm([zero[link][name] for zero in zeros])) for name in names} for link in p.links
+        }
+    return shifts
 
 
 def _psi_shift(p: Posterior, link: str, shift: np.ndarray) -> dict[str, float]:

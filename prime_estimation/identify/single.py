@@ -24,7 +24,7 @@ from .solution import Solution, solve
 from .systematic import error_budget
 
 STEP = 0.008  # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets, whose jumps would alias
-SWEEP = {"estimator": {"iterations": 1}}  # per node of the sliding window, whose states are only a guess here
+MISSED_ACCELERATION = 0.1  # m/s2, what the model misses of the specific force where all nodes are solved with the sharp contact law
 FEWEST_NODES = 100  # below a second of data the start decides, not the run
 MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
 SUSPICIOUS = 0.45  # mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
@@ -105,12 +105,14 @@ def identify_run(
         raise DataError(f"{robot.name}: no link to identify; name some of {', '.join(robot.links[1:])} with --links", robot.name)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
     began = time.perf_counter()
-    estimator = Estimator(robot, config.updated(SWEEP), any(m.mocap for m in ms))
+    # the sliding window's states are only a guess here: one iteration per node
+    estimator = Estimator(robot, config.updated({"estimator": {"iterations": 1}}), any(m.mocap for m in ms))
     passage, since = sweep(estimator, ms, lambda f: progress(0.5 * f), stop), 0
     if passage.changes_ns:
         since = passage.changes_ns[-1]
         notices.append(_after_change(name, ms, since, span[0]))
-    result = solve(passage.window(since), lambda f: progress(0.5 + 0.3 * f), stop)
+    noise = {"accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model)}
+    result = solve(passage.window(since, noise), lambda f: progress(0.5 + 0.3 * f), stop)
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"

@@ -15,7 +15,7 @@ from ..window import Window
 
 FIRST_ITERATIONS = 4  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
-TOLERANCE = 0.03  # of a standard deviation: the change of the inertia in one iteration at which it has converged
+TOLERANCE = 0.1  # of a standard deviation: the change of the inertia in one iteration at which it has converged
 COST_TOLERANCE = 1e-3  # and the relative change of the cost
 PATIENCE = 2  # iterations in a row
 SHARPENING = 16.0  # the law's kappa in the end, relative to the online one: its creep falls, and friction comes out right

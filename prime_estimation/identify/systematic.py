@@ -3,8 +3,8 @@
 """Error budget: what the identification would have said if a constant of the model were off by one standard deviation.
 
 Chi-square does not see these errors (1 % of torque scale is 1 % of the total mass, at the same residuals), and more data do not
-reduce them. Every cause acts like an error of the measured torques along the trajectory. At the solution such an error only changes the
-residuals of the unexplained forces; what the parameters answer is one more Gauss-Newton step on the same linearization.
+reduce them. Every cause acts like an error of the measured torques or joint positions along the trajectory. At the solution such an error
+only changes residuals; what the parameters answer is one more Gauss-Newton step on the same linearization.
 """
 
 from __future__ import annotations
@@ -15,29 +15,46 @@ import numpy as np
 
 from ..problem import block_diagonal
 from ..robot import Robot
+from ..watch import rows_by_sensor
 from ..window import Window
 
 FRICTION_VELOCITY = 0.05  # rad/s, smoothing of the dry friction in the dynamics
 TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
 
 
+ZERO = "zero of "  # cause: a joint's
+
+
 def error_budget(window: Window, progress: Callable[[float], None] = lambda f: None) -> dict[str, np.ndarray]:
-    """Change of pi (10 per link) by cause, for one standard deviation of each (noise: torque_scale, torque_scale_spread, joint_losses)."""
+    """Change of pi (10 per link) by cause, for one standard deviation of each, as the section `noise` of the configuration has them."""
     problem = window.problem
-    theta, joints = problem.columns("theta"), slice(problem.nv - problem.nj, problem.nv)
+    theta = problem.columns("theta")
     by_theta = block_diagonal([jacobian for _, jacobian in problem.inertias(window.xs[-1])])
-    causes = torque_errors(window)
+    shifts = _residual_shifts(window)
     reference = window.direction()[0][0][theta]
     budget = {}
-    for k, (name, change) in enumerate(causes.items()):
-        whitened = [given.weight_force[joints] * delta for given, delta in zip(window.inputs, change)]
-        for data, shift in zip(window.data, whitened):
-            data.r[joints] -= shift
+    for k, (name, (rows, shift)) in enumerate(shifts.items()):
+        for data, change in zip(window.data, shift):
+            data.r[rows] += change
         budget[name] = by_theta @ (window.solver.redirect()[0][1][theta] - reference)
-        for data, shift in zip(window.data, whitened):
-            data.r[joints] += shift
-        progress((k + 1) / len(causes))
+        for data, change in zip(window.data, shift):
+            data.r[rows] -= change
+        progress((k + 1) / len(shifts))
     return budget
+
+
+def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
+    """What each cause does to the nodes' residuals: rows, and their change (n, rows). A reading that is too large lowers its residual."""
+    problem, inputs = window.problem, window.inputs[:-1]
+    joints, encoders = slice(problem.nv - problem.nj, problem.nv), rows_by_sensor(window)["encoders"]
+    by_torque = np.array([given.weight_force[joints] for given in inputs])
+    by_position = np.array([given.weight_position for given in inputs])
+    out = {name: (joints, -by_torque * error) for name, error in torque_errors(window).items()}
+    for j, name in enumerate(problem.robot.joint_names):
+        error = np.zeros(problem.nj)
+        error[j] = problem.config.noise.encoder_offset
+        out[ZERO + name] = (encoders, -by_position * error)
+    return out
 
 
 def torque_errors(window: Window) -> dict[str, np.ndarray]:

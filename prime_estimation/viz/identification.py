@@ -12,7 +12,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ..identify.outcome import Outcome
+from ..identify.outcome import Outcome, error_table
 from .identification_figures import draw_boxes, draw_convergence, draw_forces, draw_quantities, draw_residuals
 
 STYLE = """body{font:15px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}
@@ -66,7 +66,7 @@ def _link(outcome: Outcome, link: str) -> list[str]:
     ]
     out.append(_table(["direction", "left of the prior's width", "observed", "what would excite it"], rows))
     out.append("<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; more data do not reduce it.</p>")
-    causes = {cause: by_link[link] for cause, by_link in outcome.to_dict()["error_budget"].items()}
+    causes = {cause: by_link[link] for cause, by_link in error_table(outcome.posterior).items()}
     rows = [[_e(cause), *(f"{1e3 * v:+.2f}" for v in shift.values())] for cause, shift in causes.items()]
     out.append(_table(["cause", "mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"], rows))
     return out

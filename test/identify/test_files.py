@@ -116,3 +116,19 @@ def test_unknown_link_is_one_line(recording, tmp_path, capsys):
     code = cli.main(["identify", str(recording), "--robot", "go2", "--links", "trunk", "--out", str(tmp_path / "x")])
     err = capsys.readouterr().err
     assert code == 2 and "no moving link 'trunk'" in err and err.count("\n") == 1 and not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--from", "2", "--to", "1"], "nothing lies between --from 2 and --to 1"),
+        (["--tare", "-3"], "--tare wants the robot's total mass, got -3 kg"),
+        (["--held-out", "BAG"], "was given twice"),
+        (["--to", "0.3"], "an identification needs 100"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(options, line, recording, tmp_path, capsys):
+    options = [str(recording) if option == "BAG" else option for option in options]
+    code = cli.main(["identify", str(recording), "--robot", "go2", *options, "--out", str(tmp_path / "x")])
+    err = capsys.readouterr().err
+    assert code == 2 and line in err and err.count("\n") == 1 and not (tmp_path / "x").exists()

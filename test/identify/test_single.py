@@ -17,6 +17,7 @@ from prime_estimation.identify.least_squares import baseline
 from prime_estimation.identify.posterior import to_psi
 from prime_estimation.identify.residuals import residuals, residuals_held
 from prime_estimation.identify.single import check_fit
+from prime_estimation.identify.solution import Trial
 from prime_estimation.robot import Robot
 
 
@@ -55,6 +56,24 @@ def test_one_percent_of_torque_scale_is_one_percent_of_the_mass(run):
     one_leg = sum(v[0] for cause, v in run.posterior.budget.items() if cause.endswith("alone"))
     spread = CONFIG.noise.torque_scale_spread / CONFIG.noise.torque_scale
     assert one_leg == pytest.approx(spread * run.posterior.budget["torque scale"][0], rel=0.05)
+
+
+def test_the_budget_says_what_a_wrong_zero_does(run):
+    window = run.result.window
+    robot, offset = window.problem.robot, CONFIG.noise.encoder_offset
+    joint = "FL_thigh_joint"
+    readings = [np.array(given.position) for given in window.inputs]
+    wrong = offset * np.eye(robot.nj)[robot.joint_names.index(joint)]
+    with Trial(window):
+        for given, reading in zip(window.inputs, readings):
+            given.position = reading + np.concatenate([np.zeros(7), wrong])
+        for _ in range(5):
+            window.solve(1)
+        (pi, _), *_ = window.problem.inertias(window.xs[-1])
+        for given, reading in zip(window.inputs, readings):
+            given.position = reading
+    expected = run.posterior.budget[f"zero of {joint}"]
+    np.testing.assert_allclose((pi - run.posterior.pi("base"))[:4], expected[:4], atol=0.2 * np.abs(expected[:4]).max())
 
 
 def test_least_squares_beside_it(run, truth):
