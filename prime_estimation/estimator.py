@@ -83,6 +83,8 @@ class Estimator:
         self._report = Reporter(self.problem)
         self._predictor.reset()
         self._support.reset()
+        if self.problem.stances is not None:
+            self.problem.stances.reset()
         self.problem.carried_since_ns = None
 
     def update(self, measurement: Measurement, solve: bool = True) -> Estimate | None:
@@ -115,6 +117,8 @@ class Estimator:
     def _improve(self, measurement: Measurement, solve: bool) -> bool:
         """Move the window by a node and solve it; False without a (solved) window."""
         self._recent.append(measurement)
+        if self.problem.stances is not None:
+            self.problem.stances.before(measurement)
         change = self._support.update(measurement, self.window)
         self.problem.carried_since_ns = self._support.since_ns if self._support.elsewhere else None
         try:

@@ -13,6 +13,7 @@ from .contact import GRAVITY
 from .inertia import from_theta, theta_root, to_theta
 from .mount import Mount
 from .robot import Robot
+from .stances import Stances
 from .types import Measurement, PoseSample
 
 CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
@@ -39,15 +40,8 @@ class Problem:
         self.floating = robot.config.floating_base
         self.carried_since_ns: int | None = None
         model = robot.model
-        self.dynamics = _core.ContactDynamics(
-            model,
-            [_contact_point(robot, c) for c in robot.contacts],
-            [robot.link_joint(link) for link in robot.estimated_links],
-            robot.joint_damping,
-            robot.joint_friction,
-            self.floating,
-            _dynamics_options(config),
-        )
+        self.dynamics = contact_dynamics(robot, config)
+        self.stances = Stances(robot) if config.estimator.contact_model == "rigid" else None
         imu = self.floating and robot.imu_joint is not None
         self.layout = _core.ParameterLayout.make(self.dynamics, imu, mocap and self.floating)
         self.nq, self.nv, self.nj, self.np = model.nq, model.nv, robot.nj, self.layout.size
@@ -150,11 +144,20 @@ class Problem:
             joint[:] = noise.joint_unmeasured  # what holds it may hold it anywhere
         node.nominal_force = node.weight_force = 1.0 / np.concatenate([base, joint])
         node.nominal_xi = node.weight_xi = self._weight_xi / contact_factor
+        self._set_stance(node, m)
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
             missed = noise.accelerometer_sampling * np.broadcast_to(m.accelerometer_change, 3)
             node.weight_accelerometer = 1.0 / np.sqrt(sampled**2 + noise.accelerometer_model**2 + missed**2)
+
+    def _set_stance(self, node: "_core.NodeInput", m: Measurement | None) -> None:
+        """Contact flags of rigid contacts; without them, or where legs are not seen, no foot stands."""
+        if self.stances is None:
+            return
+        node.weight_cone = 1.0 / self.config.noise.wrench_cone
+        if m is not None and not node.ground_depth:
+            node.stance = self.stances.before(m)
 
     def expect_touchdown(self, node: "_core.NodeInput", unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step: the law knows no instant inside a node.
@@ -175,6 +178,18 @@ class Problem:
         rotation = pin.Quaternion(pose.quat_world_body / np.linalg.norm(pose.quat_world_body)).toRotationMatrix()
         age, weights = 1e-9 * (stamp_ns - pose.stamp_ns), (1.0 / noise.mocap_position, 1.0 / noise.mocap_rotation)
         node.set_pose(slot, age, pose.position_world, rotation, *weights)
+
+
+def contact_dynamics(robot: Robot, config: Config, tolerance: float | None = None) -> "_core.ContactDynamics":
+    """The contact model that the configuration asks for; `tolerance` of its step other than the default [m/s, rad/s]."""
+    contacts = [_contact_point(robot, c) for c in robot.contacts]
+    links = [robot.link_joint(link) for link in robot.estimated_links]
+    options = _dynamics_options(config)
+    options.tolerance = options.tolerance if tolerance is None else tolerance
+    common = (robot.model, contacts, links, robot.joint_damping, robot.joint_friction, robot.config.floating_base, options)
+    if config.estimator.contact_model == "rigid":
+        return _core.RigidDynamics(*common, _core.RigidOptions())
+    return _core.ContactDynamics(*common)
 
 
 def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from .contact import GRAVITY
 from .inertia import com_covariance
 from .problem import Problem
+from .stances import CONTRADICTED, contradicted
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
 from .watch import Watch
 from .window import Window
@@ -126,6 +127,8 @@ class Reporter:
             sensors, innovations = (*sensors, f"robot: {doubt}"), [*innovations, watch.innovations.get("model", float("nan"))]
         if self.problem.carried:
             sensors, innovations = (*sensors, CARRIED), [*innovations, float("nan")]
+        if self.problem.stances is not None and contradicted(window):
+            sensors, innovations = (*sensors, CONTRADICTED), [*innovations, float("nan")]
         solver = window.solver
         return SolverStatus(
             solve_time_ms=solve_time_ms,

@@ -88,6 +88,7 @@ class Watch:
 def rows_by_sensor(window: Window) -> dict[str, slice]:
     """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
     problem = window.problem
-    sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12, "accelerometer": 3}
+    sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12}
+    sizes |= {"wrench cone": problem.dynamics.ncone, "accelerometer": 3}
     ends = np.cumsum(list(sizes.values()))
     return {name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)}

@@ -45,12 +45,13 @@ NodeInput::NodeInput(const ContactDynamics& d)
       weight_force(VectorXd::Zero(d.nv())),
       weight_xi(VectorXd::Zero(d.nxi())),
       nominal_force(weight_force),
-      nominal_xi(weight_xi) {}
+      nominal_xi(weight_xi),
+      stance(d.nfeet(), Stance::Open) {}
 
 ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std::shared_ptr<ContactDynamics> dynamics_,
                                      const ParameterLayout& layout_, const ImuMount& mount_, const VectorXd& nominal_, const bool inverse_)
-    : ActionSecondOrder(state, dynamics_->nv(), dynamics_->nj(), dynamics_->nxi(), 9 + kPoseRows, layout_.size, dynamics_->options.dt,
-                        inverse_),
+    : ActionSecondOrder(state, dynamics_->nv(), dynamics_->nj(), dynamics_->nxi(), 9 + kPoseRows + dynamics_->ncone(), layout_.size,
+                        dynamics_->options.dt, inverse_),
       input(std::make_shared<NodeInput>(*dynamics_)),
       dynamics(dynamics_),
       layout(layout_),
@@ -63,8 +64,12 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std
   row_gyro_ = row_rate_ + nj_;
   row_tilt_ = row_gyro_ + 3;
   row_pose_ = row_tilt_ + 3;
-  row_accelerometer_ = row_pose_ + kPoseRows;
-  if (!dynamics->floating_base) return;
+  row_cone_ = row_pose_ + kPoseRows;
+  row_accelerometer_ = row_cone_ + dynamics->ncone();
+  if (!dynamics->floating_base) {
+    if (dynamics->ncone() > 0) throw std::invalid_argument("rigid contacts need a floating base");
+    return;
+  }
   auto take = [this](const int start, const int size) {
     const int at = columns_.size();
     for (int i = 0; i < size; ++i) columns_.push_back(start + i);
@@ -80,6 +85,13 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std
   column_chain_ = columns_.size();
   for (const int start : {nxi_, q, q + nv_})
     for (const auto& joint : mount.joints()) take(start + joint.v, 1);
+  if (dynamics->ncone() == 0) return;
+  std::vector<int> place(p + layout.size, -1);
+  for (std::size_t i = 0; i < columns_.size(); ++i) place[columns_[i]] = i;
+  auto find = [&](const int z) { return place[z] >= 0 ? place[z] : take(z, 1); };
+  for (int z = 0; z < p; ++z) column_cone_.push_back(find(z));
+  for (std::size_t f = 0; layout.height >= 0 && f < dynamics->nfeet(); ++f) column_cone_.push_back(find(p + layout.height + f));
+  if (layout.friction >= 0) column_cone_.push_back(find(p + layout.friction));
 }
 
 bool ActionMeasurement::setParameters(Data& d, const ConstRef& x) const {
@@ -102,7 +114,8 @@ void ActionMeasurement::solveDynamics(Data& d, const ConstRef& x, const ConstRef
   d.force << input->base_wrench, input->torque;
   d.force += u.head(nv_);
   const bool guessed = std::exchange(d.has_guess, false);
-  const bool moved = setParameters(d, x) || dyn.law_now.kappa != dynamics->options.law.kappa;
+  bool moved = setParameters(d, x) || dyn.law_now.kappa != dynamics->options.law.kappa;
+  moved |= dynamics->setStance(dyn, input->stance);
   if (d.solved && !moved && dyn.q == q && dyn.v == v && dyn.force == d.force && dyn.xi == xi) return;
   // the best start is a prediction, then the last solution of the same node; after a failure or for another node it is the velocity
   if (guessed)
@@ -123,6 +136,7 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   const auto nq = dynamics->nq();
   if (inverse) {
     setParameters(d, x);
+    dynamics->setStance(d.dynamics, input->stance);
     d.force << input->base_wrench, input->torque;
     dynamics->prepare(d.dynamics, x.head(nq), x.segment(nq, nv_), d.force, u.tail(nxi_));
     dynamics->residual(d.dynamics, u.head(nv_));
@@ -137,6 +151,7 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   d.xnext.segment(nq, nv_) = d.dynamics.vplus;
   d.xnext.tail(np) = x.tail(np);
   stateResidual(d, x);
+  coneResidual(d);
   accelerometer(d, x);
   d.cost = 0.5 * d.r.squaredNorm();
 }
@@ -144,10 +159,34 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
 void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) {
   auto& d = static_cast<Data&>(*data);
   d.r.head(nv_ + nxi_).setZero();
-  d.r.tail<3>().setZero();
+  d.r.tail(nr_ - row_cone_).setZero();
   stateResidual(d, x);
   d.xnext = x;
   d.cost = 0.5 * d.r.squaredNorm();
+}
+
+void ActionMeasurement::coneResidual(Data& d) const {
+  const auto n = dynamics->ncone();
+  if (n == 0) return;
+  dynamics->cone(d.dynamics);
+  d.r.segment(row_cone_, n) = input->weight_cone / dt * d.dynamics.cone.h.cwiseMax(0.0);
+}
+
+void ActionMeasurement::coneJacobian(Data& d) const {
+  const auto n = dynamics->ncone();
+  if (n == 0) return;
+  const auto& cone = d.dynamics.cone;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(cone.h[i] > 0.0)) continue;
+    auto row = d.S.row(row_cone_ - row_gyro_ + i);
+    auto column = column_cone_.begin();
+    auto put = [&](const auto& by) {
+      for (Eigen::Index k = 0; k < by.size(); ++k) row[*column++] = input->weight_cone / dt * by[k];
+    };
+    put(cone.by.xi.row(i)), put(cone.by.next.row(i)), put(cone.by.q.row(i)), put(cone.by.v.row(i));
+    if (layout.height >= 0) put(cone.by.height.row(i));
+    if (layout.friction >= 0) row[*column] = input->weight_cone / dt * d.dynamics.friction * cone.by.friction[i];
+  }
 }
 
 /// G = dg/dz, z = (xi, v+, q, v, p)
@@ -178,6 +217,7 @@ void ActionMeasurement::linearize(const std::shared_ptr<DataAbstract>& data, con
     d.T = dt * J;
   }
   sensorJacobian(d, x);
+  coneJacobian(d);
   accelerometerJacobian(d, x);
 }
 
@@ -218,6 +258,18 @@ void ActionMeasurement::makeResidualJacobians(Data& d) const {
   if (!dynamics->floating_base) return;
   for (std::size_t i = kPosition; i < columns_.size(); ++i)
     if (columns_[i] >= static_cast<int>(nu_)) d.Rx.col(columns_[i] - nu_).tail(d.S.rows()) = d.S.col(i);
+  if (const auto n = dynamics->ncone()) {
+    const auto rows = row_cone_ - row_gyro_;
+    for (int z = 0; z < static_cast<int>(nu_); ++z) {
+      const auto column = d.S.col(column_cone_[z]).segment(rows, n);
+      if (z < nxi_) {
+        d.Ru.col(nv_ + z).segment(row_cone_, n) += column;
+        continue;
+      }
+      d.Rx.middleRows(row_cone_, n).noalias() += column * d.D.row(z - nxi_).head(nx);
+      d.Ru.middleRows(row_cone_, n).noalias() += column * d.D.row(z - nxi_).tail(nu_);
+    }
+  }
   const auto by_next = d.S.bottomLeftCorner<3, 6>();
   d.Rx.bottomRows<3>().noalias() += by_next * d.D.topLeftCorner(6, nx);
   d.Ru.bottomRows<3>().noalias() += by_next * d.D.topRightCorner(6, nu_);
@@ -273,9 +325,10 @@ void ActionMeasurement::assembleSparse(Data& d, const bool terminal) const {
   d.Lxx.diagonal().segment(nv_ - nj_, nj_) += wp.cwiseAbs2();
   d.Lxx.diagonal().segment(2 * nv_ - nj_, nj_) += wv.cwiseAbs2();
   if (terminal) return;
-  const auto Ax = d.Rx.bottomRows<3>();
-  const auto Au = d.Ru.bottomRows<3>();
-  d.Lu.noalias() = Au.transpose() * d.r.tail<3>();
+  const auto by_control = nr_ - row_cone_;
+  const auto Ax = d.Rx.bottomRows(by_control);
+  const auto Au = d.Ru.bottomRows(by_control);
+  d.Lu.noalias() = Au.transpose() * d.r.tail(by_control);
   d.Lxu.noalias() = Ax.transpose() * Au;
   d.Luu.noalias() = Au.transpose() * Au;
   d.Lu.tail(nxi_) += input->weight_xi.cwiseProduct(d.r.segment(nv_, nxi_));

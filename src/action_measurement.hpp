@@ -55,7 +55,9 @@ struct NodeInput {
 /// Running node of the window: contact dynamics and the residuals of the sensors.
 ///
 ///     forward:  u = (w, xi), v+ from the contact Newton;   inverse:  u = (v+, xi), w = g(v+)/dt is a residual
-///     r = [w, xi | encoder, rate, gyro, tilt, poses at x | accelerometer at (x, v+)], each divided by its standard deviation
+///     r = [w, xi | encoder, rate, gyro, tilt, poses at x | wrench cone, accelerometer at (x, v+)], each divided by its standard deviation
+///
+/// The wrench cone is a penalty on impulses outside of it, where the dynamics have such rows (rigid contacts).
 ///
 /// Time meaning: v_k is the mean velocity over the step that ends at node k; rates and gyro are means over it, torque and specific
 /// force are triangular means centred at the node, as is the contact force lambda_k/dt.
@@ -119,6 +121,8 @@ class ActionMeasurement : public ActionSecondOrder {
 
  private:
   bool setParameters(Data& d, const ConstRef& x) const;
+  void coneResidual(Data& d) const;
+  void coneJacobian(Data& d) const;
   void solveDynamics(Data& d, const ConstRef& x, const ConstRef& u) const;
   void stateResidual(Data& d, const ConstRef& x) const;
   void sensorJacobian(Data& d, const ConstRef& x) const;
@@ -138,10 +142,11 @@ class ActionMeasurement : public ActionSecondOrder {
   static constexpr int kPoseRows = 6 * NodeInput::kPoses;
   static constexpr int kNext = 0, kPosition = 6, kVelocity = 12;  // columns of the base's v+, q, v in the dense rows
 
-  std::size_t row_encoder_, row_rate_, row_gyro_, row_tilt_, row_pose_, row_accelerometer_;
+  std::size_t row_encoder_, row_rate_, row_gyro_, row_tilt_, row_pose_, row_cone_, row_accelerometer_;
   std::vector<int> columns_;                               ///< variables of z that the dense rows touch
   int column_gyro_, column_accelerometer_, column_mocap_;  ///< where the parameters lie among them; -1: nowhere
   int column_chain_;                                       ///< and v+, q, v of the joints between base and IMU
+  std::vector<int> column_cone_;                           ///< and what the wrench cone depends on: (xi, v+, q, v, heights, friction)
 };
 
 }  // namespace prime

@@ -293,6 +293,7 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("nfeet", &ContactDynamics::nfeet)
       .add_property("nxi", &ContactDynamics::nxi)
       .add_property("ntheta", &ContactDynamics::ntheta)
+      .add_property("ncone", &ContactDynamics::ncone)
       .add_property(
           "kappa", +[](const ContactDynamics& d) { return d.options.law.kappa; },
           +[](ContactDynamics& d, const double kappa) { d.options.law.kappa = kappa; },
@@ -341,6 +342,11 @@ BOOST_PYTHON_MODULE(_core) {
       .add_property("weight_position", byValue(&NodeInput::weight_position), bp::make_setter(&NodeInput::weight_position))
       .add_property("weight_velocity", byValue(&NodeInput::weight_velocity), bp::make_setter(&NodeInput::weight_velocity))
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
+      .def_readwrite("weight_cone", &NodeInput::weight_cone)
+      .add_property(
+          "stance", +[](const NodeInput& i) { return toList(i.stance); },
+          +[](NodeInput& i, const bp::list& stance) { i.stance = toVector<Stance>(stance); },
+          "Contact flags of the step that follows, one per foot (rigid contacts).")
       .def_readwrite("weight_gyro", &NodeInput::weight_gyro)
       .add_property("weight_accelerometer", byValue(&NodeInput::weight_accelerometer), bp::make_setter(&NodeInput::weight_accelerometer))
       .def_readwrite("weight_tilt", &NodeInput::weight_tilt)

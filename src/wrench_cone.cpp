@@ -150,16 +150,16 @@ void RigidDynamics::coneDerivatives(Data& d) const {
     d.h_lambda(first, 2) = -d.friction;
     by.friction[first] = -F.z();
     if (foot.surface) surfaceConeDerivatives(d, f);
-    const auto h_lambda = d.h_lambda.block(first, 0, rows, foot.size);
-    // dlambda = -dc/mu_c
+    auto h_lambda = d.h_lambda.block(first, 0, rows, foot.size);
+    h_lambda *= -1.0 / rigid.damping;  // dlambda = -dc/mu_c
     auto chain = [&](MatrixXd& out, const MatrixXd& dc) {
-      out.middleRows(first, rows).noalias() -= h_lambda * dc.middleRows(foot.row, foot.size) / rigid.damping;
+      out.middleRows(first, rows).noalias() += h_lambda * dc.middleRows(foot.row, foot.size);
     };
     chain(by.next, d.Jc);
     chain(by.q, d.c_q);
     chain(by.v, d.c_v);
     chain(by.height, d.c_height);
-    by.xi.block(first, foot.row, rows, foot.size) = -h_lambda / rigid.damping;
+    by.xi.block(first, foot.row, rows, foot.size) = h_lambda;
   }
 }
 

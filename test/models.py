@@ -49,8 +49,8 @@ def robot(name: str) -> Robot:
 
 
 @lru_cache(maxsize=None)
-def problem(name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, manifold: str = "log_cholesky") -> Problem:
-    return Problem(robot(name), config(name, form=form, cone=cone, manifold=manifold), mocap)
+def problem(name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, **estimator: str) -> Problem:
+    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), mocap)
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,9 @@ def laid_on_its_side(robot: Robot, standing: np.ndarray):
     return path
 
 
-def estimates_of(name: str, motion, share=on_its_feet) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
-    """(time, true configuration, estimate) of all nodes."""
-    config = Config.load(name)
+def estimates_of(name: str, motion, share=on_its_feet, **options: str) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
+    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`."""
+    config = Config.load(name).updated({"estimator": options})
     robot = Robot(config.robot)
     path = motion(robot, standing_pose(robot, POSTURES[name]))
     estimator, out = Estimator(robot, config, mocap=False), []

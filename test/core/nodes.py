@@ -12,16 +12,12 @@ from models import problem, random_point
 from reference.node import Pose
 
 from prime_estimation import _core
-from prime_estimation.problem import Problem, _contact_point, _dynamics_options
+from prime_estimation.problem import Problem, contact_dynamics
 
 
 def exact_dynamics(problem: Problem, tolerance: float = 1e-12) -> "_core.ContactDynamics":
     """The dynamics of a problem, solved to round-off: what differences of solutions need."""
-    robot, options = problem.robot, _dynamics_options(problem.config)
-    options.tolerance = tolerance
-    links = [robot.link_joint(link) for link in robot.estimated_links]
-    contacts = [_contact_point(robot, c) for c in robot.contacts]
-    return _core.ContactDynamics(robot.model, contacts, links, robot.joint_damping, robot.joint_friction, problem.floating, options)
+    return contact_dynamics(problem.robot, problem.config, tolerance)
 
 
 @dataclass
@@ -42,10 +38,10 @@ class Node:
         return data
 
 
-def random_node(name: str, form: str, cone: str, situation: str, seed: int) -> Node:
-    """All sensors present, weights between 0.5 and 2, so that every row of the residual counts alike."""
+def random_node(name: str, form: str, cone: str, situation: str, seed: int, contact_model: str = "smoothed") -> Node:
+    """All sensors present, weights between 0.5 and 2, so that every row of the residual counts alike; random flags of rigid contacts."""
     rng = np.random.default_rng(seed)
-    of = problem(name, form, cone)
+    of = problem(name, form, cone, contact_model=contact_model)
     p = random_point(of, rng, situation)
     x = np.concatenate([p.q, p.v, np.zeros(of.np)])
     shift = of.nq - of.nv
@@ -70,6 +66,9 @@ def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray
     given.velocity, given.torque = rng.normal(size=of.nj), rng.normal(size=of.nj)
     given.weight_position, given.weight_velocity = weights(of.nj), weights(of.nj)
     given.weight_force, given.weight_xi = weights(of.nv), weights(of.dynamics.nxi)
+    if of.dynamics.ncone:
+        given.weight_cone = 0.1
+        given.stance = [(_core.Stance.landing, _core.Stance.closed, _core.Stance.open)[i % 3] for i in range(of.dynamics.nfeet)]
     if not of.floating:
         return []
     given.base_wrench = 5.0 * rng.normal(size=6)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import shutil
@@ -33,13 +34,13 @@ def count() -> dict:
 
     out = {}
     for robot in ("go2", "g1"):
-        for form in ("forward", "inverse"):
-            node = random_node(robot, form, "coulomb", "stance", 0)
-            other = random_node(robot, form, "coulomb", "stance", 1)
+        for form, contacts in itertools.product(("forward", "inverse"), ("smoothed", "rigid")):
+            node = random_node(robot, form, "coulomb", "stance", 0, contacts)
+            other = random_node(robot, form, "coulomb", "stance", 1, contacts)
             data = node.calc(node.x, node.u)
             node.calc(other.x, other.u, data)
             x, u, model = node.x, node.u, node.model
-            out[f"{robot} {form}"] = {
+            out[f"{robot} {form} {contacts}"] = {
                 "calc": allocations("calc", model.calc, data, x, u),
                 "calcDiff": allocations("calcDiff", model.calcDiff, data, x, u),
                 "terminal calc": allocations("calc", model.calc, data, x),

@@ -130,10 +130,44 @@ def test_third_pose_is_refused():
         node.model.input.set_pose(2, 0.0, np.zeros(3), np.eye(3), 1.0, 1.0)
 
 
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_rigid_contacts(name, form):
+    """Landing, standing and open feet: derivatives of dynamics, residuals with the wrench cone, and contact forces; sparse assembly."""
+    node = random_node(name, form, "coulomb", "stance", 3, "rigid")
+    state, data = node.problem.state, node.calc(node.x, node.u)
+    x_next, trial = np.array(data.xnext), node.calc(node.x, node.u)
+
+    def at(dx, du):
+        node.calc(state.integrate(node.x, dx), node.u + du, trial)
+        force = node.model.contact_forces(trial)[0]
+        return np.concatenate([state.diff(x_next, np.array(trial.xnext)), trial.r, _by_foot(node.problem, force)])
+
+    ndx, nu, nr = node.problem.ndx, node.problem.nu, len(data.r)
+    by_x, by_u = jacobian(lambda dx: at(dx, np.zeros(nu)), ndx), jacobian(lambda du: at(np.zeros(ndx), du), nu)
+    _, force_x, force_u = node.model.contact_forces(data)
+    pairs = {"Fx": (data.Fx, by_x[:ndx]), "Fu": (data.Fu, by_u[:ndx])}
+    pairs["force"] = np.hstack([_by_foot(node.problem, force_x), _by_foot(node.problem, force_u)]), np.hstack([by_x, by_u])[ndx + nr :]
+    blocks = _residual_blocks(node.problem)
+    for rows, block in blocks.items():
+        pairs[rows] = np.hstack([data.Rx[block], data.Ru[block]]), np.hstack([by_x, by_u])[ndx : ndx + nr][block]
+    assert data.r[blocks["wrench cone"]].any()
+    errors = {name: relative_error(value, expected, 1e-6) for name, (value, expected) in pairs.items()}
+    assert max(errors.values()) < 1e-5, errors
+    for value, expected in [(data.Lx, data.Rx.T @ data.r), (data.Luu, data.Ru.T @ data.Ru), (data.Lxu, data.Rx.T @ data.Ru)]:
+        assert relative_error(value, expected) < 1e-12
+
+
+def _by_foot(problem, forces):
+    """Sum over the contacts of each foot: how they share it also turns with the foot, which their Jacobian leaves out."""
+    robot = problem.robot
+    return np.concatenate([sum(forces[3 * i : 3 * i + 3] for i, c in enumerate(robot.contacts) if c.foot == f) for f in robot.feet])
+
+
 def _residual_blocks(problem) -> dict:
     nj = problem.nj
     sizes = {"force": problem.nv, "xi": problem.dynamics.nxi, "encoder": nj, "rate": nj}
-    sizes |= {"gyro": 3, "tilt": 3, "poses": 12, "accelerometer": 3}
+    sizes |= {"gyro": 3, "tilt": 3, "poses": 12, "wrench cone": problem.dynamics.ncone, "accelerometer": 3}
     ends = np.cumsum(list(sizes.values()))
     return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends) if size}
 

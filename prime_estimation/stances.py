@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Contact flags as the rigid model takes them: open, closed or landing, per foot and node."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from . import _core
+from .contact import ContactFlags
+from .robot import Robot
+from .types import Measurement
+
+CONTRADICTED = "contacts: the flags contradict the forces, or the motion of the feet"
+FORCE, MOTION = 5.0, 10.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
+REMEMBERED = 100_000  # nodes: a start batch, and a long recording, is gone through more than once
+
+
+class Stances:
+    """Contact flags of consecutive measurements, each computed once.
+
+    A foot lands in the step at whose beginning its flag rises: the impulse map takes its velocity, with the forces of the step.
+    """
+
+    def __init__(self, robot: Robot):
+        self._flags = ContactFlags(robot)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._flags.reset()
+        self._known: OrderedDict[int, list] = OrderedDict()
+        self._before = self._flags.flags
+
+    def before(self, m: Measurement) -> list:
+        """Stance of each foot in the step that ends with a measurement; new measurements come in the order of time."""
+        if m.stamp_ns not in self._known:
+            flags = self._flags.update(m)
+            self._known[m.stamp_ns] = [_stance(was, now) for was, now in zip(self._before, flags)]
+            self._before = flags
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return self._known[m.stamp_ns]
+
+
+def contradicted(window) -> bool:
+    """Whether a window with rigid contacts needs forces on the base, or velocities of standing feet, that no model of noise explains."""
+    nv = window.problem.nv
+    force = np.array([data.r[:6] for data in window.data])
+    slack = np.array([u[nv:] * given.nominal_xi for u, given in zip(window.us, window.inputs)])
+    return bool(np.mean(force**2) > FORCE**2 or np.mean(slack**2) > MOTION**2)
+
+
+def _stance(was: bool, now: bool) -> "_core.Stance":
+    if not now:
+        return _core.Stance.open
+    return _core.Stance.closed if was else _core.Stance.landing
