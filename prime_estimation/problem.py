@@ -13,7 +13,7 @@ from .contact import GRAVITY
 from .inertia import from_theta, theta_root, to_theta
 from .mount import Mount
 from .robot import Robot
-from .stances import Stances
+from .stances import Stances, unsupported
 from .types import Measurement, PoseSample
 
 CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
@@ -139,17 +139,20 @@ class Problem:
                 node.ground_depth = OUT_OF_REACH
         base = [base_factor * noise.base_force] * 3 + [base_factor * noise.base_moment] * 3 if self.floating else []
         if self.carried and m is not None and m.stamp_ns >= self.carried_since_ns:
-            weight = GRAVITY * self.robot.total_mass
-            base = [weight] * 3 + [CARRIED_ARM * weight] * 3
-            joint[:] = noise.joint_unmeasured  # what holds it may hold it anywhere
+            base, joint = self._carried_force()
         node.nominal_force = node.weight_force = 1.0 / np.concatenate([base, joint])
         node.nominal_xi = node.weight_xi = self._weight_xi / contact_factor
-        self._set_stance(node, m)
         if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
             node.accelerometer = m.accelerometer
             sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
             missed = noise.accelerometer_sampling * np.broadcast_to(m.accelerometer_change, 3)
             node.weight_accelerometer = 1.0 / np.sqrt(sampled**2 + noise.accelerometer_model**2 + missed**2)
+        self._set_stance(node, m)
+
+    def _carried_force(self) -> tuple[list[float], np.ndarray]:
+        """Std of the force on base [N, Nm] and joints [Nm] of a robot that something else than its feet carries, anywhere."""
+        weight = GRAVITY * self.robot.total_mass
+        return [weight] * 3 + [CARRIED_ARM * weight] * 3, np.full(self.nj, self.config.noise.joint_unmeasured)
 
     def _set_stance(self, node: "_core.NodeInput", m: Measurement | None) -> None:
         """Contact flags of rigid contacts; without them, or where legs are not seen, no foot stands."""
@@ -158,6 +161,8 @@ class Problem:
         node.weight_cone = 1.0 / self.config.noise.wrench_cone
         if m is not None and not node.ground_depth:
             node.stance = self.stances.before(m)
+        if unsupported(node):  # the flags are wrong: the base follows the IMU
+            node.nominal_force = node.weight_force = 1.0 / np.concatenate(self._carried_force())
 
     def expect_touchdown(self, node: "_core.NodeInput", unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step: the law knows no instant inside a node.

@@ -9,12 +9,13 @@ from collections import OrderedDict
 import numpy as np
 
 from . import _core
-from .contact import ContactFlags
+from .contact import FREE_FALL, ContactFlags
+from .leg_odometry import GRAVITY
 from .robot import Robot
 from .types import Measurement
 
 CONTRADICTED = "contacts: the flags contradict the forces, or the motion of the feet"
-FORCE, MOTION = 5.0, 10.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
+FORCE, MOTION = 5.0, 3.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
 REMEMBERED = 100_000  # nodes: a start batch, and a long recording, is gone through more than once
 
 
@@ -45,8 +46,16 @@ class Stances:
         return self._known[m.stamp_ns]
 
 
+def unsupported(given) -> bool:
+    """Whether a node's input says that no foot stands, and its accelerometer that something carries the robot."""
+    felt = float(np.linalg.norm(given.accelerometer)) if np.any(given.weight_accelerometer) else 0.0
+    return felt > FREE_FALL * GRAVITY and all(stance == _core.Stance.open for stance in given.stance)
+
+
 def contradicted(window) -> bool:
-    """Whether a window with rigid contacts needs forces on the base, or velocities of standing feet, that no model of noise explains."""
+    """Whether a window has nodes that nothing carries, or needs base forces or velocities of standing feet that no noise explains."""
+    if any(unsupported(given) for given in window.inputs[:-1]):
+        return True
     nv = window.problem.nv
     force = np.array([data.r[:6] for data in window.data])
     slack = np.array([u[nv:] * given.nominal_xi for u, given in zip(window.us, window.inputs)])
