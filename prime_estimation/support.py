@@ -10,6 +10,7 @@ import numpy as np
 
 from .contact import LegForces
 from .problem import Problem
+from .stances import unsupported
 from .types import Measurement
 from .window import Window
 
@@ -87,5 +88,7 @@ def _is_lost(missing: float, window: Window | None) -> bool:
         return missing > HANGING
     if missing <= LOST:
         return False
+    if window.problem.stances is not None and any(unsupported(given) for given in window.inputs[:-1]):
+        return True  # contact flags and accelerometer say the same as the torques
     base = np.array([data.r[:3] for data in window.data])
     return float(np.sqrt(np.mean(base**2))) > UNEXPLAINED
