@@ -30,6 +30,7 @@ class Tuning:
 
     contact_force_on: float = 0.5  # of the weight per foot
     contact_force_off: float = 0.3
+    accelerometer_model: float = 0.3  # m/s^2, specific force that is not the base's
     accelerometer_shake: float = 0.1  # share of |specific force| - g added to its noise: impacts are undersampled
     slip: float = 0.005  # m/s/sqrt(Hz), walk of a foot in stance
     foot_position: float = 0.003  # m, errors of leg kinematics
@@ -117,7 +118,7 @@ class ContactEkf:
         shake = t.accelerometer_shake * abs(np.linalg.norm(force) - 9.81)
         G = A[:, self.BG]
         Q = (noise.gyro * dt) ** 2 * (G @ G.T)
-        Q[V_, V_] += dt * dt * (noise.accelerometer**2 + noise.accelerometer_model**2 + shake**2) * np.eye(3)
+        Q[V_, V_] += dt * dt * (noise.accelerometer**2 + t.accelerometer_model**2 + shake**2) * np.eye(3)
         for i in range(n):
             Q[self.D[i], self.D[i]] += dt * (self._inflation(i) * t.slip) ** 2 * np.eye(3)
         Q[self.BG, self.BG] += dt * noise.gyro_bias_walk**2 * np.eye(3)

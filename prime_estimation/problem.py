@@ -117,7 +117,8 @@ class Problem:
             node.weight_velocity = np.full(self.nj, np.sqrt(m.velocity_samples) / noise.joint_velocity)
         if m.gyro is not None and self.layout.gyro_bias >= 0:
             node.gyro = m.gyro
-            node.weight_gyro = np.sqrt(m.gyro_samples) / noise.gyro
+            missed = noise.gyro_sampling * np.max(m.gyro_change)
+            node.weight_gyro = 1.0 / np.hypot(noise.gyro / np.sqrt(m.gyro_samples), missed)
         if m.quat_world_imu is not None and self.layout.gyro_bias >= 0:
             node.orientation = pin.Quaternion(m.quat_world_imu).toRotationMatrix()
             node.weight_tilt = 1.0 / noise.imu_tilt

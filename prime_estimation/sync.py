@@ -238,7 +238,8 @@ class Synchronizer:
         if np.isfinite(mean[NOW, 6]):
             fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
         if reach >= self.step_ns:
-            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), accelerometer_ramp=mean[RAMP, 3:6])
+            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), gyro_change=between_samples(rows[:, :3], weights[FLAT]))
+            fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if reach >= 2 * self.step_ns:
             change = between_samples(rows[:, 3:6], weights[TRIANGLE])
             fields.update(accelerometer=mean[TRIANGLE, 3:6], accelerometer_samples=float(samples[TRIANGLE]), accelerometer_change=change)
