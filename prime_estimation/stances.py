@@ -15,7 +15,7 @@ from .robot import Robot
 from .types import Measurement
 
 CONTRADICTED = "contacts: the flags contradict the forces, or the motion of the feet"
-FORCE, MOTION = 5.0, 3.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
+FORCE, MOTION = 3.0, 2.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
 REMEMBERED = 100_000  # nodes: a start batch, and a long recording, is gone through more than once
 
 
@@ -57,7 +57,8 @@ def contradicted(window) -> bool:
     if any(unsupported(given) for given in window.inputs[:-1]):
         return True
     nv = window.problem.nv
-    force = np.array([data.r[:6] for data in window.data])
+    # before outliers lost their weight
+    force = np.array([data.r[:6] / g.weight_force[:6] * g.nominal_force[:6] for data, g in zip(window.data, window.inputs)])
     slack = np.array([u[nv:] * given.nominal_xi for u, given in zip(window.us, window.inputs)])
     return bool(np.mean(force**2) > FORCE**2 or np.mean(slack**2) > MOTION**2)
 
