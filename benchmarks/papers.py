@@ -28,7 +28,6 @@ from recordings import table
 
 from prime_estimation import _core
 from prime_estimation.inertia import inertia_about_com
-from prime_estimation.window import Window
 
 NODES = {"kinova": 50, "quadrotor": 50, "anymal": 30, "talos": 20, "hopper": 100, "borinot": 100}
 ROLLOUTS = ("single", "feasible", "multiple")
@@ -53,13 +52,6 @@ HEAD = """\
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
-def solver_of(window: Window, rollout: str) -> "_core.SolverMultipleShooting":
-    """The window's solver with the rollout and the trust region of these benchmarks."""
-    of, solver = window.problem, window.solver
-    configure(solver, of, rollout)
-    return solver
-
-
 def configure(solver: "_core.SolverMultipleShooting", of, rollout: str) -> None:
     """Rollout, stopping rule, and a trust region for the inertias."""
     solver.rollout, solver.th_stop = getattr(_core.Rollout, rollout), STOP
@@ -77,7 +69,8 @@ def solve(run: Run, guess: list[np.ndarray], rollout: str, iterations: int = ITE
         guess = [problems.at_rest(of, guess[0])] * len(guess)
     window = problems.window(run, guess)
     us = problems.holding(run, guess[0]) if rollout == "single" else window.us
-    solver = solver_of(window, rollout)
+    solver = window.solver
+    configure(solver, of, rollout)
     try:
         stopped = solver.solve([guess[0], *guess], [of.state.diff(window.arrival.reference, guess[0]), *us], iterations)
     except RuntimeError:  # the first rollout, or every Hessian, is beyond numbers
