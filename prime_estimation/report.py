@@ -41,14 +41,12 @@ class Reporter:
         systematic = problem.config.noise.torque_scale * mass
         variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
         base = self._base(window, m, P) if problem.floating else _fixed_base()
-        whitened = np.array(window.data[-1].r[nv - nj : nv])
-        torque = np.array(window.inputs[-2].torque) + whitened / np.array(window.inputs[-2].weight_force)[-nj:]
         return Estimate(
             stamp_ns=window.stamps[-1],
             **base,
             joint_position=self.robot.positions(x[:nq]),
             joint_velocity=x[nq + nv - nj : nq + nv].copy(),
-            joint_torque=torque,
+            joint_torque=window.inputs[-2].torque + window.unexplained(slice(-1, None))[0, nv - nj :],
             contacts_stamp_ns=window.stamps[-2],
             contacts=self._contacts(window, mass, 0.0 if held is None else np.sqrt(variance) / mass),
             bodies=bodies,

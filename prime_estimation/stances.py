@@ -56,10 +56,9 @@ def contradicted(window) -> bool:
     """Whether a window has nodes that nothing carries, or needs base forces or velocities of standing feet that no noise explains."""
     if any(unsupported(given) for given in window.inputs[:-1]):
         return True
-    nv = window.problem.nv
     # before outliers lost their weight
-    force = np.array([data.r[:6] / g.weight_force[:6] * g.nominal_force[:6] for data, g in zip(window.data, window.inputs)])
-    slack = np.array([u[nv:] * given.nominal_xi for u, given in zip(window.us, window.inputs)])
+    force = window.unexplained()[:, :6] * [given.nominal_force[:6] for given in window.inputs[:-1]]
+    slack = np.array([u[window.problem.nv :] * given.nominal_xi for u, given in zip(window.us, window.inputs)])
     return bool(np.mean(force**2) > FORCE**2 or np.mean(slack**2) > MOTION**2)
 
 

@@ -109,6 +109,14 @@ class Window:
         present, reference = (self.problem.parameter(x, "theta") for x in (self.xs[0], self.arrival.reference))
         self.arrival.redefine(columns, rows, np.full(n, HELD_STDDEV), present - reference)
 
+    def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
+        """(n, nv) generalized forces w [N, Nm; base axes] that the dynamics need beside the measured torques at the running nodes.
+
+        The first nv rows of a node's residual are w times `weight_force`, the weight that outliers have by now; divided out here.
+        """
+        nv = self.problem.nv
+        return np.array([data.r[:nv] / given.weight_force for data, given in zip(self.data[nodes], self.inputs[:-1][nodes])])
+
     def posterior(self) -> None:
         """Compute the covariances that `head_covariance` and `forces` hand out."""
         self.solver.compute_posterior()

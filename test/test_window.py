@@ -59,6 +59,14 @@ def test_forward_and_inverse_form_have_one_optimum(solved):
     assert abs(differences(forward, inverse.xs)).max() < 1e-6
 
 
+def test_unexplained_forces_are_the_controls_of_the_forward_form(solved):
+    forward, inverse = solved("forward"), solved("inverse")
+    nv, w = forward.problem.nv, forward.unexplained()
+    np.testing.assert_allclose(w, np.array(forward.us)[:, :nv], rtol=1e-9, atol=1e-9)
+    assert abs(inverse.unexplained() - w).max() < 1e-2  # N, Nm
+    np.testing.assert_array_equal(forward.unexplained(slice(-1, None)), w[-1:])
+
+
 def test_forms_have_one_posterior(solved):
     """Eliminating another variable does not change what is known of the head."""
     covariances = []

@@ -21,7 +21,6 @@ from ..robot import Robot
 from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
 from ..window import Window
 from .posterior import SHRUNK, Posterior
-from .residuals import unexplained
 from .solution import Solution
 
 
@@ -31,7 +30,7 @@ def motion(window: Window) -> dict[str, np.ndarray]:
     nq, nv, nj, nc = problem.nq, problem.nv, problem.nj, problem.dynamics.nc
     xs = np.array(window.xs)
     v = xs[:, nq : nq + nv]
-    w = unexplained(window)
+    w = window.unexplained()
     torque = np.array([given.torque for given in window.inputs[:-1]])
     out = {
         "stamp_ns": np.array(window.stamps[:-1]),

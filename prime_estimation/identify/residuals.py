@@ -45,12 +45,6 @@ class Residuals:
         }
 
 
-def unexplained(window: Window) -> np.ndarray:
-    """(n, nv) forces w [N, Nm] that the dynamics need beside the measured torques, at each node."""
-    nv = window.problem.nv
-    return np.array([data.r[:nv] / given.weight_force for data, given in zip(window.data, window.inputs)])
-
-
 def residuals(window: Window) -> Residuals:
     """Residuals of a solved window."""
     whitened = np.array([data.r for data in window.data])
@@ -60,7 +54,7 @@ def residuals(window: Window) -> Residuals:
         active = active[active != 0.0]  # a reading that is absent has the residual zero
         if active.size:
             squares[name] = float(np.mean(active**2))
-    w, nb = unexplained(window), window.problem.nv - window.problem.nj
+    w, nb = window.unexplained(), window.problem.nv - window.problem.nj
     rms = [float(np.sqrt(np.mean(part**2))) if part.size else 0.0 for part in (w[:, : nb // 2], w[:, nb // 2 : nb], w[:, nb:])]
     misfit = float(np.sqrt(np.mean((w * [given.nominal_force for given in window.inputs[:-1]]) ** 2)))
     return Residuals(float(window.solver.cost) / window.size, squares, *rms, misfit)
