@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -40,7 +39,7 @@ class Solution:
         window: all nodes; `window.posterior()` has been called.
         history: one entry per iteration.
         converged: False when it was stopped, or ran out of iterations.
-        seconds: of computing.
+        seconds: of computing, from the measurements on; set by who knows when that began.
     """
 
     window: Window
@@ -66,7 +65,6 @@ def solve(window: Window, progress: Callable[[float], None] = lambda fraction: N
         progress: called with the fraction done.
         stop: asked after every iteration; True leaves the last iterate.
     """
-    began = time.perf_counter()
     result, kappa = Solution(window), window.problem.config.robot.kappa
     for stage, (factor, iterations) in enumerate(((1.0, FIRST_ITERATIONS), (SHARPENING, ITERATIONS))):
         window.problem.dynamics.kappa = min(LARGEST_KAPPA, factor * kappa)
@@ -74,7 +72,6 @@ def solve(window: Window, progress: Callable[[float], None] = lambda fraction: N
         if stop():
             break
     window.posterior()
-    result.seconds = time.perf_counter() - began
     progress(1.0)
     return result
 

@@ -20,8 +20,6 @@ from ..window import Window
 
 FRICTION_VELOCITY = 0.05  # rad/s, smoothing of the dry friction in the dynamics
 TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
-
-
 ZERO = "zero of "  # cause: a joint's
 
 
