@@ -8,8 +8,9 @@ import numpy as np
 import pinocchio as pin
 
 from .errors import ConfigError, RobotError
-from .leg_odometry import GRAVITY, LegOdometry
-from .robot import Robot
+from .leg_odometry import LegOdometry
+from .losses import joint_losses
+from .robot import GRAVITY, Robot
 from .types import Measurement
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
@@ -99,8 +100,7 @@ class LegForces:
     def normal_forces(self, q, v, a, torque, jacobians) -> np.ndarray:
         """(nf,) N at a full state with acceleration; NaN at a leg whose torque is not finite."""
         tau = pin.rnea(self.model, self.data, q, v, a)
-        rate = v[self.offset :]
-        tau[self.offset :] += self.robot.joint_damping * rate + self.robot.joint_friction * rate / np.sqrt(rate**2 + 0.05**2) - torque
+        tau[self.offset :] += joint_losses(self.robot, v[self.offset :]) - torque
         joints = max(len(leg) for leg in self.legs)
         felt, by_wrench = np.zeros((len(self.legs), joints)), np.zeros((len(self.legs), joints, 6))
         for i, (group, J, leg) in enumerate(zip(self.contacts, jacobians, self.legs)):

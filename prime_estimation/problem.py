@@ -9,10 +9,9 @@ import pinocchio as pin
 
 from . import _core
 from .config import Config
-from .contact import GRAVITY
 from .inertia import from_theta, theta_root, to_theta
 from .mount import Mount
-from .robot import Robot
+from .robot import GRAVITY, Robot
 from .stances import Stances, unsupported
 from .types import Measurement, PoseSample
 

@@ -8,9 +8,9 @@ import numpy as np
 import pinocchio as pin
 from scipy.special import ndtr
 
-from .contact import GRAVITY
 from .inertia import com_covariance
 from .problem import Problem
+from .robot import GRAVITY
 from .stances import CONTRADICTED, contradicted
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
 from .watch import Watch

@@ -13,6 +13,8 @@ import pinocchio as pin
 from .config import Config, RobotConfig
 from .errors import RobotError
 
+GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every model
+
 
 class Robot:
     """Pinocchio model of a robot with what its URDF does not say: motors, friction, contact spheres.

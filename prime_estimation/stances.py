@@ -10,8 +10,7 @@ import numpy as np
 
 from . import _core
 from .contact import FREE_FALL, ContactFlags
-from .leg_odometry import GRAVITY
-from .robot import Robot
+from .robot import GRAVITY, Robot
 from .types import Measurement
 
 CONTRADICTED = "contacts: the flags contradict the forces, or the motion of the feet"

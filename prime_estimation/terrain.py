@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .contact import CLEARANCE, GRAVITY, LegForces, Stance
+from .contact import CLEARANCE, LegForces, Stance
 from .problem import Problem
+from .robot import GRAVITY
 from .window import Window
 
 GATE = 0.004  # a foot that touches down within this of the known ground stands on it [m]

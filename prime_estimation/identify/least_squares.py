@@ -17,12 +17,12 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import PrimeError
+from ..losses import joint_losses
 from ..window import Window
 from .posterior import Posterior
 
 LOADED = 5.0  # N, normal force of a foot whose force is unknown; the others have none
 TIE = 1e-4  # weight of the nominal values, in units of the prior's standard deviations
-FRICTION_VELOCITY = 0.05  # rad/s, smoothing of dry friction
 SMALLEST_MASS = 1e-3  # kg, of a link in the semidefinite program
 
 
@@ -77,10 +77,7 @@ def _node_rows(window: Window, k: int, joints: list[int], data: pin.Data) -> np.
     Y = regressor[:, columns]
     nominal = np.concatenate([model.inertias[j].toDynamicParameters() for j in joints])
     known = pin.rnea(model, data, q, v, a) - Y @ nominal  # which has the armature in it
-    rate = v[nv - nj :]
-    known[nv - nj :] += (
-        robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(rate, FRICTION_VELOCITY) - np.array(given.torque)
-    )
+    known[nv - nj :] += joint_losses(robot, v[nv - nj :]) - given.torque
     N = _free_directions(window, k)
     noise = N.T / np.array(given.weight_force)
     root = np.linalg.cholesky(noise @ noise.T)

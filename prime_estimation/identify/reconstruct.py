@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..contact import GRAVITY
 from ..io.bag import BagWriter
 from ..outputs import Outputs
 from ..report import CONTACT_SHARE, SLIP_SPEED
-from ..robot import Robot
+from ..robot import GRAVITY, Robot
 from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
 from ..window import Window
 from .posterior import SHRUNK, Posterior

@@ -13,12 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..losses import dry_friction
 from ..problem import block_diagonal
 from ..robot import Robot
 from ..watch import rows_by_sensor
 from ..window import Window
 
-FRICTION_VELOCITY = 0.05  # rad/s, smoothing of the dry friction in the dynamics
 TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
 ZERO = "zero of "  # cause: a joint's
 
@@ -70,7 +70,7 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
         out[f"torque scale of {name} alone"] = alone
     losses = {
         "armature": robot.model.armature[-nj:] * acceleration,
-        "joint friction": robot.joint_friction * rate / np.hypot(rate, FRICTION_VELOCITY),
+        "joint friction": dry_friction(robot, rate),
         "joint damping": robot.joint_damping * rate,
     }
     out.update({name: -noise.joint_losses * loss for name, loss in losses.items() if np.any(loss)})

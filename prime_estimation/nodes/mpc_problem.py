@@ -8,9 +8,8 @@ import crocoddyl
 import numpy as np
 import pinocchio as pin
 
-from ..contact import GRAVITY
 from ..errors import ConfigError, RobotError
-from ..robot import Robot
+from ..robot import GRAVITY, Robot
 
 STEP = 0.025  # s, between nodes
 NODES = 12

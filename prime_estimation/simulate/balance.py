@@ -16,9 +16,8 @@ import pinocchio as pin
 from scipy.optimize import nnls
 
 from ..errors import RobotError
-from ..robot import Robot
+from ..robot import GRAVITY, Robot
 from .controller import PERIOD
-from .model import GRAVITY
 from .motion import STEP, Command, Gait
 from .posture import contact_jacobian, standing_posture
 from .stepping import GAIN, MARGIN, StepPlan

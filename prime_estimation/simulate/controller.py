@@ -16,8 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import RobotError
-from ..robot import Robot
-from .model import GRAVITY
+from ..robot import GRAVITY, Robot
 from .motion import STEP, Command, Gait
 from .posture import contact_jacobian, standing_posture
 from .world import rotation

@@ -15,9 +15,8 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ConfigError, RobotError
-from ..robot import Robot
+from ..robot import GRAVITY, Robot
 
-GRAVITY = 9.81
 PHYSICS = {  # as written to the run's JSON
     "dt": 0.001,
     "integrator": "semi-implicit Euler, eulerdamp off",

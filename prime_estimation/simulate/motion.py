@@ -10,7 +10,7 @@ from typing import Callable
 import numpy as np
 
 from ..errors import ConfigError
-from .model import GRAVITY
+from ..robot import GRAVITY
 
 
 @dataclass(frozen=True)

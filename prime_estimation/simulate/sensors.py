@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from ..config import NoiseConfig
 from ..errors import ConfigError
-from .model import GRAVITY
+from ..robot import GRAVITY
 from .recording import Recording
 
 RATE = 500.0  # Hz, encoders and IMU

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .model import GRAVITY
+from ..robot import GRAVITY
 from .motion import Command, Gait
 
 GAIN = 2.0  # of the divergent component: how much faster than it diverges it is brought back

@@ -13,6 +13,7 @@ from models import ROBOTS, SITUATIONS, problem, random_point
 from reference.dynamics import ReferenceDynamics
 
 from prime_estimation import _core
+from prime_estimation.losses import joint_losses
 
 
 def step(dynamics, p, guess):
@@ -104,6 +105,19 @@ def test_a_guess_that_is_not_finite_is_replaced():
     p = random_point(model_problem, np.random.default_rng(6), "stance")
     out = step(model_problem.dynamics, p, np.full(len(p.v), np.nan))
     np.testing.assert_allclose(out["v_next"], step(model_problem.dynamics, p, p.v)["v_next"], atol=1e-9)
+
+
+def test_joint_losses_are_those_of_the_dynamics():
+    """At the rate in the middle of the step."""
+    of, rng = problem("go2"), np.random.default_rng(7)
+    robot, options, none = of.robot, _core.DynamicsOptions(), np.zeros(0)
+    p = replace(random_point(of, rng, "stance"), theta=none, xi=none, height=none)
+    after, residuals = p.v + rng.normal(size=of.nv), []
+    for share in (1.0, 0.0):
+        lossy = _core.ContactDynamics(robot.model, [], [], share * robot.joint_damping, share * robot.joint_friction, True, options)
+        residuals.append(lossy.residual(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, after)[6:])
+    expected = options.dt * joint_losses(robot, 0.5 * (p.v + after)[6:])
+    np.testing.assert_allclose(residuals[0] - residuals[1], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_compliance_must_be_positive():

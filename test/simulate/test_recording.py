@@ -8,10 +8,10 @@ import pytest
 
 from prime_estimation.config import ContactConfig, RobotConfig
 from prime_estimation.errors import ConfigError, RobotError
-from prime_estimation.robot import Robot
+from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate
 from prime_estimation.simulate.bag import foot_wrenches
-from prime_estimation.simulate.model import GRAVITY, loaded_model
+from prime_estimation.simulate.model import loaded_model
 
 
 def rigid_body_torque(recording, k):

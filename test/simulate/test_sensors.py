@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from prime_estimation.config import Config, NoiseConfig
 from prime_estimation.errors import ConfigError
-from prime_estimation.simulate.model import GRAVITY
+from prime_estimation.robot import GRAVITY
 from prime_estimation.simulate.sensors import FAULTS, SensorFaults, faults_named, read_sensors, true_imu
 
 QUIET = NoiseConfig(**{k: 0.0 for k in NoiseConfig.__dataclass_fields__})

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Torque that is lost between motors and links, as the dynamics of the core have it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from .robot import Robot
+
+FRICTION_VELOCITY = _core.DynamicsOptions().friction_velocity  # rad/s, smoothing of dry friction
+
+
+def dry_friction(robot: Robot, rate: np.ndarray) -> np.ndarray:
+    """Torque of dry friction [Nm] at joint rates (..., nj) [rad/s]: f rate / sqrt(rate^2 + FRICTION_VELOCITY^2)."""
+    return robot.joint_friction * rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
+
+
+def joint_losses(robot: Robot, rate: np.ndarray) -> np.ndarray:
+    """Torque of damping and dry friction [Nm] at joint rates (..., nj) [rad/s]."""
+    return robot.joint_damping * rate + dry_friction(robot, rate)
