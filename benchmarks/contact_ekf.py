@@ -24,7 +24,7 @@ from prime_estimation.errors import DataError, PrimeError
 from prime_estimation.io.bag import BagReader, BagWriter, find_sensor_topics
 from prime_estimation.io.messages import Inbound
 from prime_estimation.io.outbound import header, odometry
-from prime_estimation.robot import Robot
+from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.types import ImuSample, JointSample, PoseSample, Sample
 
 START_NS = 200_000_000  # of IMU data for the first orientation
@@ -63,7 +63,7 @@ class Runner:
             return False
         joint = self._joints.pop()
         self._joints.clear()
-        still = np.array([0.0, 0.0, 9.81])
+        still = np.array([0.0, 0.0, GRAVITY])
         self.ekf.start(self._first, self.ekf.legs.feet(joint.position, joint.velocity, joint.effort, np.zeros(3), still))
         return True
 

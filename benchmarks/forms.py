@@ -47,7 +47,7 @@ def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list
         config = form_config(robot, form, start_iterations=START_LIMIT)
         problem = Problem(Robot(config.robot), config, mocap)
         ms = measurements(bag, problem.robot, config.estimator.step, mocap=mocap, span=(0.0, end))
-        size = round(config.estimator.start_duration / config.estimator.step)
+        size = config.estimator.start_nodes
         batches = [ms[k : k + size] for k in range(0, len(ms) - size, round(every / config.estimator.step))]
         rows.append({"run": bag.name, "mocap": "yes" if mocap else "no", "form": form, **_start_figures(problem, batches, truth)})
     return rows

@@ -18,9 +18,10 @@ import pinocchio as pin
 from legs import ContactDetector, Feet, Legs
 
 from prime_estimation.config import NoiseConfig
+from prime_estimation.robot import GRAVITY
 from prime_estimation.types import ImuSample, JointSample, PoseSample
 
-GRAVITY = np.array([0.0, 0.0, -9.81])
+DOWN = np.array([0.0, 0.0, -GRAVITY])
 R_, V_, P_ = slice(0, 3), slice(3, 6), slice(6, 9)
 
 
@@ -72,7 +73,7 @@ class ContactEkf:
         self.BG, self.BA, self.OFF = slice(m, m + 3), slice(m + 3, m + 6), slice(m + 6, m + 9)
         self.P = np.zeros((m + 9, m + 9))
         self.contact = np.zeros(n, bool)
-        self.detector = ContactDetector(n, 9.81 * legs.robot.total_mass, tuning.contact_force_on, tuning.contact_force_off)
+        self.detector = ContactDetector(n, GRAVITY * legs.robot.total_mass, tuning.contact_force_on, tuning.contact_force_off)
         self.world = pin.SE3.Identity()  # all corrections so far, as motion of the world
         self.past = deque(maxlen=64)  # (stamp, pose_world_imu without corrections), for motion capture that comes late
         self.stamp_ns, self.imu = None, None
@@ -85,7 +86,7 @@ class ContactEkf:
         self.p = -self.R @ self.legs.placement.inverse().translation
         self.p[2] = -np.min((self.R @ feet.position.T)[2] - self.legs.radius)
         spread = np.std([s.linear_acceleration for s in imu], axis=0).max()
-        tilt = np.hypot(0.02, 0.2 * spread / 9.81)
+        tilt = np.hypot(0.02, 0.2 * spread / GRAVITY)
         stddev = np.zeros(len(self.P))
         stddev[R_], stddev[V_], stddev[P_] = [tilt, tilt, 1e-4], 0.2, 1e-4
         stddev[self.BG], stddev[self.BA], stddev[self.OFF] = self.noise.gyro_bias, self.noise.accelerometer_bias, self.noise.mocap_offset
@@ -100,7 +101,7 @@ class ContactEkf:
             omega = 0.5 * (last.angular_velocity + imu.angular_velocity) - self.gyro_bias
             force = 0.5 * (last.linear_acceleration + imu.linear_acceleration) - self.accelerometer_bias
             self._propagate_covariance(omega, force, dt)
-            acceleration = self.R @ pin.exp3(0.5 * dt * omega) @ force + GRAVITY
+            acceleration = self.R @ pin.exp3(0.5 * dt * omega) @ force + DOWN
             self.p = self.p + dt * self.v + 0.5 * dt * dt * acceleration
             self.v = self.v + dt * acceleration
             self.R = self.R @ pin.exp3(dt * omega)
@@ -109,13 +110,13 @@ class ContactEkf:
     def _propagate_covariance(self, omega, force, dt: float) -> None:
         n, noise, t = len(self.d), self.noise, self.tuning
         A = np.zeros_like(self.P)
-        A[V_, R_] = pin.skew(GRAVITY)
+        A[V_, R_] = pin.skew(DOWN)
         A[P_, V_] = np.eye(3)
         A[R_, self.BG] = A[V_, self.BA] = -self.R
         for block, point in ((V_, self.v), (P_, self.p), *zip(self.D, self.d)):
             A[block, self.BG] = -pin.skew(point) @ self.R
         F = np.eye(len(A)) + dt * A + 0.5 * dt * dt * (A @ A)
-        shake = t.accelerometer_shake * abs(np.linalg.norm(force) - 9.81)
+        shake = t.accelerometer_shake * abs(np.linalg.norm(force) - GRAVITY)
         G = A[:, self.BG]
         Q = (noise.gyro * dt) ** 2 * (G @ G.T)
         Q[V_, V_] += dt * dt * (noise.accelerometer**2 + t.accelerometer_model**2 + shake**2) * np.eye(3)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import sys
 import typing
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -123,6 +124,11 @@ class EstimatorConfig:
     publish_mass_stddev: float = param(0.2, "inertia is valid when data tell its mass better than this", "kg", 1e-3, 100.0, tunable=True)
     terrain_stddev: float = param(0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True)
     terrain_walk: float = param(1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
+
+    @property
+    def start_nodes(self) -> int:
+        """Nodes of the start batch."""
+        return math.ceil(self.start_duration / self.step)
 
 
 @dataclass(frozen=True)

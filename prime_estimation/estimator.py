@@ -74,7 +74,7 @@ class Estimator:
         self.window: Window | None = None
         self._seen: np.ndarray | None = None
         self.prior_parameters: np.ndarray | None = None
-        batch = int(np.ceil(self.config.estimator.start_duration / self.config.estimator.step))
+        batch = self.config.estimator.start_nodes
         self._recent: deque[Measurement] = deque(maxlen=batch)
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._terrain = Terrain(self.problem)

@@ -33,7 +33,7 @@ class Support:
         self.problem = problem
         known = problem.floating and problem.dynamics.nc > 0 and problem.layout.accelerometer_bias >= 0
         self._legs = LegForces(problem.robot) if known else None
-        self._batch = int(np.ceil(problem.config.estimator.start_duration / problem.dt))
+        self._batch = problem.config.estimator.start_nodes
         self.reset()
 
     def reset(self) -> None:
