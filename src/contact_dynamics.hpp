@@ -6,6 +6,7 @@
 #include <pinocchio/multibody/model.hpp>
 
 #include <Eigen/LU>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -208,6 +209,7 @@ class ContactDynamics {
   };
 
   bool newton(Data& data, const Eigen::Ref<const Eigen::VectorXd>& guess, double shortest) const;
+  bool solveConvex(Data& data, std::initializer_list<double> shares) const;
   bool startConvex(Data& data) const;
   bool followCorrection(Data& data) const;
   bool correctPath(Data& data) const;

@@ -60,27 +60,29 @@ bool ContactDynamics::correctPath(Data& data) const {
   return false;
 }
 
-/// Newton on the convex law, then on the corrected one.
-bool ContactDynamics::startConvex(Data& data) const {
+/// Newton on the convex law, along barriers with these shares of the sharpness; v_start is its solution.
+bool ContactDynamics::solveConvex(Data& data, const std::initializer_list<double> shares) const {
   data.law_now.correction = 0.0;
   data.v_start = data.v;
-  const bool convex = newton(data, data.v_start, kAnyStep);
+  bool found = false;
+  for (const double share : shares) {
+    data.law_now.kappa = share * options.law.kappa;
+    found = newton(data, data.v_start, kAnyStep);
+    data.v_start = data.vplus;
+  }
+  return found;
+}
+
+/// Newton on the convex law, then on the corrected one.
+bool ContactDynamics::startConvex(Data& data) const {
+  const bool convex = solveConvex(data, {1.0});
   data.law_now = options.law;
-  data.v_start = data.vplus;
   return convex && newton(data, data.v_start, kAnyStep);
 }
 
 bool ContactDynamics::followCorrection(Data& data) const {
   const Eigen::Index n = nv();
-  data.law_now.correction = 0.0;
-  data.v_start = data.v;
-  bool convex = false;
-  for (const double sharpness : {1e-3, 1e-2, 1e-1, 1.0}) {
-    data.law_now.kappa = sharpness * options.law.kappa;
-    convex = newton(data, data.v_start, kAnyStep);
-    data.v_start = data.vplus;
-  }
-  if (!convex) return false;
+  if (!solveConvex(data, {1e-3, 1e-2, 1e-1, 1.0})) return false;
   data.path_now << data.vplus, 0.0;
   data.path_metric << data.M.diagonal() / data.M(0, 0), 0.01;
   data.path_tangent.setZero();
