@@ -119,7 +119,10 @@ def online(run: Path, bag: Path, config: Config, variant: Variant, mocap: bool, 
 
 # --- the table ----------------------------------------------------------------------------------------------------
 
-WITHOUT = {"mass error [kg]": "mass, no mocap", "velocity [mm/s]": "velocity, no mocap", "drift [%]": "drift, no mocap"}
+WITHOUT = {
+    "mass error [kg]": "mass, no mocap", "velocity [mm/s]": "velocity, no mocap", "drift [%]": "drift, no mocap",
+    "force 40 ms [%]": "force 40 ms, no mocap",
+}  # fmt: skip
 COLUMNS = {
     "run": "", "data": "", "variant": "", "mass error [kg]": "+.3f", "com error [mm]": ".1f", "force 40 ms [%]": ".1f", "F1": ".3f",
     "velocity [mm/s]": ".1f", "drift [%]": ".2f", "mass, no mocap": "+.3f", "velocity, no mocap": ".1f", "drift, no mocap": ".2f",

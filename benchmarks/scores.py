@@ -29,12 +29,22 @@ def online_figures(run: Path, bag: Path, config: Config, mocap: bool, folder: Pa
     return {
         "mass error [kg]": body["mass_error_final_kg"],
         "com error [mm]": 1e3 * body["com_error_final_m"],
-        "force 40 ms [%]": 100 * scores["contacts"]["mean_relative_rmse_40ms"],
-        "F1": scores["contacts"]["mean_contact_f1"],
+        **_loads(scores["contacts"]),
         "velocity [mm/s]": 1e3 * scores["odometry"]["velocity_rmse_mps"],
         "drift [%]": scores["odometry"]["drift_percent"],
         "refused": summary.final.status.refused_steps,
         "restarts": summary.final.status.restarts,
+    }
+
+
+def _loads(contacts: dict) -> dict:
+    """Force error, mean over the feet of absolute and relative RMSE, and F1 of contact."""
+    absolute = [foot["force_rmse_N"] for foot in contacts.values() if isinstance(foot, dict) and "force_rmse_N" in foot]
+    return {
+        "force [N]": sum(absolute) / len(absolute),
+        "force 10 ms [%]": 100 * contacts["mean_relative_rmse"],
+        "force 40 ms [%]": 100 * contacts["mean_relative_rmse_40ms"],
+        "F1": contacts["mean_contact_f1"],
     }
 
 
@@ -83,8 +93,7 @@ def batch_figures(window: Window, bag: Path, end: float) -> dict:
     return {
         "mass error [kg]": float(pi[0] - true[0]),
         "com error [mm]": 1e3 * float(np.linalg.norm(pi[1:4] / pi[0] - true[1:4] / true[0])),
-        "force 40 ms [%]": 100 * loaded["mean_relative_rmse_40ms"],
-        "F1": loaded["mean_contact_f1"],
+        **_loads(loaded),
         "velocity [mm/s]": 1e3 * moving["velocity_rmse_mps"],
         "drift [%]": moving["drift_percent"],
     }

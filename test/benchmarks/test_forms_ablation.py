@@ -84,7 +84,7 @@ def test_a_failure_is_a_row_of_its_own():
     def score(mocap):
         if mocap:
             raise DataError("too\nshort")
-        return {"mass error [kg]": 0.1, "velocity [mm/s]": 2.0, "drift [%]": 3.0}
+        return {"mass error [kg]": 0.1, "velocity [mm/s]": 2.0, "drift [%]": 3.0, "force 40 ms [%]": 4.0}
 
     figures = row("a", "b", VARIANTS[0], score)
     assert figures["error"] == "with mocap: too short" and figures["drift, no mocap"] == 3.0
