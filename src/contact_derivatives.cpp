@@ -57,7 +57,7 @@ void ContactDynamics::addForceGeometry(Data& data, const std::size_t b) const {
   const auto& indices = support[body.contacts[0]];
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Motion S(data.work->pin.J.col(indices[k]));
-    for (const auto i : body.contacts) data.dphi_q(i, indices[k]) = pointVelocity(S.toVector(), data.center[i]).z();
+    for (const auto i : body.contacts) data.dphi_q(i, indices[k]) = pointVelocity(S, data.center[i]).z();
     // the same for all m: (sum dp_i x lambda_i), dp_i = S_k at c_i
     data.moved.col(k) << Vector3d::Zero(), S.linear().cross(wrench.linear()) + moment * S.angular();
     // (S_k x S_m) . f = -S_m . (S_k x* f), moved from the world's origin to the reference

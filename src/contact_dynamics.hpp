@@ -38,6 +38,9 @@ template <class Twist>
 Eigen::Vector3d pointVelocity(const Twist& twist, const Eigen::Vector3d& p) {
   return twist.template head<3>() + Eigen::Vector3d(twist.template tail<3>()).cross(p);
 }
+inline Eigen::Vector3d pointVelocity(const pinocchio::Motion& twist, const Eigen::Vector3d& p) {
+  return twist.linear() + twist.angular().cross(p);
+}
 
 /// What contact flags say of a foot in a step. The smoothed law needs none.
 enum class Stance { Open, Closed, Landing };

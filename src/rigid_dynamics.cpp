@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
+//
+// The step with rigid contacts: constraints of the feet, their impulses, Newton iteration.
 #include "rigid_dynamics.hpp"
 
 #include <pinocchio/algorithm/joint-configuration.hpp>
@@ -14,18 +16,7 @@ namespace prime {
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-using pinocchio::Force;
 using pinocchio::Motion;
-
-namespace {
-
-/// Velocity of the point p of a body with the spatial velocity m (linear at the world's origin, angular).
-Vector3d atPoint(const Motion& m, const Vector3d& p) { return m.linear() + m.angular().cross(p); }
-
-const RigidDynamics::Data& rigidData(const ContactDynamics::Data& data) { return static_cast<const RigidDynamics::Data&>(data); }
-RigidDynamics::Data& rigidData(ContactDynamics::Data& data) { return static_cast<RigidDynamics::Data&>(data); }
-
-}  // namespace
 
 RigidDynamics::RigidDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts_,
                              const std::vector<std::size_t>& links_, const VectorXd& damping, const VectorXd& friction,
@@ -83,7 +74,7 @@ RigidDynamics::Data::Data(const RigidDynamics& d)
 }
 
 bool RigidDynamics::setStance(ContactDynamics::Data& data, const std::vector<Stance>& stance) const {
-  auto& d = rigidData(data);
+  auto& d = static_cast<Data&>(data);
   if (stance.size() != feet_.size()) throw std::invalid_argument("rigid dynamics: one contact flag per foot");
   if (d.stance == stance) return false;
   d.stance = stance;
@@ -110,7 +101,7 @@ void RigidDynamics::motionAlong(Data& d, const Foot& foot, const VectorXd& v, co
 
 /// Points and Jacobians of the contacts, J and b of the feet on the ground.
 void RigidDynamics::contactKinematics(ContactDynamics::Data& data) const {
-  auto& d = rigidData(data);
+  auto& d = static_cast<Data&>(data);
   d.Jc.setZero();
   d.b.setZero();
   for (std::size_t i = 0; i < contacts.size(); ++i) {
@@ -119,7 +110,7 @@ void RigidDynamics::contactKinematics(ContactDynamics::Data& data) const {
     d.point[i] = d.center[i];
     if (options.rolling) d.point[i].z() -= contact.radius;
     d.phi[i] = d.center[i].z() - contact.radius - d.height[contact.foot];
-    for (const auto k : support[i]) d.J.block<3, 1>(3 * i, k) = atPoint(Motion(d.work->pin.J.col(k)), d.point[i]);
+    for (const auto k : support[i]) d.J.block<3, 1>(3 * i, k) = pointVelocity(Motion(d.work->pin.J.col(k)), d.point[i]);
   }
   for (std::size_t f = 0; f < feet_.size(); ++f) constrain(d, f);
 }
@@ -134,7 +125,7 @@ void RigidDynamics::constrain(Data& d, const std::size_t f) const {
   const Vector3d point = d.origin[f] - Vector3d(0.0, 0.0, foot.drop);
   for (const auto k : supportOf(foot)) {
     const Motion S(d.work->pin.J.col(k));
-    d.Jc.block<3, 1>(foot.row, k) = atPoint(S, point);
+    d.Jc.block<3, 1>(foot.row, k) = pointVelocity(S, point);
     if (foot.surface) d.Jc.block<3, 1>(foot.row + 3, k) = S.angular();
   }
   auto b = d.b.segment(foot.row, foot.size);
@@ -142,18 +133,18 @@ void RigidDynamics::constrain(Data& d, const std::size_t f) const {
   if (d.stance[f] == Stance::Landing) return;
   Motion V, A;
   motionAlong(d, foot, d.v, nullptr, V, A);
-  b.head<3>() += h * atPoint(A, point);
+  b.head<3>() += h * pointVelocity(A, point);
   if (foot.surface)
     b.tail<3>() += h * A.angular();
   else  // of a point the classical acceleration vanishes
-    b.head<3>() += h * V.angular().cross(atPoint(V, d.origin[f]));
+    b.head<3>() += h * V.angular().cross(pointVelocity(V, d.origin[f]));
   for (const auto i : foot.contacts) b[2] += rigid.height_share / options.dt * d.phi[i] / foot.contacts.size();
 }
 
 /// lambda = -(J v+ + b + xi)/mu_c of the feet on the ground.
 void RigidDynamics::evaluateLaw(ContactDynamics::Data& data, const VectorXd& vplus) const {
   if (!(rigid.damping > 0.0)) throw std::invalid_argument("rigid dynamics: impulses as a function of velocity need damping");
-  auto& d = rigidData(data);
+  auto& d = static_cast<Data&>(data);
   constraint(d, vplus);
   d.lambda = -d.c / rigid.damping;
   spreadWrenches(d);
@@ -195,7 +186,7 @@ double RigidDynamics::balanceBoth(Data& d) const {
 }
 
 void RigidDynamics::solve(ContactDynamics::Data& data, const Eigen::Ref<const VectorXd>& guess) const {
-  auto& d = rigidData(data);
+  auto& d = static_cast<Data&>(data);
   auto merit = [&d]() { return d.g.cwiseProduct(d.root_scale).squaredNorm() + d.c.squaredNorm(); };
   d.vplus = guess.allFinite() ? VectorXd::ConstMapType(guess.data(), guess.size()) : VectorXd::ConstMapType(d.v.data(), d.v.size());
   d.lambda.setZero();
@@ -229,113 +220,6 @@ void RigidDynamics::solve(ContactDynamics::Data& data, const Eigen::Ref<const Ve
        << "); redundant contacts need damping; largest speed " << d.v.lpNorm<Eigen::Infinity>() << ", largest force "
        << d.force.lpNorm<Eigen::Infinity>();
   throw std::runtime_error(text.str());
-}
-
-void RigidDynamics::partials(Data& d) const { ContactDynamics::derivatives(d); }
-
-/// The constraint's rows, weighted by what a violation pushes back: dlambda = -(J dv+ + dc)/mu_c.
-void RigidDynamics::derivatives(ContactDynamics::Data& data) const {
-  auto& d = rigidData(data);
-  partials(d);
-  d.MJt = d.Jc.transpose() / rigid.damping;
-  d.A.noalias() += d.MJt * d.Jc;
-  d.g_q.noalias() += d.MJt * d.c_q;
-  d.g_v.noalias() += d.MJt * d.c_v;
-  d.g_height.noalias() += d.MJt * d.c_height;
-  d.g_xi += d.MJt;
-}
-
-void RigidDynamics::sensitivity(Data& d, const MatrixXd& R, const MatrixXd& C, MatrixXd& dv, MatrixXd& dlambda) const {
-  factorize(d);
-  dv = d.mass.solve(R);
-  dlambda = d.delassus.solve(d.Jc * dv - C);
-  dv = d.MJt * dlambda - dv;
-}
-
-void RigidDynamics::contactDerivatives(ContactDynamics::Data& data) const {
-  auto& d = rigidData(data);
-  d.c_q.setZero();
-  d.c_v.setZero();
-  d.c_height.setZero();
-  for (std::size_t f = 0; f < feet_.size(); ++f) {
-    if (d.stance[f] == Stance::Open) continue;
-    addWrenchGeometry(d, f);
-    constraintDerivatives(d, f);
-  }
-  coneDerivatives(d);
-}
-
-/// g_q -= d(J^T)/dq lambda: as addForceGeometry, of a force at a point that moves with the foot, and a moment.
-void RigidDynamics::addWrenchGeometry(Data& d, const std::size_t f) const {
-  const auto& foot = feet_[f];
-  const auto& joint = joint_of_index_;
-  const Vector3d force = d.lambda.segment<3>(foot.row), point = d.origin[f] - Vector3d(0.0, 0.0, foot.drop);
-  Force wrench(force, point.cross(force));
-  if (foot.surface) wrench.angular() += d.lambda.segment<3>(foot.row + 3);
-  for (const auto k : supportOf(foot)) {
-    const Motion S(d.work->pin.J.col(k));
-    const Force moved(Vector3d::Zero(), atPoint(S, d.origin[f]).cross(force)), turned = moved - S.cross(wrench);
-    for (const auto m : supportOf(foot))
-      d.g_q(m, k) -= d.work->pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
-  }
-}
-
-/// c = dt s_a a_point(q, v, (v+ - v)/dt) + J(q) v_share + e_z s_h phi/dt
-void RigidDynamics::constraintDerivatives(Data& d, const std::size_t f) const {
-  const auto& foot = feet_[f];
-  const bool landing = d.stance[f] == Stance::Landing;
-  const double s = rigid.velocity_share, s_a = landing ? 0.0 : accelerationShare();
-  const double s_h = landing ? 0.0 : rigid.height_share / (options.dt * foot.contacts.size());
-  const Vector3d point = d.origin[f] - Vector3d(0.0, 0.0, foot.drop);
-  auto c_q = d.c_q.middleRows(foot.row, foot.size), c_v = d.c_v.middleRows(foot.row, foot.size);
-  c_v = (landing ? rigid.restitution : s - 1.0) * d.Jc.middleRows(foot.row, foot.size);
-  if (!landing) accelerationDerivatives(d, f);
-  d.v_share = (landing ? rigid.restitution : s_a + s - 1.0) * d.v + (1.0 - s_a) * d.vplus;
-  Motion V, A;
-  motionAlong(d, foot, d.v_share, nullptr, V, A);
-  for (const auto k : supportOf(foot)) {
-    const Motion S(d.work->pin.J.col(k)), dV = S.cross(Motion(V - d.before[k]));
-    c_q.col(k).head<3>() += atPoint(dV, point) + V.angular().cross(atPoint(S, d.origin[f]));
-    if (foot.surface) c_q.col(k).tail<3>() += dV.angular();
-    for (const auto i : foot.contacts) c_q(2, k) += s_h * atPoint(S, d.center[i]).z();
-  }
-  d.c_height(foot.row + 2, f) = -s_h * foot.contacts.size();
-}
-
-/// Of dt s_a a_point: a turn of joint k turns all that comes behind it,
-///
-///     dV/dq_k = S_k x (V - V_p),   dA/dq_k = S_k x (A - A_p) - (S_k x V_p) x (V - V_p),   dA/dv_k = V_p x S_k + S_k x (V - V_k)
-///
-/// with V_p, A_p of the parent of joint k and V_k of its own body.
-void RigidDynamics::accelerationDerivatives(Data& d, const std::size_t f) const {
-  const auto& foot = feet_[f];
-  const auto& joint = joint_of_index_;
-  const auto& path = supportOf(foot);
-  const double h = options.dt * accelerationShare();
-  const Vector3d &o = d.origin[f], point = o - Vector3d(0.0, 0.0, foot.drop);
-  auto c_q = d.c_q.middleRows(foot.row, foot.size), c_v = d.c_v.middleRows(foot.row, foot.size);
-  Motion V, A;
-  motionAlong(d, foot, d.v, &d.a, V, A);
-  const Vector3d rate = atPoint(V, o);
-  Motion own = V;
-  for (std::size_t n = path.size(); n-- > 0;) {
-    const auto k = path[n];
-    if (n + 1 < path.size() && joint[path[n + 1]] != joint[k]) own = d.before[path[n + 1]];
-    const Motion S(d.work->pin.J.col(k)), &P = d.before[k], behind = V - P, dV = S.cross(behind);
-    const Motion dA = S.cross(Motion(A - d.before_a[k])) - S.cross(P).cross(behind);
-    const Motion dA_v = P.cross(S) + S.cross(Motion(V - own));
-    const Vector3d dp = atPoint(S, o);
-    c_q.col(k).head<3>() += h * (atPoint(dA, point) + A.angular().cross(dp));
-    c_v.col(k).head<3>() += h * atPoint(dA_v, point);
-    if (foot.surface) {
-      c_q.col(k).tail<3>() += h * dA.angular();
-      c_v.col(k).tail<3>() += h * dA_v.angular();
-      continue;
-    }
-    const Vector3d drate = atPoint(dV, o) + V.angular().cross(dp);
-    c_q.col(k).head<3>() += h * (dV.angular().cross(rate) + V.angular().cross(drate));
-    c_v.col(k).head<3>() += h * (S.angular().cross(rate) + V.angular().cross(dp));
-  }
 }
 
 }  // namespace prime

@@ -4,6 +4,7 @@
 // Wrenches of rigid feet: how their contacts share them, and which of them friction and unilateral contact allow.
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <pinocchio/spatial/skew.hpp>
 #include <stdexcept>
 
 #include "rigid_dynamics.hpp"
@@ -14,17 +15,12 @@ using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+using pinocchio::skew;
 
 namespace {
 
 constexpr double kIdle = 1e-6;    ///< share in the wrench of a contact that would have to pull
 constexpr double kSmooth = 1e-3;  ///< of the norm of the tangential impulse at zero [N s]
-
-Matrix3d cross(const Vector3d& p) {
-  Matrix3d out;
-  out << 0.0, -p.z(), p.y(), p.z(), 0.0, -p.x(), -p.y(), p.x(), 0.0;
-  return out;
-}
 
 }  // namespace
 
@@ -63,7 +59,7 @@ void RigidDynamics::spreadWrench(Data& d, const std::size_t f) const {
   for (std::size_t left = n;; --left) {
     Eigen::Matrix<double, 6, 6> gram = Eigen::Matrix<double, 6, 6>::Zero();
     for (std::size_t i = 0; i < n; ++i) {
-      const Matrix3d l = cross(d.point[foot.contacts[i]] - d.origin[f]);
+      const Matrix3d l = skew(d.point[foot.contacts[i]] - d.origin[f]);
       gram.topLeftCorner<3, 3>().diagonal().array() += share[i];
       gram.bottomLeftCorner<3, 3>() += share[i] * l;
       gram.bottomRightCorner<3, 3>() -= share[i] * l * l;
@@ -73,7 +69,7 @@ void RigidDynamics::spreadWrench(Data& d, const std::size_t f) const {
     std::size_t worst = n;
     double lowest = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
-      const Matrix3d l = cross(d.point[foot.contacts[i]] - d.origin[f]);
+      const Matrix3d l = skew(d.point[foot.contacts[i]] - d.origin[f]);
       auto rows = P.middleRows<3>(3 * i);
       rows = share[i] * (inverse.topRows<3>() - l * inverse.bottomRows<3>());
       const Vector3d impulse = rows * wrench;
