@@ -7,7 +7,9 @@ inertia of none of their bodies is (of Borinot: that of what it holds). The pape
 
 - sensors: encoders and joint rates, torques or wrench of the rotors, gyro, specific force and orientation of the base;
 - hardly anything is known of the inertias beforehand (the paper leaves this term out), and of the first state what `START` says;
-- contacts follow the smoothed law of this package; ground and friction are known.
+- contacts follow the smoothed law of this package; ground and friction are known. Nothing says when a foot is put down, so its velocity
+  may be disturbed in any step as much as the estimator allows where one may be: with a tenth of that a wrong guess of a hop is a local
+  minimum.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ GUESS = (0.01, 0.05, 0.2)  # std of the guess of a state: base [m], angles [rad]
 ENCODER, RATE, TORQUE = 0.001, 0.02, 0.1  # std of the sensors [rad, rad/s, Nm]
 GYRO, SPECIFIC_FORCE, ROTATION = 0.005, 0.1, 0.005  # rad/s, m/s2, rad
 BASE = np.array([0.1, 0.1, 0.1, 0.02, 0.02, 0.02])  # std of the wrench on a floating base [N, Nm]
+CONTACT = {"contact_normal": 0.1, "contact_tangential": 0.05}  # std of the disturbance of a foot's velocity in any step [m/s]
 
 
 def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
@@ -48,7 +51,7 @@ def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
     urdf = str(HERE / machine.urdf) if machine.urdf.endswith(".urdf") else f"example-robot-data:{machine.urdf}"
     settings = {"name": name, "urdf": urdf, "floating_base": machine.floating, "contacts": contacts}
     settings["armature"] = machine.armature or 0.0
-    config = Config().updated({"robot": settings, "estimator": {"manifold": manifold, "step": machine.step}})
+    config = Config().updated({"robot": settings, "estimator": {"manifold": manifold, "step": machine.step}, "noise": CONTACT})
     whole = Robot(config.robot)
     links = [whole.links[whole.model.getJointId(joint)] for joint in machine.unknown] or whole.links[1:]
     robot = Robot(config.updated({"robot": {"estimated_links": links}}).robot)

@@ -32,7 +32,7 @@ from prime_estimation.inertia import inertia_about_com
 NODES = {"kinova": 50, "quadrotor": 50, "anymal": 30, "talos": 20, "hopper": 100, "borinot": 100}
 ROLLOUTS = ("single", "feasible", "multiple")
 FEWER = {"talos": 20}  # guesses are divided by this: one with 333 parameters takes as long as many others
-ITERATIONS, STOP = 200, 1e-3  # the paper's limit; stop when a step promises less than this share of the cost
+ITERATIONS, STOP = 200, 1e-2  # the paper's limit; stop when a step in the whole trust region changes less than this share of the cost
 LARGEST_STEP = 0.5  # of the coordinates of an inertia in an iteration
 SOLVED = 1.1  # largest cost of what counts as a solution, relative to that found from the truth
 # iterations, cost (in units of 0.1) and error (largest) of 100 guesses: mean and standard deviation; single shooting of ANYmal: none solved

@@ -44,6 +44,8 @@ class ArrivalStep {
   void resetRegion() { radius_ = 1.0, damping_ = 0.0; }
   void scaleRegion(const double factor) { radius_ = std::min(1.0, factor * radius_); }
   bool bounded() const { return !extra_.isZero(0.0); }  ///< the last step is the longest that the trust region allows
+  /// Share of the unshrunk trust region that kept the last step short, 1 if that did not.
+  double share() const { return bounded() ? radius_ : 1.0; }
 
   VectorXd largest;  ///< (np) step of each parameter, or infinity; empty: any step
 

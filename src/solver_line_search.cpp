@@ -78,6 +78,14 @@ void SolverMultipleShooting::tighten(const bool again) {
   evaluate(xs_, us_);  // the nodes hold a refused trial point
 }
 
+/// Change of the cost by the step: what closing the gaps costs, every gap by itself, and what is gained beside it. (The sum of the two may
+/// be near zero far from a solution.) The gain is that of the undamped step in the unshrunk trust region, or more: a step may promise
+/// little only because others have been refused. Of a convex model the gain is concave in the radius, so D(1) <= D(r) / r.
+double SolverMultipleShooting::change() const {
+  const double gain = std::max(0.0, closing_.sum - slope_ - 0.5 * curvature_);
+  return (1.0 + damping_) * (gain / arrival_.share() + closing_.size) + gaps_;
+}
+
 bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const std::size_t maxiter, const bool,
                                    const double regularization) {
   start(xs, us, regularization);
@@ -86,10 +94,9 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
     factorize();
     forward();
     ++iter_;
-    const double expected = -(slope_ + 0.5 * curvature_);
-    stop_ = std::abs(expected) + gaps_;
     const bool again = !accepted;
     accepted = lineSearch();
+    stop_ = change();
     if (!accepted) {
       ++refused_;
       tighten(again);
@@ -98,7 +105,8 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
     }
     if (steplength_ == 1.0) arrival_.scaleRegion(2.0);
     if (preg_ > 0.0) preg_ = preg_ * 0.1 < reg_min_ ? 0.0 : preg_ * 0.1;
-    if (stop_ < th_stop_ * (1.0 + std::abs(cost_))) return true;
+    // the search lets the cost rise at times: that is no end
+    if (std::max(stop_, std::abs(dV_)) < th_stop_ * (1.0 + std::abs(cost_))) return true;
   }
   return false;
 }

@@ -155,6 +155,7 @@ bool SolverMultipleShooting::backward() {
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   const auto& terminal = *problem_->get_terminalData();
   damping_ = preg_;
+  closing_ = {};
   values_[T].xx = terminal.Lxx.topLeftCorner(m_, m_);
   values_[T].xp = terminal.Lxx.topRightCorner(m_, np_);
   values_[T].x = terminal.Lx.head(m_);
@@ -163,15 +164,19 @@ bool SolverMultipleShooting::backward() {
   for (std::size_t t = T; t-- > first;) {
     auto& next = values_[t + 1];
     const auto gap = fs_[t + 1].head(m_);  // parameters have none
+    const double slope = next.x.dot(gap);
     next.x.noalias() += next.xx * gap;
+    closing_.add(0.5 * (slope + next.x.dot(gap)));
     common_.p.noalias() += next.xp.transpose() * gap;
     if (!stages_[t]->eliminate(*problem_->get_runningDatas()[t], next, preg_, values_[t], common_)) return false;
   }
   if (has_arrival_) {
     auto& next = values_[1];
     const auto gap = fs_[1].head(m_), gap_p = fs_[1].tail(np_);
+    const double slope = next.x.dot(gap) + common_.p.dot(gap_p);
     next.x.noalias() += next.xx * gap + next.xp * gap_p;
     common_.p.noalias() += next.xp.transpose() * gap + common_.pp.selfadjointView<Eigen::Lower>() * gap_p;
+    closing_.add(0.5 * (slope + next.x.dot(gap) + common_.p.dot(gap_p)));
   }
   return arrival_.eliminate(arrivalData(), values_[first], common_, preg_, method);
 }

@@ -28,7 +28,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
  public:
   explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
 
-  /// At most `maxiter` iterations from (xs, us); true when the expected improvement fell below `th_stop` relative to the cost.
+  /// At most `maxiter` iterations from (xs, us); true when a step changes the cost by less than `th_stop` relative to it.
   bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, std::size_t maxiter, bool is_feasible,
              double regularization) override;
 
@@ -81,10 +81,17 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   void rollTrial(double alpha);
   bool lineSearch();
   void tighten(bool again);
+  double change() const;
   static double sumOfGaps(const std::vector<Eigen::VectorXd>& fs);
   const ArrivalStep::DataAbstract* arrivalData() const;
   template <class F>
   void forEachNode(const F& f);
+
+  /// What closing the gaps costs, g^T f + f^T H f / 2 of the cost-to-go node by node: with its sign, and without.
+  struct Closing {
+    double sum = 0.0, size = 0.0;
+    void add(const double change) { sum += change, size += std::abs(change); }
+  };
 
   int np_, m_;
   bool has_arrival_;
@@ -98,6 +105,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   Merit merit_function_;
   Eigen::VectorXd deviation_;
   double slope_, curvature_, gaps_;
+  Closing closing_;
   double damping_;  ///< of the last backward pass
   std::size_t refused_;
 };

@@ -116,3 +116,20 @@ def test_sphere():
     assert found["stopped"] and abs(found["mass error [g]"]) < 1e-3 and found["com error [mm]"] < 1e-3
     np.testing.assert_allclose(found["moments"], 1.0, rtol=1e-5)
     assert "iterations" not in papers.sphere("schur", bounded=False, noise=0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "rollout"), [("kinova", "single"), ("hopper", "multiple"), ("quadrotor", "feasible")])
+def test_where_it_stops_little_is_left(name, rollout, seed):
+    """However short the trust region has become: as many iterations again lower the cost by less than a hundredth."""
+    run = problems.simulate(name, nodes=papers.NODES[name])
+    guess = problems.random_guess(run, np.random.default_rng(seed))
+    window = problems.window(run, guess)
+    solver, of = window.solver, run.problem
+    papers.configure(solver, of, rollout if rollout != "single" else "feasible")
+    stopped = solver.solve([guess[0], *guess], [of.state.diff(window.arrival.reference, guess[0]), *window.us], papers.ITERATIONS)
+    cost, iterations = solver.cost, solver.iter
+    solver.th_stop = 1e-9
+    solver.solve(solver.states(), solver.controls(), iterations)
+    assert solver.largest_gap < 1e-2
+    assert not stopped or solver.cost > 0.99 * cost

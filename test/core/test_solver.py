@@ -109,6 +109,35 @@ def test_given_state_and_free_parameters(seed, rank):
     assert_same([seen @ solver.posterior(N) @ seen.T], [seen @ P[N] @ seen.T])
 
 
+def test_stops_only_where_a_step_changes_nothing():
+    """Not where closing the gaps costs exactly what the rest of the step gains, and not because the step is damped."""
+    rng, state = np.random.default_rng(6), crocoddyl.StateVector(NS + NP)
+    nodes = linear_nodes(rng, state, N + 1)
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(np.zeros(NS + NP), [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
+    start = random_point(rng, [NS + NP] + [NW] * N)
+    solver.solve(*start, 5)
+    best, optimum = (solver.states(), solver.controls()), solver.cost
+
+    def at(fraction):
+        """Cost of the optimum's states, moved and so left with gaps."""
+        xs = [b + fraction * (a - b) for a, b in zip(start[0], best[0])]
+        solver.solve(xs, best[1], 0)
+        return xs, solver.cost - optimum
+
+    inside, outside = 0.0, 1.0
+    if at(1e-6)[1] > 0.0:  # the optimum is one among states without gaps only: the other way the cost falls
+        start = ([2.0 * b - a for a, b in zip(start[0], best[0])], start[1])
+    for _ in range(60):
+        middle = 0.5 * (inside + outside)
+        inside, outside = (middle, outside) if at(middle)[1] < 0.0 else (inside, middle)
+    xs, _ = at(inside)
+    solver.th_stop = 0.1
+    assert not solver.solve(xs, best[1], 1)
+    assert solver.cost == pytest.approx(optimum) and solver.stop > 0.1 * optimum
+    assert solver.solve(xs, best[1], 2)
+    assert not solver.solve(start[0], start[1], 1, 1e4) and solver.stop > 0.1 * solver.cost
+
+
 @pytest.mark.parametrize("rollout", ROLLOUTS)
 def test_linear_problem_is_solved_by_one_step(rollout):
     """By every rollout, and with the same result as with the parameters in the state."""
