@@ -22,7 +22,7 @@ YES_NO = ["true", "false"]
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The estimator, and on request a bridge to Unitree's lowstate, RViz and rqt."""
+    """The estimator, and on request RViz and rqt."""
     value = LaunchConfiguration
     arguments = [
         DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 import time
 from typing import TYPE_CHECKING
 
 from ..transport.base import Qos
+from .periodic import Periodic
 
 if TYPE_CHECKING:
     from .estimator import EstimatorNode
@@ -21,42 +21,30 @@ _REPEAT = 50  # periods after which the log says the same again
 _DIAGNOSE = 5  # periods between diagnostics
 
 
-class Housekeeping:
+class Housekeeping(Periodic):
     """A thread that looks at the node a few times a second."""
 
     def __init__(self, node: EstimatorNode):
+        super().__init__(_PERIOD_S, "housekeeping")
         self._node = node
         self._diagnose = node.transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
-        self._said, self._since = "", 0
+        self._said, self._since, self._passed = "", 0, 0
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+    def _work(self) -> None:
+        self._passed += 1
+        if time.monotonic() - self._node.latest_at > _PERIOD_S:
+            self._send_standby_status()
+        self._say()
+        if self._passed % _DIAGNOSE == 0:
+            self._node.health.measure()
+            self._send_diagnostics()
 
-    def stop(self) -> None:
-        """End."""
-        self._stopped.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        period = 0
-        while not self._stopped.wait(_PERIOD_S):
-            period += 1
-            if time.monotonic() - self._node.latest_at > _PERIOD_S:
-                self._send_standby_status()
-            self._say(period)
-            if period % _DIAGNOSE == 0:
-                self._node.health.measure()
-                self._send_diagnostics()
-
-    def _say(self, period: int) -> None:
+    def _say(self) -> None:
         health = self._node.health
         trouble = re.sub(r"[0-9.]+", "", f"{health.refusal}{health.failure}{health.troubles() or ''}")  # another number is no news
-        if trouble and (trouble != self._said or period - self._since >= _REPEAT):
+        if trouble and (trouble != self._said or self._passed - self._since >= _REPEAT):
             log.warning("waiting: %s", health.waiting())
-            self._since = period
+            self._since = self._passed
         self._said = trouble
 
     def _send_standby_status(self) -> None:

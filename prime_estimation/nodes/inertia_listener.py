@@ -17,6 +17,7 @@ from ..io.messages import stamp_ns
 from ..io.outbound import inertia_parameters
 from ..robot import Robot
 from ..transport.base import Qos, Transport
+from .periodic import Periodic
 
 log = logging.getLogger("prime.inertia_listener")
 TOPIC, TYPE = "prime/inertial_parameters", "prime_estimation_msgs/msg/InertialParameters"
@@ -90,6 +91,11 @@ class InertiaGate:
                 return f"centre of mass out of bounds: {body.link}"
         return "" if message.bodies else "no bodies"
 
+    def on_freeze(self, request) -> dict:
+        """Answer of a service `~/freeze` (std_srvs/SetBool): hold the inertia that the model has, or follow again."""
+        self.frozen = bool(request.data)
+        return {"success": True, "message": "inertia is frozen" if self.frozen else "inertia follows the estimator"}
+
     def apply(self, model: pin.Model, dt: float) -> bool:
         """Move a model towards the newest accepted message, by what `mass_rate` allows in `dt` [s]; True when it changed.
 
@@ -112,45 +118,28 @@ class InertiaGate:
         return True
 
 
-class InertiaListenerNode:
+class InertiaListenerNode(Periodic):
     """The gate as a node: keeps a robot's model up to date and says what it has applied.
 
     Topics: in `prime/inertial_parameters`, out `~/applied` (std_msgs/UInt64, sequence, latched). Service `~/freeze` (std_srvs/SetBool).
     """
 
     def __init__(self, transport: Transport, robot: Robot, bounds: Bounds = Bounds(), rate: float = 50.0):
+        super().__init__(1.0 / rate, "control")  # stands for the controller's loop, between whose solves the model may change
         self.model, self.gate = robot.model, InertiaGate(robot, bounds)
-        self._period, self._make = 1.0 / rate, transport.make
-        self._said = 0
+        self._make, self._said = transport.make, 0
         self._report = transport.publish("~/applied", "std_msgs/msg/UInt64", Qos.LATCHED)
-        transport.serve("~/freeze", "std_srvs/srv/SetBool", self._freeze)
+        transport.serve("~/freeze", "std_srvs/srv/SetBool", self.gate.on_freeze)
         transport.subscribe(TOPIC, TYPE, self._on_message, Qos.LATCHED)
-        self._stopped = threading.Event()
-        # stands for the controller's loop, between whose solves the model may change
-        self._loop = threading.Thread(target=self._run, name="control", daemon=True)
-
-    def start(self) -> None:
-        """Begin to apply."""
-        self._loop.start()
-
-    def stop(self) -> None:
-        """End."""
-        self._stopped.set()
-        self._loop.join()
 
     def _on_message(self, message, _arrival_ns: int) -> None:
         reason = self.gate.offer(message)
         if reason and reason not in ("not valid", "old"):
             log.warning("refused inertia %d: %s", message.sequence, reason)
 
-    def _freeze(self, request) -> dict:
-        self.gate.frozen = bool(request.data)
-        return {"success": True, "message": "frozen" if self.gate.frozen else "following"}
-
-    def _run(self) -> None:
-        while not self._stopped.wait(self._period):
-            self.gate.apply(self.model, self._period)
-            if self.gate.applied != self._said:
-                self._said = self.gate.applied
-                self._report(self._make("std_msgs/msg/UInt64")(data=self._said))
-                log.info("applied inertia %d: total mass %.3f kg", self._said, pin.computeTotalMass(self.model))
+    def _work(self) -> None:
+        self.gate.apply(self.model, self._period)
+        if self.gate.applied != self._said:
+            self._said = self.gate.applied
+            self._report(self._make("std_msgs/msg/UInt64")(data=self._said))
+            log.info("applied inertia %d: total mass %.3f kg", self._said, pin.computeTotalMass(self.model))

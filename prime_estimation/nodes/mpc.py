@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 
 import numpy as np
@@ -17,12 +16,13 @@ from ..robot import Robot
 from ..transport.base import Qos, Transport
 from .inertia_listener import TOPIC, TYPE, Bounds, InertiaGate
 from .mpc_problem import MpcProblem
+from .periodic import Periodic
 
 log = logging.getLogger("prime.mpc")
 STALE_S = 0.2  # age of odometry after which no torque is commanded
 
 
-class MpcNode:
+class MpcNode(Periodic):
     """Solves at a fixed rate for the newest state; inertia is taken over between two solves.
 
     The posture found with the first complete state, with a level trunk, is the one to keep.
@@ -31,8 +31,9 @@ class MpcNode:
     """
 
     def __init__(self, transport: Transport, robot: Robot, gait: str = "stand", rate: float = 20.0, bounds: Bounds = Bounds()):
+        super().__init__(1.0 / rate, "control")
         self.robot, self.gate = robot, InertiaGate(robot, bounds)
-        self._transport, self._gait, self._period = transport, gait, 1.0 / rate
+        self._transport, self._gait, self._began = transport, gait, time.monotonic()
         self._problem: MpcProblem | None = None
         self._base: tuple[np.ndarray, np.ndarray] | None = None
         self._joints: tuple[np.ndarray, np.ndarray] | None = None
@@ -40,25 +41,10 @@ class MpcNode:
         self._stamp_ns, self._heard_at = 0, float("-inf")
         self._commands = transport.publish("~/joint_commands", "sensor_msgs/msg/JointState", Qos.STATE)
         self._wrenches = transport.publish("~/contact_wrenches", "prime_estimation_msgs/msg/ContactWrenches", Qos.STATE)
-        transport.serve("~/freeze", "std_srvs/srv/SetBool", self._freeze)
+        transport.serve("~/freeze", "std_srvs/srv/SetBool", self.gate.on_freeze)
         transport.subscribe("prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR)
         transport.subscribe("prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR)
         transport.subscribe(TOPIC, TYPE, lambda message, _: self.gate.offer(message), Qos.LATCHED)
-        self._stopped = threading.Event()
-        self._loop = threading.Thread(target=self._run, name="control", daemon=True)
-
-    def start(self) -> None:
-        """Begin to control."""
-        self._loop.start()
-
-    def stop(self) -> None:
-        """End."""
-        self._stopped.set()
-        self._loop.join()
-
-    def _freeze(self, request) -> dict:
-        self.gate.frozen = bool(request.data)
-        return {"success": True, "message": "inertia is frozen" if self.gate.frozen else "inertia follows the estimator"}
 
     def _on_odometry(self, message, _arrival_ns: int) -> None:
         pose, twist = message.pose.pose, message.twist.twist
@@ -74,18 +60,16 @@ class MpcNode:
         order = self._orders[names]
         self._joints = order.pick(message.position), order.pick(message.velocity)
 
-    def _run(self) -> None:
-        began = time.monotonic()
-        while not self._stopped.wait(self._period):
-            self.gate.apply(self.robot.model, self._period)
-            if self._base is None or self._joints is None or time.monotonic() - self._heard_at > STALE_S:
-                continue
-            (base, twist), (position, velocity) = self._base, self._joints
-            q, v = np.concatenate([base, position]), np.concatenate([twist, velocity])
-            if self._problem is None:
-                self._problem = MpcProblem(self.robot, _levelled(q), self._gait)
-                log.info("keeping the present posture, base %.3f m high", q[2])
-            self._publish(self._problem.solve(q, v, time.monotonic() - began), position)
+    def _work(self) -> None:
+        self.gate.apply(self.robot.model, self._period)
+        if self._base is None or self._joints is None or time.monotonic() - self._heard_at > STALE_S:
+            return
+        (base, twist), (position, velocity) = self._base, self._joints
+        q, v = np.concatenate([base, position]), np.concatenate([twist, velocity])
+        if self._problem is None:
+            self._problem = MpcProblem(self.robot, _levelled(q), self._gait)
+            log.info("keeping the present posture, base %.3f m high", q[2])
+        self._publish(self._problem.solve(q, v, time.monotonic() - self._began), position)
 
     def _publish(self, effort: np.ndarray, position: np.ndarray) -> None:
         make = self._transport.make

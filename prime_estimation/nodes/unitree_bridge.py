@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 import logging
-import threading
 
 from ..io.outbound import header
 from ..io.unitree import LowStateReader, family_of
 from ..transport.base import Qos, Transport
+from .periodic import Periodic
 
 log = logging.getLogger("prime.unitree_bridge")
 
 
-class UnitreeBridgeNode:
+class UnitreeBridgeNode(Periodic):
     """Listens to `lowstate` (and `secondary_imu`) and publishes what it means.
 
     Args:
@@ -24,6 +24,7 @@ class UnitreeBridgeNode:
     """
 
     def __init__(self, transport: Transport, robot_name: str, imu_frame: str = "imu"):
+        super().__init__(1.0, "diagnostics")
         family = family_of(robot_name)
         self.reader, self._transport = LowStateReader(family, transport.make, imu_frame), transport
         self._joints = transport.publish("joint_states", "sensor_msgs/msg/JointState", Qos.STATE)
@@ -33,18 +34,7 @@ class UnitreeBridgeNode:
         if family.type.startswith("unitree_hg"):
             self._torso = transport.publish("imu_torso", "sensor_msgs/msg/Imu", Qos.STATE)
             transport.subscribe("secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR)
-        self.messages = 0
-        self._stopped = threading.Event()
-        self._loop = threading.Thread(target=self._run, name="diagnostics", daemon=True)
-
-    def start(self) -> None:
-        """Begin to report."""
-        self._loop.start()
-
-    def stop(self) -> None:
-        """End."""
-        self._stopped.set()
-        self._loop.join()
+        self.messages = self._reported = 0
 
     def _on_lowstate(self, message, arrival_ns: int) -> None:
         self.messages += 1
@@ -57,14 +47,12 @@ class UnitreeBridgeNode:
         # it has no counter: what is known is that it did not come before it was measured
         self._torso(self.reader.imu(state, arrival_ns, "imu_in_torso"))
 
-    def _run(self) -> None:
-        seen = 0
-        while not self._stopped.wait(1.0):
-            rate, seen = self.messages - seen, self.messages
-            if not rate:
-                others = self._transport.topics_of(self.reader.family.type)
-                log.warning("waiting for lowstate (%s); topics of that type: %s", self.reader.family.type, ", ".join(others) or "none")
-            self._report(rate)
+    def _work(self) -> None:
+        rate, self._reported = self.messages - self._reported, self.messages
+        if not rate:
+            others = self._transport.topics_of(self.reader.family.type)
+            log.warning("waiting for lowstate (%s); topics of that type: %s", self.reader.family.type, ", ".join(others) or "none")
+        self._report(rate)
 
     def _report(self, rate: int) -> None:
         make, clock = self._transport.make, self.reader.clock

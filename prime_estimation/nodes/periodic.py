@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A thread that works at a fixed period."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+
+
+class Periodic(ABC):
+    """Waits for `period` seconds and works, again and again, from `start` to `stop`."""
+
+    def __init__(self, period: float, thread: str):
+        self._period = period
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=thread, daemon=True)
+
+    def start(self) -> None:
+        """Begin; once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, when the work in hand is done."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._period):
+            self._work()
+
+    @abstractmethod
+    def _work(self) -> None:
+        """What is done once in a period."""
