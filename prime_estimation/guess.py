@@ -66,23 +66,35 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
         _guess_carried_base(problem, ms, xs, before, [X.rotation for X, _ in imu], gyros, turns)
         return
     R0 = _first_attitude(ms, turns, [X.rotation for X, _ in imu], before)
-    legs = LegForces(problem.robot)
+    weights, heights = _follow_feet(problem, ms, xs, [R0 @ turn for turn in turns], gyros)
+    ground, offset = _ground(problem, weights, heights, _first_position(ms, xs), before)
+    columns, shift = problem.columns("height"), nq - problem.nv
+    for x in xs:
+        x[:3] += offset
+        x[columns.start + shift : columns.stop + shift] = ground + offset[2]
+
+
+def _follow_feet(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], attitudes: list[np.ndarray], gyros: list[np.ndarray]):
+    """Motion of the base over feet that stand, from the origin, written into xs; loads and heights (n, nf) of the feet."""
+    nq, legs = problem.nq, LegForces(problem.robot)
     weights, heights, position = [], [], np.zeros(3)
-    for k, (m, x) in enumerate(zip(ms, xs)):
-        R = R0 @ turns[k]
+    for k, (m, x, R) in enumerate(zip(ms, xs, attitudes)):
         torque = ms[k + 1].torque if k + 1 < len(ms) else None
         load, foot, rate = legs.kinematics(R, x[7:nq], x[nq + 6 : nq + problem.nv], torque)
         weight = load + 1e-3
         # the sole stands still: v + w x r + J dq = 0
         v = -R.T @ np.average(rate + np.cross(R @ gyros[k], foot), axis=0, weights=weight)
         if k > 0:
-            position = position + dt * R @ v
+            position = position + problem.dt * R @ v
         x[:3], x[3:7] = position, pin.Quaternion(R).coeffs()
         x[nq : nq + 6] = np.concatenate([v, gyros[k]])
         weights.append(weight)
         heights.append(position[2] + foot[:, 2])
-    weights, heights = np.array(weights), np.array(heights)
-    offset = _first_position(ms, xs)
+    return np.array(weights), np.array(heights)
+
+
+def _ground(problem: Problem, weights: np.ndarray, heights: np.ndarray, offset: np.ndarray | None, before: np.ndarray | None):
+    """Height of the ground under each foot (nf,), and by how much all is shifted then; `offset`: that of motion capture."""
     ground = np.average(heights, axis=0, weights=weights)
     # a foot that never stood in the batch takes the common height
     common = np.average(heights, weights=weights)
@@ -92,10 +104,7 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
         ground[:] = common
         if before is not None:
             offset += [before[0], before[1], np.mean(problem.parameter(before, "height"))]
-    columns, shift = problem.columns("height"), nq - problem.nv
-    for x in xs:
-        x[:3] += offset
-        x[columns.start + shift : columns.stop + shift] = ground + offset[2]
+    return ground, offset
 
 
 def _guess_carried_base(

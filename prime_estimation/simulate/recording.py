@@ -73,10 +73,7 @@ def simulate(
     """
     robot = Robot.load(robot) if isinstance(robot, str) else robot
     plan = motion(motion_name)
-    if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
-        raise ConfigError(f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}", duration)
-    if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
-        raise ConfigError(f"the payload must come or go within the recording of {duration} s, got {payload.switch} s", payload)
+    _check_times(duration, start, payload)
     world = World(robot, payload, ground, seed)
     biped = len(robot.feet) == 2
     scale = 0.4 if biped else 1.0  # two feet leave little room to sway
@@ -97,6 +94,13 @@ def simulate(
         progress(1.0)
     arrays = {f.name: np.array([getattr(s, f.name) for s in steps]) for f in fields(Step)}
     return Recording(robot, motion_name, seed, payload, ground, world.dt, np.arange(total - lead) * world.dt, loaded=loaded, **arrays)
+
+
+def _check_times(duration: float, start: float, payload: Payload | None) -> None:
+    if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
+        raise ConfigError(f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}", duration)
+    if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
+        raise ConfigError(f"the payload must come or go within the recording of {duration} s, got {payload.switch} s", payload)
 
 
 def _walk(world: World, controller: Controller | BipedController, payload: Payload | None, total: int, lead: int, start: float):
