@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from .errors import DataError
-from .io.bag import LOWSTATE, ROLES, BagReader, describe_topics, find_sensor_topics
+from .io.bag import BagReader
 from .io.messages import Inbound
+from .io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
 from .io.typestore import typestore
 from .io.unitree import FAMILIES, LowStateReader
 from .robot import Robot

@@ -12,7 +12,8 @@ from pathlib import Path
 from ..config import Config
 from ..errors import ConfigError, DataError
 from ..evaluate import evaluate
-from ..io.bag import LOWSTATE, ROLES, BagReader
+from ..io.bag import BagReader
+from ..io.topics import LOWSTATE, ROLES
 from ..io.trajectory import RunFolder
 from ..replay import ReplaySummary, replay
 from ..robot import Robot

@@ -85,7 +85,7 @@ class Inbound:
         self._convert = {"joint_states": self._joints, "joint_commands": self._commands, "imu": self._imu, "mocap": self._pose}
 
     def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:
-        """Sample of a message of the given role (`io.bag.ROLES`); None when it is refused, see `counts`.
+        """Sample of a message of the given role (`io.topics.ROLES`); None when it is refused, see `counts`.
 
         Raises:
             DataError: no joint message so far holds all joints of the robot.

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ConfigError
-from ..io.bag import ROLES, BagReader, find_sensor_topics
+from ..io.bag import BagReader
 from ..io.messages import stamp_ns
+from ..io.topics import ROLES, find_sensor_topics
 from ..transport.base import Qos, Transport
 
 TOPICS = {"joint_states": "joint_states", "joint_commands": "joint_commands", "imu": "imu", "mocap": "mocap/pose"}

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import DataError
-from ..io.bag import ROLES
 from ..io.messages import Inbound
+from ..io.topics import ROLES
 from ..io.unitree import LowStateReader, family_of
 from ..robot import Robot
 from ..transport.base import Qos, Transport

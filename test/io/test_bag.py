@@ -11,7 +11,8 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 
 from prime_estimation.errors import DataError
 from prime_estimation.io import outbound
-from prime_estimation.io.bag import BagReader, BagWriter, Topic, find_sensor_topics
+from prime_estimation.io.bag import BagReader, BagWriter
+from prime_estimation.io.topics import Topic
 from prime_estimation.io.typestore import typestore
 
 START = 1_700_000_000_000_000_000
@@ -232,47 +233,3 @@ def test_missing_topic_names_what_is_there(tmp_path):
     path = write_with_rosbags(tmp_path / "bag", StoragePlugin.MCAP)
     with BagReader(path) as bag, pytest.raises(DataError, match=r"no topic /imu; it has /mocap/pose \(geometry_msgs/PoseStamped, 400\)"):
         bag.messages(["/imu"])
-
-
-# --- topics -------------------------------------------------------------------------------------------------------
-
-JOINT, IMU, POSE = "sensor_msgs/msg/JointState", "sensor_msgs/msg/Imu", "geometry_msgs/msg/PoseStamped"
-
-
-def topics(*names_types: tuple[str, str]) -> dict[str, Topic]:
-    """Topics with ten messages each."""
-    return {name: Topic(name, kind, 10) for name, kind in names_types}
-
-
-def test_topics_are_found_by_type_and_name():
-    bag = topics(
-        ("/joint_states", JOINT), ("/joint_commands", JOINT), ("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT),
-        ("/imu", IMU), ("/camera/imu/raw", IMU), ("/goal_pose", POSE), ("/vrpn_mocap/go2/pose", POSE),
-    )  # fmt: skip
-    expected = {"joint_states": "/joint_states", "joint_commands": "/joint_commands", "imu": "/imu", "mocap": "/vrpn_mocap/go2/pose"}
-    assert find_sensor_topics(bag) == expected
-
-
-def test_truth_and_goals_are_never_sensors():
-    assert find_sensor_topics(topics(("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT), ("/goal_pose", POSE))) == {}
-
-
-def test_namespaced_names_count():
-    bag = topics(("/go2/joint_states", JOINT), ("/go2/other", JOINT), ("/go2/imu/data", IMU))
-    assert find_sensor_topics(bag) == {"joint_states": "/go2/joint_states", "imu": "/go2/imu/data"}
-
-
-def test_ambiguity_is_an_error_that_lists_the_candidates():
-    bag = topics(("/a/imu", IMU), ("/b/imu", IMU))
-    with pytest.raises(DataError, match=r"several topics could be imu: /a/imu \(10\), /b/imu \(10\); choose one with --topic imu=NAME"):
-        find_sensor_topics(bag)
-    assert find_sensor_topics(bag, {"imu": "/b/imu"}) == {"imu": "/b/imu"}
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [({"imu": "/none"}, "no topic /none"), ({"imu": "/j"}, "needs sensor_msgs/msg/Imu"), ({"sonar": "/j"}, "unknown sensor")],
-)
-def test_wrong_choices(given, words):
-    with pytest.raises(DataError, match=words):
-        find_sensor_topics(topics(("/j", JOINT)), given)

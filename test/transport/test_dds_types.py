@@ -9,7 +9,7 @@ pytest.importorskip("cyclonedds")
 
 from messages import random_message  # noqa: E402
 
-from prime_estimation.io.bag import ROLES  # noqa: E402
+from prime_estimation.io.topics import ROLES  # noqa: E402
 from prime_estimation.io.typestore import interface_files, typestore  # noqa: E402
 from prime_estimation.io.unitree import FAMILIES  # noqa: E402
 from prime_estimation.outputs import TOPICS  # noqa: E402
