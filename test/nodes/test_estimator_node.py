@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from messages import random_message
+from waiting import wait
 
 from prime_estimation.config import Config
 from prime_estimation.io.bag import BagReader
@@ -50,12 +51,6 @@ class Graph:
                 time.sleep(0.001)
             time.sleep(pace)
 
-    def wait(self, condition, seconds: float = 10.0) -> bool:
-        end = time.monotonic() + seconds
-        while not condition() and time.monotonic() < end:
-            time.sleep(0.01)
-        return condition()
-
 
 @pytest.fixture
 def graph():
@@ -81,7 +76,7 @@ def messages(go2_payload3):
 def test_everything_is_published(graph, messages):
     g = graph()
     g.play(messages)
-    assert g.wait(lambda: len(g.heard["status"]) > 200)
+    assert wait(lambda: len(g.heard["status"]) > 200)
     odometry, status = g.heard["odometry"], g.heard["status"][-1]
     stamps = np.array([stamp_ns(m.header) for m in odometry])
     assert (np.diff(stamps) > 0).all() and len(stamps) > 800  # at IMU rate, and never back in time
@@ -92,25 +87,25 @@ def test_everything_is_published(graph, messages):
     assert last.valid and last.total_mass == pytest.approx(16.085 + 3.0, abs=0.25)
     assert status.dropped_samples == 0 and "imu" in " ".join(status.sensors)
     assert len(status.normalized_innovations) == len(status.sensors)
-    assert g.wait(lambda: g.heard["/diagnostics"] and any(s.name == "prime: imu" for s in g.heard["/diagnostics"][-1].status))
+    assert wait(lambda: g.heard["/diagnostics"] and any(s.name == "prime: imu" for s in g.heard["/diagnostics"][-1].status))
 
 
 def test_reset_and_freeze(graph, messages):
     g = graph()
     g.play(messages[:2000])
-    assert g.wait(lambda: len(g.heard["status"]) > 20)
+    assert wait(lambda: len(g.heard["status"]) > 20)
     asked = g.me.make("std_srvs/srv/SetBool_Request")(data=True)
     assert g.me.call("/prime/freeze_inertia", asked).success
-    assert g.wait(lambda: g.node.estimator.frozen)
+    assert wait(lambda: g.node.estimator.frozen)
     assert g.me.call("/prime/reset", g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0)).success
-    assert g.wait(lambda: g.node.estimator.window is None)
+    assert wait(lambda: g.node.estimator.window is None)
 
 
 def test_silence_is_explained(graph, caplog):
     g = graph()
     g.me.publish("go2/imu", "sensor_msgs/msg/Imu")
     with caplog.at_level("WARNING", "prime.estimator"):
-        assert g.wait(lambda: len(g.heard["status"]) > 3 and caplog.records)
+        assert wait(lambda: len(g.heard["status"]) > 3 and caplog.records)
     assert any("imu: nothing came in" in s for s in g.heard["status"][-1].sensors)
     line = caplog.records[-1].getMessage()
     assert "expected sensor_msgs/Imu on imu" in line and "/go2/imu" in line
@@ -125,12 +120,12 @@ def test_wrong_robot_is_named(graph, messages):
             message.name = [n.replace("FL_", "left_") for n in message.name]
         foreign.append((role, message))
     g.play(foreign)
-    assert g.wait(lambda: any("FL_hip_joint" in s for m in g.heard["status"] for s in m.sensors))
-    assert g.wait(lambda: g.heard["/diagnostics"] and "FL_hip_joint" in g.heard["/diagnostics"][-1].status[0].message)
+    assert wait(lambda: any("FL_hip_joint" in s for m in g.heard["status"] for s in m.sensors))
+    assert wait(lambda: g.heard["/diagnostics"] and "FL_hip_joint" in g.heard["/diagnostics"][-1].status[0].message)
     assert not g.heard["odometry"]
     # a publisher that is put right is accepted at once
     g.play(messages[400:1600])
-    assert g.wait(lambda: len(g.heard["odometry"]) > 10) and g.node.health.refusal == ""
+    assert wait(lambda: len(g.heard["odometry"]) > 10) and g.node.health.refusal == ""
 
 
 def test_nan_and_jumping_stamps_are_counted_and_survived(graph, messages):
@@ -144,7 +139,7 @@ def test_nan_and_jumping_stamps_are_counted_and_survived(graph, messages):
             message.header.stamp.sec += 2
         spoilt.append((role, message))
     g.play(spoilt)
-    assert g.wait(lambda: len(g.heard["contact_wrenches"]) > 100)
+    assert wait(lambda: len(g.heard["contact_wrenches"]) > 100)
     counts = g.node.counts()
     assert any("NaN" in reason for reason in counts) and counts["joint_jump"] > 0
     assert g.heard["status"][-1].dropped_samples >= 5
@@ -159,7 +154,7 @@ def test_halved_rate_still_works(graph, messages):
         if seen[role] % 2:
             thinned.append((role, message))
     g.play(thinned)
-    assert g.wait(lambda: len(g.heard["contact_wrenches"]) > 100)
+    assert wait(lambda: len(g.heard["contact_wrenches"]) > 100)
     assert g.heard["inertial_parameters"][-1].total_mass == pytest.approx(16.085 + 3.0, abs=0.4)
     assert g.heard["status"][-1].dropped_samples == 0
 
@@ -183,7 +178,7 @@ def test_second_publisher_is_reported(graph, messages):
     g = graph()
     g.me.publish("imu", "sensor_msgs/msg/Imu")
     g.play(messages[:100], pace=0.002)
-    assert g.wait(lambda: any("2 publishers" in s for m in g.heard["status"] for s in m.sensors))
+    assert wait(lambda: any("2 publishers" in s for m in g.heard["status"] for s in m.sensors))
 
 
 def test_dead_imu_degrades(graph, messages):
@@ -192,7 +187,7 @@ def test_dead_imu_degrades(graph, messages):
     g.play(messages[:cut])
     before = len(g.heard["contact_wrenches"])
     g.play([m for m in messages[cut:] if m[0] != "imu"])
-    assert g.wait(lambda: len(g.heard["contact_wrenches"]) > before + 20)
+    assert wait(lambda: len(g.heard["contact_wrenches"]) > before + 20)
     assert any(s.startswith("imu: ") for s in g.heard["status"][-1].sensors)
 
 
@@ -201,8 +196,8 @@ def test_solver_that_falls_behind_catches_up(graph, messages):
     update = g.node.estimator.update
     g.node.estimator.update = lambda m, solve=True: (time.sleep(0.03 if solve else 0.0), update(m, solve))[1]
     g.play(messages, pace=3e-4)
-    assert g.wait(lambda: g.node.solver.pending == 0, 20.0)
-    assert g.wait(lambda: g.heard["status"] and g.heard["status"][-1].overruns > 0)
+    assert wait(lambda: g.node.solver.pending == 0, 20.0)
+    assert wait(lambda: g.heard["status"] and g.heard["status"][-1].overruns > 0)
     assert g.node.solver.dropped == 0
 
 
@@ -218,15 +213,15 @@ def test_failure_of_the_solver_is_said_and_overcome(graph, messages):
 
     g.node.estimator.update = fail_once
     g.play(messages[:100])
-    assert g.wait(lambda: "made up by this test" in g.node.health.failure)
+    assert wait(lambda: "made up by this test" in g.node.health.failure)
     g.play(messages[100:1600])
-    assert g.wait(lambda: len(g.heard["odometry"]) > 10) and g.node.health.failure == ""
+    assert wait(lambda: len(g.heard["odometry"]) > 10) and g.node.health.failure == ""
 
 
 def test_retuned_noise_reaches_the_problem(graph, messages):
     g = graph()
     g.node.retune(g.node.config.updated({"noise": {"gyro": 0.02}}))
-    assert g.wait(lambda: g.node.estimator.problem.config.noise.gyro == 0.02)
+    assert wait(lambda: g.node.estimator.problem.config.noise.gyro == 0.02)
 
 
 def test_lowstate_in_place_of_topics(graph, messages):
@@ -249,7 +244,7 @@ def test_lowstate_in_place_of_topics(graph, messages):
         send(state)
         while g.node.solver.pending:
             time.sleep(0.001)
-    assert g.wait(lambda: len(g.heard["odometry"]) > 10)
+    assert wait(lambda: len(g.heard["odometry"]) > 10)
 
 
 def test_player_restamps_and_paces(go2_payload3):

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from estimates import make_estimate
+from waiting import wait
 
 from prime_estimation.io import outbound
 from prime_estimation.io.typestore import typestore
@@ -110,19 +111,12 @@ def test_listener_reports_what_it_applied(robot):
     send = estimator.publish("~/inertial_parameters", "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)
     node.start()
     send(message(robot, 3))
-    _wait(lambda: heard == [3])
+    assert wait(lambda: heard == [3])
     estimator.call("/inertia_listener/freeze", estimator.make("std_srvs/srv/SetBool_Request")(data=True))
     send(message(robot, 4, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3)))))
     time.sleep(0.05)
     node.stop()
     assert heard == [3] and pin.computeTotalMass(node.model) == pytest.approx(16.085 + 3.0, abs=2e-3)
-
-
-def _wait(condition, seconds: float = 5.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.005)
-    assert condition()
 
 
 # --- MPC ----------------------------------------------------------------------------------------------------------
@@ -193,7 +187,7 @@ def test_mpc_node_commands_torque_for_the_newest_state(robot):
     time.sleep(0.1)
     assert not commands  # nothing is commanded before the state is known
     send_joints(outbound.joint_states(make, estimate, robot.joint_names))
-    _wait(lambda: send_odometry(outbound.odometry(make, estimate, "odom", "base")) or len(commands) > 2, 20.0)
+    assert wait(lambda: send_odometry(outbound.odometry(make, estimate, "odom", "base")) or len(commands) > 2, 20.0)
     node.stop()
     assert commands[0].name == robot.joint_names and np.isfinite(commands[0].effort).all()
     assert sum(c.wrench.force.z for c in wrenches[-1].contacts) == pytest.approx(9.81 * 16.085, rel=0.02)

@@ -3,7 +3,6 @@
 """Player, estimator and inertia listener as three processes over real Cyclone DDS on loopback."""
 
 import os
-import time
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 pytest.importorskip("cyclonedds")
 
 from processes import Observer, node, overloaded, sent  # noqa: E402
+from waiting import wait  # noqa: E402
 
 from prime_estimation.config import Config  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
@@ -33,13 +33,6 @@ def observer(domain):
     observer = Observer(domain)
     yield observer
     observer.close()
-
-
-def wait(condition, seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return condition()
 
 
 @pytest.fixture(scope="module")

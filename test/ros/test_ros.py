@@ -14,6 +14,7 @@ rclpy = pytest.importorskip("rclpy")
 
 from messages import random_message  # noqa: E402
 from processes import Observer, Program, node, overloaded, sent  # noqa: E402
+from waiting import wait  # noqa: E402
 
 from prime_estimation.io.typestore import typestore  # noqa: E402
 from prime_estimation.transport.ros import RosTransport  # noqa: E402
@@ -52,13 +53,6 @@ def executable(name: str, *arguments) -> Program:
     found = [p / "lib" / "prime_estimation" / name for p in prefixes if (p / "lib" / "prime_estimation" / name).is_file()]
     assert found, f"no executable {name} below {prefixes}"
     return Program([sys.executable, found[0], *arguments], dict(os.environ))
-
-
-def wait(condition, seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return condition()
 
 
 def call(tester, kind, name: str, request, seconds: float = 10.0):

@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("cyclonedds")
 
+from waiting import wait  # noqa: E402
+
 from prime_estimation.errors import ConfigError  # noqa: E402
 from prime_estimation.io.typestore import typestore  # noqa: E402
 from prime_estimation.transport.base import Qos  # noqa: E402
@@ -44,25 +46,18 @@ def network(local_domain):
         node.close()
 
 
-def wait_for(condition, seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
-
-
 def test_every_message_of_a_burst_arrives_in_order(network):
     a, b, got = network("a"), network("b"), []
     send = a.publish("joint_states", JOINTS, Qos.STATE)
     b.subscribe("joint_states", JOINTS, lambda m, _: got.append((m.header.stamp.nanosec, m.position.copy())))
     network.spin()
-    assert wait_for(lambda: b.publishers("joint_states") == 1)
+    assert wait(lambda: b.publishers("joint_states") == 1)
     make = a.make
     for k in range(500):
         stamp = make("std_msgs/msg/Header")(stamp=make("builtin_interfaces/msg/Time")(sec=0, nanosec=k), frame_id="")
         send(make(JOINTS)(header=stamp, name=["x"] * 12, position=np.full(12, float(k)), velocity=np.zeros(0), effort=np.zeros(0)))
         time.sleep(0.0005)
-    assert wait_for(lambda: len(got) == 500)
+    assert wait(lambda: len(got) == 500)
     assert [k for k, _ in got] == list(range(500)) and b.lost("joint_states") == 0
     assert all((position == k).all() and position.shape == (12,) for k, position in got)
 
@@ -73,7 +68,7 @@ def test_late_subscriber_gets_the_latched_message(network):
     b = network("b")
     b.subscribe("/a/x", UINT, lambda m, _: got.append(m.data), Qos.LATCHED)
     network.spin()
-    assert wait_for(lambda: got == [7])
+    assert wait(lambda: got == [7])
 
 
 def test_foreign_layout_under_our_type_name_is_not_heard(network):
@@ -89,11 +84,11 @@ def test_foreign_layout_under_our_type_name_is_not_heard(network):
     send = c.publish("joint_states", JOINTS)
     b.subscribe("joint_states", JOINTS, lambda m, _: got.append(m))
     network.spin()
-    assert wait_for(lambda: b.publishers("joint_states") == 1)  # Cyclone compares the layouts of its own kind
+    assert wait(lambda: b.publishers("joint_states") == 1)  # Cyclone compares the layouts of its own kind
     for fill in (0, 255, 7):
         writer.write(foreign(junk=[fill] * 61))
     send(_empty_joints(c.make))
-    assert wait_for(lambda: len(got) == 1)
+    assert wait(lambda: len(got) == 1)
 
 
 def test_undecodable_bytes_are_counted(local_domain):
@@ -119,8 +114,8 @@ def test_two_publishers_are_seen_and_topics_are_found_by_type(network):
     b.publish("x", UINT)
     b.publish("y", UINT)
     c.subscribe("x", UINT, lambda *_: None)
-    assert wait_for(lambda: c.publishers("x") == 2)
-    assert wait_for(lambda: c.topics_of(UINT) == ["/x", "/y"])
+    assert wait(lambda: c.publishers("x") == 2)
+    assert wait(lambda: c.topics_of(UINT) == ["/x", "/y"])
     assert c.topics_of(JOINTS) == []
 
 
@@ -131,10 +126,10 @@ def test_service_answers_with_the_id_of_the_request(network):
     ask = b._publish_raw("rq/a/setRequest", "std_srvs/srv/SetBool_Request", Qos.STATE)
     network.spin()
     identity = bytes(range(16))
-    assert wait_for(lambda: a._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1)
-    assert wait_for(lambda: b._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1)
+    assert wait(lambda: a._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1)
+    assert wait(lambda: b._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1)
     ask(b"\0\1\0\0" + identity + b"\1\0\0\0")
-    assert wait_for(lambda: len(got) == 1)
+    assert wait(lambda: len(got) == 1)
     assert got[0][4:20] == identity
     response = typestore().deserialize_cdr(got[0][:4] + got[0][20:], "std_srvs/srv/SetBool_Response")
     assert response.success is False and response.message == "as asked"
@@ -151,7 +146,7 @@ def test_the_graph_of_ros_shows_node_and_type_hash(network):
 
     b.subscribe("/ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", note, Qos.LATCHED, prefix="")
     network.spin()
-    assert wait_for(lambda: seen.get("prime") == ("/robot1", 1, 1))
+    assert wait(lambda: seen.get("prime") == ("/robot1", 1, 1))
     from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
     from cyclonedds.core import Policy
 
@@ -160,7 +155,7 @@ def test_the_graph_of_ros_shows_node_and_type_hash(network):
         return [e.qos[Policy.Userdata].data for e in found if e.topic_name == "rt/robot1/prime/status"]
 
     expected = f"typehash={typestore().hash_rihs01('prime_estimation_msgs/msg/EstimatorStatus')};".encode()
-    assert wait_for(lambda: user_data() == [expected])
+    assert wait(lambda: user_data() == [expected])
 
 
 def test_simulated_time(network):
@@ -168,9 +163,9 @@ def test_simulated_time(network):
     send = a.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE)
     network.spin()
     assert b.now_ns() == 0 and a.now_ns() > 1e18
-    assert wait_for(lambda: b.publishers("/clock") == 1)
+    assert wait(lambda: b.publishers("/clock") == 1)
     send(a.make("rosgraph_msgs/msg/Clock")(clock=a.make("builtin_interfaces/msg/Time")(sec=3, nanosec=4)))
-    assert wait_for(lambda: b.now_ns() == 3_000_000_004)
+    assert wait(lambda: b.now_ns() == 3_000_000_004)
 
 
 def test_broken_configuration_of_the_user(monkeypatch):
