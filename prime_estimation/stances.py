@@ -9,7 +9,8 @@ from collections import OrderedDict
 import numpy as np
 
 from . import _core
-from .contact import FREE_FALL, ContactFlags
+from .contact import ContactFlags
+from .leg_forces import FREE_FALL
 from .robot import GRAVITY, Robot
 from .types import Measurement
 

@@ -8,7 +8,7 @@ from collections import deque
 
 import numpy as np
 
-from .contact import LegForces
+from .leg_forces import LegForces
 from .problem import Problem
 from .stances import unsupported
 from .types import Measurement

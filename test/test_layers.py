@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 ORDER = """
     types errors
     stream sync io
-    config robot losses inertia leg_odometry contact stances mount
+    config robot losses inertia leg_odometry leg_forces contact stances mount
     problem window guess start terrain payload support weighing watch predict report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz
