@@ -113,11 +113,11 @@ class Problem:
             node.ground_depth = OUT_OF_REACH
         if m.velocity is not None:
             node.velocity = m.velocity
-            node.weight_velocity = np.full(self.nj, np.sqrt(m.velocity_samples) / noise.joint_velocity)
+            missed = noise.joint_velocity_sampling * np.broadcast_to(m.velocity_change, self.nj)
+            node.weight_velocity = 1.0 / np.hypot(noise.joint_velocity / np.sqrt(m.velocity_samples), missed)
         if m.gyro is not None and self.layout.gyro_bias >= 0:
             node.gyro = m.gyro
-            missed = noise.gyro_sampling * np.max(m.gyro_change)
-            node.weight_gyro = 1.0 / np.hypot(noise.gyro / np.sqrt(m.gyro_samples), missed)
+            node.weight_gyro = np.sqrt(m.gyro_samples) / noise.gyro
         if m.quat_world_imu is not None and self.layout.gyro_bias >= 0:
             node.orientation = pin.Quaternion(m.quat_world_imu).toRotationMatrix()
             node.weight_tilt = 1.0 / noise.imu_tilt

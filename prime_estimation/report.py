@@ -64,8 +64,9 @@ class Reporter:
         linear, angular = _velocity_now(problem, window, m)
         twist = P[nv : nv + 6, nv : nv + 6].copy()
         noise = problem.config.noise
-        # what half a step of acceleration adds: its noise, and the vibration that the rigid model does not have
-        twist[:3, :3] += np.eye(3) * (0.5 * problem.dt * noise.accelerometer_model) ** 2
+        # what half a step of acceleration adds: the vibration that the rigid model does not have, and what falls between samples
+        missed = np.hypot(noise.accelerometer_model, noise.accelerometer_sampling * np.max(m.accelerometer_change))
+        twist[:3, :3] += np.eye(3) * (0.5 * problem.dt * missed) ** 2
         if m.gyro_now is not None and problem.mount.rigid:
             twist[3:, 3:] += np.eye(3) * noise.gyro**2
         return dict(

@@ -216,6 +216,7 @@ class Synchronizer:
             fields["position"] = mean[NOW, :nj]
             if reach >= self.step_ns and np.isfinite(mean[FLAT, nj]):
                 fields.update(velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT]))
+                fields["velocity_change"] = between_samples(rows[:, nj : 2 * nj], weights[FLAT])
             if reach >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
                 fields.update(torque=mean[TRIANGLE, 2 * nj :], torque_samples=float(samples[TRIANGLE]))
         if "torque" not in fields and self._command.newest is not None:
@@ -238,7 +239,7 @@ class Synchronizer:
         if np.isfinite(mean[NOW, 6]):
             fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
         if reach >= self.step_ns:
-            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), gyro_change=between_samples(rows[:, :3], weights[FLAT]))
+            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]))
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if reach >= 2 * self.step_ns:
             change = between_samples(rows[:, 3:6], weights[TRIANGLE])

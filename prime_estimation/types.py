@@ -97,7 +97,7 @@ class Measurement:
     gyro_samples: float = 1.0
     torque_samples: float = 1.0
     accelerometer_samples: float = 1.0
-    gyro_change: Array | float = 0.0  # (3,) rad/s, between its samples (`stream.between_samples`)
+    velocity_change: Array | float = 0.0  # (nj,) rad/s, between its samples (`stream.between_samples`)
     accelerometer_change: Array | float = 0.0  # (3,) m/s^2
 
     def __post_init__(self):

@@ -36,6 +36,15 @@ def test_a_jump_between_samples_is_told():
     np.testing.assert_array_equal(change[130], np.zeros(3))
 
 
+def test_so_is_a_jump_of_a_joint_rate():
+    times = range(0, 200, 2)
+    samples = [replace(joint(t), velocity=np.arange(NJ) * (1.0 if t >= 96 else 0.0)) for t in times]
+    nodes = feed(Synchronizer(STEP, NJ), [sample for t, s in zip(times, samples) for sample in (s, imu(t))])
+    change = {round(t): n.velocity_change for t, n in zip(milliseconds(nodes), nodes)}
+    np.testing.assert_allclose(change[100], 0.2 * np.arange(NJ), rtol=0.05)  # one of five intervals
+    np.testing.assert_allclose(change[90] + change[120], np.zeros(NJ), atol=1e-12)
+
+
 def test_linear_signals_with_jitter_and_unequal_clocks():
     rng = np.random.default_rng(1)
     samples = [joint(t) for t in np.sort(np.arange(0, 300, 2.0) + rng.uniform(-0.9, 0.9, 150))]
