@@ -65,29 +65,38 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state, std
   row_pose_ = row_tilt_ + 3;
   row_cone_ = row_pose_ + kPoseRows;
   row_accelerometer_ = row_cone_ + dynamics->ncone();
-  if (!dynamics->floating_base) {
-    if (dynamics->ncone() > 0) throw std::invalid_argument("rigid contacts need a floating base");
-    return;
-  }
-  auto take = [this](const int start, const int size) {
-    const int at = columns_.size();
-    for (int i = 0; i < size; ++i) columns_.push_back(start + i);
-    return at;
-  };
+  if (dynamics->floating_base)
+    takeSensorColumns();
+  else if (dynamics->ncone() > 0)
+    throw std::invalid_argument("rigid contacts need a floating base");
+  if (dynamics->ncone() > 0) takeConeColumns();
+}
+
+int ActionMeasurement::takeColumns(const int start, const int size) {
+  const int at = columns_.size();
+  for (int i = 0; i < size; ++i) columns_.push_back(start + i);
+  return at;
+}
+
+void ActionMeasurement::takeSensorColumns() {
   const int q = nu_, p = q + 2 * nv_;
-  take(nxi_, 6);  // kNext
-  take(q, 6);
-  take(q + nv_, 6);
-  column_gyro_ = layout.gyro_bias >= 0 ? take(p + layout.gyro_bias, 3) : -1;
-  column_accelerometer_ = layout.accelerometer_bias >= 0 ? take(p + layout.accelerometer_bias, 3) : -1;
-  column_mocap_ = layout.mocap >= 0 ? take(p + layout.mocap, 3) : -1;
+  takeColumns(nxi_, 6);  // kNext
+  takeColumns(q, 6);
+  takeColumns(q + nv_, 6);
+  column_gyro_ = layout.gyro_bias >= 0 ? takeColumns(p + layout.gyro_bias, 3) : -1;
+  column_accelerometer_ = layout.accelerometer_bias >= 0 ? takeColumns(p + layout.accelerometer_bias, 3) : -1;
+  column_mocap_ = layout.mocap >= 0 ? takeColumns(p + layout.mocap, 3) : -1;
   column_chain_ = columns_.size();
   for (const int start : {nxi_, q, q + nv_})
-    for (const auto& joint : mount.joints()) take(start + joint.v, 1);
-  if (dynamics->ncone() == 0) return;
+    for (const auto& joint : mount.joints()) takeColumns(start + joint.v, 1);
+}
+
+/// After those of the sensors, which it shares.
+void ActionMeasurement::takeConeColumns() {
+  const int p = nu_ + 2 * nv_;
   std::vector<int> place(p + layout.size, -1);
   for (std::size_t i = 0; i < columns_.size(); ++i) place[columns_[i]] = i;
-  auto find = [&](const int z) { return place[z] >= 0 ? place[z] : take(z, 1); };
+  auto find = [&](const int z) { return place[z] >= 0 ? place[z] : takeColumns(z, 1); };
   for (int z = 0; z < p; ++z) column_cone_.push_back(find(z));
   for (std::size_t f = 0; layout.height >= 0 && f < dynamics->nfeet(); ++f) column_cone_.push_back(find(p + layout.height + f));
   if (layout.friction >= 0) column_cone_.push_back(find(p + layout.friction));

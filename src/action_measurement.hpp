@@ -120,6 +120,9 @@ class ActionMeasurement : public ActionSecondOrder {
   const Eigen::VectorXd nominal;  ///< theta, heights, log friction used where they are no parameters
 
  private:
+  int takeColumns(int start, int size);
+  void takeSensorColumns();
+  void takeConeColumns();
   bool setParameters(Data& d, const ConstRef& x) const;
   void coneResidual(Data& d) const;
   void coneJacobian(Data& d) const;
