@@ -62,7 +62,7 @@ class NoiseConfig:
 
     encoder: float = param(0.002, "joint position", "rad", 1e-6, 1.0, tunable=True)
     joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
-    joint_velocity_sampling: float = param(0.15, "share of a change between samples that their mean misses", "", 0.0, 1.0, tunable=True)
+    joint_velocity_sampling: float = param(0.06, "share of a change between samples that their mean misses", "", 0.0, 1.0, tunable=True)
     joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
     gyro: float = param(0.005, "angular rate", "rad/s", 1e-6, 1.0, tunable=True)
     accelerometer: float = param(0.1, "specific force", "m/s2", 1e-5, 100.0, tunable=True)
