@@ -10,7 +10,8 @@ import json
 import os
 from importlib.metadata import PackageNotFoundError, version
 
-from ..config import Config, config_dir
+from ..config import Config
+from ..config_files import config_dir
 from ..errors import PrimeError
 from ..io.trajectory import versions
 from ..robot import Robot

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..config import Config, read_yaml
+from ..config import Config
+from ..config_files import read_yaml
 from ..errors import DataError
 from ..robot import Robot
 from .single import Run

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Where the configuration of robots and sensors lies, and how its files are read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import yaml
+
+from .errors import ConfigError
+
+
+def config_dir() -> Path:
+    """Where robots/*.yaml and noise/*.yaml lie: in the source tree, else in the installation's share folder."""
+    candidates = [Path(__file__).resolve().parents[1] / "config"]
+    candidates += [Path(prefix) / "share" / "prime_estimation" / "config" for prefix in _prefixes()]
+    for candidate in candidates:
+        if (candidate / "robots").is_dir():
+            return candidate
+    raise ConfigError(f"the configuration folder is missing; looked in {', '.join(map(str, candidates))}. Reinstall prime_estimation.")
+
+
+def _prefixes() -> list[Path]:
+    package = Path(__file__).resolve()
+    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation/config_files.py, for colcon workspaces and user installations
+    return [Path(sys.prefix), *package.parents[3:6]]
+
+
+def read_yaml(path: Path) -> dict:
+    """A YAML mapping; anything else raises ConfigError with the file's name."""
+    try:
+        content = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}", path) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}", path) from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} must be a mapping with the sections robot, noise, estimator, node", path)
+    return content
