@@ -18,6 +18,7 @@ from .types import Measurement
 from .window import Window
 
 CONTINUED = 0.01, 0.05  # standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its feet
+LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
 
 
@@ -86,12 +87,17 @@ def give_poses(problem: Problem, poses, inputs: list, stamps: list[int]) -> int:
 
 
 def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
-    """The last `size` nodes of a window behind an arrival cost that contains the others."""
-    arrival = window.arrival
+    """The last `size` nodes of a window behind an arrival cost that contains the others, with a bound on its steps of theta.
+
+    One or two steps a node are not enough to come back from a step that the logarithms of an inertia do not carry.
+    """
+    arrival, problem = window.arrival, window.problem
     for k in range(window.size - size):
         arrival.advance(window.nodes[k], window.data[k], window.xs[k], window.us[k], window.xs[k + 1], noise)
     keep = slice(-(size + 1), None)
-    return Window(window.problem, arrival, window.inputs[keep], window.stamps[keep], window.xs[keep], window.us[-size:])
+    last = Window(problem, arrival, window.inputs[keep], window.stamps[keep], window.xs[keep], window.us[-size:])
+    last.solver.largest_step = np.where(np.arange(problem.np) < problem.dynamics.ntheta, LARGEST_STEP, np.inf)
+    return last
 
 
 def prior_root(problem: Problem, mocap: bool, continued: bool = False) -> np.ndarray:

@@ -227,11 +227,13 @@ void SolverMultipleShooting::reweight(const HeavyTails& tails) {
 
 void SolverMultipleShooting::computePosterior() {
   const std::size_t first = has_arrival_;
-  if (damping_ > 0.0) {
-    // refused steps have damped the Hessians: that is no knowledge
+  if (damping_ > 0.0 || arrival_.bounded()) {
+    // refused steps and the trust region have damped the Hessians: that is no knowledge
     const double damping = std::exchange(preg_, 0.0);
+    const VectorXd largest = std::exchange(arrival_.largest, VectorXd());
     const bool definite = backward();
     preg_ = damping;
+    arrival_.largest = largest;
     if (!definite) backward();
   }
   arrival_.covariance(arrivalData(), P_[first], Ppp_);

@@ -61,8 +61,8 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   /// empty, as at first: no bound). Wanted where the first guess is far: the quadratic model of coordinates such as the logarithms of an
   /// inertia holds for steps of about one half, and the undamped step may be a hundred times as long. A bounded step that is refused
   /// quarters the region, an accepted full one doubles it, up to `largest`. State and parameters at the first node share the damping, the
-  /// other nodes have none. Like any damping, that of the last step is in the posterior. (A guess whose parameters differ from what its
-  /// arrival node says has a gap there, which is closed on top.)
+  /// other nodes have none; the posterior is without it. (A guess whose parameters differ from what its arrival node says has a gap there,
+  /// which is closed on top.)
   void setLargestStep(const Eigen::VectorXd& largest);
   const Eigen::VectorXd& largestStep() const { return arrival_.largest; }
 

@@ -45,6 +45,9 @@ def test_bounded_step_is_the_damped_one(seed, method):
     np.testing.assert_allclose(damping, damping[0], rtol=1e-6)
     assert damping[0] > 0.0 and abs(pull[~bound]).max() < 1e-8 * abs(pull).max()
     assert_same([change[:NS]], [P[:NS, NS:] @ S @ change[NS:]])
+    solver.compute_posterior()  # the damping is no knowledge
+    assert_same([solver.posterior(1)], [P])
+    assert_same([solver.direction(xs, us)[1][0]], [bounded])
 
 
 @pytest.mark.parametrize("method", METHODS)
