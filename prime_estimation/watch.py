@@ -14,6 +14,7 @@ LOST_NODES = 20  # in a row, before the estimate is given up
 SMOOTHING = 0.05  # share of the newest window in the published mean squares
 DOUBT_RATIO = 2.0  # the same mean squares over DOUBT_NODES nodes, above which the model is doubted
 DOUBT_NODES = 200
+WORST = 10.0 * DOUBT_RATIO  # counted no worse than this: the doubt goes within seconds once the model fits again
 LIGHTER = 5.0  # standard deviations (and 5 % of the mass) below the robot's own mass that no payload explains
 
 
@@ -64,7 +65,7 @@ class Watch:
         self._seen += 1
         share = max(1.0 / self._seen, 1.0 / DOUBT_NODES)
         for name in ("model", "accelerometer"):
-            value = self.innovations.get(name, 0.0)
+            value = min(self.innovations.get(name, 0.0), WORST)
             self._fit[name] = (1.0 - share) * self._fit.get(name, 0.0) + share * value
 
     def doubt(self, mass: float, stddev: float, nominal: float) -> str:
