@@ -101,7 +101,7 @@ def test_swapped_restores_after_an_error():
 def test_both_forms_have_one_optimum(recorded_runs):
     bag = recorded_runs / "go2_payload3"
     windows = one_problem.same_problem(bag, "go2", 0.85)
-    results = {form: one_problem.descend(window, 60) for form, window in windows.items()}
+    results = {form: one_problem.descend(window) for form, window in windows.items()}
     (forward, xs), (inverse, ys) = results["forward"], results["inverse"]
     assert forward[-1][1] < 1e-8 and inverse[-1][1] < 1e-8
     assert inverse[-1][0] == pytest.approx(forward[-1][0], rel=1e-8)
