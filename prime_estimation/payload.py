@@ -39,7 +39,7 @@ class PayloadDetector:
         up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
         vertical = [*self._left, *(float(up @ data.r[:3]) for data in window.data)]
         self._left.append(vertical[len(self._left)])
-        statistic = max(abs(sum(vertical[-n:])) / np.sqrt(n) for n in SPANS if len(vertical) >= n)
+        statistic = max((abs(sum(vertical[-n:])) / np.sqrt(n) for n in SPANS if len(vertical) >= n), default=0.0)
         if self._rest <= 0 and statistic > self.problem.config.estimator.payload_threshold:
             window.release_inertia(self.problem.theta_prior_root)
             self.alarms += 1

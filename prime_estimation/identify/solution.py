@@ -12,7 +12,7 @@ import numpy as np
 from ..full_information import never
 from ..window import Window
 
-FIRST_ITERATIONS = 4  # with the online contact law, before the sharper one
+FIRST_ITERATIONS = 2  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
 TOLERANCE = 0.1  # of a standard deviation: the change of the inertia in one iteration at which it has converged
 COST_TOLERANCE = 1e-3  # and the relative change of the cost
