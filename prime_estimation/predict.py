@@ -15,6 +15,7 @@ from .mount import Mount
 from .robot import Robot
 from .types import Estimate, ImuSample
 
+INSTANT = 1.0 / np.sqrt(12.0)  # standard deviation of an instant between two samples, as a share of their distance
 KEPT = 200  # samples, more than come in while a window is being solved
 
 
@@ -24,6 +25,9 @@ class Predictor:
     `R+ = R exp(w dt)`, `v+ = v + (R f + g) dt`, `p+ = p + (v + v+)/2 dt`: pose and velocity of the IMU in the world, biases taken out.
     The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate replaces what had been integrated;
     the samples that are newer than it are run through again. Estimates and samples may come from different threads.
+
+    The covariance grows by what is not known between two samples: a jump of the specific force at any instant between them leaves
+    `dt df / sqrt(12)` in the velocity.
     """
 
     def __init__(self, robot: Robot, mount: Mount):
@@ -72,6 +76,7 @@ class Predictor:
         self._R, self._p = pose.rotation, pose.translation
         self._v, self._w = self._R @ (base.linear + moved.linear), base.angular + moved.angular
         self._force = None if last is None else self._R @ self._specific_force(last)
+        self._jumps = np.zeros((3, 3))
 
     def _specific_force(self, sample: ImuSample) -> np.ndarray:
         return sample.linear_acceleration - self._estimate.accelerometer_bias
@@ -84,17 +89,19 @@ class Predictor:
         before = force if self._force is None else self._force
         v = self._v + dt * (0.5 * (before + force) + self.gravity)
         self._p = self._p + 0.5 * dt * (self._v + v)
+        self._jumps = self._jumps + (dt * INSTANT) ** 2 * np.outer(force - before, force - before)
         self._R, self._v, self._w, self._force, self._stamp_ns = R, v, w, force, sample.stamp_ns
 
     def _predicted(self) -> Estimate:
         age = 1e-9 * (self._stamp_ns - self._estimate.stamp_ns)
         if age <= 0.0:
             return self._estimate
-        covariance = self._estimate.pose_covariance.copy()
-        covariance[:3, :3] += age**2 * self._estimate.twist_covariance[:3, :3]
         rate = self._estimate.joint_velocity
         base_M_imu, _ = self.mount.motion(self._estimate.joint_position + age * rate, rate)
         pose = pin.SE3(self._R, self._p) * base_M_imu.inverse()
+        covariance, twist_covariance = self._estimate.pose_covariance.copy(), self._estimate.twist_covariance.copy()
+        covariance[:3, :3] += age**2 * twist_covariance[:3, :3]
+        twist_covariance[:3, :3] += pose.rotation.T @ self._jumps @ pose.rotation
         twist = base_M_imu.act(pin.Motion(self._R.T @ self._v, self._w) - self._moved)
         return replace(
             self._estimate,
@@ -104,4 +111,5 @@ class Predictor:
             linear_velocity_base=twist.linear.copy(),
             angular_velocity_base=twist.angular.copy(),
             pose_covariance=covariance,
+            twist_covariance=twist_covariance,
         )

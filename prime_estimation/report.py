@@ -9,6 +9,7 @@ import pinocchio as pin
 from scipy.special import ndtr
 
 from .inertia import com_covariance
+from .predict import INSTANT
 from .problem import Problem
 from .robot import GRAVITY
 from .stances import CONTRADICTED, contradicted
@@ -65,7 +66,7 @@ class Reporter:
         twist = P[nv : nv + 6, nv : nv + 6].copy()
         noise = problem.config.noise
         # what half a step of acceleration adds: the vibration that the rigid model does not have, and what falls between samples
-        missed = np.hypot(noise.accelerometer_model, noise.accelerometer_sampling * np.max(m.accelerometer_change))
+        missed = np.hypot(noise.accelerometer_model, INSTANT * np.max(m.accelerometer_change))
         twist[:3, :3] += np.eye(3) * (0.5 * problem.dt * missed) ** 2
         if m.gyro_now is not None and problem.mount.rigid:
             twist[3:, 3:] += np.eye(3) * noise.gyro**2
