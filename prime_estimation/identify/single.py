@@ -24,7 +24,8 @@ from .solution import Solution, solve
 from .systematic import error_budget
 
 STEP = 0.008  # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets, whose jumps would alias
-MISSED_ACCELERATION = 0.1  # m/s2, what the model misses of the specific force where all nodes are solved with the sharp contact law
+MISSED_ACCELERATION = 0.05  # m/s2, what the model misses of the specific force where all nodes are solved with the sharp contact law
+FORCE_DOF = 2.5  # of the unexplained forces, at most: where all else fits, nodes with an impact are outliers
 FEWEST_NODES = 100  # below a second of data the start decides, not the run
 MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
 SUSPICIOUS = 0.45  # mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
@@ -111,7 +112,10 @@ def identify_run(
     if passage.changes_ns:
         since = passage.changes_ns[-1]
         notices.append(_after_change(name, ms, since, span[0]))
-    noise = {"accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model)}
+    noise = {
+        "accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model),
+        "force_dof": min(FORCE_DOF, config.noise.force_dof),
+    }
     result = solve(passage.window(since, noise), lambda f: progress(0.5 + 0.3 * f), stop)
     result.seconds = time.perf_counter() - began
     if not result.converged:
