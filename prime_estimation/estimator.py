@@ -20,7 +20,7 @@ from .start import give_poses, shorten, start_window
 from .support import Support
 from .terrain import Terrain
 from .types import Estimate, ImuSample, Measurement
-from .watch import Watch
+from .watch import Watch, explains_nothing
 from .weighing import Weighing
 from .window import Window
 
@@ -171,6 +171,8 @@ class Estimator:
         self.prior_parameters = np.array(batch.arrival.reference[-self.problem.np :])
         self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
         self.window.solve(1)
+        if explains_nothing(self.window):
+            raise InitializationError("cannot start: no motion of the model fits the first measurements", self.window)
         self._weighing.start(self.window, list(self._recent))
         self._seen = next(m.position for m in reversed(self._recent) if m.position is not None)
         return True

@@ -48,8 +48,7 @@ class Watch:
         head = window.xs[-1]
         if not np.all(np.isfinite(head)) or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0:
             return True
-        residuals = np.array([data.r for data in window.data])
-        squares, counts = (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)  # a reading that is absent has the residual zero
+        squares, counts = _squares(window)
         for name, rows in rows_by_sensor(window).items():
             count = counts[rows].sum()
             if count:
@@ -58,7 +57,7 @@ class Watch:
             else:
                 self.innovations.pop(name, None)
         self._learn_fit()
-        self._bad = self._bad + 1 if squares.sum() > LOST_RATIO * counts.sum() else 0
+        self._bad = self._bad + 1 if explains_nothing(window) else 0
         return self._bad >= LOST_NODES
 
     def _learn_fit(self) -> None:
@@ -84,6 +83,18 @@ class Watch:
         if ratio > DOUBT_RATIO:
             return f"fits its model badly (residuals of {ratio:.1f} times their variance): is it this robot, are motors and noise right?"
         return ""
+
+
+def explains_nothing(window: Window) -> bool:
+    """True where the mean square of the whitened residuals is LOST_RATIO and more."""
+    squares, counts = _squares(window)
+    return bool(squares.sum() > LOST_RATIO * counts.sum())
+
+
+def _squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
+    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero)."""
+    residuals = np.array([data.r for data in window.data])
+    return (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)
 
 
 def rows_by_sensor(window: Window) -> dict[str, slice]:

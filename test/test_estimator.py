@@ -142,6 +142,19 @@ def test_start_while_walking(runs, mocap):
     assert np.linalg.norm(first.linear_velocity_base - reference.linear_velocity_base) < 0.1
 
 
+def test_start_that_nothing_explains_is_refused(runs):
+    """A gyro that says 20 rad/s in the first batch: no estimate from it, the reason is told, and the next batch makes a good start."""
+    run = runs("trot", 2.0, PAYLOAD)
+    measurements = run.measurements()
+    nodes = round(START / 0.01)
+    estimator, t, estimates = run.play([replace(m, gyro=m.gyro + 20.0) for m in measurements[:nodes]] + measurements[nodes:], True)
+    restarts, reason = estimator.last_restart
+    assert restarts >= 1 and "no motion of the model fits" in reason
+    assert START < t[0] <= 2.0 * START
+    _, _, expected = run.play(measurements)
+    assert np.linalg.norm(estimates[-1].linear_velocity_base - expected[-1].linear_velocity_base) < 0.05
+
+
 @pytest.mark.parametrize("field, size", [("torque", 12), ("gyro", 3), ("accelerometer", 3)])
 def test_reading_that_is_not_finite_leads_to_a_counted_restart(runs, field, size):
     """Such readings do not pass the synchronizer; if one did, the window is given up, counted, and started again."""
