@@ -18,8 +18,9 @@ from .types import Measurement
 from .window import Window
 
 CONTINUED = 0.01, 0.05  # standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its feet
-LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
+SOFT = 0.2  # share of kappa in these: a softer law lets forces move from foot to foot, a sharp one keeps a wrong guess of who stands
+LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 
 
 def start_window(problem: Problem, measurements: list[Measurement], before: np.ndarray | None = None) -> Window:
@@ -52,13 +53,18 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     held = np.array(arrival.L)
     held[theta] *= 1e-3
     free, arrival.L = np.array(arrival.L), held
+    kappa = problem.dynamics.kappa
     try:
+        problem.dynamics.kappa = SOFT * kappa
         window.solve(HELD_ITERATIONS)
+        problem.dynamics.kappa = kappa
         if any(m.torque is not None for m in ms) and not problem.carried:  # else nothing tells the weight
             arrival.L = free
         window.solve(problem.config.estimator.start_iterations)
     except RuntimeError as error:
         raise InitializationError(f"cannot start: {error}", ms) from error
+    finally:
+        problem.dynamics.kappa = kappa
     return window
 
 
