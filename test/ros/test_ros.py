@@ -169,7 +169,7 @@ def check(observer, count: dict[str, int], frame: str) -> None:
     assert wait(lambda: all(observer.accounted(role) == number for role, number in count.items()), 15.0)
     assert observer.last("/prime/inertial_parameters").total_mass == pytest.approx(16.085 + 3.0, abs=0.25)
     nodes = observer.count("/prime/contact_wrenches")
-    assert observer.count("/prime/odometry") > (0 if overloaded() else nodes) and nodes > 0
+    assert observer.count("/prime/odometry") > (0 if overloaded() else 2 * nodes) and nodes > 0
     assert observer.last("/prime/odometry").header.frame_id == frame
     assert observer.last("/tf").transforms[0].child_frame_id == "base"
 
