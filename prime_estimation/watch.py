@@ -57,7 +57,7 @@ class Watch:
             else:
                 self.innovations.pop(name, None)
         self._learn_fit()
-        self._bad = self._bad + 1 if explains_nothing(window) else 0
+        self._bad = self._bad + 1 if _explain_nothing(squares, counts) else 0
         return self._bad >= LOST_NODES
 
     def _learn_fit(self) -> None:
@@ -87,7 +87,10 @@ class Watch:
 
 def explains_nothing(window: Window) -> bool:
     """True where the mean square of the whitened residuals is LOST_RATIO and more."""
-    squares, counts = _squares(window)
+    return _explain_nothing(*_squares(window))
+
+
+def _explain_nothing(squares: np.ndarray, counts: np.ndarray) -> bool:
     return bool(squares.sum() > LOST_RATIO * counts.sum())
 
 
