@@ -65,7 +65,7 @@ class ContactFlags:
         if not (0.0 < off <= on < 1.0 and nodes >= 1):
             raise ConfigError(f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes {nodes}", (on, off, nodes))
         self.robot, self._legs = robot, LegForces(robot)
-        self._imu = robot.model.getFrameId(robot.config.imu_frame)
+        self._data, self._imu = robot.model.createData(), robot.model.getFrameId(robot.config.imu_frame)
         self._trigger = (on * self._legs.weight, off * self._legs.weight, nodes)
         self.reset()
 
@@ -101,10 +101,10 @@ class ContactFlags:
         up = pin.Quaternion.FromTwoVectors(self._odometry.up, np.array([0.0, 0.0, 1.0]))
         q[3:7] = up.coeffs()
         a[:3] = force - GRAVITY * self._odometry.up
-        points, jacobians = self._legs.soles(q)
-        relative = np.array([J[:3] @ v for J in jacobians]) @ up.matrix()  # base axes
+        points, rates, by_torque = self._legs.evaluate(q, v, a, m.torque)
+        relative = rates @ up.matrix()  # base axes
         velocity = (relative + self._odometry.velocity) @ up.matrix().T
-        self.normal_force = self._measured(q, v, a, m.torque, jacobians, foot_force)
+        self.normal_force = by_torque if foot_force is None else np.where(np.isfinite(foot_force), foot_force, by_torque)
         self.height = points[:, 2] - points[:, 2].min()
         falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
         self._stance.update(self._load(velocity, falling))
@@ -115,7 +115,7 @@ class ContactFlags:
 
     def _base_motion(self, before: Measurement, m: Measurement, dt: float):
         """Level configuration, velocity and acceleration of the node before `m` with its base at rest, specific force at the base (3,)."""
-        model, data, offset = self.robot.model, self._legs.data, self._legs.offset
+        model, data, offset = self.robot.model, self._data, self.robot.model.nv - self.robot.nj
         q, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         q[7:] = self.robot.coordinates(before.position)
         rates = []
@@ -129,12 +129,6 @@ class ContactFlags:
         v[3:6], a[3:6] = 0.5 * (rates[0] + rates[1]), (rates[1] - rates[0]) / dt
         pin.forwardKinematics(model, data, q, v, a)
         return q, v, a, R @ (m.accelerometer - pin.getFrameClassicalAcceleration(model, data, self._imu, pin.LOCAL).linear)
-
-    def _measured(self, q, v, a, torque, jacobians, foot_force) -> np.ndarray:
-        normal = np.full(len(self.robot.feet), np.nan)
-        if torque is not None:
-            normal = self._legs.normal_forces(q, v, a, torque, jacobians)
-        return normal if foot_force is None else np.where(np.isfinite(foot_force), foot_force, normal)
 
     def _load(self, velocity: np.ndarray, falling: bool) -> np.ndarray:
         """Evidence of each foot as a force [N]; where it decides nothing, one between the thresholds of the hysteresis."""

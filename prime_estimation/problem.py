@@ -10,6 +10,7 @@ import pinocchio as pin
 from . import _core
 from .config import Config
 from .inertia import from_theta, theta_root, to_theta
+from .leg_forces import contact_points
 from .mount import Mount
 from .robot import GRAVITY, Robot
 from .stances import Stances, unsupported
@@ -187,24 +188,13 @@ class Problem:
 
 def contact_dynamics(robot: Robot, config: Config, tolerance: float | None = None) -> "_core.ContactDynamics":
     """The contact model that the configuration asks for; `tolerance` of its step other than the default [m/s, rad/s]."""
-    contacts = [_contact_point(robot, c) for c in robot.contacts]
     links = [robot.link_joint(link) for link in robot.estimated_links]
     options = _dynamics_options(config)
     options.tolerance = options.tolerance if tolerance is None else tolerance
-    common = (robot.model, contacts, links, robot.joint_damping, robot.joint_friction, robot.config.floating_base, options)
+    common = (robot.model, contact_points(robot), links, robot.joint_damping, robot.joint_friction, robot.config.floating_base, options)
     if config.estimator.contact_model == "rigid":
         return _core.RigidDynamics(*common, _core.RigidOptions())
     return _core.ContactDynamics(*common)
-
-
-def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
-    frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
-    point = _core.ContactPoint()
-    point.name, point.joint, point.radius = contact.name, frame.parentJoint, contact.radius
-    point.position = frame.placement.act(np.array(contact.position, float))
-    point.lever = frame.placement.rotation @ np.array(contact.position, float)
-    point.foot = robot.feet.index(contact.foot)
-    return point
 
 
 def _dynamics_options(config: Config) -> "_core.DynamicsOptions":

@@ -70,7 +70,8 @@ class Terrain:
         before, after = window.xs[-2], window.xs[-1]
         v = before[nq : nq + problem.nv]
         a = (after[nq : nq + problem.nv] - v) / problem.dt
-        normal, sole, rate = self.legs.loads(before[:nq], v, a, np.array(window.inputs[-2].torque))
+        points, rates, normal = self.legs.evaluate(before[:nq], v, a, np.array(window.inputs[-2].torque))
+        sole, rate = points[:, 2], rates[:, 2]
         # a foot on its way up does not touch down
         touchdown = self.stance.update(np.where(rate < REST, normal, 0.0), CAUTION if problem.carried else 1.0)
         above = sole - problem.parameter(after, "height")

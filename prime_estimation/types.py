@@ -10,7 +10,7 @@ Arrays handed out are read-only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -20,8 +20,7 @@ Array = np.ndarray
 
 def _freeze(instance) -> None:
     """Make every array of a frozen dataclass read-only, so that nobody changes an estimate behind its owner."""
-    for f in fields(instance):
-        value = getattr(instance, f.name)
+    for value in vars(instance).values():
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
 

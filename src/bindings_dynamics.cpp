@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 //
-// Contact laws, inertias, contact dynamics.
+// Contact laws, inertias, contact dynamics, forces of the legs.
 #include "bindings.hpp"
+#include "leg_forces.hpp"
 #include "rigid_dynamics.hpp"
 
 namespace prime {
@@ -101,6 +102,18 @@ bp::tuple evaluateLaw(const ContactLaw& law, const Vector3d& c, const double mu)
   return bp::make_tuple(Vector3d(result.impulse), MatrixXd(result.d_velocity), Vector3d(result.d_friction));
 }
 
+std::shared_ptr<LegForces> makeLegForces(const pinocchio::Model& model, const bp::list& contacts, const bp::list& columns,
+                                         const double stretched) {
+  std::vector<std::vector<int>> by_foot;
+  for (const auto& foot : toVector<bp::list>(columns)) by_foot.push_back(toVector<int>(foot));
+  return std::make_shared<LegForces>(model, toVector<ContactPoint>(contacts), by_foot, stretched);
+}
+
+bp::tuple evaluateLegs(LegForces& legs, const VectorXd& q, const VectorXd& v, const VectorXd& a, const VectorXd& torque) {
+  legs.evaluate(q, v, a, torque);
+  return bp::make_tuple(MatrixXd(legs.sole.transpose()), MatrixXd(legs.rate.transpose()), VectorXd(legs.normal));
+}
+
 bp::tuple fromTheta(const VectorXd& theta, const InertiaManifold manifold) {
   if (theta.size() != 10) throw std::invalid_argument("an inertia has 10 parameters");
   Vector10d pi;
@@ -189,12 +202,21 @@ void bindRigid() {
             bp::arg("stance"), bp::arg("guess"), bp::arg("derivatives") = false));
 }
 
+void bindLegs() {
+  bp::class_<LegForces, std::shared_ptr<LegForces>, boost::noncopyable>("LegForces", bp::no_init)
+      .def("__init__", bp::make_constructor(&makeLegForces, bp::default_call_policies(),
+                                            (bp::arg("model"), bp::arg("contacts"), bp::arg("columns"), bp::arg("stretched"))))
+      .def("evaluate", &evaluateLegs, (bp::arg("q"), bp::arg("v"), bp::arg("a"), bp::arg("torque")),
+           "Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N]; world axes.");
+}
+
 }  // namespace
 
 void bindDynamics() {
   bindLaw();
   bindSmoothed();
   bindRigid();
+  bindLegs();
 }
 
 }  // namespace prime
