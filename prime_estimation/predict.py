@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
+from . import _core
 from .mount import Mount
 from .robot import Robot
 from .types import Estimate, ImuSample
@@ -20,9 +21,8 @@ KEPT = 200  # samples, more than come in while a window is being solved
 
 
 class Predictor:
-    """Strapdown integration from the head of the window.
+    """Strapdown integration (the core's `Strapdown`) from the head of the window.
 
-    `R+ = R exp(w dt)`, `v+ = v + (R f + g) dt`, `p+ = p + (v + v+)/2 dt`: pose and velocity of the IMU in the world, biases taken out.
     The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate replaces what had been integrated;
     the samples that are newer than it are run through again. Estimates and samples may come from different threads.
 
@@ -33,6 +33,8 @@ class Predictor:
     def __init__(self, robot: Robot, mount: Mount):
         self.gravity = robot.model.gravity.linear
         self.mount = mount
+        self._imu = _core.Strapdown()
+        self._imu.gravity = self.gravity
         self._lock = threading.Lock()
         self._samples: deque[ImuSample] = deque(maxlen=KEPT)
         self._estimate: Estimate | None = None
@@ -65,32 +67,20 @@ class Predictor:
     def _start(self, estimate: Estimate, last: ImuSample | None) -> None:
         self._estimate, self._stamp_ns = estimate, estimate.stamp_ns
         base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
-        pose = (
-            pin.SE3(pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix(), np.array(estimate.position_world)) * base_M_imu
-        )
+        R = pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix()
         base = base_M_imu.actInv(pin.Motion(np.array(estimate.linear_velocity_base), np.array(estimate.angular_velocity_base)))
         if last is not None and not self.mount.rigid:
             # rates of the estimate are means over the past step: what the gyro says beyond the base is the turning of now
             moved = pin.Motion(moved.linear, last.angular_velocity - estimate.gyro_bias - base.angular)
         self._moved = moved
-        self._R, self._p = pose.rotation, pose.translation
-        self._v, self._w = self._R @ (base.linear + moved.linear), base.angular + moved.angular
-        self._force = None if last is None else self._R @ self._specific_force(last)
-        self._jumps = np.zeros((3, 3))
-
-    def _specific_force(self, sample: ImuSample) -> np.ndarray:
-        return sample.linear_acceleration - self._estimate.accelerometer_bias
+        self._imu.gyro_bias, self._imu.accelerometer_bias = estimate.gyro_bias, estimate.accelerometer_bias
+        self._imu.start(pin.SE3(R, np.array(estimate.position_world)) * base_M_imu, base + moved)
+        if last is not None:
+            self._imu.set_force(last.linear_acceleration)
 
     def _step(self, sample: ImuSample) -> None:
-        dt = 1e-9 * (sample.stamp_ns - self._stamp_ns)
-        w = sample.angular_velocity - self._estimate.gyro_bias
-        R = self._R @ pin.exp3(0.5 * dt * (self._w + w))
-        force = R @ self._specific_force(sample)
-        before = force if self._force is None else self._force
-        v = self._v + dt * (0.5 * (before + force) + self.gravity)
-        self._p = self._p + 0.5 * dt * (self._v + v)
-        self._jumps = self._jumps + (dt * INSTANT) ** 2 * np.outer(force - before, force - before)
-        self._R, self._v, self._w, self._force, self._stamp_ns = R, v, w, force, sample.stamp_ns
+        dt, self._stamp_ns = 1e-9 * (sample.stamp_ns - self._stamp_ns), sample.stamp_ns
+        self._imu.step(dt, sample.angular_velocity, sample.linear_acceleration)
 
     def _predicted(self) -> Estimate:
         age = 1e-9 * (self._stamp_ns - self._estimate.stamp_ns)
@@ -98,18 +88,17 @@ class Predictor:
             return self._estimate
         rate = self._estimate.joint_velocity
         base_M_imu, _ = self.mount.motion(self._estimate.joint_position + age * rate, rate)
-        pose = pin.SE3(self._R, self._p) * base_M_imu.inverse()
+        position, quaternion, linear, angular, jumps = self._imu.base(base_M_imu, self._moved)
         covariance, twist_covariance = self._estimate.pose_covariance.copy(), self._estimate.twist_covariance.copy()
         covariance[:3, :3] += age**2 * twist_covariance[:3, :3]
-        twist_covariance[:3, :3] += pose.rotation.T @ self._jumps @ pose.rotation
-        twist = base_M_imu.act(pin.Motion(self._R.T @ self._v, self._w) - self._moved)
+        twist_covariance[:3, :3] += INSTANT**2 * jumps
         return replace(
             self._estimate,
             stamp_ns=self._stamp_ns,
-            position_world=pose.translation.copy(),
-            quat_world_base=pin.Quaternion(pose.rotation).normalized().coeffs().copy(),
-            linear_velocity_base=twist.linear.copy(),
-            angular_velocity_base=twist.angular.copy(),
+            position_world=position,
+            quat_world_base=quaternion,
+            linear_velocity_base=linear,
+            angular_velocity_base=angular,
             pose_covariance=covariance,
             twist_covariance=twist_covariance,
         )

@@ -9,5 +9,6 @@ BOOST_PYTHON_MODULE(_core) {
   boost::python::def("eigen_threads", &Eigen::nbThreads, "Threads of Eigen's products, also in libcrocoddyl: must be one.");
   prime::bindDynamics();
   prime::bindActions();
+  prime::bindImu();
   prime::bindSolver();
 }

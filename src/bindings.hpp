@@ -53,6 +53,7 @@ struct Copied : bp::def_visitor<Copied<C, T>> {
 
 void bindDynamics();
 void bindActions();
+void bindImu();
 void bindSolver();
 
 }  // namespace prime

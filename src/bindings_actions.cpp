@@ -39,12 +39,6 @@ bp::dict contactKinematics(const ActionMeasurement& node, const ActionDataPtr& d
   return out;
 }
 
-bp::tuple imuPose(const ImuMount& mount, const VectorXd& q, const VectorXd& v) {
-  ImuMount::Data data(mount);
-  mount.place(data, q, v, 0.0);
-  return bp::make_tuple(data.base_M_imu, data.base_M_imu.actInv(mount.relativeTwist(data, v)));
-}
-
 void setPose(NodeInput& input, const std::size_t slot, const double age, const Vector3d& position, const Eigen::Matrix3d& rotation,
              const double weight_position, const double weight_rotation) {
   if (slot >= NodeInput::kPoses) throw std::out_of_range("a node takes two poses");
@@ -149,13 +143,6 @@ void bindBases() {
 }
 
 void bindMeasurement() {
-  bp::class_<ImuMount>(
-      "ImuMount", "IMU on the base of a floating-base robot, or behind joints.",
-      bp::init<const pinocchio::Model&, std::size_t, const pinocchio::SE3&>((bp::arg("model"), bp::arg("joint"), bp::arg("joint_M_imu"))))
-      .add_property("size", &ImuMount::size, "number of joints between base and IMU")
-      .def("pose", &imuPose, (bp::arg("q"), bp::arg("v")),
-           "Pose of the IMU in the base, and its twist relative to the base in its own frame.");
-
   bp::class_<ActionMeasurement, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionMeasurement>, boost::noncopyable>(
       "ActionMeasurement",
       bp::init<std::shared_ptr<StateParameters>, std::shared_ptr<ContactDynamics>, const ParameterLayout&, const ImuMount&, const VectorXd&,
