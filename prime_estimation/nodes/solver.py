@@ -16,7 +16,8 @@ from ..types import Estimate, Measurement
 
 STRIDE = 10  # moved nodes per solve at most: with more the prediction would run away from the data
 
-LATE_S = 0.05  # between two estimates that are published while it is behind
+BEHIND = 2  # nodes that wait, from which on not every estimate is published,
+LATE_S = 0.05  # but one in this time
 
 
 class SolverThread:
@@ -24,7 +25,7 @@ class SolverThread:
 
     Real-time policy: while one update runs, new measurements wait. The window is then moved by all of them, but solved the more
     seldom the more there are: so it catches up instead of queueing solves, and on a machine that is too slow the lag settles where
-    the solves that are left fit in. Meanwhile it publishes now and then (`LATE_S`), with an old stamp and a latency that says so.
+    the solves that are left fit in. Meanwhile it publishes now and then (`BEHIND`, `LATE_S`), with an old stamp and a latency that says so.
     Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
 
     Args:
@@ -114,7 +115,7 @@ class SolverThread:
             if self._estimator.last_restart[0] > restarts:
                 self._failed(self._estimator.last_restart[1])
             now = time.perf_counter()
-            if estimate is not None and (behind == 0 or now - self._published > LATE_S):
+            if estimate is not None and (behind < BEHIND or now - self._published > LATE_S):
                 self._published, latency_ms = now, 1e3 * (now - since)
                 self._publish(replace(estimate, status=replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)))
 
