@@ -43,9 +43,8 @@ class EstimatorLifecycle(LifecycleNode):
         try:
             self._config = parameters.configured(self, self._config)
             self._robot = Robot(self._config.robot)
-        except PrimeError as error:
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
+        except Exception as error:  # noqa: BLE001 - see _failed
+            return self._failed(error)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -53,10 +52,9 @@ class EstimatorLifecycle(LifecycleNode):
         try:
             self._transport = RosTransport(self)
             self._node = EstimatorNode(self._transport, self._robot, self._config, self.get_name())
-        except PrimeError as error:
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        self._node.start()
+            self._node.start()
+        except Exception as error:  # noqa: BLE001 - see _failed
+            return self._failed(error)
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -78,8 +76,16 @@ class EstimatorLifecycle(LifecycleNode):
         """Stop what is running."""
         if self._node is not None:
             self._node.stop()
+        if self._transport is not None:
             self._transport.close()
         self._node = self._transport = None
+
+    def _failed(self, error: Exception) -> TransitionCallbackReturn:
+        """A transition's error into the log, which rclpy would keep to itself; what was begun is taken back."""
+        kind = "" if isinstance(error, PrimeError) else f"a bug, please report it: {type(error).__name__}: "
+        self.get_logger().error(f"{kind}{error}")
+        self.end()
+        return TransitionCallbackReturn.FAILURE
 
     def _check(self, changes) -> SetParametersResult:
         try:

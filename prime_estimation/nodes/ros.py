@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 
-from ..errors import PrimeError
+from ..errors import ConfigError, PrimeError
 from ..transport.ros import RosTransport
 from . import serve
 
@@ -101,10 +101,18 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
 
     node = rclpy.create_node(name)
     _log_to_rosout(node)
+    # typed by us: rclpy does not take `rate:=2` for a number with a point
     declared = {
-        key: node.declare_parameter(key, value, ParameterDescriptor(description=doc)) for key, (value, doc) in _PARAMETERS[name].items()
+        key: (node.declare_parameter(key, value, ParameterDescriptor(description=doc, dynamic_typing=True)).value, type(value))
+        for key, (value, doc) in _PARAMETERS[name].items()
     }
-    return node, {key: parameter.value for key, parameter in declared.items()}
+    return node, {key: _typed(key, value, kind) for key, (value, kind) in declared.items()}
+
+
+def _typed(name: str, value, kind: type):
+    if isinstance(value, kind) or (kind is float and type(value) is int):
+        return kind(value)
+    raise ConfigError(f"parameter {name} must be of type {kind.__name__}, got {value!r}", value)
 
 
 def _main(start: Callable) -> int:
@@ -141,8 +149,14 @@ def _log_to_rosout(node) -> None:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            say = logger.error if record.levelno >= logging.ERROR else logger.warning if record.levelno >= logging.WARNING else logger.info
-            say(self.format(record))
+            text = self.format(record)
+            # a line for each: rclpy refuses, with an exception, a second severity from one place in the code
+            if record.levelno >= logging.ERROR:
+                logger.error(text)
+            elif record.levelno >= logging.WARNING:
+                logger.warning(text)
+            else:
+                logger.info(text)
 
     prime = logging.getLogger("prime")
     prime.addHandler(Handler())

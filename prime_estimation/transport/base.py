@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from typing import Protocol
 from ..errors import ConfigError
 
 Callback = Callable[[object, int], None]  # message, arrival_ns
+log = logging.getLogger("prime.transport")
 
 
 class Qos(Enum):
@@ -31,7 +33,7 @@ class Transport(Protocol):
     """A node's connection to the others.
 
     Attributes:
-        rejected: messages that could not be decoded, by topic.
+        rejected: messages that could not be decoded, or that a callback stumbled over, by topic.
     """
 
     rejected: Counter[str]
@@ -50,6 +52,9 @@ class Transport(Protocol):
 
     def spin(self, stop: threading.Event) -> None:
         """Deliver messages until `stop` is set."""
+
+    def full(self, name: str) -> str:
+        """The name of a topic or service in the graph, after namespace and remapping."""
 
     def publishers(self, topic: str) -> int:
         """Number of publishers that a subscription to this topic hears."""
@@ -93,3 +98,13 @@ class Names:
         if name.startswith("~/"):
             return f"{self.namespace}/{self.node}/{name[2:]}"
         return f"{self.namespace}/{name}"
+
+
+def deliver(callback: Callable, arguments: tuple, topic: str, rejected: Counter[str]) -> None:
+    """Call it; a message that it stumbles over is counted and named in the log, and must not end the delivery of all others."""
+    try:
+        callback(*arguments)
+    except Exception as error:  # noqa: BLE001 - whatever a foreign message brings about
+        rejected[topic] += 1
+        if rejected[topic].bit_count() == 1:  # the first, the second, the fourth, ...
+            log.error("message %d on %s that cannot be used: %s: %s", rejected[topic], topic, type(error).__name__, error)

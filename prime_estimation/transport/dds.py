@@ -18,7 +18,7 @@ from functools import cache
 
 from ..errors import ConfigError
 from ..io.typestore import typestore
-from .base import Callback, Names, Qos
+from .base import Callback, Names, Qos, deliver
 from .dds_types import idl_struct, wire_name
 from .environment import domain_config, domain_id
 
@@ -57,6 +57,10 @@ class DdsTransport:
         """The class of a message type."""
         return typestore().types[type_name]
 
+    def full(self, name: str) -> str:
+        """The name of a topic or service in the graph."""
+        return self.names.full(name)
+
     def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR, prefix: str = "rt") -> None:
         """Have `callback(message, arrival_ns)` called by `spin` for every message."""
         store, name = typestore(), self.names.full(topic)
@@ -67,7 +71,7 @@ class DdsTransport:
             except Exception:  # noqa: BLE001 - the decoder of foreign bytes raises whatever it stumbles over
                 self.rejected[name] += 1
                 return
-            callback(message, self.now_ns())
+            deliver(callback, (message, self.now_ns()), name, self.rejected)
 
         self._subscribe_raw(prefix + name if prefix else name[1:], type_name, decode, qos)
 
@@ -151,12 +155,12 @@ class DdsTransport:
 
     def publishers(self, topic: str) -> int:
         """Number of publishers that the subscription to this topic hears."""
-        wanted = "rt" + self.names.full(topic)
+        wanted = "rt" + self.full(topic)
         return sum(s.reader.get_subscription_matched_status().current_count for s in self._subscriptions if s.topic == wanted)
 
     def lost(self, topic: str) -> int:
         """Samples that were sent and did not come, or came faster than they were taken."""
-        wanted = "rt" + self.names.full(topic)
+        wanted = "rt" + self.full(topic)
         return sum(s.reader.get_sample_lost_status().total_count for s in self._subscriptions if s.topic == wanted)
 
     def topics_of(self, type_name: str) -> list[str]:

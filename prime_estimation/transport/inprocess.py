@@ -47,6 +47,10 @@ class InProcessTransport:
         """The class of a message type."""
         return typestore().types[type_name]
 
+    def full(self, name: str) -> str:
+        """The name of a topic or service on the bus."""
+        return self.names.full(name)
+
     def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
         """Have `callback(message, arrival_ns)` called for every message, in the sender's thread."""
         name = self._checked(topic, type_name)

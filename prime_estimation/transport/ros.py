@@ -9,6 +9,7 @@ Python spends about a millisecond per callback on a node with many entities, whi
 from __future__ import annotations
 
 import importlib
+import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -17,8 +18,9 @@ from functools import cache
 import numpy as np
 
 from ..errors import ConfigError
-from .base import Callback, Qos
+from .base import Callback, Qos, deliver
 
+log = logging.getLogger("prime.transport")
 _BATCH = 256  # messages taken at once, and the history of a subscription
 
 
@@ -40,25 +42,27 @@ class RosTransport:
         self._closing = threading.Event()
         self._reader: threading.Thread | None = None
 
+    def full(self, name: str) -> str:
+        """The name of a topic in the graph."""
+        return self._node.resolve_topic_name(name)
+
     def make(self, type_name: str) -> Callable:
         """The class of a message type, taking numpy arrays for its arrays."""
         return _Maker(_interface(type_name))
 
     def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
         """Have `callback(message, arrival_ns)` called for every message, in one thread for all subscriptions."""
-        from rclpy.event_handler import SubscriptionEventCallbacks
-
-        kind, name = _interface(type_name), self._node.resolve_topic_name(topic)
+        kind, name = _interface(type_name), self.full(topic)
         subscription = self._node.create_subscription(
             kind,
             topic,
             lambda _: None,
             _qos(qos, _BATCH),
             callback_group=_hands_off(),
-            event_callbacks=SubscriptionEventCallbacks(message_lost=lambda event: self._count_lost(name, event)),
+            event_callbacks=_event_callbacks()(message_lost=lambda event: self._count_lost(name, event)),
             qos_overriding_options=_overriding(),
         )
-        self._subscriptions.append((subscription, callback))
+        self._subscriptions.append((subscription, lambda *heard: deliver(callback, heard, name, self.rejected)))
         self._entities.append((self._node.destroy_subscription, subscription))
         if self._reader is None:
             self._reader = threading.Thread(target=self._read, name="subscriptions", daemon=True)
@@ -88,13 +92,14 @@ class RosTransport:
 
         executor = SingleThreadedExecutor()
         executor.add_node(self._node)
-        try:
-            while rclpy.ok() and not stop.is_set():
+        while rclpy.ok() and not stop.is_set():
+            try:
                 executor.spin_once(timeout_sec=0.1)
-        except ExternalShutdownException:
-            pass
-        finally:
-            executor.shutdown()
+            except ExternalShutdownException:
+                break
+            except Exception as error:  # noqa: BLE001 - rclpy's, of a transition that makes no sense for instance: no reason to end
+                log.error("a request could not be served: %s: %s", type(error).__name__, error)
+        executor.shutdown()
 
     def _read(self) -> None:
         """Deliver what the subscriptions have, in the order in which it was sent."""
@@ -132,7 +137,7 @@ class RosTransport:
 
     def publishers(self, topic: str) -> int:
         """Number of publishers of a topic."""
-        return self._node.count_publishers(topic)
+        return self._node.count_publishers(self.full(topic))  # rclpy itself does not remap here
 
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
@@ -141,7 +146,7 @@ class RosTransport:
 
     def lost(self, topic: str) -> int:
         """Messages that the middleware reported lost."""
-        return self._lost[self._node.resolve_topic_name(topic)]
+        return self._lost[self.full(topic)]
 
     def _count_lost(self, name: str, event) -> None:
         self._lost[name] += event.total_count_change
@@ -160,16 +165,25 @@ class RosTransport:
         self._entities, self._subscriptions = [], []
 
 
+def _event_callbacks() -> type:
+    try:
+        from rclpy.event_handler import SubscriptionEventCallbacks
+    except ImportError:  # Humble
+        from rclpy.qos_event import SubscriptionEventCallbacks
+    return SubscriptionEventCallbacks
+
+
 def _hands_off():
-    """A callback group that keeps its entities out of every executor."""
+    """A callback group that keeps subscriptions, but not their events, out of every executor."""
     from rclpy.callback_groups import CallbackGroup
+    from rclpy.subscription import Subscription
 
     class HandsOff(CallbackGroup):
         def can_execute(self, entity) -> bool:
-            return False
+            return not isinstance(entity, Subscription)
 
         def beginning_execution(self, entity) -> bool:
-            return False
+            return not isinstance(entity, Subscription)
 
         def ending_execution(self, entity) -> None:
             pass

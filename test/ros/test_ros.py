@@ -2,10 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The colcon-built packages under real rclpy: types, parameters, lifecycle, services, and both worlds on one network."""
 
-import os
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +10,8 @@ import pytest
 rclpy = pytest.importorskip("rclpy")
 
 from messages import random_message  # noqa: E402
-from processes import Observer, Program, node, overloaded, sent  # noqa: E402
+from processes import node, overloaded, sent  # noqa: E402
+from ros_calls import call, executable  # noqa: E402
 from waiting import wait  # noqa: E402
 
 from prime_estimation.io.typestore import typestore  # noqa: E402
@@ -24,45 +22,6 @@ OURS = [
     f"prime_estimation_msgs/msg/{n}" for n in ("BodyInertia", "ContactWrench", "ContactWrenches", "EstimatorStatus", "InertialParameters")
 ]
 BUILT = [*OURS, "std_srvs/srv/Trigger_Response", "std_srvs/srv/SetBool_Request", "tf2_msgs/msg/TFMessage", "nav_msgs/msg/Odometry"]
-
-
-@pytest.fixture(scope="module")
-def domain():
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    os.environ["ROS_DOMAIN_ID"] = str(101 + os.getpid() % 100)
-    return int(os.environ["ROS_DOMAIN_ID"])
-
-
-@pytest.fixture(scope="module")
-def tester(domain):
-    rclpy.init(domain_id=domain)
-    yield rclpy.create_node("tester")
-    rclpy.shutdown()
-
-
-@pytest.fixture
-def observer(domain):
-    observer = Observer(domain)
-    yield observer
-    observer.close()
-
-
-def executable(name: str, *arguments) -> Program:
-    """A program as `ros2 run prime_estimation NAME` finds it."""
-    prefixes = [Path(p) for p in os.environ["AMENT_PREFIX_PATH"].split(os.pathsep)]
-    found = [p / "lib" / "prime_estimation" / name for p in prefixes if (p / "lib" / "prime_estimation" / name).is_file()]
-    assert found, f"no executable {name} below {prefixes}"
-    return Program([sys.executable, found[0], *arguments], dict(os.environ))
-
-
-def call(tester, kind, name: str, request, seconds: float = 10.0):
-    client = tester.create_client(kind, name)
-    assert client.wait_for_service(seconds), name
-    future = client.call_async(request)
-    rclpy.spin_until_future_complete(tester, future, timeout_sec=seconds)
-    tester.destroy_client(client)
-    assert future.done(), name
-    return future.result()
 
 
 # --- types --------------------------------------------------------------------------------------------------------

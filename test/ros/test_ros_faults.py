@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Under real rclpy: what users and networks do to the nodes, and what must not end them."""
+
+import sys
+import threading
+import types
+
+import pytest
+
+rclpy = pytest.importorskip("rclpy")
+
+from ros_calls import call, executable  # noqa: E402
+from waiting import wait  # noqa: E402
+
+from prime_estimation.transport.ros import RosTransport, _interface  # noqa: E402
+
+
+@pytest.fixture
+def estimator(domain):
+    program = executable("estimator", "--ros-args", "-p", "robot:=go2")
+    yield program
+    code, _, err = program.stop()
+    assert code == 0 and "Traceback" not in err
+
+
+# --- what must not end the node -----------------------------------------------------------------------------------
+
+
+def test_a_transition_that_makes_no_sense_does_not_end_the_node(tester, estimator):
+    from lifecycle_msgs.msg import Transition
+    from lifecycle_msgs.srv import ChangeState, GetState
+
+    client = tester.create_client(ChangeState, "/prime/change_state")
+    assert client.wait_for_service(10.0)
+    future = client.call_async(ChangeState.Request(transition=Transition(id=Transition.TRANSITION_ACTIVATE)))  # it is active
+    rclpy.spin_until_future_complete(tester, future, timeout_sec=1.0)
+    tester.destroy_client(client)
+    assert call(tester, GetState, "/prime/get_state", GetState.Request()).current_state.label == "active"
+
+
+def test_a_transition_that_fails_says_why_and_takes_back_what_it_began(domain, tmp_path):
+    changes = tmp_path / "changes.yaml"
+    changes.write_text("robot:\n  contacts:\n    - {name: 'not a topic', frame: FL_foot, radius: 0.02}\n")
+    code, _, err = executable("estimator", "--ros-args", "-p", f"config:={changes}").wait(30.0)
+    assert code == 2 and "not a topic" in err and "Traceback" not in err
+
+
+def test_log_lines_of_every_severity_from_one_place(tester):
+    import logging
+
+    from prime_estimation.nodes.ros import _log_to_rosout
+
+    _log_to_rosout(tester)
+    log = logging.getLogger("prime.test")
+    try:
+        for level in (logging.WARNING, logging.INFO, logging.ERROR, logging.WARNING):
+            log.log(level, "said with level %d", level)
+    finally:
+        logging.getLogger("prime").handlers.pop()
+
+
+def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
+    bag = ("-p", "bag:=/no/such/bag")
+    code, _, err = executable("replay", "--ros-args", *bag, "-p", "rate:=2").wait(30.0)
+    assert code == 2 and "no such bag" in err
+    code, _, err = executable("replay", "--ros-args", *bag, "-p", "rate:=fast").wait(30.0)
+    assert code == 2 and "parameter rate must be of type float, got 'fast'" in err and "Traceback" not in err
+
+
+# --- the transport ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def remapped(tester):
+    nodes, stop = [], threading.Event()
+
+    def add(*remaps: str) -> RosTransport:
+        node = rclpy.create_node(f"remapped_{len(nodes)}", cli_args=["--ros-args", *(p for r in remaps for p in ("-r", r))])
+        nodes.append((node, RosTransport(node)))
+        thread = threading.Thread(target=nodes[-1][1].spin, args=(stop,))
+        thread.start()
+        threads.append(thread)
+        return nodes[-1][1]
+
+    threads: list[threading.Thread] = []
+    yield add
+    stop.set()
+    for thread in threads:
+        thread.join()
+    for node, transport in nodes:
+        transport.close()
+        node.destroy_node()
+
+
+def test_publishers_are_counted_under_remapping(tester, remapped):
+    transport = remapped("mocap/pose:=/vrpn/go2/pose")
+    transport.subscribe("mocap/pose", "geometry_msgs/msg/PoseStamped", lambda *_: None)
+    publisher = tester.create_publisher(_interface("geometry_msgs/msg/PoseStamped"), "/vrpn/go2/pose", 1)
+    assert transport.full("mocap/pose") == "/vrpn/go2/pose"
+    assert wait(lambda: transport.publishers("mocap/pose") == 1, 10.0)
+    tester.destroy_publisher(publisher)
+
+
+def test_a_message_that_a_callback_stumbles_over_is_counted_and_others_go_on(tester, remapped):
+    transport, got = remapped(), []
+    transport.subscribe("/numbers", "std_msgs/msg/UInt64", lambda m, _: got.append(10 // m.data))
+    kind = _interface("std_msgs/msg/UInt64")
+    publisher = tester.create_publisher(kind, "/numbers", 10)
+    assert wait(lambda: publisher.get_subscription_count() == 1, 10.0)
+    for number in (5, 0, 2):
+        publisher.publish(kind(data=number))
+    assert wait(lambda: got == [2, 5], 10.0) and transport.rejected["/numbers"] == 1
+    tester.destroy_publisher(publisher)
+
+
+def test_lost_messages_are_reported(tester, remapped):
+    transport = remapped()
+    transport.subscribe("/numbers", "std_msgs/msg/UInt64", lambda *_: None)
+    subscription = transport._subscriptions[0][0]
+    assert all(subscription.callback_group.can_execute(event) for event in subscription.event_handlers)
+    assert not subscription.callback_group.can_execute(subscription)
+
+
+def test_humble_has_its_events_elsewhere(monkeypatch):
+    from prime_estimation.transport.ros import _event_callbacks
+
+    humble = types.ModuleType("rclpy.qos_event")
+    humble.SubscriptionEventCallbacks = type("SubscriptionEventCallbacks", (), {})
+    monkeypatch.setitem(sys.modules, "rclpy.event_handler", None)
+    monkeypatch.setitem(sys.modules, "rclpy.qos_event", humble)
+    assert _event_callbacks() is humble.SubscriptionEventCallbacks
