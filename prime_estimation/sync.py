@@ -67,7 +67,8 @@ class Synchronizer:
     @property
     def dropped_samples(self) -> int:
         """Samples of all streams that were refused so far."""
-        return sum(n for reason, n in self.counts.items() if not reason.endswith(_NODE_REASONS))
+        # a copy, made in one step: another thread may be adding a reason meanwhile
+        return sum(n for reason, n in dict(self.counts).items() if not reason.endswith(_NODE_REASONS))
 
     def pop_discontinuity(self) -> bool:
         """True once after the grid was started anew: what came before must not be connected with what comes next."""

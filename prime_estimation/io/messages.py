@@ -67,7 +67,7 @@ class Inbound:
 
     Attributes:
         counts: number of messages with something wrong, by `<sensor>: <reason>`.
-        refused: number of messages that gave no sample.
+        refused, reason: number of messages that gave no sample, and why the last one did not.
         trouble: what the newest joint message contradicts of the model; empty when nothing.
 
     Args:
@@ -81,7 +81,7 @@ class Inbound:
         self._orders: dict[tuple, JointOrder | DataError] = {}
         self._joints_seen = False
         self.counts: Counter[str] = Counter()
-        self.refused = 0
+        self.refused, self.reason = 0, ""
         self._convert = {"joint_states": self._joints, "joint_commands": self._commands, "imu": self._imu, "mocap": self._pose}
 
     def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:
@@ -98,7 +98,7 @@ class Inbound:
             return self._convert[role](message, stamp, arrival_ns)
         except ValueError as error:
             self.counts[f"{role}: {error}"] += 1
-            self.refused += 1
+            self.refused, self.reason = self.refused + 1, str(error)
             return None
 
     def check_joints_seen(self) -> None:

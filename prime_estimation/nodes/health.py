@@ -25,6 +25,7 @@ class _Stream:
     last: float = field(default_factory=time.monotonic)  # since the start, when nothing came yet
     rate: float = 0.0
     counted: int = 0
+    refused: str = ""  # why the newest message could not be used
 
 
 class Health:
@@ -54,7 +55,11 @@ class Health:
         """A usable message came."""
         stream = self._streams[role]
         stream.count += 1
-        stream.last = time.monotonic()
+        stream.last, stream.refused = time.monotonic(), ""
+
+    def refused(self, role: str, reason: str) -> None:
+        """A message came that cannot be used."""
+        self._streams[role].refused = reason
 
     def measure(self) -> None:
         """Compute rates over the time since the last call."""
@@ -72,7 +77,8 @@ class Health:
             if speakers > 1:
                 out[role] = f"{speakers} publishers on {stream.topic}"
             elif silence > STALE_S and (stream.required or stream.count):
-                out[role] = f"{'no data for' if stream.count else 'nothing came in'} {silence:.1f} s"
+                what = "nothing usable for" if stream.refused else "no data for" if stream.count else "nothing came in"
+                out[role] = f"{what} {silence:.1f} s" + (f" ({stream.refused})" if stream.refused else "")
         return out
 
     def waiting(self) -> str:
@@ -83,7 +89,8 @@ class Health:
             kind = stream.type.replace("/msg/", "/")
             parts.append(f"{role}: {trouble}, expected {kind} on {stream.topic}")
             if not self._transport.publishers(stream.topic):
-                others = self._transport.topics_of(stream.type)
+                ours = self._transport.full("~/x")[:-1]
+                others = [topic for topic in self._transport.topics_of(stream.type) if not topic.startswith(ours)]
                 parts[-1] += f", nobody publishes it; topics of that type: {', '.join(others) or 'none'}"
         heard = [f"{role} {s.rate:.0f} Hz" for role, s in self._streams.items() if s.rate > 0]
         return "; ".join(parts) + (f" (hearing {', '.join(heard)})" if heard else "") if parts else ""

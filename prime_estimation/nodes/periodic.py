@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from abc import ABC, abstractmethod
 
+log = logging.getLogger("prime.periodic")
+
 
 class Periodic(ABC):
-    """Waits for `period` seconds and works, again and again, from `start` to `stop`."""
+    """Waits for `period` seconds and works, again and again, from `start` to `stop`; what goes wrong once is said, and is no end."""
 
     def __init__(self, period: float, thread: str):
         self._period = period
@@ -27,7 +30,10 @@ class Periodic(ABC):
 
     def _run(self) -> None:
         while not self._stopped.wait(self._period):
-            self._work()
+            try:
+                self._work()
+            except Exception:  # noqa: BLE001 - a thread that dies silently would be a node that lies
+                log.exception("%s went wrong", self._thread.name)
 
     @abstractmethod
     def _work(self) -> None:

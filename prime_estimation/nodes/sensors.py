@@ -44,12 +44,11 @@ class Sensors:
             self._listen_to_role("mocap", "mocap/pose", False)
 
     def _listen_to_role(self, role: str, topic: str, required: bool) -> None:
-        self._listen(
-            role, topic, ROLES[role].types[0], required, lambda message, arrival_ns: self._receive(role, role, message, arrival_ns)
-        )
+        kind = ROLES[role].types[0]
+        self._listen(role, topic, kind, required, lambda *heard: self._note(role, self._receive(role, *heard)))
 
     def _listen(self, stream: str, topic: str, kind: str, required: bool, callback) -> None:
-        self._health.expect(stream, topic, kind, required)
+        self._health.expect(stream, self._transport.full(topic), kind, required)
         self._transport.subscribe(topic, kind, callback, Qos.SENSOR)
 
     def _on_lowstate(self, message, arrival_ns: int) -> None:
@@ -57,18 +56,25 @@ class Sensors:
         if read is None:
             self._health.refusal = ", ".join(self._lowstate.counts)
             return
-        self._receive("lowstate", "joint_states", read[0], arrival_ns)
-        self._receive("lowstate", "imu", read[1], arrival_ns)
+        reasons = [self._receive(role, part, arrival_ns) for role, part in zip(("joint_states", "imu"), read, strict=True)]
+        self._note("lowstate", reasons[0] or reasons[1])
 
-    def _receive(self, stream: str, role: str, message, arrival_ns: int) -> None:
+    def _receive(self, role: str, message, arrival_ns: int) -> str:
+        """Hand on what a message says; returns why it is refused, empty when it is not."""
         try:
             sample = self.inbound.sample(role, message, arrival_ns)
         except DataError as error:
             self._health.refusal = str(error)
-            return
+            return "not the joints of this robot"
         if sample is None:
-            return
+            return self.inbound.reason
         if role == "joint_states":
             self._health.refusal = ""
-        self._health.heard(stream)
         self._push(sample)
+        return ""
+
+    def _note(self, stream: str, refused: str) -> None:
+        if refused:
+            self._health.refused(stream, refused)
+        else:
+            self._health.heard(stream)

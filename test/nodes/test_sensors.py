@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What a node says about the sensors that it hears, mishears and misses."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from messages import random_message
+from waiting import wait
+
+from prime_estimation.io.unitree import FAMILIES
+from prime_estimation.nodes import health as health_module
+from prime_estimation.nodes.health import Health
+from prime_estimation.nodes.periodic import Periodic
+from prime_estimation.nodes.sensors import Sensors
+from prime_estimation.robot import Robot
+from prime_estimation.sync import Synchronizer
+from prime_estimation.transport.inprocess import Bus, InProcessTransport
+
+IMU, JOINTS = "sensor_msgs/msg/Imu", "sensor_msgs/msg/JointState"
+
+
+@pytest.fixture
+def bus():
+    return Bus()
+
+
+@pytest.fixture
+def health(bus, monkeypatch):
+    monkeypatch.setattr(health_module, "STALE_S", 0.05)
+    return Health(InProcessTransport(bus, "prime", "robot1", remap={"imu": "/xsens/data"}), "prime")
+
+
+def listen(health: Health, lowstate: bool = False) -> list:
+    taken = []
+    Sensors(health._transport, Robot.load("go2"), lowstate, False, health, taken.append)
+    return taken
+
+
+def test_a_sensor_that_sends_rubbish_is_not_called_silent(bus, health):
+    listen(health)
+    message = random_message(IMU, np.random.default_rng(0))
+    message.angular_velocity.x = np.nan
+    send = InProcessTransport(bus, "driver").publish("/xsens/data", IMU)
+    send(message)
+    time.sleep(0.1)
+    said = health.troubles()["imu"]
+    assert said.startswith("nothing usable for") and said.endswith("(NaN or infinite value)")
+    message.angular_velocity.x = 0.0
+    send(message)
+    assert "imu" not in health.troubles()
+
+
+def test_the_log_names_topics_as_the_graph_does_and_not_our_own_output(bus, health):
+    listen(health)
+    InProcessTransport(bus, "prime", "robot1").publish("~/joint_states", JOINTS)
+    time.sleep(0.1)
+    line = health.waiting()
+    assert f"expected {IMU.replace('/msg/', '/')} on /xsens/data" in line and "on /robot1/joint_states" in line
+    assert "topics of that type: none" in line and "/prime/joint_states" not in line
+
+
+def test_a_lowstate_is_one_message(bus, health):
+    taken = listen(health, lowstate=True)
+    kind = FAMILIES["unitree_go"].type
+    send, low = InProcessTransport(bus, "dog").publish("/robot1/lowstate", kind), random_message(kind, np.random.default_rng(0))
+    for k in range(10):
+        low.tick = 1000 + 2 * k
+        send(low)
+    assert len(taken) == 20 and health._streams["lowstate"].count == 10
+
+
+def test_reasons_may_come_up_while_others_are_counted():
+    """The callbacks of sensors count in one thread, the status is made in others."""
+
+    class Growing(dict):
+        def items(self):
+            for item in super().items():
+                self[f"new_{len(self)}"] = 1
+                yield item
+
+    sync = Synchronizer(10_000_000, 12)
+    sync.counts = Growing(imu_late=3)
+    assert sync.dropped_samples == 3
+
+
+def test_a_periodic_thread_survives_what_goes_wrong_once(caplog):
+    class Clumsy(Periodic):
+        passed = 0
+
+        def _work(self):
+            self.passed += 1
+            if self.passed == 1:
+                raise ValueError("broken")
+
+    clumsy = Clumsy(0.01, "clumsy")
+    clumsy.start()
+    assert wait(lambda: clumsy.passed > 2)
+    clumsy.stop()
+    assert "clumsy went wrong" in caplog.text and threading.current_thread().is_alive()
