@@ -7,10 +7,12 @@ from __future__ import annotations
 import difflib
 import math
 import typing
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 
 from .config_files import config_dir, read_yaml
+from .config_values import check_names, laid_over, three_numbers
 from .errors import ConfigError
 
 
@@ -162,8 +164,8 @@ class Config:
             known = sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
             raise ConfigError(f"unknown robot '{robot}': known are {', '.join(known)}, or give the path of a YAML file", robot)
         data = read_yaml(robot_path)
-        name = data.get("robot", {}).get("name", robot_path.stem)
         config = Config()
+        name = config.updated(data, str(robot_path)).robot.name or robot_path.stem
         noise_path = config_dir() / "noise" / f"{name}.yaml"
         for source, content in ((noise_path, read_yaml(noise_path) if noise_path.exists() else {}), (robot_path, data)):
             config = config.updated(content, str(source))
@@ -199,11 +201,11 @@ def _updated(node, content: dict, source: str, prefix: str):
             raise ConfigError(f"{source}: unknown key '{prefix}{key}'{hint}", key)
         current = getattr(node, key)
         if is_dataclass(current):
-            if not isinstance(value, dict):
+            if value is not None and not isinstance(value, dict):  # None: a section whose entries are all commented out
                 raise ConfigError(f"{source}: '{prefix}{key}' must be a mapping, got {value!r}", value)
             changes[key] = _updated(current, value, source, f"{prefix}{key}.")
         else:
-            changes[key] = check_value(type(node), known[key], value, source, prefix)
+            changes[key] = check_value(type(node), known[key], laid_over(current, value), source, prefix)
     return replace(node, **changes)
 
 
@@ -211,9 +213,14 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
     """`value` as the type of field `f` of dataclass `owner`; ConfigError when type, range or choice does not fit."""
     name = f"{source}: '{prefix}{f.name}'"
     if owner is RobotConfig and f.name == "contacts":
-        return [_updated(ContactConfig(), entry, source, f"{prefix}contacts[{i}].") for i, entry in enumerate(value)]
+        return _contacts(value, source, f"{prefix}contacts")
+    if owner is ContactConfig and f.name == "position":
+        return three_numbers(value, name)
     kinds = typing.get_type_hints(owner)[f.name]
     kinds = typing.get_args(kinds) or (kinds,)
+    if float in kinds and isinstance(value, str):  # YAML takes 1e-3 for a word
+        with suppress(ValueError):
+            value = float(value)
     if isinstance(value, bool) and bool not in kinds or not isinstance(value, (*kinds, int) if float in kinds else kinds):
         raise ConfigError(f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value)
     if f.metadata["choices"] and value not in f.metadata["choices"]:
@@ -221,7 +228,15 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
     numbers = value.values() if isinstance(value, dict) else [value] if isinstance(value, (int, float)) else []
     for number in numbers:
         low, high = f.metadata["low"], f.metadata["high"]
-        outside = not isinstance(number, (int, float)) or number != number
+        outside = not isinstance(number, (int, float)) or not math.isfinite(number)
         if outside or (low is not None and number < low) or (high is not None and number > high):
             raise ConfigError(f"{name} = {number!r} is outside [{low}, {high}] {f.metadata['unit']}".rstrip(), value)
     return float(value) if kinds == (float,) else value
+
+
+def _contacts(entries, source: str, name: str) -> list[ContactConfig]:
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ConfigError(f"{source}: '{name}' must be a list of mappings with name, frame, position, radius, got {entries!r}", entries)
+    contacts = [_updated(ContactConfig(), entry, source, f"{name}[{i}].") for i, entry in enumerate(entries)]
+    check_names([contact.name for contact in contacts], f"{source}: '{name}'")
+    return contacts

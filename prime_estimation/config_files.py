@@ -34,6 +34,8 @@ def read_yaml(path: Path) -> dict:
         content = yaml.safe_load(path.read_text())
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}", path) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not a text file", path) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}", path) from error
     if content is None:

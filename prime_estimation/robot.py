@@ -47,6 +47,7 @@ class Robot:
         self.torque_limit = self._per_joint("torque_limit")
         model.armature[model.nv - self.nj :] = self._per_joint("armature")
         self.links = _moving_links(model)
+        self._check_base()
         self.contacts = [replace(c, foot=c.foot or c.frame) for c in config.contacts]
         for contact in self.contacts:
             self._frame(contact.frame, "contact")
@@ -105,6 +106,14 @@ class Robot:
             return self.links[self.model.frames[self.model.getFrameId(link, pin.FrameType.BODY)].parentJoint]
         return self.links[self.link_joint(link)]
 
+    def _check_base(self) -> None:
+        """The pose of the estimate is that of the root; under the name of another frame of the URDF it would be wrong."""
+        model, name = self.model, self.config.base_frame
+        if self.config.floating_base and model.existFrame(name):
+            frame = model.frames[model.getFrameId(name)]
+            if frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6):
+                raise RobotError(f"{self.name}: base_frame {name} is not at the root of the URDF, which is {self.links[1]}", name)
+
     def _frame(self, name: str, what: str) -> int:
         if not self.model.existFrame(name):
             names = [f.name for f in self.model.frames if f.type == pin.FrameType.BODY]
@@ -156,8 +165,17 @@ def urdf_path(config: RobotConfig) -> Path:
     return Path(getModelPath(subpath)) / subpath
 
 
+def urdf_text(config: RobotConfig) -> str:
+    """The URDF for a viewer: meshes of example-robot-data by their files, since it need not be a package of the ROS installation."""
+    path = urdf_path(config)
+    home = next((folder for folder in path.parents if folder.name == "example-robot-data"), None)
+    text = path.read_text()
+    return text.replace("package://example-robot-data/", f"{home.as_uri()}/") if home else text
+
+
 def _lock(model: pin.Model, config: RobotConfig) -> pin.Model:
-    unknown = [n for n in config.locked_joints if not model.existJointName(n)]
+    first = 2 if config.floating_base else 1
+    unknown = [n for n in config.locked_joints if n not in model.names.tolist()[first:]]
     if unknown:
         raise RobotError(f"{config.name}: locked_joints names unknown joints {', '.join(unknown)}", unknown)
     q = pin.neutral(model)

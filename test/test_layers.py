@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 ORDER = """
     types errors
     stream sync io
-    config_files config robot losses inertia leg_odometry leg_forces contact stances mount
+    config_files config_values config robot losses inertia leg_odometry leg_forces contact stances mount
     problem window guess start terrain payload support weighing watch predict report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz
@@ -26,7 +26,8 @@ ONLY = {
     "sync": {"types", "errors", "stream"},
     "io": {"types", "errors"},
     "config_files": {"errors"},
-    "config": {"errors", "config_files"},
+    "config_values": {"errors"},
+    "config": {"errors", "config_files", "config_values"},
     "transport": {"errors", "io"},
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.

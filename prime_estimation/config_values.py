@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Values of the configuration that are more than one number of one type."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from .errors import ConfigError
+
+_CONTACT = re.compile(r"[A-Za-z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?")
+
+
+def laid_over(current, value):
+    """A new value in place of the current one; where it is by joint, joints that it does not name keep what they had."""
+    if not isinstance(value, dict):
+        return value
+    return {**current, **value} if isinstance(current, dict) else {**({"default": current} if current else {}), **value}
+
+
+def three_numbers(value, name: str) -> list[float]:
+    """A position [m]."""
+    if not isinstance(value, list) or len(value) != 3 or not all(type(v) in (int, float) and math.isfinite(v) for v in value):
+        raise ConfigError(f"{name} must be three numbers [m], got {value!r}", value)
+    return [float(v) for v in value]
+
+
+def check_names(contacts: list[str], name: str) -> None:
+    """Names of contacts become names of topics and keys of dictionaries."""
+    for contact in contacts:
+        if not _CONTACT.fullmatch(contact):
+            what = "is no name of a contact: letters, digits and underscores, as in FL_foot or left_ankle/toe"
+            raise ConfigError(f"{name}: '{contact}' {what}", contact)
+        if contacts.count(contact) > 1:
+            raise ConfigError(f"{name} has {contact} twice", contact)
