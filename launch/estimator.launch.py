@@ -60,7 +60,7 @@ def generate_launch_description() -> LaunchDescription:
     )
     view = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(SHARE / "launch" / "view.launch.py")),
-        launch_arguments={name: value(name) for name in ("robot", "namespace", "use_sim_time", "rviz", "rqt")}.items(),
+        launch_arguments={name: value(name) for name in ("robot", "config", "namespace", "use_sim_time", "rviz", "rqt")}.items(),
         condition=IfCondition(PythonExpression(["'", value("rviz"), "' == 'true' or '", value("rqt"), "' == 'true'"])),
     )
     return LaunchDescription([*arguments, estimator, view])

@@ -30,6 +30,7 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),
+            DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults, that of the estimator"),
             DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
             DeclareLaunchArgument("use_sim_time", default_value="false", choices=YES_NO, description="take the time from /clock"),
             DeclareLaunchArgument("rviz", default_value="true", choices=YES_NO, description="RViz with robot, odometry, forces, inertia"),
@@ -64,15 +65,15 @@ def generate_launch_description() -> LaunchDescription:
 def robot_description(context) -> list:
     """robot_state_publisher with the URDF that the estimator uses, moved by the estimated joint states."""
     from prime_estimation.config import Config
-    from prime_estimation.robot import urdf_path
+    from prime_estimation.robot import urdf_text
 
-    urdf = urdf_path(Config.load(LaunchConfiguration("robot").perform(context)).robot).read_text()
-    sim_time = LaunchConfiguration("use_sim_time").perform(context) == "true"
+    robot, config, sim_time = (LaunchConfiguration(name).perform(context) for name in ("robot", "config", "use_sim_time"))
+    urdf = urdf_text(Config.load(robot, config or None).robot)
     return [
         Node(
             package="robot_state_publisher",
             executable="robot_state_publisher",
-            parameters=[{"robot_description": urdf, "use_sim_time": sim_time}],
+            parameters=[{"robot_description": urdf, "use_sim_time": sim_time == "true"}],
             namespace=LaunchConfiguration("namespace"),
             remappings=[("joint_states", "prime/joint_states")],
             condition=IfCondition(LaunchConfiguration("rviz")),

@@ -4,10 +4,14 @@
 
 import ast
 import importlib.util
+import re
 import time
 from pathlib import Path
 
 import pytest
+
+from prime_estimation.config import Config
+from prime_estimation.robot import urdf_text
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.py"))
@@ -15,7 +19,7 @@ SWITCHES = {"mocap", "use_sim_time", "rviz", "rqt", "loop", "autostart"}
 EXPECTED = {
     "estimator": {"robot", "config", "mocap", "input", "namespace", "use_sim_time", "autostart", "rviz", "rqt"},
     "replay": {"bag", "robot", "config", "mocap", "namespace", "rate", "loop", "rviz", "rqt"},
-    "view": {"robot", "namespace", "use_sim_time", "rviz", "rqt", "mocap_frame", "mocap_origin"},
+    "view": {"robot", "config", "namespace", "use_sim_time", "rviz", "rqt", "mocap_frame", "mocap_origin"},
 }
 
 
@@ -62,6 +66,32 @@ def test_launched_executables_are_installed():
             keywords = {k.arg: k.value for k in call.keywords}
             if keywords["package"].value == "prime_estimation":
                 assert f'"{keywords["executable"].value}"' in installed
+
+
+def passed_on(path: Path, file: str) -> set[str]:
+    """Arguments that a launch file hands to one that it includes; constants at the head of the module are looked up."""
+    tree = ast.parse(path.read_text())
+    constants = {n.targets[0].id: n.value for n in tree.body if isinstance(n, ast.Assign)}
+    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "IncludeLaunchDescription"):
+        if file in ast.unparse(call):
+            given = next(k.value for k in call.keywords if k.arg == "launch_arguments")
+            named = [constants[n.id] for n in ast.walk(given) if isinstance(n, ast.Name) and n.id in constants]
+            return {n.value for part in (given, *named) for n in ast.walk(part) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    raise AssertionError(f"{path.name} does not include {file}")
+
+
+def test_what_is_shown_is_what_is_estimated():
+    shared = EXPECTED["estimator"] & EXPECTED["view"]
+    assert shared <= passed_on(LAUNCH / "estimator.launch.py", "view.launch.py")
+    assert EXPECTED["estimator"] & EXPECTED["replay"] <= passed_on(LAUNCH / "replay.launch.py", "estimator.launch.py")
+
+
+@pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
+def test_viewers_find_the_meshes(robot):
+    """Without a ROS package named example-robot-data, which `pip install` does not make."""
+    text = urdf_text(Config.load(robot).robot)
+    meshes = re.findall(r'mesh filename="([^"]+)"', text)
+    assert meshes and all(m.startswith("file:///") and Path(m.removeprefix("file://")).is_file() for m in meshes)
 
 
 # --- with ROS 2's launch ------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def test_silence_is_explained(graph, caplog):
         assert wait(lambda: len(g.heard["status"]) > 3 and caplog.records)
     assert any("imu: nothing came in" in s for s in g.heard["status"][-1].sensors)
     line = caplog.records[-1].getMessage()
-    assert "expected sensor_msgs/Imu on imu" in line and "/go2/imu" in line
+    assert "expected sensor_msgs/Imu on /imu" in line and "/go2/imu" in line
 
 
 def test_wrong_robot_is_named(graph, messages):
