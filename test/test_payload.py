@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The payload detector by itself: a lasting vertical disturbance raises the alarm, in windows of any length."""
+"""The payload detector by itself: how long a force that nobody measured must last to be taken for a payload, in windows of any length."""
 
 from types import SimpleNamespace
 
@@ -8,31 +8,43 @@ import numpy as np
 import pytest
 
 from prime_estimation.config import Config
-from prime_estimation.payload import REST, SPANS, PayloadDetector
+from prime_estimation.payload import SPANS, PayloadDetector
 from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot
 
+NODES, BEGINS = 600, 200
+
 
 @pytest.fixture(scope="module")
-def problem():
+def problems():
     config = Config.load("go2")
-    return Problem(Robot(config.robot), config, False)
+    made = {model: config.updated({"estimator": {"contact_model": model}}) for model in SPANS}
+    return {model: Problem(Robot(config.robot), changed, False) for model, changed in made.items()}
 
 
-def windows(problem, size: int, disturbance):
-    """Windows of `size` nodes one after the other; `disturbance(k)` is the whitened vertical force at node k."""
-    released = []
-    level = np.zeros(problem.nq + problem.nv)
+def alarms(problem, disturbance, size: int = 10) -> list[int]:
+    """Heads at which a window of `size` nodes makes the alarm go off; `disturbance(k)`: whitened vertical force at node k."""
+    detector, seen, level = PayloadDetector(problem), [], np.zeros(problem.nq + problem.nv)
     level[6] = 1.0
-    for k in range(2 * REST + 3 * SPANS[-1]):
-        data = [SimpleNamespace(r=np.array([0.0, 0.0, disturbance(k + i)])) for i in range(size)]
-        yield SimpleNamespace(xs=[level], data=data, release_inertia=released.append)
+    for head in range(size, NODES):
+        data = [SimpleNamespace(r=np.array([0.0, 0.0, disturbance(k)])) for k in range(head - size, head)]
+        detector.update(SimpleNamespace(xs=[level], data=data, release_inertia=lambda _, head=head: seen.append(head)), False)
+    assert detector.alarms == len(seen)
+    return seen
 
 
-@pytest.mark.parametrize("size", [1, 4, SPANS[0] - 1, SPANS[0], 30])
-def test_windows_shorter_and_longer_than_the_spans(problem, size):
-    detector, quiet = PayloadDetector(problem), PayloadDetector(problem)
-    for loaded, empty in zip(windows(problem, size, lambda k: 2.0), windows(problem, size, lambda k: 2.0 * (-1) ** k)):
-        detector.update(loaded, False)
-        quiet.update(empty, False)
-    assert detector.alarms >= 2 and quiet.alarms == 0
+@pytest.mark.parametrize("model", SPANS)
+@pytest.mark.parametrize("size", [1, 4, 9, 10, 30])
+def test_windows_shorter_and_longer_than_the_spans(problems, model, size):
+    assert len(alarms(problems[model], lambda k: 2.0, size)) >= 2
+    assert not alarms(problems[model], lambda k: 2.0 * (-1) ** k, size)
+
+
+@pytest.mark.parametrize("model, soon", [("smoothed", 20), ("rigid", 35)])
+def test_what_lasts_is_noticed(problems, model, soon):
+    assert BEGINS < alarms(problems[model], lambda k: 1.5 * (k >= BEGINS))[0] <= BEGINS + soon
+
+
+@pytest.mark.parametrize("model, lasts", [("smoothed", 5), ("rigid", 25)])
+def test_what_passes_is_not(problems, model, lasts):
+    assert not alarms(problems[model], lambda k: 1.5 * (BEGINS <= k < BEGINS + lasts))
