@@ -62,9 +62,19 @@ def memory_mb(pid: int) -> float:
 
 def start(*arguments, domain: int) -> subprocess.Popen:
     """`prime node` in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "prime_estimation.cli", "node", *arguments, "--domain", str(domain)], stderr=subprocess.DEVNULL
-    )
+    with LOG.open("a") as log:
+        return subprocess.Popen([sys.executable, "-m", "prime_estimation.cli", "node", *arguments, "--domain", str(domain)], stderr=log)
+
+
+def end(*programs: subprocess.Popen) -> None:
+    """Interrupt programs, and wait for them; what does not end is killed."""
+    for program in programs:
+        program.send_signal(signal.SIGINT)
+    for program in programs:
+        try:
+            program.wait(20)
+        except subprocess.TimeoutExpired:
+            program.kill()
 
 
 def main() -> None:
@@ -77,14 +87,16 @@ def main() -> None:
     parser.add_argument("--domain", type=int, default=100 + os.getpid() % 100)
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through the end of main, which ends the programs too
+    LOG.unlink(missing_ok=True)
     observer = Observer(args.domain)
     programs = [start("--robot", args.robot, domain=args.domain), start("replay", "--bag", args.bag, "--loop", domain=args.domain)]
-    print(
-        "| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] | memory [MB] | overruns | dropped | load |\n"
-        + "|---" * 9
-        + "|"
-    )
     try:
+        print(
+            "| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] | memory [MB] | overruns | dropped | load |\n"
+            + "|---" * 9
+            + "|"
+        )
         for line in range(round(60.0 * args.minutes / args.period)):
             time.sleep(args.period)
             ended = [p for p in programs if p.poll() is not None]
@@ -101,10 +113,7 @@ def main() -> None:
                 flush=True,
             )
     finally:
-        for program in programs:
-            if program.poll() is None:
-                program.send_signal(signal.SIGINT)
-                program.wait(20)
+        end(*programs)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import argparse
 import os
 import re
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from live import Observer, start
+from live import Observer, end, start
 
 from prime_estimation.io.bag import BagReader, BagWriter
 
@@ -113,6 +114,7 @@ def main() -> None:
     parser.add_argument("--domain", type=int, default=100 + os.getpid() % 100)
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through the end of main, which ends the programs too
     listener, node = Listener(args.domain), start("--robot", args.robot, domain=args.domain)
     print("| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n|---|---:|---:|---:|---|")
     try:
@@ -123,8 +125,7 @@ def main() -> None:
                 if node.poll() is not None:
                     raise SystemExit(f"the estimator ended with code {node.returncode}")
     finally:
-        node.send_signal(signal.SIGINT)
-        node.wait(20)
+        end(node)
 
 
 def _row(name: str, seconds: float, listener: Listener) -> str:

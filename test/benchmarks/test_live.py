@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The live benchmarks leave no program behind, however they are ended; their figures are not asserted."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cyclonedds")
+
+from waiting import wait  # noqa: E402
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def children(pid: int) -> set[int]:
+    return {int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()}
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("script", ["live.py", "live_faults.py"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_programs_end_with_the_benchmark(script, number, recorded_runs, repository):
+    environment = dict(os.environ, PYTHONPATH=str(repository))
+    command = [sys.executable, BENCHMARKS / script, recorded_runs / "go2_payload3"]
+    # no pipes: a program that is left behind would hold them open
+    program = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert wait(lambda: len(children(program.pid)) == 2, 60.0)
+        started = children(program.pid)
+        program.send_signal(number)
+        assert program.wait(60.0) != 0
+        assert not any(alive(pid) for pid in started)
+    finally:
+        program.kill()
+        program.wait()
