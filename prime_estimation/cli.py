@@ -12,7 +12,9 @@ import argparse
 import importlib
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 
 from .errors import PrimeError
@@ -52,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     overview = _overview()
     head, _ = overview.parse_known_args(argv[:1])
+    if threading.current_thread() is threading.main_thread():  # ends as Ctrl-C does: nothing half-written is left behind
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     return _guarded(f"prime {head.verb}", lambda: _run(head.verb, argv[1:]))
 
 

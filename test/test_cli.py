@@ -7,11 +7,13 @@ from __future__ import annotations
 import importlib
 import json
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from waiting import wait
 
 from prime_estimation import cli
 
@@ -110,3 +112,33 @@ def test_simulate_with_an_unknown_motion_lists_them(tmp_path, capsys):
     pytest.importorskip("mujoco")
     code, _, err = run("simulate", "--robot", "go2", "--motion", "moonwalk", "--out", str(tmp_path / "run"), capsys=capsys)
     assert code == 2 and "trot" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_verb_that_is_ended_leaves_nothing_half_written(number, code, recorded_runs, tmp_path):
+    command = ["replay", recorded_runs / "go2_payload3", "--robot", "go2", "--out", tmp_path / "out.mcap", "--realtime"]
+    process = subprocess.Popen([sys.executable, "-m", "prime_estimation.cli", *command], stderr=subprocess.PIPE, text=True)
+    assert wait(lambda: any(tmp_path.glob(".out.*/out/*")), 60.0)
+    process.send_signal(number)
+    assert process.wait(30) == code and "Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert not list(tmp_path.glob(".out.*")) and not (tmp_path / "out.mcap").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--robot", "go2", "--seconds", "nan"], "--seconds wants a number"),
+        (["--robot", "go2", "--seconds", "-1"], "--seconds wants a number"),
+        (["--robot", "go2", "--name", "my node"], "no name for a node"),
+        (["--robot", "go2", "--namespace", "my robot"], "no name in a ROS graph"),
+        (["--robot", "go2", "--remap", "imu=x"], "wants OLD:=NEW"),
+        (["replay", "--bag", "absent", "--rate", "nan"], "must not be negative, and finite"),
+        (["mpc", "--robot", "go2", "--gait", "gallop"], "gait must be one of"),
+        (["mpc", "--robot", "g1"], "is for quadrupeds"),
+    ],
+)
+def test_nodes_refuse_what_makes_no_sense(arguments, words, capsys):
+    pytest.importorskip("cyclonedds")
+    code, out, err = run("node", *arguments, "--domain", "99", capsys=capsys)
+    assert code == 2 and words in err and err.count("\n") == 1 and out == ""

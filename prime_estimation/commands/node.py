@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import threading
 
 from ..errors import ConfigError
 from ..nodes.serve import NODES, build, default_name, log_to_stderr, stop_on_signals
@@ -60,6 +61,8 @@ def run(args: argparse.Namespace) -> dict:
 
 
 def _serve(args: argparse.Namespace) -> dict:
+    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
+        raise ConfigError(f"--seconds wants a number that is not negative, got {args.seconds:g}", args.seconds)
     if not args.robot and args.node != "markers":
         raise ConfigError("which robot? Give --robot go2 (or another name, or the path of its YAML file)")
     changes, options = {}, {}

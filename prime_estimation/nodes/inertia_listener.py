@@ -17,7 +17,7 @@ from ..io.messages import stamp_ns
 from ..io.outbound import inertia_parameters
 from ..robot import Robot
 from ..transport.base import Qos, Transport
-from .periodic import Periodic
+from .periodic import Periodic, period_of
 
 log = logging.getLogger("prime.inertia_listener")
 TOPIC, TYPE = "prime/inertial_parameters", "prime_estimation_msgs/msg/InertialParameters"
@@ -125,7 +125,7 @@ class InertiaListenerNode(Periodic):
     """
 
     def __init__(self, transport: Transport, robot: Robot, bounds: Bounds = Bounds(), rate: float = 50.0):
-        super().__init__(1.0 / rate, "control")  # stands for the controller's loop, between whose solves the model may change
+        super().__init__(period_of(rate), "control")  # stands for the controller's loop, between whose solves the model may change
         self.model, self.gate = robot.model, InertiaGate(robot, bounds)
         self._make, self._said = transport.make, 0
         self._report = transport.publish("~/applied", "std_msgs/msg/UInt64", Qos.LATCHED)

@@ -82,6 +82,14 @@ class CentroidalAction(crocoddyl.ActionModelAbstract):
         return np.maximum(tangential - FRICTION * f[:, 2:], 0.0)
 
 
+def check(robot: Robot, gait: str) -> None:
+    """PrimeError where the problem is not for this robot, or has no such gait."""
+    if len(robot.feet) != 4 or not robot.config.floating_base:
+        raise RobotError(f"{robot.name}: the example MPC is for quadrupeds; it has feet {', '.join(robot.feet) or 'none'}", robot.feet)
+    if gait not in GAITS:
+        raise ConfigError(f"gait must be one of {', '.join(GAITS)}, got '{gait}'", gait)
+
+
 class MpcProblem:
     """Plans ground forces for a posture and turns them into joint torques.
 
@@ -94,21 +102,18 @@ class MpcProblem:
         gait: `stand`, or `trot` on the spot.
 
     Attributes:
-        forces: (4, 3) planned force of the ground on each foot (order of `robot.feet`) at present, world axes [N].
+        forces, points: (4, 3) planned force of the ground on each foot (order of `robot.feet`) at present, world axes [N], and where [m].
     """
 
     def __init__(self, robot: Robot, posture: np.ndarray, gait: str = "stand"):
-        if len(robot.feet) != 4 or not robot.config.floating_base:
-            raise RobotError(f"{robot.name}: the example MPC is for quadrupeds; it has feet {', '.join(robot.feet) or 'none'}", robot.feet)
-        if gait not in GAITS:
-            raise ConfigError(f"gait must be one of {', '.join(GAITS)}, got '{gait}'", gait)
+        check(robot, gait)
         self.robot, self.model, self.posture, self.gait = robot, robot.model, np.array(posture, float), gait
         self._data = self.model.createData()
         first = {c.foot: c for c in reversed(robot.contacts)}
         self._frames = [self.model.getFrameId(first[f].frame) for f in robot.feet]
         self._radius = np.array([first[f].radius for f in robot.feet])
         self._guess: tuple[list, list] | None = None
-        self.forces = np.zeros((4, 3))
+        self.forces, self.points = np.zeros((4, 3)), np.zeros((4, 3))
 
     def solve(self, q: np.ndarray, v: np.ndarray, time: float, iterations: int = 3) -> np.ndarray:
         """Joint torques (nj,) [Nm] for the measured state at a time [s] of the gait."""
@@ -124,7 +129,7 @@ class MpcProblem:
         us = [np.clip(u, n.u_lb, n.u_ub) for u, n in zip(us, nodes)]
         solver.solve([x, *xs[1:]], us, iterations, False)
         self._guess = ([*list(solver.xs)[1:], solver.xs[-1]], [*list(solver.us)[1:], solver.us[-1]])
-        self.forces = np.array(solver.us[0]).reshape(4, 3)
+        self.forces, self.points = np.array(solver.us[0]).reshape(4, 3), feet
         effort = pin.nonLinearEffects(self.model, self._data, q, v) - jacobians.T @ self.forces.ravel()
         return effort[6:]
 

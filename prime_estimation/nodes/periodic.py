@@ -8,7 +8,16 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 
+from ..errors import ConfigError
+
 log = logging.getLogger("prime.periodic")
+
+
+def period_of(rate: float) -> float:
+    """Period [s] of a rate [Hz]; ConfigError where there is none."""
+    if not 0.0 < rate <= 1e4:
+        raise ConfigError(f"a rate must be between 0 and 10000 Hz, got {rate:g}", rate)
+    return 1.0 / rate
 
 
 class Periodic(ABC):

@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError
 from ..io.bag import BagReader
-from ..io.messages import stamp_ns
-from ..io.topics import ROLES, find_sensor_topics
+from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
+from ..io.typestore import typestore
+from ..io.unitree import FAMILIES, LowStateReader
 from ..transport.base import Qos, Transport
+from .conversion import Converter, clock, restamp
 
 TOPICS = {"joint_states": "joint_states", "joint_commands": "joint_commands", "imu": "imu", "mocap": "mocap/pose"}
+_IN_LOWSTATE = ("joint_states", "imu")
 _SEAM_S = 1.0  # of silence before a recording begins again: its end and its beginning are not to be connected
 _CLOCK_NS = 5_000_000  # between two messages on /clock
 
@@ -41,12 +44,12 @@ class Playback:
     wait: float = 1.0
 
     def __post_init__(self):
-        if self.rate < 0.0 or self.start < 0.0 or self.duration < 0.0:
-            raise ConfigError("rate, start and duration of a playback must not be negative", self)
+        if not all(0.0 <= value < 1e9 for value in (self.rate, self.start, self.duration)):
+            raise ConfigError("rate, start and duration of a playback must not be negative, and finite", self)
 
 
 class ReplayNode:
-    """Publishes the sensor topics of a bag.
+    """Publishes the sensor topics of a bag; what Unitree's raw `lowstate` says goes out as joint states and IMU.
 
     Args:
         transport: where topics live.
@@ -59,13 +62,28 @@ class ReplayNode:
 
     def __init__(self, transport: Transport, bag_path: str | Path, playback: Playback, topics: Mapping[str, str] | None = None):
         self._bag, self._playback = BagReader(bag_path), playback
-        self._role_of = {topic: role for role, topic in find_sensor_topics(self._bag.topics, topics).items()}
+        self._role_of, self._lowstate = self._sensors(topics)
         self._transport = transport
+        if playback.start > 1e-9 * (self._bag.end_ns - self._bag.start_ns):
+            raise ConfigError(f"{bag_path} ends before the {playback.start:g} s at which to begin", playback)
         # reliable: both kinds of subscriber hear it
-        self._send = {role: transport.publish(TOPICS[role], ROLES[role].types[0], Qos.STATE) for role in self._role_of.values()}
+        roles = [r for r in TOPICS if r in self._role_of.values() or (self._lowstate and r in _IN_LOWSTATE)]
+        self._send = {role: transport.publish(TOPICS[role], ROLES[role].types[0], Qos.STATE) for role in roles}
         self._send_clock = transport.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE) if playback.clock else None
-        self._convert = {role: _Converter(transport.make, ROLES[role].types[0]) for role in self._send}
+        self._convert = {role: Converter(transport.make, ROLES[role].types[0]) for role in self._send}
         self.sent = dict.fromkeys(self._send, 0)
+
+    def _sensors(self, given: Mapping[str, str] | None) -> tuple[dict[str, str], LowStateReader | None]:
+        """Role of each topic, and who reads the raw message where there is no other."""
+        bag = self._bag
+        found = find_sensor_topics(bag.topics, given)
+        if not any(role in found for role in _IN_LOWSTATE):
+            found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
+        if not found:
+            raise DataError(f"{bag.path} has no topic of a sensor; it has {describe_topics(bag.topics)}", bag.path)
+        family = next((f for f in FAMILIES.values() if LOWSTATE in found and f.type == bag.topics[found[LOWSTATE]].type), None)
+        reader = LowStateReader(family, typestore().types.__getitem__) if family else None
+        return {topic: role for role, topic in found.items()}, reader
 
     def run(self, stop: threading.Event) -> None:
         """Play until the end, or until `stop` is set."""
@@ -90,45 +108,23 @@ class ReplayNode:
             if not began:  # now, for to open a recording takes a while
                 began, shift = time.perf_counter(), 0 if p.clock else self._transport.now_ns() - first
             if self._send_clock and arrival_ns - clocked >= _CLOCK_NS:
-                self._send_clock(_clock(self._transport.make, arrival_ns))
+                self._send_clock(clock(self._transport.make, arrival_ns))
                 clocked = arrival_ns
             due = began + (arrival_ns - first) * 1e-9 / p.rate if p.rate else 0.0
             while (wait := due - time.perf_counter()) > 0.0:
                 if stop.wait(wait) if wait > 0.05 else time.sleep(wait):
                     return
             # faster or slower than recorded, the stamps keep the pace of the recording
-            self._send_message(self._role_of[topic], message, shift)
+            for role, part in self._parts(self._role_of[topic], message, arrival_ns):
+                self._send_message(role, part, shift)
+
+    def _parts(self, role: str, message, arrival_ns: int) -> list[tuple[str, object]]:
+        if role != LOWSTATE:
+            return [(role, message)]
+        read = self._lowstate.read(message, arrival_ns)
+        return list(zip(_IN_LOWSTATE, read, strict=True)) if read else []
 
     def _send_message(self, role: str, message, shift_ns: int) -> None:
-        _restamp(message.header, shift_ns)
+        restamp(message.header, shift_ns)
         self._send[role](self._convert[role](message))
         self.sent[role] += 1
-
-
-class _Converter:
-    """From the bag's classes to those of a transport; nothing to do where they are of the same kind."""
-
-    def __init__(self, make, type_name: str):
-        self._make, self._type = make, type_name
-        self._same = isinstance(make(type_name), type) and hasattr(make(type_name), "__msgtype__")
-
-    def __call__(self, message):
-        return message if self._same else self._copy(message)
-
-    def _copy(self, value):
-        if isinstance(value, list):
-            return [self._copy(v) for v in value]
-        if not hasattr(value, "__msgtype__"):
-            return value
-        fields = {name: self._copy(getattr(value, name)) for name in value.__dataclass_fields__ if not name.startswith("__")}
-        return self._make(value.__msgtype__)(**fields)
-
-
-def _restamp(header, shift_ns: int) -> None:
-    if shift_ns:
-        header.stamp.sec, header.stamp.nanosec = divmod(stamp_ns(header) + shift_ns, 1_000_000_000)
-
-
-def _clock(make, time_ns: int):
-    seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
-    return make("rosgraph_msgs/msg/Clock")(clock=make("builtin_interfaces/msg/Time")(sec=seconds, nanosec=nanoseconds))

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Mapping
 
 from ..errors import ConfigError, PrimeError
+from ..transport.base import Names
+from ..transport.environment import domain_id
 from ..transport.ros import RosTransport
 from . import serve
+from .rosout import log_to_rosout
 
 # parameters of the simple nodes: default and description
 _ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
@@ -33,6 +35,8 @@ _PARAMETERS = {
 def plain_transport(name: str, namespace: str, remap: Mapping[str, str], domain: int | None, use_sim_time: bool) -> RosTransport:
     """Transport on a new rclpy node, for `prime node --transport ros`."""
     rclpy = _rclpy()
+    Names(name, namespace, remap)  # says in one line what rclpy says in a traceback
+    domain = None if domain is None else domain_id(domain)
     arguments = ["--ros-args", *(part for old, new in remap.items() for part in ("-r", f"{old}:={new}"))]
     rclpy.init(
         args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"], domain_id=domain, signal_handler_options=_no_signals()
@@ -47,7 +51,7 @@ def estimator() -> int:
     def start(rclpy) -> None:
         stop = serve.stop_on_signals()
         node = EstimatorLifecycle()
-        _log_to_rosout(node)
+        log_to_rosout(node)
         sys.setswitchinterval(5e-4)
         if node.get_parameter("autostart").value and not node.autostart():
             raise PrimeError("the estimator could not be started, see above")
@@ -100,7 +104,7 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
     from rcl_interfaces.msg import ParameterDescriptor
 
     node = rclpy.create_node(name)
-    _log_to_rosout(node)
+    log_to_rosout(node)
     # typed by us: rclpy does not take `rate:=2` for a number with a point
     declared = {
         key: (node.declare_parameter(key, value, ParameterDescriptor(description=doc, dynamic_typing=True)).value, type(value))
@@ -141,23 +145,3 @@ def _rclpy():
     except ImportError as error:
         raise PrimeError(f"rclpy is missing ({error}): source a ROS 2 installation, or use --transport dds") from error
     return rclpy
-
-
-def _log_to_rosout(node) -> None:
-    """Log lines of the nodes go where ROS users look for them."""
-    logger = node.get_logger()
-
-    class Handler(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            text = self.format(record)
-            # a line for each: rclpy refuses, with an exception, a second severity from one place in the code
-            if record.levelno >= logging.ERROR:
-                logger.error(text)
-            elif record.levelno >= logging.WARNING:
-                logger.warning(text)
-            else:
-                logger.info(text)
-
-    prime = logging.getLogger("prime")
-    prime.addHandler(Handler())
-    prime.setLevel(logging.INFO)

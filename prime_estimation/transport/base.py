@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from typing import Protocol
 from ..errors import ConfigError
 
 Callback = Callable[[object, int], None]  # message, arrival_ns
+_NAME = re.compile(r"(~/|/)?([A-Za-z_]\w*(/[A-Za-z_]\w*)*/?)?", re.ASCII)
 log = logging.getLogger("prime.transport")
 
 
@@ -84,6 +86,9 @@ class Names:
     def __init__(self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None):
         if not node.replace("_", "a").isalnum() or node[0].isdigit():
             raise ConfigError(f"'{node}' is no name for a node: letters, digits and underscores, no digit first", node)
+        for name in (namespace, *(remap or {}), *(remap or {}).values()):
+            if not _NAME.fullmatch(name):
+                raise ConfigError(f"'{name}' is no name in a ROS graph: letters, digits, underscores between slashes, no digit first", name)
         self.node, self.namespace = node, "/" + namespace.strip("/") if namespace.strip("/") else ""
         self._remap = {self._expand(old): self._expand(new) for old, new in (remap or {}).items()}
 

@@ -11,6 +11,7 @@ import pytest
 from estimates import make_estimate
 from waiting import wait
 
+from prime_estimation.errors import ConfigError
 from prime_estimation.io import outbound
 from prime_estimation.io.typestore import typestore
 from prime_estimation.nodes.inertia_listener import Bounds, InertiaGate, InertiaListenerNode
@@ -186,8 +187,29 @@ def test_mpc_node_commands_torque_for_the_newest_state(robot):
     node.start()
     time.sleep(0.1)
     assert not commands  # nothing is commanded before the state is known
-    send_joints(outbound.joint_states(make, estimate, robot.joint_names))
-    assert wait(lambda: send_odometry(outbound.odometry(make, estimate, "odom", "base")) or len(commands) > 2, 20.0)
+
+    def tell(what) -> None:
+        send_joints(outbound.joint_states(make, what, robot.joint_names))
+        send_odometry(outbound.odometry(make, what, "odom", "base"))
+
+    assert wait(lambda: tell(estimate) or len(commands) > 2, 20.0)
+    time.sleep(0.5)
+    silent, until = len(commands), time.monotonic() + 0.3
+    lost = make_estimate(robot, position_world=np.full(3, np.nan), quat_world_base=q[3:7], joint_position=q[7:], **rest)
+    wait(lambda: tell(lost) or time.monotonic() > until)
+    assert len(commands) == silent  # what is no state is not acted upon
     node.stop()
+    assert wrenches[-1].header.frame_id == "odom" and all(abs(c.position.z) < 0.02 for c in wrenches[-1].contacts)
+    assert wrenches[-1].contacts[0].position.x > 0.1
     assert commands[0].name == robot.joint_names and np.isfinite(commands[0].effort).all()
     assert sum(c.wrench.force.z for c in wrenches[-1].contacts) == pytest.approx(9.81 * 16.085, rel=0.02)
+
+
+def test_controllers_that_make_no_sense_are_refused_at_once(robot):
+    transport = InProcessTransport(Bus(), "mpc")
+    with pytest.raises(ConfigError, match="gait must be one of"):
+        MpcNode(transport, robot, gait="gallop")
+    for node in (MpcNode, InertiaListenerNode):
+        for rate in (0.0, -1.0, float("nan"), float("inf")):
+            with pytest.raises(ConfigError, match="a rate must be between"):
+                node(transport, robot, rate=rate)

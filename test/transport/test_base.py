@@ -30,6 +30,12 @@ def test_bad_node_name(name):
         Names(name)
 
 
+@pytest.mark.parametrize("names", [{"namespace": "a b"}, {"namespace": "/1st"}, {"remap": {"imu": "my imu"}}, {"remap": {"i-mu": "x"}}])
+def test_bad_names_in_the_graph(names):
+    with pytest.raises(ConfigError, match="is no name in a ROS graph"):
+        Names("prime", **names)
+
+
 def test_messages_reach_all_subscribers_and_latched_ones_the_late():
     bus, got = Bus(), []
     a, b = InProcessTransport(bus, "a"), InProcessTransport(bus, "b", clock=lambda: 42)

@@ -172,3 +172,15 @@ def test_broken_configuration_of_the_user(monkeypatch):
     monkeypatch.setenv("CYCLONEDDS_URI", "<CycloneDDS><Domain><NoSuchThing>1</NoSuchThing></Domain></CycloneDDS>")
     with pytest.raises(ConfigError, match="CYCLONEDDS_URI"):
         DdsTransport("a", domain=231 - os.getpid() % 20)
+
+
+def test_a_message_that_a_callback_stumbles_over_is_counted_and_others_go_on(network, caplog):
+    a, b, got = network("a"), network("b"), []
+    send = a.publish("numbers", UINT, Qos.STATE)
+    b.subscribe("numbers", UINT, lambda m, _: got.append(10 // m.data), Qos.STATE)
+    network.spin()
+    assert wait(lambda: b.publishers("numbers") == 1)
+    for number in (5, 0, 2):
+        send(a.make(UINT)(data=number))
+    assert wait(lambda: got == [2, 5]) and b.rejected["/numbers"] == 1
+    assert "message 1 on /numbers that cannot be used: ZeroDivisionError" in caplog.text

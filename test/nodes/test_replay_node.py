@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The player on a bus inside the process: time, stamps, raw robot messages, recordings that hold nothing to play."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from messages import random_message
+
+from prime_estimation.errors import ConfigError, DataError
+from prime_estimation.io.bag import BagReader, BagWriter
+from prime_estimation.io.messages import stamp_ns
+from prime_estimation.nodes.conversion import restamp
+from prime_estimation.nodes.replay import Playback, ReplayNode
+from prime_estimation.transport.inprocess import Bus, InProcessTransport
+
+
+def test_player_restamps_and_paces(go2_payload3):
+    bus, stamps = Bus(), []
+    listener = InProcessTransport(bus, "me")
+    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, at: stamps.append((stamp_ns(m.header), at)))
+    player = ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(duration=0.5, wait=0.0))
+    began = time.monotonic()
+    player.run(threading.Event())
+    assert time.monotonic() - began > 0.45
+    assert player.sent["imu"] == len(stamps) == pytest.approx(250, abs=2)
+    ages = np.array([at - stamp for stamp, at in stamps]) * 1e-9
+    assert np.median(np.abs(ages)) < 5.0  # those of the recording are much older
+    assert np.diff([s for s, _ in stamps]).min() > 1_000_000
+
+
+def test_player_with_clock_keeps_stamps(go2_payload3):
+    bus, clocks, stamps = Bus(), [], []
+    listener = InProcessTransport(bus, "me")
+    listener.subscribe("/clock", "rosgraph_msgs/msg/Clock", lambda m, _: clocks.append(m.clock.sec * 10**9 + m.clock.nanosec))
+    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: stamps.append(stamp_ns(m.header)))
+    ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(rate=0.0, clock=True, start=0.2, duration=0.5, wait=0.0)).run(
+        threading.Event()
+    )
+    with BagReader(go2_payload3) as bag:
+        assert clocks[0] == pytest.approx(bag.start_ns + 200_000_000, abs=10_000_000)
+    assert np.diff(clocks).min() >= 5_000_000 and abs(stamps[0] - clocks[0]) < 10_000_000
+
+
+def written(path, topic: str, kind: str, count: int = 20):
+    """A bag of one topic with random messages, 2 ms apart."""
+    with BagWriter(path) as writer:
+        for k in range(count):
+            message = random_message(kind, np.random.default_rng(0))
+            if hasattr(message, "tick"):
+                message.tick = 1000 + 2 * k
+            writer.write(topic, 1_700_000_000_000_000_000 + k * 2_000_000, message)
+    return path
+
+
+def test_raw_messages_of_the_robot_are_played_as_joints_and_imu(tmp_path):
+    bus, joints, imus = Bus(), [], []
+    listener = InProcessTransport(bus, "me")
+    listener.subscribe("joint_states", "sensor_msgs/msg/JointState", lambda m, _: joints.append(m))
+    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: imus.append(m))
+    bag = written(tmp_path / "raw.mcap", "/lowstate", "unitree_go/msg/LowState")
+    player = ReplayNode(InProcessTransport(bus, "player"), bag, Playback(rate=0.0, wait=0.0))
+    player.run(threading.Event())
+    assert player.sent == {"joint_states": 20, "imu": 20} == {"joint_states": len(joints), "imu": len(imus)}
+    assert joints[0].name[0] == "FR_hip_joint"
+    assert np.diff([stamp_ns(m.header) for m in joints]).tolist() == [2_000_000] * 19
+    assert abs(stamp_ns(joints[0].header) - time.time_ns()) < 60_000_000_000
+
+
+def test_a_recording_without_sensors_is_refused(tmp_path):
+    bag = written(tmp_path / "other.mcap", "/chatter", "std_msgs/msg/String")
+    with pytest.raises(DataError, match="has no topic of a sensor; it has /chatter"):
+        ReplayNode(InProcessTransport(Bus(), "player"), bag, Playback())
+
+
+def test_a_beginning_behind_the_end_is_refused(tmp_path):
+    bag = written(tmp_path / "imu.mcap", "/imu", "sensor_msgs/msg/Imu")
+    with pytest.raises(ConfigError, match="ends before the 5 s"):
+        ReplayNode(InProcessTransport(Bus(), "player"), bag, Playback(start=5.0))
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["rate", "start", "duration"])
+def test_playback_that_makes_no_sense(name, wrong):
+    with pytest.raises(ConfigError, match="must not be negative, and finite"):
+        Playback(**{name: wrong})
+
+
+def test_no_stamp_stays_none():
+    header = random_message("std_msgs/msg/Header", np.random.default_rng(0))
+    header.stamp.sec = header.stamp.nanosec = 0
+    restamp(header, 10**18)
+    assert stamp_ns(header) == 0
