@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 from .errors import DataError
+from .held import early
 from .stream import PoseQueue, Stream, between_samples, hold_weights, linear_weights
 from .types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
 
@@ -201,25 +202,26 @@ class Synchronizer:
         return Measurement(**fields)
 
     def _samples(self, stream: Stream, t: int):
-        """Rows (n, width) about the last two steps, their weights in the four kernels (4, n), effective samples (4,), reach back [ns]."""
+        """Rows (n, width) about the last two steps, weights in the four kernels (4, n), effective samples (4,), stamps (n,) less t [ns]."""
         window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
         if window is None:
             self.counts[f"{stream.name}_missing"] += 1
             return None
         weights, samples = linear_weights(window[0].tobytes(), self.step_ns)
-        return window[1], weights, samples, -window[0][0]
+        return window[1], weights, samples, window[0]
 
     def _joint_fields(self, t: int, fields: dict) -> None:
         nj, seen = self.nj, self._samples(self._joint, t)
         if seen is not None:
-            rows, weights, samples, reach = seen
+            rows, weights, samples, stamps = seen
             mean = weights @ rows
             fields["position"] = mean[NOW, :nj]
-            if reach >= self.step_ns and np.isfinite(mean[FLAT, nj]):
+            if -stamps[0] >= self.step_ns and np.isfinite(mean[FLAT, nj]):
                 fields.update(velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT]))
                 fields["velocity_change"] = between_samples(rows[:, nj : 2 * nj], weights[FLAT])
-            if reach >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
-                fields.update(torque=mean[TRIANGLE, 2 * nj :], torque_samples=float(samples[TRIANGLE]))
+            if -stamps[0] >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
+                torque = mean[TRIANGLE, 2 * nj :] - early(stamps, rows[:, 2 * nj :], self.step_ns)
+                fields.update(torque=torque, torque_samples=float(samples[TRIANGLE]))
         if "torque" not in fields and self._command.newest is not None:
             self._command_field(t, fields)
 
@@ -234,15 +236,15 @@ class Synchronizer:
         seen = self._samples(self._imu, t)
         if seen is None:
             return
-        rows, weights, samples, reach = seen
+        rows, weights, samples, stamps = seen
         mean = weights @ rows
         fields["gyro_now"] = mean[NOW, :3]
         if np.isfinite(mean[NOW, 6]):
             fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
-        if reach >= self.step_ns:
+        if -stamps[0] >= self.step_ns:
             fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]))
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
-        if reach >= 2 * self.step_ns:
+        if -stamps[0] >= 2 * self.step_ns:
             change = between_samples(rows[:, 3:6], weights[TRIANGLE])
             fields.update(accelerometer=mean[TRIANGLE, 3:6], accelerometer_samples=float(samples[TRIANGLE]), accelerometer_change=change)
 

@@ -78,7 +78,8 @@ class Measurement:
 
     State part, at `stamp_ns = t_k`: encoder position at t_k; joint rate and gyro averaged over [t_k - dt, t_k].
     Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular weight over
-    [t_k - 2 dt, t_k], centred at t_k - dt. A field that no sensor supplied is None.
+    [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two samples holds until the later one. A field that no sensor
+    supplied is None.
     `*_samples` count the effective number of independent samples in an average, for its noise.
     """
 
