@@ -6,7 +6,6 @@ RViz gets the robot at its estimated posture, odometry with covariance, ground f
 has a frame of its own, `mocap_frame` and `mocap_origin` tie it to the estimator's world.
 """
 
-import re
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
@@ -19,7 +18,7 @@ from launch_ros.actions import Node
 SHARE = Path(get_package_share_directory("prime_estimation"))
 ROBOTS = sorted(p.stem for p in (SHARE / "config" / "robots").glob("*.yaml"))
 YES_NO = ["true", "false"]
-RVIZ_TOPICS = re.findall(r"Value: (/\S+)", (SHARE / "config" / "rviz" / "prime.rviz").read_text())  # those of its displays
+RVIZ = SHARE / "config" / "rviz" / "prime.rviz"
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -40,6 +39,7 @@ def generate_launch_description() -> LaunchDescription:
                 "mocap_origin", default_value="0 0 0 0 0 0", description="its pose in odom: x y z [m] roll pitch yaw [rad]"
             ),
             OpaqueFunction(function=robot_description),
+            OpaqueFunction(function=rviz),
             OpaqueFunction(function=mocap_frame),
             Node(
                 package="prime_estimation",
@@ -49,14 +49,6 @@ def generate_launch_description() -> LaunchDescription:
                 parameters=[sim_time],
                 condition=IfCondition(value("rviz")),
             ),
-            Node(
-                package="rviz2",
-                executable="rviz2",
-                arguments=["-d", str(SHARE / "config" / "rviz" / "prime.rviz")],
-                parameters=[sim_time],
-                remappings=[(topic, [value("namespace"), topic]) for topic in RVIZ_TOPICS],
-                condition=IfCondition(value("rviz")),
-            ),
             ExecuteProcess(cmd=["rqt", "--force-discover", "--perspective-file", perspective], condition=IfCondition(value("rqt"))),
         ]
     )
@@ -64,21 +56,44 @@ def generate_launch_description() -> LaunchDescription:
 
 def robot_description(context) -> list:
     """robot_state_publisher with the URDF that the estimator uses, moved by the estimated joint states."""
-    from prime_estimation.config import Config
     from prime_estimation.robot import urdf_text
 
-    robot, config, sim_time = (LaunchConfiguration(name).perform(context) for name in ("robot", "config", "use_sim_time"))
-    urdf = urdf_text(Config.load(robot, config or None).robot)
+    urdf = urdf_text(configuration(context).robot)
     return [
         Node(
             package="robot_state_publisher",
             executable="robot_state_publisher",
-            parameters=[{"robot_description": urdf, "use_sim_time": sim_time == "true"}],
+            parameters=[{"robot_description": urdf, "use_sim_time": LaunchConfiguration("use_sim_time")}],
             namespace=LaunchConfiguration("namespace"),
             remappings=[("joint_states", "prime/joint_states")],
             condition=IfCondition(LaunchConfiguration("rviz")),
         )
     ]
+
+
+def rviz(context) -> list:
+    """RViz, whose displays show the topics of this robot and namespace."""
+    from prime_estimation.viz.rviz import shown
+
+    topics = shown(RVIZ.read_text(), configuration(context))
+    return [
+        Node(
+            package="rviz2",
+            executable="rviz2",
+            arguments=["-d", str(RVIZ)],
+            parameters=[{"use_sim_time": LaunchConfiguration("use_sim_time")}],
+            remappings=[(display, [LaunchConfiguration("namespace"), topic]) for display, topic in topics.items()],
+            condition=IfCondition(LaunchConfiguration("rviz")),
+        )
+    ]
+
+
+def configuration(context):
+    """That of the estimator."""
+    from prime_estimation.config import Config
+
+    robot, config = (LaunchConfiguration(name).perform(context) for name in ("robot", "config"))
+    return Config.load(robot, config or None)
 
 
 def mocap_frame(context) -> list:

@@ -21,6 +21,7 @@ from prime_estimation.outputs import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
+from prime_estimation.viz.rviz import shown
 
 VIEWS = config_dir()
 
@@ -56,6 +57,15 @@ def test_rviz(topics):
     displays = content["Visualization Manager"]["Displays"]
     used = {d[key]["Value"] for d in displays for key in ("Topic", "Description Topic") if key in d}
     assert used <= set(topics) and {"/prime/odometry", "/prime/wrench/FL_foot", "/markers/inertia"} <= used
+
+
+@pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
+def test_rviz_shows_the_forces_of_every_robot(robot):
+    config = Config.load(robot)
+    published = Outputs(Robot(config.robot), config.estimator, typestore().types.__getitem__).topics()
+    remapped = shown((VIEWS / "rviz" / "prime.rviz").read_text(), config)
+    forces = [topic for topic in remapped.values() if f"{topic.removeprefix('/prime/')}" in published and "/wrench/" in topic]
+    assert len(set(forces)) == len(Robot(config.robot).feet) and remapped["/prime/odometry"] == "/prime/odometry"
 
 
 def test_rqt(topics):
