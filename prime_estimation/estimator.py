@@ -64,6 +64,13 @@ class Estimator:
     def frozen(self, value: bool) -> None:
         self._weighing.freeze(self.window, value)
 
+    def retune(self, config: Config) -> None:
+        """Go on with other values of the tunable parameters."""
+        self.config = config
+        self.problem.retune(config)
+        if self.window is not None:
+            self.window.force_dof = config.noise.force_dof
+
     @property
     def last_restart(self) -> tuple[int, str]:
         """How often an estimate was given up so far, and why the last one."""

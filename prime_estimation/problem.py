@@ -35,7 +35,7 @@ class Problem:
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool):
-        self.robot, self.config, self.mocap = robot, config, mocap
+        self.robot, self.mocap = robot, mocap
         self.dt = config.estimator.step
         self.floating = robot.config.floating_base
         self.carried_since_ns: int | None = None
@@ -49,16 +49,21 @@ class Problem:
         self.nu = self.nv + self.dynamics.nxi
         self.state = _core.StateParameters(model, self.np)
         self.mount = Mount(robot)
-        pis = [model.inertias[robot.link_joint(link)].toDynamicParameters() for link in robot.estimated_links]
+        self._pis = pis = [model.inertias[robot.link_joint(link)].toDynamicParameters() for link in robot.estimated_links]
+        self.retune(config)
         e = config.estimator
         self.theta_nominal = np.concatenate([to_theta(pi, e.manifold) for pi in pis]) if pis else np.zeros(0)
-        self.theta_prior_root = self._theta_root(pis, e.mass_stddev, e.com_stddev, e.inertia_stddev)
-        self.theta_walk_root = self._theta_root(pis, e.mass_walk, e.com_walk, e.inertia_walk)
-        self._contact_weights()
+        self.theta_prior_root = self._theta_root(e.mass_stddev, e.com_stddev, e.inertia_stddev)
         self.nominal = np.concatenate([self.theta_nominal, np.zeros(self.dynamics.nfeet), [np.log(e.friction)]])
 
-    def _theta_root(self, pis: list[np.ndarray], mass: float, com: float, inertia: float) -> np.ndarray:
-        return block_diagonal([theta_root(pi, mass, com, inertia, self.config.estimator.manifold) for pi in pis])
+    def retune(self, config: Config) -> None:
+        """Use other values of the tunable parameters from the next node on."""
+        self.config, e = config, config.estimator
+        self.theta_walk_root = self._theta_root(e.mass_walk, e.com_walk, e.inertia_walk)
+        self._contact_weights()
+
+    def _theta_root(self, mass: float, com: float, inertia: float) -> np.ndarray:
+        return block_diagonal([theta_root(pi, mass, com, inertia, self.config.estimator.manifold) for pi in self._pis])
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Per estimated link: dynamic parameters (10,) in x and their Jacobian (10, 10) in theta."""

@@ -122,4 +122,4 @@ class SolverThread:
 
 def retune(estimator: Estimator, config: Config) -> None:
     """Let an estimator go on with other values of its tunable parameters."""
-    estimator.config = estimator.problem.config = config
+    estimator.retune(config)
