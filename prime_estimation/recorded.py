@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import DataError
 from .io.bag import BagReader
-from .io.messages import Inbound
+from .io.messages import LOCKED_MOVED, Inbound
 from .io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
 from .io.typestore import typestore
 from .io.unitree import FAMILIES, LowStateReader
@@ -18,6 +18,7 @@ from .sync import Synchronizer
 from .types import Measurement, Sample
 
 _IN_LOWSTATE = ("joint_states", "imu")
+_MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
 
 
 def choose_topics(bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -86,7 +87,7 @@ def measurements(
     """
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
-        inbound, out = Inbound(robot.joint_names), []
+        inbound, out = Inbound(robot.joint_names, robot.config.locked_joints), []
         sync = synchronizer(round(step * 1e9), robot.nj, use_mocap="mocap" in used, use_imu=robot.imu_joint is not None)
         whole = max(1, bag.end_ns - bag.start_ns)
         for arrival_ns, sample in sensor_samples(bag, used, inbound):
@@ -104,6 +105,9 @@ def measurements(
             inbound.check_joints_seen()
             why = "joint states and IMU do not overlap, or are too short"
             raise DataError(f"{bag.path} holds no complete node of {step:g} s: {why}", bag_path)
+        if (moved := inbound.counts[LOCKED_MOVED]) >= _MOVED:
+            what = "a joint of robot.locked_joints is not in its place: the model is not that of this robot"
+            raise DataError(f"{bag.path}: in {moved} messages {what}", bag_path)
         return out
 
 

@@ -142,3 +142,9 @@ def test_nodes_refuse_what_makes_no_sense(arguments, words, capsys):
     pytest.importorskip("cyclonedds")
     code, out, err = run("node", *arguments, "--domain", "99", capsys=capsys)
     assert code == 2 and words in err and err.count("\n") == 1 and out == ""
+
+
+def test_negative_seed(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    code, _, err = run("simulate", "--robot", "go2", "--seed", "-1", "--out", str(tmp_path / "run"), capsys=capsys)
+    assert code == 2 and "a seed must not be negative" in err

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +45,9 @@ def out_folder(args: argparse.Namespace) -> Path:
     out = Path(args.out)
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out wants a folder, {out} is a file", out)
+    there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    if not os.access(there, os.W_OK):  # minutes before the results are written
+        raise ConfigError(f"--out {out}: {there} cannot be written to", out)
     return out
 
 

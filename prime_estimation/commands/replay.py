@@ -13,6 +13,7 @@ from ..config import Config
 from ..errors import ConfigError, DataError
 from ..evaluate import evaluate
 from ..io.bag import BagReader
+from ..io.messages import LOCKED_MOVED
 from ..io.topics import LOWSTATE, ROLES
 from ..io.trajectory import RunFolder
 from ..replay import ReplaySummary, replay
@@ -22,7 +23,7 @@ from .console import add_progress_argument, progress_bar, say, table, warn
 DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder, MCAP or sqlite3 file).
 
 OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches, /prime/wrench/<contact>,
-/prime/inertial_parameters, /prime/status and /tf. Beside it, prime_runs/<date>_<bag> keeps configuration, versions,
+/prime/inertial_parameters, /prime/status and /tf. Beside it, prime_runs/<date>_OUT keeps configuration, versions,
 trajectory (TUM), metrics and figures, against ground truth where the recording has it."""
 EXAMPLES = [
     "prime replay recordings/go2_payload3 --robot go2 --out out.mcap",
@@ -95,7 +96,7 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
         f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}",
     )
     say(args, *([f"counted: {refused}"] if refused else []))
-    if any("locked joint" in reason for reason in summary.counts):
+    if LOCKED_MOVED in summary.counts:
         warn("locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted")
     for trouble in summary.final.status.sensors:
         if trouble.startswith("robot: "):

@@ -13,6 +13,7 @@ from ..errors import DataError
 from ..types import CommandSample, ImuSample, JointSample, PoseSample, Sample
 
 LOCKED_TOLERANCE = 0.05  # by how much a locked joint may differ from its place before the model is wrong [rad]
+LOCKED_MOVED = "joint_states: a locked joint is not in its place"  # in Inbound.counts
 _PATIENCE = 50  # joint messages without all joints before the first good one, until it is an error and not another publisher
 
 
@@ -133,7 +134,7 @@ class Inbound:
         unlocked = order.unlocked(message.position)
         self.trouble = ", ".join(unlocked)
         if unlocked:
-            self.counts["joint_states: a locked joint is not in its place"] += 1
+            self.counts[LOCKED_MOVED] += 1
         return sample
 
     def _commands(self, message, stamp: int, _arrival: int) -> CommandSample:
