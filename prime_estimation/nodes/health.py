@@ -14,6 +14,10 @@ from ..io.outbound import Make, header
 from ..transport.base import Transport
 
 STALE_S = 0.3  # silence of a sensor after which it is called out
+CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
+APART_NS = {"mocap": 50_000_000}  # by how much they may differ: for as long nodes wait for a sensor
+_APART_NS = 20_000_000  # others than these
+_APART = 20  # messages in a row, until it is a clock and not the network
 
 
 @dataclass
@@ -26,6 +30,8 @@ class _Stream:
     rate: float = 0.0
     counted: int = 0
     refused: str = ""  # why the newest message could not be used
+    behind_ns: int = 0  # its stamps, against those of the joints that arrive at the same time
+    apart: int = 0  # messages in a row in which that was too much
 
 
 class Health:
@@ -45,6 +51,7 @@ class Health:
         self._transport, self._name = transport, name
         self._streams: dict[str, _Stream] = {}
         self._period = time.monotonic()
+        self._age_ns: int | None = None  # of the newest joint message when it came
         self.refusal = self.failure = self.doubt = ""
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
@@ -56,6 +63,15 @@ class Health:
         stream = self._streams[role]
         stream.count += 1
         stream.last, stream.refused = time.monotonic(), ""
+
+    def stamped(self, role: str, stamp_ns: int, arrival_ns: int) -> None:
+        """A message has this stamp: what is stamped by another clock than the joints' belongs to other nodes, or to none."""
+        if role in CLOCKS:
+            self._age_ns = arrival_ns - stamp_ns
+        elif self._age_ns is not None:
+            stream = self._streams[role]
+            stream.behind_ns = arrival_ns - stamp_ns - self._age_ns
+            stream.apart = stream.apart + 1 if abs(stream.behind_ns) > APART_NS.get(role, _APART_NS) else 0
 
     def refused(self, role: str, reason: str) -> None:
         """A message came that cannot be used."""
@@ -76,6 +92,9 @@ class Health:
             silence, speakers = now - stream.last, self._transport.publishers(stream.topic)
             if speakers > 1:
                 out[role] = f"{speakers} publishers on {stream.topic}"
+            elif silence <= STALE_S and stream.apart >= _APART:
+                side = "behind" if stream.behind_ns > 0 else "ahead of"
+                out[role] = f"stamped {1e-9 * abs(stream.behind_ns):.2f} s {side} the joints: are the clocks the same?"
             elif silence > STALE_S and (stream.required or stream.count):
                 what = "nothing usable for" if stream.refused else "no data for" if stream.count else "nothing came in"
                 out[role] = f"{what} {silence:.1f} s" + (f" ({stream.refused})" if stream.refused else "")

@@ -45,7 +45,7 @@ class Sensors:
 
     def _listen_to_role(self, role: str, topic: str, required: bool) -> None:
         kind = ROLES[role].types[0]
-        self._listen(role, topic, kind, required, lambda *heard: self._note(role, self._receive(role, *heard)))
+        self._listen(role, topic, kind, required, lambda *heard: self._note(role, self._receive(role, role, *heard)))
 
     def _listen(self, stream: str, topic: str, kind: str, required: bool, callback) -> None:
         self._health.expect(stream, self._transport.full(topic), kind, required)
@@ -56,10 +56,10 @@ class Sensors:
         if read is None:
             self._health.refusal = ", ".join(self._lowstate.counts)
             return
-        reasons = [self._receive(role, part, arrival_ns) for role, part in zip(("joint_states", "imu"), read, strict=True)]
+        reasons = [self._receive("lowstate", role, part, arrival_ns) for role, part in zip(("joint_states", "imu"), read, strict=True)]
         self._note("lowstate", reasons[0] or reasons[1])
 
-    def _receive(self, role: str, message, arrival_ns: int) -> str:
+    def _receive(self, stream: str, role: str, message, arrival_ns: int) -> str:
         """Hand on what a message says; returns why it is refused, empty when it is not."""
         try:
             sample = self.inbound.sample(role, message, arrival_ns)
@@ -70,6 +70,7 @@ class Sensors:
             return self.inbound.reason
         if role == "joint_states":
             self._health.refusal = ""
+        self._health.stamped(stream, sample.stamp_ns, arrival_ns)
         self._push(sample)
         return ""
 

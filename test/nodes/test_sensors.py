@@ -72,6 +72,27 @@ def test_a_lowstate_is_one_message(bus, health):
     assert len(taken) == 20 and health._streams["lowstate"].count == 10
 
 
+@pytest.mark.parametrize(("offset", "words"), [(0.05, "0.05 s ahead of"), (-1.0, "1.00 s behind"), (0.0, ""), (0.015, "")])
+def test_sensors_on_another_clock_are_named(bus, health, offset, words, monkeypatch):
+    now = [1_700_000_000_000_000_000]
+    monkeypatch.setattr(health._transport, "now_ns", lambda: now[0])
+    listen(health)
+    driver, rng = InProcessTransport(bus, "driver"), np.random.default_rng(0)
+    joints, imu = random_message(JOINTS, rng), random_message(IMU, rng)
+    joints.name = Robot.load("go2").joint_names
+    joints.position = joints.velocity = joints.effort = np.zeros(12)
+    send_joints, send_imu = driver.publish("/robot1/joint_states", JOINTS), driver.publish("/xsens/data", IMU)
+    for _ in range(30):
+        now[0] += 2_000_000
+        # a player is faster or slower than time: only the difference counts
+        for message, ahead, send in ((joints, 0.0, send_joints), (imu, offset, send_imu)):
+            stamp = now[0] // 3 + round(1e9 * ahead)
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+            send(message)
+    said = health.troubles().get("imu", "")
+    assert said.startswith(f"stamped {words} the joints") if words else not said
+
+
 def test_reasons_may_come_up_while_others_are_counted():
     """The callbacks of sensors count in one thread, the status is made in others."""
 
