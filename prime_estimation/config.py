@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 
 from .config_files import config_dir, read_yaml
-from .config_values import check_names, laid_over, three_numbers
+from .config_values import beside, check_names, laid_over, three_numbers
 from .errors import ConfigError
 
 
@@ -40,7 +40,7 @@ class RobotConfig:
     """What the estimator must know about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
 
     name: str = param("", "name of the robot")
-    urdf: str = param("", "path of a URDF, or `example-robot-data:<name>`")
+    urdf: str = param("", "path of a URDF (from the YAML file, or the working folder), or `example-robot-data:<name>`")
     floating_base: bool = param(True, "the root moves freely")
     base_frame: str = param("base", "name of the base in odometry and tf (the URDF root of a floating base)")
     imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
@@ -164,13 +164,13 @@ class Config:
             known = sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
             raise ConfigError(f"unknown robot '{robot}': known are {', '.join(known)}, or give the path of a YAML file", robot)
         data = read_yaml(robot_path)
-        config = Config()
+        config, data = Config(), beside(robot_path, data)
         name = config.updated(data, str(robot_path)).robot.name or robot_path.stem
         noise_path = config_dir() / "noise" / f"{name}.yaml"
         for source, content in ((noise_path, read_yaml(noise_path) if noise_path.exists() else {}), (robot_path, data)):
             config = config.updated(content, str(source))
         if path is not None:
-            config = config.updated(read_yaml(Path(path)), str(path))
+            config = config.updated(beside(Path(path), read_yaml(Path(path))), str(path))
         return config
 
     def updated(self, content: dict, source: str = "configuration") -> "Config":

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 
 from .errors import ConfigError
 
@@ -34,3 +35,12 @@ def check_names(contacts: list[str], name: str) -> None:
             raise ConfigError(f"{name}: '{contact}' {what}", contact)
         if contacts.count(contact) > 1:
             raise ConfigError(f"{name} has {contact} twice", contact)
+
+
+def beside(path: Path, content: dict) -> dict:
+    """What a YAML file says, with the URDF that lies beside it by its absolute path; another relative path is one from here."""
+    robot = content.get("robot")
+    urdf = robot.get("urdf") if isinstance(robot, dict) else None
+    if isinstance(urdf, str) and urdf and (path.parent / urdf).is_file():
+        return {**content, "robot": {**robot, "urdf": str((path.parent / urdf).resolve())}}
+    return content

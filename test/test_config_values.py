@@ -7,7 +7,7 @@ import pytest
 
 from prime_estimation.config import Config
 from prime_estimation.errors import PrimeError
-from prime_estimation.robot import Robot
+from prime_estimation.robot import Robot, urdf_path
 
 FOOT = "{name: FL_foot, frame: FL_foot, radius: 0.02}"
 ROBOT = "robot: {name: a1, urdf: 'example-robot-data:a1', imu_frame: imu_link, CHANGE}"
@@ -65,3 +65,17 @@ def test_one_joint_changed_leaves_the_others(robot):
     expected = Robot(before.robot).model.armature[6:].copy()
     expected[3] = 0.5
     assert np.array_equal(after, expected)
+
+
+def test_a_urdf_beside_its_yaml_is_found_from_anywhere(tmp_path, monkeypatch):
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "mine.urdf").write_text(urdf_path(Config.load("go2").robot).read_text())
+    robot = tmp_path / "robots" / "mine.yaml"
+    robot.write_text("robot: {name: mine, urdf: mine.urdf}")
+    monkeypatch.chdir(tmp_path)
+    assert Robot.load(str(robot)).nj == Robot.load("robots/mine.yaml").nj == 12
+    robot.write_text("robot: {name: mine, urdf: robots/mine.urdf}")
+    assert Robot.load(str(robot)).nj == 12
+    changes = tmp_path / "robots" / "changes.yaml"
+    changes.write_text("robot: {urdf: mine.urdf}")
+    assert Config.load("go2", changes).robot.urdf == str(tmp_path / "robots" / "mine.urdf")
