@@ -90,12 +90,15 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through the end of main, which ends the programs too
     LOG.unlink(missing_ok=True)
     observer = Observer(args.domain)
-    programs = [start("--robot", args.robot, domain=args.domain), start("replay", "--bag", args.bag, "--loop", domain=args.domain)]
+    programs: list[subprocess.Popen] = []
     try:
+        for arguments in (("--robot", args.robot), ("replay", "--bag", args.bag, "--loop")):
+            programs.append(start(*arguments, domain=args.domain))
         print(
             "| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] | memory [MB] | overruns | dropped | load |\n"
             + "|---" * 9
-            + "|"
+            + "|",
+            flush=True,
         )
         for line in range(round(60.0 * args.minutes / args.period)):
             time.sleep(args.period)

@@ -116,7 +116,7 @@ def main() -> None:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through the end of main, which ends the programs too
     listener, node = Listener(args.domain), start("--robot", args.robot, domain=args.domain)
-    print("| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n|---|---:|---:|---:|---|")
+    print("| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n|---|---:|---:|---:|---|", flush=True)
     try:
         with tempfile.TemporaryDirectory() as folder:
             for name, seconds in phases(args.bag, Path(folder), args.domain):

@@ -20,6 +20,7 @@ from ..transport.base import Qos, Transport
 from .periodic import Periodic, period_of
 
 log = logging.getLogger("prime.inertia_listener")
+_RESTART_NS = 1_000_000_000  # a message stamped so much before the newest is not late, but of another time
 TOPIC, TYPE = "prime/inertial_parameters", "prime_estimation_msgs/msg/InertialParameters"
 
 
@@ -72,8 +73,9 @@ class InertiaGate:
     def _judge(self, message) -> str:
         if not message.valid:
             return "not valid"
-        # an estimator that was restarted counts from 1 again, but its clock goes on
-        if stamp_ns(message.header) <= self._newest[0] and int(message.sequence) <= self._newest[1]:
+        # an estimator that was restarted counts from 1 again, but its clock goes on; a recording that begins again sets both back
+        age_ns = self._newest[0] - stamp_ns(message.header)
+        if 0 <= age_ns < _RESTART_NS and int(message.sequence) <= self._newest[1]:
             return "old"
         for body in message.bodies:
             if body.link not in self._robot.links[1:]:

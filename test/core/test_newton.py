@@ -56,12 +56,13 @@ def test_warm_start_takes_few_iterations():
 def test_error_says_what_was_infeasible():
     """One iteration is not enough: the message names residual, speed, force and gap."""
     from prime_estimation import _core
-    from prime_estimation.problem import _contact_point, _dynamics_options
+    from prime_estimation.leg_forces import contact_points
+    from prime_estimation.problem import _dynamics_options
 
     of = problem("go2")
     robot, options = of.robot, _dynamics_options(of.config)
     options.max_iterations = 1
-    contacts = [_contact_point(robot, c) for c in robot.contacts]
+    contacts = contact_points(robot)
     links = [robot.link_joint(link) for link in robot.estimated_links]
     weak = _core.ContactDynamics(robot.model, contacts, links, robot.joint_damping, robot.joint_friction, True, options)
     p = replace(random_point(of, np.random.default_rng(3), "deep"), v=np.full(of.nv, 7.0))

@@ -16,7 +16,8 @@ from differences import jacobian, relative_error
 from models import problem, random_point
 
 from prime_estimation import _core
-from prime_estimation.problem import _contact_point, _dynamics_options
+from prime_estimation.leg_forces import contact_points
+from prime_estimation.problem import _dynamics_options
 
 OPEN, CLOSED, LANDING = _core.Stance.open, _core.Stance.closed, _core.Stance.landing
 
@@ -30,7 +31,7 @@ def rigid_dynamics(of, losses: bool = True, plain: bool = False, armature: float
     for name, value in rigid.items():
         setattr(contact, name, value)
     links = [robot.link_joint(link) for link in robot.estimated_links]
-    contacts = [_contact_point(robot, c) for c in robot.contacts]
+    contacts = contact_points(robot)
     lost = float(losses)
     damping, friction = lost * robot.joint_damping, lost * robot.joint_friction
     model = robot.model.copy()

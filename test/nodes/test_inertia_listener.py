@@ -90,6 +90,9 @@ def test_invalid_old_and_restarted(robot):
     assert gate.offer(message(robot, 5, valid=False)) == "not valid"
     assert gate.offer(message(robot, 5)) == ""
     assert gate.offer(message(robot, 5)) == "old" and gate.offer(message(robot, 4)) == "old"
+    again = message(robot, 3)  # a recording played once more, to an estimator started once more
+    again.header.stamp.sec -= 10
+    assert gate.offer(again) == "" and gate.offer(again) == "old"
     restarted = message(robot, 9)
     restarted.sequence = 1
     assert gate.offer(restarted) == ""
