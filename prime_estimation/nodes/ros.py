@@ -17,7 +17,7 @@ from .rosout import log_to_rosout
 # parameters of the simple nodes: default and description
 _ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
 _PARAMETERS = {
-    "unitree_bridge": {**_ROBOT, "imu_frame": ("imu", "frame of the trunk's IMU in the URDF")},
+    "unitree_bridge": {**_ROBOT, "imu_frame": ("", "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)")},
     "inertia_listener": {**_ROBOT, "rate": (50.0, "of the control loop whose model is kept up to date [Hz]")},
     "markers": {},
     "mpc": {**_ROBOT, "gait": ("stand", "stand or trot"), "rate": (20.0, "of the controller [Hz]")},

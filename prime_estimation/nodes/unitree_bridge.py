@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import logging
 
+from ..config import Config
+from ..errors import ConfigError
 from ..io.outbound import header
 from ..io.unitree import LowStateReader, family_of
 from ..transport.base import Qos, Transport
@@ -20,13 +22,13 @@ class UnitreeBridgeNode(Periodic):
     Args:
         transport: where topics live.
         robot_name: `go2`, `g1`, `go1`, ..., or a family of wire formats.
-        imu_frame: frame of the trunk's IMU in the robot's URDF.
+        imu_frame: frame of the trunk's IMU in the robot's URDF; default: that of the robot's YAML.
     """
 
-    def __init__(self, transport: Transport, robot_name: str, imu_frame: str = "imu"):
+    def __init__(self, transport: Transport, robot_name: str, imu_frame: str = ""):
         super().__init__(1.0, "diagnostics")
         family = family_of(robot_name)
-        self.reader, self._transport = LowStateReader(family, transport.make, imu_frame), transport
+        self.reader, self._transport = LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name)), transport
         self._joints = transport.publish("joint_states", "sensor_msgs/msg/JointState", Qos.STATE)
         self._imu = transport.publish("imu", "sensor_msgs/msg/Imu", Qos.STATE)
         self._diagnose = transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
@@ -66,3 +68,10 @@ class UnitreeBridgeNode(Periodic):
         )
         stamped = header(make, self._transport.now_ns(), "")
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))
+
+
+def _imu_frame(robot_name: str) -> str:
+    try:
+        return Config.load(robot_name).robot.imu_frame
+    except ConfigError:  # a family of wire formats, or a robot of which only these are known
+        return "imu"
