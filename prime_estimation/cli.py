@@ -15,7 +15,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from .errors import PrimeError
 
@@ -54,9 +55,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     overview = _overview()
     head, _ = overview.parse_known_args(argv[:1])
-    if threading.current_thread() is threading.main_thread():  # ends as Ctrl-C does: nothing half-written is left behind
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    return _guarded(f"prime {head.verb}", lambda: _run(head.verb, argv[1:]))
+    with _terminable():
+        return _guarded(f"prime {head.verb}", lambda: _run(head.verb, argv[1:]))
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends a verb as Ctrl-C does: nothing half-written is left behind."""
+    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(name: str, argv: list[str]) -> None:

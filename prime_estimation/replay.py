@@ -213,4 +213,5 @@ def _why_no_estimate(bag: BagReader, used: Mapping[str, str], pipeline: Pipeline
     seen = ", ".join(f"{role} {bag.topics[topic].count}" for role, topic in used.items())
     refused = ", ".join(f"{reason} {n}" for reason, n in pipeline.counts.items()) or "nothing"
     seconds = (bag.end_ns - bag.start_ns) * 1e-9
-    return f"no estimate from {bag.path}: {seconds:.2f} s of data ({seen} messages; refused: {refused}) are not enough for a start"
+    why = pipeline.estimator.last_restart[1] or "not enough for a start"
+    return f"no estimate from {bag.path}: {seconds:.2f} s of data ({seen} messages; refused: {refused}): {why}"

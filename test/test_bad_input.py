@@ -115,3 +115,20 @@ def test_output_over_input(recording, tmp_path, capsys):
     before = bag.read_bytes()
     assert "same file" in fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(bag))
     assert bag.read_bytes() == before
+
+
+@pytest.mark.parametrize(("field", "words"), [("velocity", "hold no joint positions and rates"), ("position", "no positions")])
+def test_joints_without_rates_or_positions(field, words, recording, tmp_path, capsys):
+    bag = write(tmp_path / "bag.mcap", recording[1], lambda topic, t, m: _without(m, field) if topic == "/joint_states" else m)
+    line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
+    assert words in line
+
+
+def test_what_is_missing_at_the_end_is_said(recording, tmp_path, capsys):
+    bag = write(tmp_path / "bag.mcap", recording[1], lambda topic, t, m: _without(m, "effort") if topic == "/joint_states" else m)
+    assert cli.main(["replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap")]) == 0
+    assert "warning: at the end, torque: no data" in capsys.readouterr().err
+
+
+def _without(message, field: str):
+    return dataclasses.replace(message, **{field: np.zeros(0)})

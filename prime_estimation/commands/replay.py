@@ -98,9 +98,9 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
     say(args, *([f"counted: {refused}"] if refused else []))
     if LOCKED_MOVED in summary.counts:
         warn("locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted")
-    for trouble in summary.final.status.sensors:
-        if trouble.startswith("robot: "):
-            warn(f"the robot {trouble.removeprefix('robot: ')}")
+    for name, _, trouble in (sensor.partition(": ") for sensor in summary.final.status.sensors):
+        if trouble:
+            warn(f"the robot {trouble}" if name == "robot" else f"at the end, {name}: {trouble}")
     if result["restarts"]:
         warn(f"the estimate was lost and started anew {result['restarts']} times")
     bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}

@@ -23,8 +23,10 @@ def domain_config(environment: Mapping[str, str]) -> str:
 
     Type information is ignored because Fast DDS sends type objects that differ from ours in the names of members only.
     """
-    local = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").upper() == "LOCALHOST" or environment.get("ROS_LOCALHOST_ONLY") == "1"
+    reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").upper()
+    local = reach in ("LOCALHOST", "OFF") or environment.get("ROS_LOCALHOST_ONLY") == "1"
     peers = [p for p in environment.get("ROS_STATIC_PEERS", "").split(";") if p] + (["127.0.0.1"] if local else [])
+    peers = [] if reach == "OFF" else peers
     general = '<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast>' if local else ""
     discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>" if local else ""
     discovery += "".join(["<Peers>", *(f'<Peer address="{p}"/>' for p in peers), "</Peers>"]) if peers else ""

@@ -85,4 +85,6 @@ def test_network_variables_of_ros():
     local = domain_config({"ROS_AUTOMATIC_DISCOVERY_RANGE": "localhost", "ROS_STATIC_PEERS": "10.0.0.7;host"})
     assert all(f'address="{p}"' for p in ("10.0.0.7", "host", "127.0.0.1"))
     assert local.count("<Peer ") == 3 and "<AllowMulticast>false" in local
+    off = domain_config({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "10.0.0.7"})
+    assert "Peers" not in off and "<AllowMulticast>false" in off
     assert domain_config({"CYCLONEDDS_URI": "file:///x.xml"}).startswith("file:///x.xml,<CycloneDDS>")
