@@ -106,7 +106,8 @@ class Estimator:
         self._follow(measurement)
         elapsed_ms = 1e3 * (time.perf_counter() - began)
         estimate = self._report.estimate(self.window, measurement, self._watch, elapsed_ms, self._weighing.covariance)
-        self._predictor.correct(estimate)
+        if self.problem.layout.gyro_bias >= 0:  # without an IMU there is nothing to predict with
+            self._predictor.correct(estimate)
         return estimate
 
     def advance(self, measurement: Measurement) -> bool:
