@@ -17,7 +17,7 @@ def declare(node, config: Config) -> None:
     """Declare `noise.*`, `estimator.*` and `node.*`; what the configuration says is the default, what is not tunable is read-only.
 
     Raises:
-        ConfigError: a value that the user gave is of another type or out of range.
+        ConfigError: a value that the user gave is of another type or out of range, or belongs to a parameter that there is not.
     """
     from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
@@ -29,6 +29,11 @@ def declare(node, config: Config) -> None:
                 node.declare_parameter(name, getattr(values, field.name), descriptor(field))
             except (InvalidParameterTypeException, InvalidParameterValueException) as error:
                 raise ConfigError(f"parameter {name}: {' '.join(str(error).split())}", name) from error
+    # rclpy says nothing about parameters in a file that nobody declares: misspelt ones would seem to be set
+    for name, given in getattr(node, "_parameter_overrides", {}).items():
+        section, _, key = name.partition(".")
+        if section in SECTIONS and not node.has_parameter(name):
+            config.updated({section: {key: given.value}}, "parameters")
 
 
 def descriptor(field):

@@ -60,6 +60,13 @@ def test_log_lines_of_every_severity_from_one_place(tester):
         logging.getLogger("prime").handlers.pop()
 
 
+def test_misspelt_parameters_are_refused(domain, tmp_path):
+    path = tmp_path / "parameters.yaml"
+    path.write_text("prime:\n  ros__parameters:\n    robot: go2\n    noise.gyroo: 0.006\n    qos_overrides./imu.subscription.depth: 7\n")
+    code, _, err = executable("estimator", "--ros-args", "--params-file", path).wait(30.0)
+    assert code == 2 and "unknown key 'noise.gyroo'; did you mean 'gyro'?" in err and "Traceback" not in err
+
+
 def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
     bag = ("-p", "bag:=/no/such/bag")
     code, _, err = executable("replay", "--ros-args", *bag, "-p", "rate:=2").wait(30.0)
