@@ -92,6 +92,8 @@ def joint_figures(est: list, ref: dict, start_ns: int, settle: float) -> dict | 
     if not truth or not sensor:
         return None
     names = [n for n in truth[0].name if n in est[0].name]
+    if not names:
+        raise DataError("estimate and ground truth have no joint in common: are these bags of the same robot?", est[0].name)
     t_true, q_true, _ = _joint_arrays(truth, names, start_ns)
     out: dict = {"joints": len(names)}
     for label, messages in (("estimate", est), ("sensor", sensor)):

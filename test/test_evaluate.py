@@ -16,6 +16,8 @@ from prime_estimation.errors import DataError
 from prime_estimation.evaluate import evaluate, true_parameters
 from prime_estimation.io import outbound
 from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.typestore import typestore
+from prime_estimation.metrics import joint_figures
 from prime_estimation.outputs import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.types import BodyInertia, ContactEstimate, ContactState
@@ -166,3 +168,11 @@ def test_bags_that_do_not_belong_together(tmp_path, robot, reference):
         evaluate(reference, reference)
     with pytest.raises(DataError, match="nothing to compare with"):
         evaluate(out, out)
+
+
+def test_bags_of_different_robots():
+    kind = typestore().types["sensor_msgs/msg/JointState"]
+    stamp = typestore().types["std_msgs/msg/Header"](stamp=typestore().types["builtin_interfaces/msg/Time"](sec=1, nanosec=0), frame_id="")
+    one, other = ([kind(header=stamp, name=[n], position=np.zeros(1), velocity=np.zeros(1), effort=np.zeros(1))] for n in ("a", "b"))
+    with pytest.raises(DataError, match="no joint in common"):
+        joint_figures(one, {"/ground_truth/joint_states": other, "/joint_states": other}, 0, 0.0)
