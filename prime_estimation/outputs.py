@@ -36,7 +36,7 @@ class Outputs:
 
     def __init__(self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME):
         self.world_frame, self.base_frame = world_frame, robot.config.base_frame
-        self._robot, self._make, self._config = robot, make, config
+        self._robot, self._make, self.config = robot, make, config
         self._data = robot.model.createData()
         self._frames = {c.name: (c.frame, robot.model.getFrameId(c.frame)) for c in robot.contacts}
         self._feet = _flat_feet(robot)
@@ -61,7 +61,7 @@ class Outputs:
         """(topic, message) of all topics, once per node of the window."""
         make = self._make
         self._sequence += 1
-        valid = outbound.may_be_used(estimate, self._config.publish_mass_stddev)
+        valid = outbound.may_be_used(estimate, self.config.publish_mass_stddev)
         out = [
             ("odometry", self.odometry(estimate)),
             ("/tf", self.transform(estimate)),

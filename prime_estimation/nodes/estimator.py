@@ -44,7 +44,7 @@ class EstimatorNode:
         imu = robot.imu_joint is not None
         self.sync = Synchronizer(round(config.estimator.step * 1e9), robot.nj, use_mocap=config.node.mocap, use_imu=imu)
         self.estimator = Estimator(robot, config, config.node.mocap)
-        self.solver = SolverThread(self.estimator, self._estimated, self._failed)
+        self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._parted)
         self.health = Health(transport, name)
         self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
         self.latest: Estimate | None = None
@@ -68,6 +68,7 @@ class EstimatorNode:
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next update on."""
         self.config = config
+        self.outputs.config = config.estimator
         self.solver.order(lambda estimator: retune(estimator, config))
 
     # --- wiring ---------------------------------------------------------------------------------------------------
@@ -149,6 +150,11 @@ class EstimatorNode:
     def dropped_samples(self) -> int:
         """Samples that were refused, late or lost."""
         return sum(self.sensors.inbound.counts.values()) + self.sync.dropped_samples + self.health.lost()
+
+    def _parted(self) -> None:
+        """Odometry may go on with stamps before those of the last one: a recording that is played once more, a clock that was set."""
+        with self._odometry_lock:
+            self.latest, self._odometry_ns = None, 0
 
     def _failed(self, error: Exception | str) -> None:
         if isinstance(error, str):

@@ -32,6 +32,7 @@ class SolverThread:
         estimator: used by this thread only, once it runs.
         publish: called in this thread with every estimate that is to be published.
         failed: called in this thread with an exception that the estimator did not handle, or with the reason why it starts anew.
+        parted: called in this thread before the first node with which nothing before it is connected: time may have gone back.
 
     Attributes:
         overruns: updates that began late, with more than one node waiting.
@@ -39,8 +40,14 @@ class SolverThread:
         pending: nodes that wait or are being worked on.
     """
 
-    def __init__(self, estimator: Estimator, publish: Callable[[Estimate], None], failed: Callable[[Exception | str], None]):
-        self._estimator, self._publish, self._failed = estimator, publish, failed
+    def __init__(
+        self,
+        estimator: Estimator,
+        publish: Callable[[Estimate], None],
+        failed: Callable[[Exception | str], None],
+        parted: Callable[[], None] = lambda: None,
+    ):
+        self._estimator, self._publish, self._failed, self._parted = estimator, publish, failed, parted
         self._waiting: deque[tuple[Measurement, bool, float]] = deque()
         self._orders: deque[Callable[[Estimator], None]] = deque()
         self._condition = threading.Condition()
@@ -110,6 +117,7 @@ class SolverThread:
                 return
             if discontinuity:
                 self._estimator.reset()
+                self._parted()
             behind, restarts = len(nodes) - 1 - i, self._estimator.last_restart[0]
             estimate = self._estimator.update(measurement, behind % stride == 0)
             if self._estimator.last_restart[0] > restarts:
