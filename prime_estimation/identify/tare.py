@@ -12,6 +12,7 @@ import yaml
 
 from ..config import Config
 from ..config_files import read_yaml
+from ..config_values import beside
 from ..errors import DataError
 from ..robot import Robot
 from .single import Run
@@ -75,7 +76,7 @@ def write_tare(found: Tare, robot: Robot, config: Config, source: str, out: str 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     if str(source).endswith((".yaml", ".yml")):
-        content = read_yaml(Path(source))
+        content = beside(Path(source), read_yaml(Path(source)))  # the new file may lie elsewhere
     else:
         whole = config.to_dict()
         content = {"robot": whole["robot"], "noise": whole["noise"]}

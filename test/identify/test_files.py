@@ -6,19 +6,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from shutil import copy2
 
 import numpy as np
 import pinocchio as pin
 import pytest
+import yaml
 
 from prime_estimation import cli
 from prime_estimation.config import Config
 from prime_estimation.errors import DataError
 from prime_estimation.identify.reconstruct import motion
-from prime_estimation.identify.tare import tare, write_tare
+from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
 from prime_estimation.io.bag import BagReader
-from prime_estimation.robot import Robot
+from prime_estimation.robot import Robot, urdf_path
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,19 @@ def test_tare_finds_the_scale_of_the_torques(run, tmp_path):
     assert config.noise.torque_scale < 0.01 and config.estimator.friction == pytest.approx(found.friction, abs=1e-3)
     with pytest.raises(DataError, match="no torque scale explains that"):
         tare(run, 2.0 * total)
+
+
+def test_tared_yaml_finds_the_urdf_that_lay_beside_the_first(tmp_path):
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    (tmp_path / "robot").mkdir()
+    copy2(urdf_path(config.robot), tmp_path / "robot" / "mine.urdf")
+    content = {"robot": {**config.to_dict()["robot"], "urdf": "mine.urdf"}}
+    source = tmp_path / "robot" / "mine.yaml"
+    source.write_text(yaml.safe_dump(content))
+    found = Tare(1.02, 0.003, float("nan"), float("nan"), robot.total_mass, robot.total_mass)
+    path = write_tare(found, robot, config, str(source), tmp_path / "elsewhere")
+    assert Robot.load(str(path)).total_mass == pytest.approx(robot.total_mass)
 
 
 def test_reconstructed_motion_obeys_the_dynamics(run):
