@@ -54,18 +54,16 @@ VectorXd ActionArrival::estimate() const {
 void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0,
                             const ConstRef& next, const Eigen::Ref<const MatrixXd>& noise) {
   node.calc(data, x0, u0);
-  // the knowledge so far, seen from x0 = reference (+) u: root J L, deviation J (m - u)
   deviation_.resize(state_->get_ndx());
+  gap_.resize(state_->get_ndx());
   state_->diff(reference, x0, deviation_);
-  state_->Jintegrate(reference, deviation_, J_, J_, crocoddyl::second, crocoddyl::setto);
+  state_->diff(next, data->xnext, gap_);
   invertLower(L, Linv_);
   if (auto* second = dynamic_cast<ActionSecondOrder*>(&node))
     advanceSecondOrder(*second, data, x0, u0);
   else
     advanceDense(node, data, x0, u0);
-  VectorXd gap(state_->get_ndx());
-  state_->diff(next, data->xnext, gap);
-  mean += gap;
+  mean += gap_;
   reference = next;
   widen(noise);
 }
@@ -75,7 +73,8 @@ void ActionArrival::advanceDense(ActionLeastSquares& node, const std::shared_ptr
   const int n = state_->get_ndx(), nu = node.get_nu(), nr = node.get_nr();
   node.calcDiff(data, x0, u0);
   const auto& d = static_cast<const Data&>(*data);
-  // stacked residuals in (dx, du), triangularized
+  // stacked residuals in (dx, du), triangularized; the knowledge so far is seen from x0 = reference (+) u: root J L, deviation J (m - u)
+  state_->Jintegrate(reference, deviation_, J_, J_, crocoddyl::second, crocoddyl::setto);
   stacked_.setZero(n + nr, n + nu + 1);
   stacked_.col(n + nu).head(n).noalias() = Linv_ * (mean - deviation_);
   stacked_.topLeftCorner(n, n) = J_.transpose().partialPivLu().solve(Linv_.transpose()).transpose();
@@ -95,10 +94,12 @@ void ActionArrival::advanceDense(ActionLeastSquares& node, const std::shared_ptr
 /// Eliminates (xi, v) from the stacked residuals in (xi, v, q+, v+, p). The columns of the rest stand in reverse order, so that the
 /// triangle that remains is, read backwards, L^-1.
 void ActionArrival::advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0,
-                                       const ConstRef&) {
+                                       const ConstRef& u0) {
   node.linearize(data, x0);
   const auto& d = static_cast<const ActionSecondOrder::Data&>(*data);
   stackRows(node, d);
+  if (node.nb() > 0) keepHeadingUnknown(node, x0, u0.tail(node.nxi()));
+  toNextPosition(node, d);
   orderColumns(node);
   sortRows();
   triangularizeStaircase(sorted_, order_.size(), sorted_first_, work_);
@@ -111,13 +112,24 @@ void ActionArrival::advanceSecondOrder(ActionSecondOrder& node, const std::share
   mean.noalias() = L.triangularView<Eigen::Lower>() * rhs_;
 }
 
-/// Rows in z = (xi, v+, q, v, p | right-hand side), with dq = E^-1 (dq+ - T dv+): from then on its q stands for q+.
+/// The base's part of the change from the tangent at reference (+) dx to the one at the reference: the adjoint of dx, J(-dx) J(dx)^-1.
+/// J(dx)^-1 is the same but for terms in dx, which is small; yet only with the adjoint a motion of the world stays that motion, and what is
+/// not known of it stays unknown.
+ActionSecondOrder::BaseMatrix ActionArrival::carryBack(const VectorXd& dx, const int nb) {
+  const auto jacobian = [&](const VectorXd& step) {
+    state_->Jintegrate(reference, step, J_, J_, crocoddyl::second, crocoddyl::setto);
+    return ActionSecondOrder::BaseMatrix(J_.topLeftCorner(nb, nb));
+  };
+  return jacobian(-dx) * jacobian(dx).inverse();
+}
+
+/// Rows in z = (xi, v+, q, v, p | right-hand side).
 void ActionArrival::stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d) {
   const int n = state_->get_ndx(), nv = node.nv(), nj = node.nj(), nb = node.nb(), nxi = node.nxi(), dense = d.S.rows();
   const int nu = nxi + nv, nz = nu + n, q = nu, v = nu + nv, from = n + nu;
   stacked_.setZero(from + 2 * nj + dense, nz + 1);
   stacked_.block(0, nu, n, n) = Linv_;
-  stacked_.block(0, nu, n, nb).noalias() = Linv_.leftCols(nb) * J_.topLeftCorner(nb, nb).inverse();
+  stacked_.block(0, nu, n, nb).noalias() = Linv_.leftCols(nb) * carryBack(deviation_, nb);
   stacked_.col(nz).head(n).noalias() = Linv_.triangularView<Eigen::Lower>() * (mean - deviation_);
   stacked_.block(n, 0, nv, nz) = d.force_weight.asDiagonal() * d.G;
   stacked_.block(n + nv, 0, nxi, nxi).diagonal() = d.diagonal.head(nxi);
@@ -125,11 +137,29 @@ void ActionArrival::stackRows(const ActionSecondOrder& node, const ActionSecondO
   stacked_.block(from + nj, v + nb, nj, nj).diagonal() = d.diagonal.segment(v + nb, nj);
   for (std::size_t i = 0; i < d.columns.size(); ++i) stacked_.col(d.columns[i]).tail(dense) = d.S.col(i);
   stacked_.col(nz).tail(nu + 2 * nj + dense) = -d.r;
+}
+
+/// The contact disturbance xi is given in world axes, but what it costs does not depend on them: let it turn with the base around the
+/// vertical. Otherwise its cost in Gauss-Newton, |xi|^2/std^2 per turn squared, would be knowledge of the heading that nobody measured.
+void ActionArrival::keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi) {
+  const int rows = stacked_.rows() - state_->get_ndx(), rotation = node.nxi() + node.nv() + 3;
+  const Eigen::RowVector3d up = Eigen::Quaterniond(x0[6], x0[3], x0[4], x0[5]).toRotationMatrix().row(2);
+  auto node_rows = stacked_.bottomRows(rows);
+  work_.setZero(rows);
+  for (int k = 0; k < node.nxi(); k += 3) work_ += xi[k] * node_rows.col(k + 1) - xi[k + 1] * node_rows.col(k);
+  work_.segment(node.nv(), node.nxi()).setZero();
+  node_rows.middleCols<3>(rotation).noalias() += work_ * up;
+}
+
+/// dq = E^-1 (dq+ - T dv+): from then on q of z stands for q+, in the tangent at the new reference.
+void ActionArrival::toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d) {
+  const int nv = node.nv(), nj = node.nj(), nb = node.nb(), nxi = node.nxi(), q = nxi + nv;
   auto position = stacked_.middleCols(q, nv);
   auto velocity = stacked_.middleCols(nxi, nv);
   position.leftCols(nb) = (position.leftCols(nb) * d.E.inverse()).eval();
   velocity.leftCols(nb).noalias() -= position.leftCols(nb) * d.T;
   velocity.rightCols(nj) -= node.dt * position.rightCols(nj);
+  position.leftCols(nb) = (position.leftCols(nb) * carryBack(-gap_, nb)).eval();
 }
 
 /// The stacked rows in the column order of the elimination, sorted by their first nonzero column; rows without weight are left out.

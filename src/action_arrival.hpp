@@ -30,7 +30,8 @@ class ActionArrival : public ActionLeastSquares {
   ///
   /// The node is linearized at (x0, u0), its smoothed point, and the new mean is relative to `reference`, the smoothed point of the
   /// next node: an orthogonal triangularization of the stacked residuals (square-root information form), then of the propagated
-  /// square root. No measurement is used twice: only those of the node that leaves enter.
+  /// square root. No measurement is used twice: only those of the node that leaves enter. What the measurements do not see of a motion
+  /// of the world (place and heading, without motion capture) stays unknown, however the points of linearization move.
   void advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0,
                const ConstRef& reference, const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
@@ -51,13 +52,16 @@ class ActionArrival : public ActionLeastSquares {
  private:
   void advanceDense(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
   void advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
+  ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
+  void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
+  void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void orderColumns(const ActionSecondOrder& node);
   void sortRows();
   void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
   Eigen::MatrixXd Linv_, J_, stacked_, sorted_, wide_, F_;
-  Eigen::VectorXd rhs_, work_, deviation_;
+  Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;  ///< column of a variable of z in the order of elimination
   std::vector<int> first_, order_, sorted_first_;
 };

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -135,6 +137,27 @@ def test_threads_change_nothing(name):
     np.testing.assert_array_equal(*results)
 
 
+def adjoint(state, x, dx):
+    """Change from the tangent at x to the one at x (+) dx under which motions of the world stay what they are."""
+
+    def J(u):
+        moved = state.integrate(x, u)
+        return jacobian(lambda h: state.diff(moved, state.integrate(x, u + h)), state.ndx)
+
+    return J(dx) @ np.linalg.inv(J(-dx))
+
+
+def turning_disturbance(node, d):
+    """The node's linearization in a contact disturbance that turns with the base around the vertical, where it costs nothing to turn."""
+    of, (Rx, Ru, Fx, Fu) = node.problem, (np.array(m) for m in (d.Rx, d.Ru, d.Fx, d.Fu))
+    if of.floating:
+        xi, turn = node.u[of.nv :], np.zeros((of.nu, of.ndx))
+        turn[of.nv :, 3:6] = np.outer(np.cross([0.0, 0.0, 1.0], xi.reshape(-1, 3)), _rotation(node.x)[2])
+        Rx, Fx = Rx + Ru @ turn, Fx + Fu @ turn
+        Rx[of.nv : of.nu] = 0.0
+    return SimpleNamespace(r=np.array(d.r), Rx=Rx, Ru=Ru, Fx=Fx, Fu=Fu)
+
+
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
 def test_advance_equals_dense_marginalization(name, form):
@@ -151,9 +174,10 @@ def test_advance_equals_dense_marginalization(name, form):
     noise = 1e-3 * rng.normal(size=(of.ndx, of.np))
 
     d = node.calc(node.x, node.u)
-    u = state.diff(reference, node.x)
-    J = jacobian(lambda h: state.diff(node.x, state.integrate(reference, u + h)), of.ndx)  # dx per correction
-    mean, expected = marginalize(J @ P @ J.T, J @ (arrival.mean - u), d, state.diff(x_next, np.array(d.xnext)), noise)
+    u, gap = state.diff(reference, node.x), state.diff(x_next, np.array(d.xnext))
+    A, B = adjoint(state, reference, u), np.linalg.inv(adjoint(state, x_next, gap))
+    mean, expected = marginalize(A @ P @ A.T, A @ (arrival.mean - u), turning_disturbance(node, d), np.zeros(of.ndx), np.zeros((of.ndx, 1)))
+    mean, expected = B @ mean + gap, B @ expected @ B.T + noise @ noise.T
 
     arrival.advance(node.model, node.model.createData(), node.x, node.u, x_next, noise)
     std = np.sqrt(np.diag(expected))
