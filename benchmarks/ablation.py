@@ -54,11 +54,11 @@ class SampledSynchronizer(Synchronizer):
             return m
         changes: dict = {}
         if m.velocity is not None:
-            changes.update(velocity=self._at(m.stamp_ns).velocity, velocity_samples=1.0)
+            changes.update(velocity=self._at(m.stamp_ns).velocity, velocity_samples=1.0, velocity_change=0.0, position_carried=None)
         if m.torque is not None:  # belongs to the node before
             changes.update(torque=self._at(m.stamp_ns - self.step_ns).effort, torque_samples=1.0)
         if m.gyro is not None:
-            changes.update(gyro=m.gyro_now, gyro_samples=1.0)
+            changes.update(gyro=m.gyro_now, gyro_samples=1.0, gyro_change=0.0)
         return replace(m, **changes)
 
     def _at(self, stamp_ns: int) -> JointSample:

@@ -71,7 +71,7 @@ def _readings(problem: Problem, x: np.ndarray) -> "_core.NodeInput":
     problem.dynamics_input(given, None)
     given.position, given.torque = x[: problem.nq], np.zeros(problem.nj)
     given.weight_position, given.weight_velocity = np.full(problem.nj, 500.0), np.full(problem.nj, 45.0)
-    given.weight_gyro, given.weight_accelerometer, given.weight_tilt = 450.0, np.full(3, 3.0), 50.0
+    given.weight_gyro, given.weight_accelerometer, given.weight_tilt = np.full(3, 450.0), np.full(3, 3.0), 50.0
     given.accelerometer = np.array([0.0, 0.0, 9.81])
     given.set_pose(0, 0.003, x[:3], pin.Quaternion(x[3:7]).toRotationMatrix(), 1000.0, 115.0)
     return given

@@ -112,7 +112,7 @@ def _readings(of: Problem, x: np.ndarray, after: np.ndarray, wrench: np.ndarray,
     middle, acceleration = 0.5 * (v + v_next), (v_next - v) / of.dt
     force = acceleration[:3] + np.cross(middle[3:6], middle[:3]) - R.T @ of.robot.model.gravity.linear
     given.gyro, given.accelerometer = disturbed(v[3:6], GYRO), disturbed(force, SPECIFIC_FORCE)
-    given.weight_gyro, given.weight_accelerometer = 1.0 / GYRO, np.full(3, 1.0 / SPECIFIC_FORCE)
+    given.weight_gyro, given.weight_accelerometer = np.full(3, 1.0 / GYRO), np.full(3, 1.0 / SPECIFIC_FORCE)
     given.set_pose(0, 0.0, np.zeros(3), R @ pin.exp3(disturbed(np.zeros(3), ROTATION)), 0.0, 1.0 / ROTATION)
     return given
 

@@ -13,10 +13,10 @@ import pinocchio as pin
 
 from . import _core
 from .mount import Mount
+from .problem import INSTANT
 from .robot import Robot
 from .types import Estimate, ImuSample
 
-INSTANT = 1.0 / np.sqrt(12.0)  # standard deviation of an instant between two samples, as a share of their distance
 KEPT = 200  # samples, more than come in while a window is being solved
 
 

@@ -22,6 +22,7 @@ UNWEIGHED = (10.0, 3.0)  # factors on base and contact disturbances while torque
 UNSEEN = (250.0, 1.0)  # the same factors: contact forces become a disturbance of the base
 UNSEEN_POSITION, UNSEEN_RATE = 0.5, 5.0  # std about the last reading and about rest [rad, rad/s]
 OUT_OF_REACH = 10.0  # depth of the ground [m]
+INSTANT = 1.0 / np.sqrt(12.0)  # standard deviation of an instant between two samples, as a share of their distance
 
 
 class Problem:
@@ -111,8 +112,8 @@ class Problem:
         """
         noise, node = self.config.noise, _core.NodeInput(self.dynamics)
         if m.position is not None:
-            node.position = self.robot.coordinates(m.position)
-            node.weight_position = np.full(self.nj, 1.0 / noise.encoder)
+            position, stddev = self._joint_position(m)
+            node.position, node.weight_position = self.robot.coordinates(position), 1.0 / stddev
         elif seen is not None:
             node.position = self.robot.coordinates(seen)
             node.weight_position, node.weight_velocity = np.full(self.nj, 1.0 / UNSEEN_POSITION), np.full(self.nj, 1.0 / UNSEEN_RATE)
@@ -123,12 +124,23 @@ class Problem:
             node.weight_velocity = 1.0 / np.hypot(noise.joint_velocity / np.sqrt(m.velocity_samples), missed)
         if m.gyro is not None and self.layout.gyro_bias >= 0:
             node.gyro = m.gyro
-            node.weight_gyro = np.sqrt(m.gyro_samples) / noise.gyro
+            missed = INSTANT * np.broadcast_to(m.gyro_change, 3)
+            node.weight_gyro = 1.0 / np.hypot(noise.gyro / np.sqrt(m.gyro_samples), missed)
         if m.quat_world_imu is not None and self.layout.gyro_bias >= 0:
             node.orientation = pin.Quaternion(m.quat_world_imu).toRotationMatrix()
             node.weight_tilt = 1.0 / noise.imu_tilt
         self.dynamics_input(node, None)
         return node
+
+    def _joint_position(self, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
+        """Joint positions (nj,) [rad] and their standard deviation: per joint the last reading or all of the step, whichever is better."""
+        noise, last = self.config.noise, np.full(self.nj, self.config.noise.encoder)
+        if m.position_carried is None:
+            return m.position, last
+        samples = np.sqrt(m.velocity_samples)
+        rate = np.hypot(noise.joint_velocity / samples, INSTANT * np.broadcast_to(m.velocity_change, self.nj))
+        carried = np.hypot(noise.encoder / samples, self.dt * rate)
+        return np.where(carried < last, m.position_carried, m.position), np.minimum(carried, last)
 
     def dynamics_input(self, node: "_core.NodeInput", m: Measurement | None) -> None:
         """Torque, specific force and process noise of a node, from the measurement that follows it (None: not yet measured)."""

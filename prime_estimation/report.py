@@ -9,8 +9,7 @@ import pinocchio as pin
 from scipy.special import ndtr
 
 from .inertia import com_covariance
-from .predict import INSTANT
-from .problem import Problem
+from .problem import INSTANT, Problem
 from .robot import GRAVITY
 from .stances import CONTRADICTED, contradicted
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus

@@ -219,6 +219,8 @@ class Synchronizer:
             if -stamps[0] >= self.step_ns and np.isfinite(mean[FLAT, nj]):
                 fields.update(velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT]))
                 fields["velocity_change"] = between_samples(rows[:, nj : 2 * nj], weights[FLAT])
+                # mean of q(t) + (integral of dq from t to t_k): dq(s) counts in it for all t before s, so with a growing weight
+                fields["position_carried"] = mean[FLAT, :nj] + 0.5e-9 * self.step_ns * mean[RAMP, nj : 2 * nj]
             if -stamps[0] >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
                 torque = mean[TRIANGLE, 2 * nj :] - early(stamps, rows[:, 2 * nj :], self.step_ns)
                 fields.update(torque=torque, torque_samples=float(samples[TRIANGLE]))
@@ -242,7 +244,7 @@ class Synchronizer:
         if np.isfinite(mean[NOW, 6]):
             fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
         if -stamps[0] >= self.step_ns:
-            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]))
+            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), gyro_change=between_samples(rows[:, :3], weights[FLAT]))
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if -stamps[0] >= 2 * self.step_ns:
             change = between_samples(rows[:, 3:6], weights[TRIANGLE])

@@ -76,7 +76,8 @@ Sample = JointSample | CommandSample | ImuSample | PoseSample
 class Measurement:
     """All that the sensors say about one node, aligned in time.
 
-    State part, at `stamp_ns = t_k`: encoder position at t_k; joint rate and gyro averaged over [t_k - dt, t_k].
+    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in [t_k - dt, t_k], carried to t_k by the joint
+    rates; joint rate and gyro averaged over the same time.
     Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular weight over
     [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two samples holds until the later one. A field that no sensor
     supplied is None.
@@ -87,6 +88,7 @@ class Measurement:
     position: Array | None  # (nj,) rad
     velocity: Array | None  # (nj,) rad/s
     gyro: Array | None  # (3,) rad/s, IMU frame
+    position_carried: Array | None = None  # (nj,) rad
     torque: Array | None = None  # (nj,) Nm
     accelerometer: Array | None = None  # (3,) m/s^2, IMU frame
     accelerometer_ramp: Array | None = None  # (3,) m/s^2, mean over the last dt with weight growing linearly to t_k
@@ -98,6 +100,7 @@ class Measurement:
     torque_samples: float = 1.0
     accelerometer_samples: float = 1.0
     velocity_change: Array | float = 0.0  # (nj,) rad/s, between its samples (`stream.between_samples`)
+    gyro_change: Array | float = 0.0  # (3,) rad/s
     accelerometer_change: Array | float = 0.0  # (3,) m/s^2
 
     def __post_init__(self):

@@ -43,7 +43,8 @@ struct NodeInput {
   Eigen::Matrix3d orientation;                 ///< world <- IMU, from its own filter (yaw not used)
   Eigen::VectorXd weight_position, weight_velocity;
   Eigen::Vector3d weight_accelerometer = Eigen::Vector3d::Zero();
-  double weight_gyro = 0.0, weight_tilt = 0.0;
+  Eigen::Vector3d weight_gyro = Eigen::Vector3d::Zero();
+  double weight_tilt = 0.0;
   Eigen::VectorXd weight_force, weight_xi;    ///< (nv), (nxi) process disturbances
   Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
   double ground_depth = 0.0;                  ///< by which the ground is lowered [m]: legs that nobody sees touch nothing

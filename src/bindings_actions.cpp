@@ -112,7 +112,7 @@ void bindInput() {
           "stance", +[](const NodeInput& i) { return toList(i.stance); },
           +[](NodeInput& i, const bp::list& stance) { i.stance = toVector<Stance>(stance); },
           "Contact flags of the step that follows, one per foot (rigid contacts).")
-      .def_readwrite("weight_gyro", &NodeInput::weight_gyro)
+      .def(Copied("weight_gyro", &NodeInput::weight_gyro))
       .def(Copied("weight_accelerometer", &NodeInput::weight_accelerometer))
       .def_readwrite("weight_tilt", &NodeInput::weight_tilt)
       .def(Copied("weight_force", &NodeInput::weight_force))

@@ -28,12 +28,12 @@ void ActionMeasurement::stateResidual(Data& d, const ConstRef& x) const {
   const Vector3d v = x.segment<3>(nq), omega = x.segment<3>(nq + 3);
   const Matrix3d R = baseRotation(x);
   const auto q = x.head(nq), rates = x.segment(nq, nv_);
-  if (in.weight_gyro > 0.0) {
+  if (!in.weight_gyro.isZero(0.0)) {
     // v_k is the mean over the past step: where the joints were in the middle of it
     mount.place(d.imu, q, rates, -0.5 * dt);
     Vector3d e = mount.angularVelocity(d.imu, rates) - in.gyro;
     if (layout.gyro_bias >= 0) e += p.segment<3>(layout.gyro_bias);
-    d.r.segment<3>(row_gyro_) = in.weight_gyro * e;
+    d.r.segment<3>(row_gyro_) = in.weight_gyro.cwiseProduct(e);
   }
   if (in.weight_tilt > 0.0) {
     mount.place(d.imu, q, rates, 0.0);
@@ -59,7 +59,7 @@ void ActionMeasurement::sensorJacobian(Data& d, const ConstRef& x) const {
   d.diagonal.segment(q + nv_, nj_) = in.weight_velocity;
   d.S.setZero();
   if (!dynamics->floating_base) return;
-  if (in.weight_gyro > 0.0) gyroJacobian(d, x);
+  if (!in.weight_gyro.isZero(0.0)) gyroJacobian(d, x);
   if (in.weight_tilt > 0.0) tiltJacobian(d, x);
   poseJacobian(d, x);
 }
@@ -67,7 +67,7 @@ void ActionMeasurement::sensorJacobian(Data& d, const ConstRef& x) const {
 void ActionMeasurement::gyroJacobian(Data& d, const ConstRef& x) const {
   const auto nq = dynamics->nq();
   const auto rates = x.segment(nq, nv_);
-  const double weight = input->weight_gyro;
+  const auto weight = input->weight_gyro.asDiagonal();
   const int n = mount.size();
   mount.place(d.imu, x.head(nq), rates, -0.5 * dt);
   mount.angularVelocityDerivatives(d.imu, rates);
@@ -75,7 +75,7 @@ void ActionMeasurement::gyroJacobian(Data& d, const ConstRef& x) const {
   rows.middleCols<6>(kVelocity) = weight * d.imu.by_twist;
   rows.middleCols(column_chain_ + n, n) = weight * d.imu.by_position;
   rows.middleCols(column_chain_ + 2 * n, n) = weight * (d.imu.by_rate - 0.5 * dt * d.imu.by_position);
-  if (column_gyro_ >= 0) rows.middleCols<3>(column_gyro_).diagonal().setConstant(weight);
+  if (column_gyro_ >= 0) rows.middleCols<3>(column_gyro_).diagonal() = input->weight_gyro;
 }
 
 void ActionMeasurement::tiltJacobian(Data& d, const ConstRef& x) const {

@@ -45,6 +45,31 @@ def test_so_is_a_jump_of_a_joint_rate():
     np.testing.assert_allclose(change[90] + change[120], np.zeros(NJ), atol=1e-12)
 
 
+def test_all_positions_of_a_step_carried_to_its_end():
+    """Constant acceleration: they agree with the last one; in noise they are far better, as long as the rates are good."""
+    rng, times, sigma = np.random.default_rng(4), np.arange(0, 4000, 2.0), 1e-3
+    accelerated = [(1e-3 * t, 20.0 * (1e-3 * t) ** 2, 40.0 * (1e-3 * t)) for t in times]
+    clean = [replace(joint(t), position=np.full(NJ, q), velocity=np.full(NJ, dq)) for t, (_, q, dq) in zip(times, accelerated)]
+    noisy = [replace(s, position=s.position + sigma * rng.normal(size=NJ)) for s in clean]
+    imus = [imu(t) for t in times]
+    exact = feed(Synchronizer(STEP, NJ), [sample for pair in zip(clean, imus) for sample in pair])
+    found = feed(Synchronizer(STEP, NJ), [sample for pair in zip(noisy, imus) for sample in pair])
+    for node in exact[1:]:
+        np.testing.assert_allclose(node.position_carried, node.position, atol=20.0 * 0.002**2)  # of lines between samples, not a parabola
+    errors = np.array([(n.position_carried - e.position, n.position - e.position) for n, e in zip(found[1:], exact[1:])])
+    assert errors[:, 1].std() == pytest.approx(sigma, rel=0.1)
+    assert errors[:, 0].std() == pytest.approx(sigma / np.sqrt(exact[-1].velocity_samples), rel=0.1)
+
+
+def test_so_is_a_jump_of_an_angular_velocity():
+    times = range(0, 200, 2)
+    turning = [replace(imu(t), angular_velocity=np.array([0.0, 0.0, 1.0 if t >= 96 else 0.0])) for t in times]
+    nodes = feed(Synchronizer(STEP, NJ), [sample for t, s in zip(times, turning) for sample in (joint(t), s)])
+    change = {round(t): n.gyro_change for t, n in zip(milliseconds(nodes), nodes)}
+    np.testing.assert_allclose(change[100], [0.0, 0.0, 0.2], rtol=0.05)
+    np.testing.assert_allclose(change[90] + change[120], np.zeros(3), atol=1e-12)
+
+
 def test_linear_signals_with_jitter_and_unequal_clocks():
     rng = np.random.default_rng(1)
     samples = [joint(t) for t in np.sort(np.arange(0, 300, 2.0) + rng.uniform(-0.9, 0.9, 150))]

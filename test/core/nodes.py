@@ -73,7 +73,7 @@ def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray
         return []
     given.base_wrench = 5.0 * rng.normal(size=6)
     given.gyro, given.accelerometer = rng.normal(size=3), 9.81 * rng.normal(size=3)
-    (given.weight_gyro, given.weight_tilt), given.weight_accelerometer = weights(2), weights(3)
+    given.weight_gyro, given.weight_accelerometer, (given.weight_tilt,) = weights(3), weights(3), weights(1)
     R = pin.Quaternion(q[3:7]).toRotationMatrix()
     given.orientation = R @ pin.exp3(0.3 * rng.normal(size=3))
     poses = [Pose(age, q[:3] + rng.normal(size=3), R @ pin.exp3(rng.normal(size=3)), *weights(2)) for age in (0.0021, 0.0083)]

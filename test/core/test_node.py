@@ -101,10 +101,9 @@ def test_absent_readings_leave_no_trace():
     """Weights of zero: no residual, no derivative, whatever the reading says."""
     node = random_node("go2", "forward", "coulomb", "stance", 11)
     given = node.model.input
-    for name in ("weight_position", "weight_velocity", "weight_accelerometer"):
+    for name in ("weight_position", "weight_velocity", "weight_gyro", "weight_accelerometer"):
         setattr(given, name, 0.0 * getattr(given, name))
-    for name in ("weight_gyro", "weight_tilt"):
-        setattr(given, name, 0.0)
+    given.weight_tilt = 0.0
     for slot in range(2):
         given.set_pose(slot, 0.0, np.zeros(3), np.eye(3), 0.0, 0.0)
     data = node.calc(node.x, node.u)

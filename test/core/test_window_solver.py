@@ -62,7 +62,7 @@ def _input(of, rng, x):
     given.weight_position, given.weight_velocity = np.full(of.nj, 500.0), np.full(of.nj, 45.0)
     if of.floating:
         given.gyro, given.accelerometer = 0.1 * rng.normal(size=3), np.array([0.0, 0.0, 9.81]) + 0.1 * rng.normal(size=3)
-        given.weight_gyro, given.weight_accelerometer = 450.0, np.full(3, 3.0)
+        given.weight_gyro, given.weight_accelerometer = np.full(3, 450.0), np.full(3, 3.0)
         given.set_pose(0, 0.003, x[:3] + 1e-3 * rng.normal(size=3), _rotation(x), 1000.0, 115.0)
     return given
 
