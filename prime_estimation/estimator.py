@@ -94,13 +94,16 @@ class Estimator:
             self.problem.stances.reset()
         self.problem.carried_since_ns = None
 
-    def update(self, measurement: Measurement, solve: bool = True) -> Estimate | None:
+    def update(self, measurement: Measurement, iterations: int | None = None) -> Estimate | None:
         """Take the measurement of the next node; None while the start batch is being gathered.
 
-        `solve` = False only moves the window, without an estimate: for a node that fell behind, with the next one already waiting.
+        Args:
+            measurement: its stamp is one step after that of the one before.
+            iterations: of the solver at most, instead of the configured ones, for a node that fell behind; with 0 the window is only moved,
+                and there is no estimate.
         """
         began = time.perf_counter()
-        if not self._improve(measurement, solve):
+        if not self._improve(measurement, self.config.estimator.iterations if iterations is None else iterations):
             return None
         self.window.posterior()
         self._follow(measurement)
@@ -112,7 +115,7 @@ class Estimator:
 
     def advance(self, measurement: Measurement) -> bool:
         """`update` without covariances and estimate, for those who only want the window; False while there is none."""
-        if not self._improve(measurement, True):
+        if not self._improve(measurement, self.config.estimator.iterations):
             return False
         self._follow(measurement)
         return True
@@ -122,7 +125,7 @@ class Estimator:
         """How often the payload detector has seen the inertia change since the last reset."""
         return self._payload.alarms
 
-    def _improve(self, measurement: Measurement, solve: bool) -> bool:
+    def _improve(self, measurement: Measurement, iterations: int) -> bool:
         """Move the window by a node and solve it; False without a (solved) window."""
         self._recent.append(measurement)
         if self.problem.stances is not None:
@@ -137,10 +140,10 @@ class Estimator:
                     return False
             else:
                 self._shift(measurement)
-                if not solve:
+                if iterations == 0:
                     self._terrain.update(self.window)
                     return False
-                for _ in range(RECOVERY if self._legs_are_back(measurement) else self.config.estimator.iterations):
+                for _ in range(RECOVERY if self._legs_are_back(measurement) else iterations):
                     self.window.solve(1)  # one by one: each step has the robust weights of the one before
             if self._watch.lost(self.window):
                 raise RuntimeError("the residuals do not fit the model")

@@ -23,10 +23,10 @@ LATE_S = 0.05  # but one in this time
 class SolverThread:
     """Feeds measurements to an estimator as they come.
 
-    Real-time policy: while one update runs, new measurements wait. The window is then moved by all of them, but solved the more
-    seldom the more there are: so it catches up instead of queueing solves, and on a machine that is too slow the lag settles where
-    the solves that are left fit in. Meanwhile it publishes now and then (`BEHIND`, `LATE_S`), with an old stamp and a latency that says so.
-    Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
+    Real-time policy: while one update runs, new measurements wait. When there are several, each gets one iteration, and the more there
+    are the more of them only move the window: so it catches up instead of queueing solves, and on a machine that is too slow the lag
+    settles where the solves that are left fit in. Meanwhile it publishes now and then (`BEHIND`, `LATE_S`), with an old stamp and a latency
+    that says so. Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
 
     Args:
         estimator: used by this thread only, once it runs.
@@ -111,7 +111,7 @@ class SolverThread:
 
     def _work(self, nodes: list[tuple[Measurement, bool, float]]) -> None:
         self.overruns += len(nodes) > 1
-        stride = min(STRIDE, 1 + len(nodes) // 5)
+        stride, most = min(STRIDE, 1 + len(nodes) // 5), None if len(nodes) == 1 else 1
         for i, (measurement, discontinuity, since) in enumerate(nodes):
             if not self._running:
                 return
@@ -119,7 +119,7 @@ class SolverThread:
                 self._estimator.reset()
                 self._parted()
             behind, restarts = len(nodes) - 1 - i, self._estimator.last_restart[0]
-            estimate = self._estimator.update(measurement, behind % stride == 0)
+            estimate = self._estimator.update(measurement, 0 if behind % stride else most)
             if self._estimator.last_restart[0] > restarts:
                 self._failed(self._estimator.last_restart[1])
             now = time.perf_counter()
