@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +22,7 @@ from ..errors import ConfigError
 from .base import Callback, Qos, deliver
 
 log = logging.getLogger("prime.transport")
+_PATIENCE_S = 0.1  # for which the executor waits at a time
 _BATCH = 256  # messages taken at once, and the history of a subscription
 
 
@@ -94,7 +96,7 @@ class RosTransport:
         executor.add_node(self._node)
         while rclpy.ok() and not stop.is_set():
             try:
-                executor.spin_once(timeout_sec=0.1)
+                executor.spin_once(timeout_sec=_PATIENCE_S)
             except ExternalShutdownException:
                 break
             except Exception as error:  # noqa: BLE001 - rclpy's, of a transition that makes no sense for instance: no reason to end
@@ -174,13 +176,17 @@ def _event_callbacks() -> type:
 
 
 def _hands_off():
-    """A callback group that keeps subscriptions, but not their events, out of every executor."""
+    """A callback group that keeps subscriptions out of every executor, and their events most of the time.
+
+    An executor that waits for events of a subscription wakes up with each of its messages, and a wake-up costs rclpy a good part of a
+    millisecond under the interpreter lock. Events (lost messages) can wait for the tenth of a second in which they are looked at.
+    """
     from rclpy.callback_groups import CallbackGroup
     from rclpy.subscription import Subscription
 
     class HandsOff(CallbackGroup):
         def can_execute(self, entity) -> bool:
-            return not isinstance(entity, Subscription)
+            return not isinstance(entity, Subscription) and time.monotonic() % 1.0 < _PATIENCE_S
 
         def beginning_execution(self, entity) -> bool:
             return not isinstance(entity, Subscription)
