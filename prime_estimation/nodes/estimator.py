@@ -20,7 +20,7 @@ from ..types import Estimate, ImuSample, Sample
 from .health import Health
 from .housekeeping import Housekeeping
 from .sensors import Sensors
-from .solver import SolverThread, retune
+from .solver import SolverThread
 
 log = logging.getLogger("prime.estimator")
 _PREDICTED_S = 0.1  # by how much the IMU may carry odometry beyond the last estimate
@@ -69,7 +69,7 @@ class EstimatorNode:
         """Use other values of the tunable parameters from the next update on."""
         self.config = config
         self.outputs.config = config.estimator
-        self.solver.order(lambda estimator: retune(estimator, config))
+        self.solver.order(lambda estimator: estimator.retune(config))
 
     # --- wiring ---------------------------------------------------------------------------------------------------
 

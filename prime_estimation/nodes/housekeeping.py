@@ -55,8 +55,8 @@ class Housekeeping(Periodic):
 
     def _send_diagnostics(self) -> None:
         node, values = self._node, {}
-        if node.latest is not None:
-            e = node.latest
+        e = node.latest  # read once: another thread forgets it when time has gone back
+        if e is not None:
             values = {
                 "total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}",
                 "solve time [ms]": f"{e.status.solve_time_ms:.2f}",
@@ -65,5 +65,5 @@ class Housekeeping(Periodic):
         restarts, reason = node.estimator.last_restart
         values |= {"restarts": restarts, "reason of the last restart": reason or "none"}
         counts = node.counts()
-        summary = "running" if node.latest is not None else "gathering the first estimate"
+        summary = "running" if e is not None else "gathering the first estimate"
         self._diagnose(node.health.diagnostics(node.transport.make, node.transport.now_ns(), summary, {**values, **counts}, counts))

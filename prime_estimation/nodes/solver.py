@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..config import Config
 from ..estimator import Estimator
 from ..types import Estimate, Measurement
 
@@ -126,8 +125,3 @@ class SolverThread:
             if estimate is not None and (behind < BEHIND or now - self._published > LATE_S):
                 self._published, latency_ms = now, 1e3 * (now - since)
                 self._publish(replace(estimate, status=replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)))
-
-
-def retune(estimator: Estimator, config: Config) -> None:
-    """Let an estimator go on with other values of its tunable parameters."""
-    estimator.retune(config)
