@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 
 from .config import Config
-from .errors import InitializationError
+from .errors import InitializationError, RobotError
 from .payload import PayloadDetector
 from .predict import Predictor
 from .problem import Problem
@@ -47,6 +47,10 @@ class Estimator:
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
+        if robot.config.floating_base and not robot.feet:
+            raise RobotError(
+                f"{robot.name}: a robot with a floating base needs contacts (robot.contacts): what should carry it?", robot.config
+            )
         self.robot, self.config = robot, config
         self.problem = Problem(robot, config, mocap)
         self._weighing = Weighing(self.problem)
@@ -101,6 +105,9 @@ class Estimator:
             measurement: its stamp is one step after that of the one before.
             iterations: of the solver at most, instead of the configured ones, for a node that fell behind; with 0 the window is only moved,
                 and there is no estimate.
+
+        Raises:
+            DataError: the measurement has not the sizes of this robot.
         """
         began = time.perf_counter()
         if not self._improve(measurement, self.config.estimator.iterations if iterations is None else iterations):
@@ -127,6 +134,7 @@ class Estimator:
 
     def _improve(self, measurement: Measurement, iterations: int) -> bool:
         """Move the window by a node and solve it; False without a (solved) window."""
+        self.robot.check(measurement)
         self._recent.append(measurement)
         if self.problem.stances is not None:
             self.problem.stances.before(measurement)
@@ -179,7 +187,7 @@ class Estimator:
         if len(self._recent) < self._recent.maxlen:
             return False
         batch = start_window(self.problem, list(self._recent), before)
-        self.prior_parameters = np.array(batch.arrival.reference[-self.problem.np :])
+        self.prior_parameters = np.array(batch.arrival.reference[self.problem.nq + self.problem.nv :])
         self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
         self.window.solve(1)
         if explains_nothing(self.window):

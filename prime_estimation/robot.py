@@ -11,7 +11,8 @@ import numpy as np
 import pinocchio as pin
 
 from .config import Config, RobotConfig
-from .errors import RobotError
+from .errors import DataError, RobotError
+from .types import Measurement
 
 GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every model
 
@@ -52,6 +53,7 @@ class Robot:
         for contact in self.contacts:
             self._frame(contact.frame, "contact")
         self.feet = list(dict.fromkeys(c.foot for c in self.contacts))
+        self._check_feet()
         self.imu_joint, self.imu_placement = None, None
         if config.imu_frame:
             frame = model.frames[self._frame(config.imu_frame, "IMU")]
@@ -93,6 +95,14 @@ class Robot:
             position[self._turning] = np.arctan2(joints[first + 1], joints[first])
         return position
 
+    def check(self, m: Measurement) -> None:
+        """DataError where a measurement has another number of joints, or of axes, than this robot and its sensors."""
+        joints = ("position", "position_carried", "velocity", "torque")
+        for name, size in (*((name, self.nj) for name in joints), ("gyro", 3), ("accelerometer", 3), ("quat_world_imu", 4)):
+            value = getattr(m, name)
+            if value is not None and np.shape(value) != (size,):
+                raise DataError(f"measurement for {self.name}: {name} must have the shape ({size},), has {np.shape(value)}", m)
+
     def link_joint(self, link: str) -> int:
         """Joint id whose moving body is `link`."""
         if link not in self.links[1:]:
@@ -113,6 +123,19 @@ class Robot:
             frame = model.frames[model.getFrameId(name)]
             if frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6):
                 raise RobotError(f"{self.name}: base_frame {name} is not at the root of the URDF, which is {self.links[1]}", name)
+
+    def _check_feet(self) -> None:
+        """The force of a foot is that of one link, told by the torques of the joints in front of it."""
+        carriers: dict[str, set] = {}
+        for contact in self.contacts:
+            carriers.setdefault(contact.foot, set()).add(self.model.frames[self.model.getFrameId(contact.frame)].parentJoint)
+        for foot, joints in carriers.items():
+            if len(joints) > 1:
+                links = ", ".join(self.links[j] for j in sorted(joints))
+                raise RobotError(f"{self.name}: foot '{foot}' has contacts on several links ({links}); each needs a foot of its own", foot)
+            if self.config.floating_base and joints == {1}:
+                where = f"the base ({self.links[1]}), where no joint feels its force"
+                raise RobotError(f"{self.name}: foot '{foot}' is on {where}; contacts belong behind joints", foot)
 
     def _frame(self, name: str, what: str) -> int:
         if not self.model.existFrame(name):

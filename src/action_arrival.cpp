@@ -53,31 +53,30 @@ VectorXd ActionArrival::estimate() const {
 
 void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0,
                             const ConstRef& next, const Eigen::Ref<const MatrixXd>& noise) {
+  auto* const second = dynamic_cast<ActionSecondOrder*>(&node);
+  auto* const linear = dynamic_cast<ActionLinear*>(&node);
+  if (!second && !linear) throw std::invalid_argument("arrival cost: only running nodes leave the window");
   node.calc(data, x0, u0);
   deviation_.resize(state_->get_ndx());
   gap_.resize(state_->get_ndx());
   state_->diff(reference, x0, deviation_);
   state_->diff(next, data->xnext, gap_);
   invertLower(L, Linv_);
-  if (auto* second = dynamic_cast<ActionSecondOrder*>(&node))
-    advanceSecondOrder(*second, data, x0, u0);
-  else
-    advanceDense(node, data, x0, u0);
+  second ? advanceSecondOrder(*second, data, x0, u0) : advanceLinear(*linear, data, x0, u0);
   mean += gap_;
   reference = next;
   widen(noise);
 }
 
-void ActionArrival::advanceDense(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0,
-                                 const ConstRef& u0) {
+/// The state is a vector: its tangent is the same everywhere.
+void ActionArrival::advanceLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0) {
   const int n = state_->get_ndx(), nu = node.get_nu(), nr = node.get_nr();
   node.calcDiff(data, x0, u0);
   const auto& d = static_cast<const Data&>(*data);
-  // stacked residuals in (dx, du), triangularized; the knowledge so far is seen from x0 = reference (+) u: root J L, deviation J (m - u)
-  state_->Jintegrate(reference, deviation_, J_, J_, crocoddyl::second, crocoddyl::setto);
+  // stacked residuals in (dx, du), triangularized
   stacked_.setZero(n + nr, n + nu + 1);
   stacked_.col(n + nu).head(n).noalias() = Linv_ * (mean - deviation_);
-  stacked_.topLeftCorner(n, n) = J_.transpose().partialPivLu().solve(Linv_.transpose()).transpose();
+  stacked_.topLeftCorner(n, n) = Linv_;
   stacked_.block(n, 0, nr, n) = d.Rx;
   stacked_.block(n, n, nr, nu) = d.Ru;
   stacked_.col(n + nu).tail(nr) = -d.r;

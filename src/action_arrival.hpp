@@ -22,7 +22,7 @@ class ActionArrival : public ActionLeastSquares {
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override { calcDiff(data, x, mean); }
 
-  /// `Fu` and `Ru = L^-1` only: what StageArrival needs.
+  /// `Fu` and `Ru = L^-1` only: what ArrivalStep needs.
   void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u);
 
   /// Let a node leave: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0, u0), push it through the node's dynamics and add the
@@ -50,7 +50,7 @@ class ActionArrival : public ActionLeastSquares {
   Eigen::MatrixXd L;
 
  private:
-  void advanceDense(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
+  void advanceLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
   void advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data, const ConstRef& x0, const ConstRef& u0);
   ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);

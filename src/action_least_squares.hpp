@@ -63,12 +63,21 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
   }
 };
 
-/// Linear-Gaussian node `x+ = A x + B u + c`, `r = C x + D u - z` (whitened): the case whose answer the Kalman filter knows.
+/// Linear-Gaussian node `x+ = A x + B u + c`, `r = C x + D u - z` (whitened), its state a vector: the case whose answer the Kalman filter
+/// knows.
 class ActionLinear : public ActionLeastSquares {
  public:
   ActionLinear(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state, const Eigen::MatrixXd& A_, const Eigen::MatrixXd& B_,
                const Eigen::VectorXd& c_, const Eigen::MatrixXd& C_, const Eigen::MatrixXd& D_, const Eigen::VectorXd& z_, std::size_t np)
-      : ActionLeastSquares(state, B_.cols(), z_.size(), np), A(A_), B(B_), c(c_), C(C_), D(D_), z(z_) {}
+      : ActionLeastSquares(state, B_.cols(), z_.size(), np), A(A_), B(B_), c(c_), C(C_), D(D_), z(z_) {
+    const auto n = static_cast<Eigen::Index>(state->get_nx());
+    const auto shaped = [](const Eigen::MatrixXd& M, const Eigen::Index rows, const Eigen::Index cols) {
+      return M.rows() == rows && M.cols() == cols;
+    };
+    if (state->get_ndx() != state->get_nx() || np > state->get_nx() || !shaped(A, n, n) || B.rows() != n || c.size() != n ||
+        !shaped(C, z.size(), n) || !shaped(D, z.size(), B.cols()))
+      throw std::invalid_argument("linear node: A (n, n), B (n, nu), c (n), C (nr, n), D (nr, nu), z (nr), n the size of a state vector");
+  }
 
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x, const ConstRef& u) override {
     data->xnext.noalias() = A * x + B * u + c;

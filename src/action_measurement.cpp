@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <pinocchio/algorithm/joint-configuration.hpp>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace prime {
@@ -161,7 +164,7 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   stateResidual(d, x);
   coneResidual(d);
   accelerometer(d, x);
-  d.cost = 0.5 * d.r.squaredNorm();
+  sumUp(d);
 }
 
 void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) {
@@ -170,7 +173,22 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   d.r.tail(nr_ - row_cone_).setZero();
   stateResidual(d, x);
   d.xnext = x;
+  sumUp(d);
+}
+
+/// The cost of the residual. Throws std::runtime_error that names what is not finite.
+void ActionMeasurement::sumUp(Data& d) const {
   d.cost = 0.5 * d.r.squaredNorm();
+  if (std::isfinite(d.cost)) return;
+  const std::size_t row = std::find_if(d.r.begin(), d.r.end(), [](const double r) { return !std::isfinite(r * r); }) - d.r.begin();
+  const std::size_t contact = nv_;
+  const std::pair<std::size_t, const char*> parts[] = {{row_accelerometer_, "specific force"}, {row_cone_, "wrench cone"},
+                                                       {row_pose_, "motion capture pose"},     {row_tilt_, "attitude of the IMU"},
+                                                       {row_gyro_, "angular velocity"},        {row_rate_, "joint rates"},
+                                                       {row_encoder_, "joint positions"},      {contact, "contact disturbance"}};
+  const auto* part = std::find_if(std::begin(parts), std::end(parts), [row](const auto& p) { return row >= p.first; });
+  const char* name = part == std::end(parts) ? "generalized force" : part->second;
+  throw std::runtime_error(std::string("the residual of the ") + name + " is not finite");
 }
 
 void ActionMeasurement::coneResidual(Data& d) const {

@@ -111,7 +111,7 @@ class ActionMeasurement : public ActionSecondOrder {
   /// from now on.
   void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u, const HeavyTails& tails) override;
 
-  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last linearization, with Jacobians in x and u.
+  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc, with Jacobians in x and u at the last linearization.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f, Eigen::MatrixXd& f_x, Eigen::MatrixXd& f_u) const;
 
   std::shared_ptr<NodeInput> input;
@@ -125,6 +125,7 @@ class ActionMeasurement : public ActionSecondOrder {
   void takeSensorColumns();
   void takeConeColumns();
   bool setParameters(Data& d, const ConstRef& x) const;
+  void sumUp(Data& d) const;
   void coneResidual(Data& d) const;
   void coneJacobian(Data& d) const;
   void solveDynamics(Data& d, const ConstRef& x, const ConstRef& u) const;

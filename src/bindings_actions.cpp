@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the prime_estimation developers
 //
 // Nodes and what they are given, their state, the arrival node.
+#include <boost/mpl/vector.hpp>
+
 #include "action_arrival.hpp"
 #include "action_measurement.hpp"
 #include "bindings.hpp"
@@ -17,6 +19,8 @@ namespace {
 using State = crocoddyl::StateAbstractTpl<double>;
 using ActionData = crocoddyl::ActionDataAbstractTpl<double>;
 using ActionDataPtr = std::shared_ptr<ActionData>;
+
+constexpr int kFreeFlyerCoordinates = 7;  ///< position and quaternion
 
 bp::tuple contactForces(const ActionMeasurement& node, const ActionDataPtr& data) {
   VectorXd f;
@@ -45,9 +49,42 @@ void setPose(NodeInput& input, const std::size_t slot, const double age, const V
   input.pose[slot] = {age, position, rotation, weight_position, weight_rotation};
 }
 
+/// A node computes with the sizes of its robot, whatever it is given.
+void requireSize(const char* name, const std::size_t size, const std::size_t expected) {
+  if (size == expected) return;
+  throw std::invalid_argument(std::string("node input: ") + name + " has " + std::to_string(size) + " entries, not " +
+                              std::to_string(expected));
+}
+
+/// A member whose size does not change: `.def(Sized("torque", &NodeInput::torque))`.
+struct Sized : bp::def_visitor<Sized> {
+  Sized(const char* name_, VectorXd NodeInput::* member_) : name(name_), member(member_) {}
+
+  template <class Class>
+  void visit(Class& c) const {
+    const auto set = [name = name, member = member](NodeInput& input, const VectorXd& value) {
+      requireSize(name, value.size(), (input.*member).size());
+      input.*member = value;
+    };
+    using Signature = boost::mpl::vector3<void, NodeInput&, const VectorXd&>;
+    c.add_property(name, byValue(member), bp::make_function(set, bp::default_call_policies(), Signature()));
+  }
+
+  const char* name;
+  VectorXd NodeInput::* member;
+};
+
+/// A whole configuration, or that of the joints alone.
 void setJointPosition(NodeInput& input, const VectorXd& position) {
-  if (position.size() > input.position.size()) throw std::invalid_argument("too many joint positions");
+  const auto base = input.base_wrench.size() > 0 ? kFreeFlyerCoordinates : 0;
+  if (position.size() != input.position.size()) requireSize("position", position.size(), input.position.size() - base);
   input.position.tail(position.size()) = position;
+}
+
+void setStance(NodeInput& input, const bp::list& flags) {
+  const auto stance = toVector<Stance>(flags);
+  requireSize("stance", stance.size(), input.stance.size());
+  input.stance = stance;
 }
 
 VectorXd jointPosition(const NodeInput& input) { return input.position; }
@@ -98,27 +135,26 @@ void bindInput() {
 
   bp::class_<NodeInput, std::shared_ptr<NodeInput>>("NodeInput", bp::init<const ContactDynamics&>())
       .add_property("position", &jointPosition, &setJointPosition)
-      .def(Copied("velocity", &NodeInput::velocity))
-      .def(Copied("torque", &NodeInput::torque))
-      .def(Copied("base_wrench", &NodeInput::base_wrench))
+      .def(Sized("velocity", &NodeInput::velocity))
+      .def(Sized("torque", &NodeInput::torque))
+      .def(Sized("base_wrench", &NodeInput::base_wrench))
       .def(Copied("gyro", &NodeInput::gyro))
       .def(Copied("accelerometer", &NodeInput::accelerometer))
       .def(Copied("orientation", &NodeInput::orientation))
-      .def(Copied("weight_position", &NodeInput::weight_position))
-      .def(Copied("weight_velocity", &NodeInput::weight_velocity))
+      .def(Sized("weight_position", &NodeInput::weight_position))
+      .def(Sized("weight_velocity", &NodeInput::weight_velocity))
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
       .def_readwrite("weight_cone", &NodeInput::weight_cone)
       .add_property(
-          "stance", +[](const NodeInput& i) { return toList(i.stance); },
-          +[](NodeInput& i, const bp::list& stance) { i.stance = toVector<Stance>(stance); },
+          "stance", +[](const NodeInput& i) { return toList(i.stance); }, &setStance,
           "Contact flags of the step that follows, one per foot (rigid contacts).")
       .def(Copied("weight_gyro", &NodeInput::weight_gyro))
       .def(Copied("weight_accelerometer", &NodeInput::weight_accelerometer))
       .def_readwrite("weight_tilt", &NodeInput::weight_tilt)
-      .def(Copied("weight_force", &NodeInput::weight_force))
-      .def(Copied("weight_xi", &NodeInput::weight_xi))
-      .def(Copied("nominal_force", &NodeInput::nominal_force))
-      .def(Copied("nominal_xi", &NodeInput::nominal_xi))
+      .def(Sized("weight_force", &NodeInput::weight_force))
+      .def(Sized("weight_xi", &NodeInput::weight_xi))
+      .def(Sized("nominal_force", &NodeInput::nominal_force))
+      .def(Sized("nominal_xi", &NodeInput::nominal_xi))
       .def("set_pose", &setPose,
            (bp::arg("slot"), bp::arg("age"), bp::arg("position"), bp::arg("rotation"), bp::arg("weight_position"),
             bp::arg("weight_rotation")));
@@ -164,7 +200,7 @@ void bindMeasurement() {
           },
           (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
           "New weights of the disturbances with heavy tails, at the last calc.")
-      .def("contact_forces", &contactForces, "Forces (3 nc) [N] at the last linearization, with Jacobians in x and u.")
+      .def("contact_forces", &contactForces, "Forces (3 nc) [N] at the last calc, with Jacobians in x and u at the last linearization.")
       .def("contact_kinematics", &contactKinematics);
 }
 

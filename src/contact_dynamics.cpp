@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 //
-// What the step is made of: its model, the parameters in force, kinematics and inertia at (q, v).
+// What the step is made of: its model, contacts and feet, the parameters in force.
 #include "contact_dynamics.hpp"
-
-#include <pinocchio/algorithm/crba.hpp>
-#include <pinocchio/algorithm/jacobian.hpp>
-#include <pinocchio/algorithm/joint-configuration.hpp>
-#include <pinocchio/algorithm/rnea.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -20,6 +15,8 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 namespace {
+
+constexpr double kLightest = 1e-9;  ///< link whose mass still counts [kg]
 
 /// Velocity indices of the joints between the universe and `joint`, root first.
 std::vector<std::size_t> supportIndices(const pinocchio::Model& model, const std::size_t joint) {
@@ -48,12 +45,6 @@ std::vector<int> parentOfIndex(const pinocchio::Model& model) {
   return parent;
 }
 
-std::string describe(const char* what, const VectorXd& x) {
-  std::ostringstream text;
-  text << "contact dynamics: " << what << " is not finite: [" << x.transpose() << "]";
-  return text.str();
-}
-
 }  // namespace
 
 ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts_,
@@ -70,6 +61,8 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model, const std::vecto
       branches_(parentOfIndex(model)),
       nxi_(0) {
   if (!(options.law.compliance > 0.0)) throw std::invalid_argument("contact dynamics: the compliance must be positive");
+  if (joint_friction.size() != joint_damping.size() || model.nv - joint_damping.size() != (floating_base ? 6 : 0))
+    throw std::invalid_argument("contact dynamics: damping and friction of every joint behind the base, which is a free-flyer or fixed");
   std::vector<std::size_t> count;
   for (const auto& contact : contacts) {
     if (contact.foot >= count.size()) count.resize(contact.foot + 1, 0);
@@ -101,11 +94,11 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       A(M),
       bias(v),
       g(v),
-      g_try(v),
       step(v),
       column(v),
-      v_try(v),
       v_start(v),
+      v_before(v),
+      v_try(v),
       loss(VectorXd::Zero(d.nj())),
       dloss(loss),
       scale(v),
@@ -168,86 +161,28 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
   twist_mid = twist;
 }
 
-ContactDynamics::Lent::Lent(const ContactDynamics& d, Data& data)
-    : loan_(d.pool_, [&d]() { return std::make_unique<Workspace>(d.model()); }), data_(data) {
-  for (std::size_t i = 0; i < d.links.size(); ++i) loan_->model.inertias[d.links[i]] = data.inertias[i];
-  data.work = &*loan_;
-}
-
 bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta, const Eigen::Ref<const VectorXd>& height,
                                     const double friction) const {
   const bool same_ground = data.height == height && data.friction == friction;
   data.height = height;
   data.friction = friction;
   if (data.parameters_set && data.theta == theta) return !same_ground;
-  data.theta = theta;
-  data.parameters_set = true;
+  data.parameters_set = false;  // nor are they, if there is no inertia at theta
   Vector10d pi;
   Matrix10d jacobian;
   for (std::size_t i = 0; i < links.size(); ++i) {
     inertiaFromTheta(options.manifold, theta.segment<10>(10 * i), pi, jacobian);
-    if (!pi.allFinite() || pi[0] < 1e-9) throw std::runtime_error(describe("inertia", theta));
+    if (!pi.allFinite() || pi[0] < kLightest) {
+      std::ostringstream text;
+      text << "contact dynamics: the inertia of link " << links[i] << " vanishes or is not finite: theta = [" << theta.transpose() << "]";
+      throw std::runtime_error(text.str());
+    }
     data.dtheta[i] = jacobian;
     data.inertias[i] = pinocchio::Inertia::FromDynamicParameters(pi);
   }
+  data.theta = theta;
+  data.parameters_set = true;
   return true;
-}
-
-void ContactDynamics::contactKinematics(Data& data) const {
-  const double width = options.penetration_width, low = options.penetration_factor;
-  auto& [model, pin, pin_bias, pin_mid] = *data.work;
-  data.half_step = (options.midpoint ? 0.5 * options.dt : 0.0) * data.v;
-  pinocchio::integrate(model, data.q, data.half_step, data.q_mid);
-  pinocchio::computeJointJacobians(model, pin_mid, data.q_mid);
-  data.columns_mid = pin_mid.J;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const auto& contact = contacts[i];
-    data.center[i] = pin.oMi[contact.joint].act(contact.position);
-    data.center_mid[i] = pin_mid.oMi[contact.joint].act(contact.position);
-    data.lever[i] = pin.oMi[contact.joint].rotation() * contact.lever;
-    data.point[i] = data.center[i];
-    data.point_mid[i] = data.center_mid[i];
-    if (options.rolling) data.point[i].z() -= contact.radius, data.point_mid[i].z() -= contact.radius;
-    for (const auto k : support[i]) {
-      data.J.block<3, 1>(3 * i, k) = pointVelocity(pin.J.col(k), data.point[i]);
-      data.Jmid.block<3, 1>(3 * i, k) = pointVelocity(pin_mid.J.col(k), data.point_mid[i]);
-    }
-    const double phi = data.center[i].z() - contact.radius - data.height[contact.foot];
-    const double root = std::sqrt(phi * phi + width * width);
-    data.phi[i] = phi;
-    data.psi[i] = 0.5 * (1.0 + low) * phi + 0.5 * (1.0 - low) * (root - width);
-    data.dpsi[i] = 0.5 * (1.0 + low) + 0.5 * (1.0 - low) * phi / root;
-  }
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const auto first = bodies[b].contacts[0];
-    for (std::size_t j = 0; j < support[first].size(); ++j) {
-      const auto k = support[first][j];
-      data.twist[b].row(j) << data.J.block<3, 1>(3 * first, k).transpose(), pin.J.col(k).tail<3>().transpose();
-      data.twist_mid[b].row(j) << data.Jmid.block<3, 1>(3 * first, k).transpose(), pin_mid.J.col(k).tail<3>().transpose();
-    }
-  }
-}
-
-void ContactDynamics::prepare(Data& data, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& v,
-                              const Eigen::Ref<const VectorXd>& force, const Eigen::Ref<const VectorXd>& xi) const {
-  data.q = q;
-  data.v = v;
-  data.force = force;
-  data.xi = xi;
-  data.law_now = options.law;
-  if (!data.q.allFinite()) throw std::runtime_error(describe("the configuration", data.q));
-  if (!data.v.allFinite()) throw std::runtime_error(describe("the velocity", data.v));
-  if (!data.force.allFinite()) throw std::runtime_error(describe("the generalized force", data.force));
-  if (!data.xi.allFinite()) throw std::runtime_error(describe("the contact disturbance", data.xi));
-  // as a Ref it is the instance that libpinocchio holds: 40 s and 1 GB less to compile
-  const Lent lent(*this, data);
-  auto& [model, pin, pin_bias, pin_mid] = *data.work;
-  pinocchio::crba(model, pin, Eigen::Ref<const VectorXd>(data.q), pinocchio::Convention::WORLD);
-  data.M = pin.M.selfadjointView<Eigen::Upper>();
-  data.bias = pinocchio::nonLinearEffects(model, pin_bias, data.q, data.v);
-  data.scale = data.M.diagonal().cwiseInverse();
-  data.root_scale = data.scale.cwiseSqrt();
-  contactKinematics(data);
 }
 
 }  // namespace prime

@@ -78,9 +78,10 @@ struct ConeRows {
 ///
 /// J_i: Jacobian [world axes] of the material point under the sphere (rolling); J_i^m: the same at q (+) dt/2 v. v+ is the mean velocity
 /// of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a standing foot would slide by dt/2 dJ/dt v (5 mm/s
-/// at 1 m/s and 1 rad/s). A foot with one contact has a 3-dof disturbance xi
-/// [m/s], a foot with more a 6-dof one (velocity at the foot frame, angular velocity, world axes). The Newton iteration is
-/// unsymmetric (the law is no gradient); derivatives follow from the implicit function theorem with the same matrix.
+/// at 1 m/s and 1 rad/s). psi(phi): the gap, of a penetration (smoothly, over `penetration_width`) the share `penetration_factor`.
+/// A foot with one contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at the foot frame, angular velocity,
+/// world axes); B_i xi is its velocity at the contact. The Newton iteration is unsymmetric (the law is no gradient); derivatives follow
+/// from the implicit function theorem with the same matrix.
 class ContactDynamics {
  public:
   /// What `prepare` and `derivatives` compute with and do not keep. `model` is a copy, because inertias change with theta.
@@ -100,7 +101,7 @@ class ContactDynamics {
     Eigen::VectorXd theta, height;           ///< parameters of the last evaluation
     double friction;                         ///< mu
     Eigen::MatrixXd M, A;                    ///< mass matrix (symmetric, with armature), d g / d v+
-    Eigen::VectorXd bias, g, g_try, step, column, v_try, v_start, loss, dloss, scale, root_scale;
+    Eigen::VectorXd bias, g, step, column, v_start, v_before, v_try, loss, dloss, scale, root_scale;
     Eigen::VectorXd q_mid, half_step;  ///< where the contact velocity is taken
     Eigen::MatrixXd J, Jmid;           ///< (3 nc, nv) contact Jacobians
     Eigen::MatrixXd mid_q, mid_v;      ///< difference of q (+) half_step by q, by half_step: the identity but for the base

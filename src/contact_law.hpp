@@ -48,28 +48,19 @@ struct ContactLaw {
     return beta;
   }
 
-  /// Impulse alone: what a line search needs.
-  Eigen::Vector3d impulse(const Eigen::Vector3d& c, const double mu) const {
-    const double ct2 = c.head<2>().squaredNorm(), r = mu * std::sqrt(ct2);
-    const double b = c[2] + correction * mu * (std::sqrt(ct2 + smoothing * smoothing) - smoothing);
-    const double beta = solveBeta(b, r);
-    const double scale = 2.0 / (kappa * beta * (beta + 2.0 * r));
-    return {-mu * mu * scale * c[0], -mu * mu * scale * c[1], scale * (r + beta)};
-  }
-
-  /// Impulse with its derivatives, by the implicit function theorem on the equation of beta.
+  /// Impulse of c = (c_t, a) with its derivatives, by the implicit function theorem on the equation of beta.
   void evaluate(const Eigen::Vector3d& c, const double mu, Result& out) const {
     const Eigen::Vector2d ct = c.head<2>();
     const double speed = ct.norm(), r = mu * speed, k2 = 2.0 / kappa, m = k2 * compliance;
-    const double rho = std::sqrt(speed * speed + smoothing * smoothing), shift = correction;
-    const double b = c[2] + shift * mu * (rho - smoothing);
+    const double rho = std::sqrt(speed * speed + smoothing * smoothing);
+    const double b = c[2] + correction * mu * (rho - smoothing);
     const double beta = solveBeta(b, r), alpha = r + beta, d = beta * (beta + 2.0 * r), id = 1.0 / d, id2 = id * id;
 
     // derivatives of r, b, beta, d in (c_t, a, mu)
     Eigen::Vector4d dr = Eigen::Vector4d::Zero(), db;
     if (speed > 0.0) dr.head<2>() = mu / speed * ct;
     dr[3] = speed;
-    db << shift * mu / rho * ct, 1.0, shift * (rho - smoothing);
+    db << correction * mu / rho * ct, 1.0, correction * (rho - smoothing);
     const double f_beta = d + 2.0 * (alpha - b) * alpha - m, f_r = d + 2.0 * (alpha - b) * beta - m;
     const Eigen::Vector4d dbeta = (d * db - f_r * dr) / f_beta;
     const Eigen::Vector4d dd = 2.0 * alpha * dbeta + 2.0 * beta * dr;

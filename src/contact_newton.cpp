@@ -116,11 +116,11 @@ bool ContactDynamics::newton(Data& data, const Eigen::Ref<const VectorXd>& guess
     if (norm() < options.tolerance) return true;
     newtonStep(data);
     if (!data.step.allFinite()) return false;
-    data.v_try = data.vplus;
+    data.v_before = data.vplus;
     double next = value;
     for (double t = 1.0; t >= shortest; t *= 0.5) {
-      data.g_try = data.v_try - t * data.step;
-      residual(data, data.g_try);
+      data.v_try = data.v_before - t * data.step;
+      residual(data, data.v_try);
       next = merit();
       if (next < (1.0 - 1e-4 * t) * value) break;
     }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
+#include <stdexcept>
 
 namespace prime {
 
@@ -19,6 +20,8 @@ LegForces::LegForces(const pinocchio::Model& model, const std::vector<ContactPoi
     Leg leg{{}, columns[foot], {}, {}, {}, {}};
     for (const auto& contact : contacts)
       if (contact.foot == foot) leg.spheres.push_back(contact);
+    if (leg.spheres.empty() || leg.columns.empty())
+      throw std::invalid_argument("leg forces: a foot has contacts, and joints that are its own");
     const Eigen::Index joints = leg.columns.size(), rows = leg.spheres.size() == 1 ? 3 : 6;
     leg.wrench_map.resize(joints, rows);
     leg.felt.resize(joints);

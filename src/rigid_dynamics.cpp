@@ -31,8 +31,11 @@ RigidDynamics::RigidDynamics(const pinocchio::Model& model, const std::vector<Co
     foot.surface = foot.size == 6;
     for (std::size_t i = 0; i < contacts.size(); ++i)
       if (contacts[i].foot == f) foot.contacts.push_back(i), foot.lever.push_back(contacts[i].lever);
+    if (foot.contacts.empty()) throw std::invalid_argument("rigid dynamics: every foot has contacts");
     const auto& first = contacts[foot.contacts.front()];
     foot.joint = first.joint;
+    for (const auto i : foot.contacts)
+      if (contacts[i].joint != foot.joint) throw std::invalid_argument("rigid dynamics: the contacts of a foot move with one joint");
     foot.position = foot.surface ? Vector3d(first.position - first.lever) : first.position;
     foot.drop = !foot.surface && options.rolling ? first.radius : 0.0;
     if (foot.surface) findSole(foot, upright.oMi[foot.joint].rotation().row(2));
@@ -200,11 +203,11 @@ void RigidDynamics::solve(ContactDynamics::Data& data, const Eigen::Ref<const Ve
     d.delassus.solveInPlace(d.dlambda);
     d.step.noalias() -= d.MJt * d.dlambda;
     if (!d.step.allFinite() || !d.dlambda.allFinite()) break;
-    d.v_try = d.vplus;
+    d.v_before = d.vplus;
     d.lambda_start = d.lambda;
     double t = 1.0, next = value;
     for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
-      d.vplus = d.v_try - t * d.step;
+      d.vplus = d.v_before - t * d.step;
       d.lambda = d.lambda_start + t * d.dlambda;
       size = balanceBoth(d);
       next = merit();

@@ -2,8 +2,10 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "solver_multiple_shooting.hpp"
 
+#include <cmath>
 #include <exception>
-#include <utility>
+#include <stdexcept>
+#include <string>
 
 #include "action_arrival.hpp"
 
@@ -32,15 +34,14 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
       curvature_(0.0),
       gaps_(0.0),
       damping_(0.0),
+      done_(Done::Nothing),
       refused_(0) {
   const auto T = problem_->get_T(), n = problem_->get_ndx();
   dxs_.assign(T + 1, VectorXd::Zero(n));
   fs_try_ = dxs_;
   deviation_ = dxs_[0];
   values_.assign(T + 1, Value(m_, np_));
-  P_.assign(T + 1, Covariance(m_, np_));
   common_ = {MatrixXd::Zero(np_, np_), VectorXd::Zero(np_)};
-  Ppp_ = common_.pp;
   for (const auto& model : problem_->get_runningModels()) dus_.push_back(VectorXd::Zero(model->get_nu()));
   th_stop_ = 1e-9;
   alphas_ = {1.0, 0.5, 0.25, 0.125, 0.0625};
@@ -98,6 +99,7 @@ void SolverMultipleShooting::shareParameters() {
 
 void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us, const double regularization) {
   Eigen::setNbThreads(1);  // Eigen's own threads make small products slower by an order of magnitude
+  done_ = Done::Nothing;
   bind();
   setCandidate(xs, us, false);
   shareParameters();
@@ -116,6 +118,7 @@ void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::v
     }
   }
   cost_ = evaluate(xs_, us_);
+  if (!std::isfinite(cost_)) throw std::runtime_error("window problem: the cost of the first trajectory is not finite");
   std::swap(fs_, fs_try_);
 }
 
@@ -149,9 +152,16 @@ void SolverMultipleShooting::linearize() {
     else
       stages_[t]->linearize(*problem_->get_runningModels()[t], problem_->get_runningDatas()[t], xs_[t], us_[t]);
   });
+  done_ = Done::Linearization;
+}
+
+void SolverMultipleShooting::require(const Done done) const {
+  if (done_ < done) throw std::logic_error("window problem: there is no iteration yet whose step or covariances could be told");
 }
 
 bool SolverMultipleShooting::backward() {
+  require(Done::Linearization);
+  done_ = Done::Linearization;
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   const auto& terminal = *problem_->get_terminalData();
   damping_ = preg_;
@@ -178,7 +188,9 @@ bool SolverMultipleShooting::backward() {
     common_.p.noalias() += next.xp.transpose() * gap + common_.pp.selfadjointView<Eigen::Lower>() * gap_p;
     closing_.add(0.5 * (slope + next.x.dot(gap) + common_.p.dot(gap_p)));
   }
-  return arrival_.eliminate(arrivalData(), values_[first], common_, preg_, method);
+  if (!arrival_.eliminate(arrivalData(), values_[first], common_, preg_, method)) return false;
+  done_ = Done::Backward;
+  return true;
 }
 
 /// Backward pass, with as much damping as it needs.
@@ -191,6 +203,7 @@ void SolverMultipleShooting::factorize() {
 }
 
 void SolverMultipleShooting::forward() {
+  require(Done::Backward);
   const std::size_t T = problem_->get_T();
   Along along;
   dxs_[0].setZero();
@@ -223,33 +236,6 @@ void SolverMultipleShooting::redirect() {
 void SolverMultipleShooting::reweight(const HeavyTails& tails) {
   for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t)
     static_cast<ActionLeastSquares&>(*problem_->get_runningModels()[t]).reweight(problem_->get_runningDatas()[t], us_[t], tails);
-}
-
-void SolverMultipleShooting::computePosterior() {
-  const std::size_t first = has_arrival_;
-  if (damping_ > 0.0 || arrival_.bounded()) {
-    // refused steps and the trust region have damped the Hessians: that is no knowledge
-    const double damping = std::exchange(preg_, 0.0);
-    const VectorXd largest = std::exchange(arrival_.largest, VectorXd());
-    const bool definite = backward();
-    preg_ = damping;
-    arrival_.largest = largest;
-    if (!definite) backward();
-  }
-  arrival_.covariance(arrivalData(), P_[first], Ppp_);
-  for (std::size_t t = first; t < problem_->get_T(); ++t) stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
-}
-
-MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
-  const auto& P = P_.at(k);
-  MatrixXd whole(m_ + np_, m_ + np_);
-  whole << P.xx, P.xp, P.xp.transpose(), Ppp_;
-  return whole;
-}
-
-MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixXd& jx, const MatrixXd& ju) const {
-  if (!stages_.at(k)) throw std::invalid_argument("the arrival node has no covariance of its own: ask for that of the node after it");
-  return stages_[k]->covariance(*problem_->get_runningDatas()[k], posterior(k), jx, ju);
 }
 
 double SolverMultipleShooting::largestGap() const {

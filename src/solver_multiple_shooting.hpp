@@ -71,6 +71,8 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   ParameterMethod method = ParameterMethod::Schur;
 
  private:
+  enum class Done { Nothing, Linearization, Backward };  ///< since the last start
+
   void bind();
   void start(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us, double regularization);
   void shareParameters();
@@ -82,6 +84,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   bool lineSearch();
   void tighten(bool again);
   double change() const;
+  void require(Done done) const;
   static double sumOfGaps(const std::vector<Eigen::VectorXd>& fs);
   const ArrivalStep::DataAbstract* arrivalData() const;
   template <class F>
@@ -107,6 +110,7 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   double slope_, curvature_, gaps_;
   Closing closing_;
   double damping_;  ///< of the last backward pass
+  Done done_;
   std::size_t refused_;
 };
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kIdle = 1e-6;    ///< share in the wrench of a contact that would have to pull
 constexpr double kSmooth = 1e-3;  ///< of the norm of the tangential impulse at zero [N s]
+constexpr double kInLine = 1e-6;  ///< of a contact from an edge of its sole, relative to the edge's length
 
 }  // namespace
 
@@ -41,8 +42,13 @@ void RigidDynamics::findSole(Foot& foot, const Vector3d& up) {
   for (const auto& p : l) foot.radius += (p - foot.centre).norm() / n;
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
+      const Vector3d along = l[j] - l[i];
       bool edge = i != j;
-      for (std::size_t k = 0; edge && k < n; ++k) edge = k == i || k == j || foot.normal.dot((l[j] - l[i]).cross(l[k] - l[i])) > 0.0;
+      for (std::size_t k = 0; edge && k < n; ++k) {
+        const double inside = foot.normal.dot(along.cross(l[k] - l[i])), width = kInLine * along.squaredNorm();
+        // contacts on the edge lie between its ends
+        edge = inside > width || (inside > -width && (l[k] - l[i]).dot(l[k] - l[j]) <= 0.0);
+      }
       if (edge) foot.edges.emplace_back(i, j);
     }
 }

@@ -11,6 +11,8 @@ from differences import jacobian, relative_error
 from models import ROBOTS, SITUATIONS
 from reference.node import evaluate
 
+from prime_estimation import _core
+
 CASES = [(name, situation) for name in ROBOTS for situation in SITUATIONS if name != "kinova_free" or situation == "stance"]
 
 
@@ -121,6 +123,60 @@ def test_failed_step_does_not_spoil_the_next():
         node.model.calc(data, broken, node.u)
     node.model.calc(data, node.x, node.u)
     np.testing.assert_allclose(data.xnext, expected, atol=1e-9)
+
+
+def test_inertia_that_is_none_is_refused_each_time():
+    """Also when the same parameters come again; and it leaves no trace in what was known before."""
+    node = random_node("go2", "forward", "coulomb", "stance", 12)
+    data, far = node.calc(node.x, node.u), np.array(node.x)
+    expected, theta = np.array(data.xnext), node.problem.columns("theta")
+    far[theta.start + node.problem.nq - node.problem.nv] = 400.0  # logarithm of a mass
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="inertia of link 1 vanishes or is not finite"):
+            node.model.calc(data, far, node.u)
+    node.model.calc(data, node.x, node.u)
+    np.testing.assert_allclose(data.xnext, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+@pytest.mark.parametrize(
+    "reading, name",
+    [
+        ("position", "joint positions"),
+        ("velocity", "joint rates"),
+        ("gyro", "angular velocity"),
+        ("orientation", "attitude of the IMU"),
+        ("accelerometer", "specific force"),
+    ],
+)
+def test_reading_that_is_not_finite_is_named(reading, name, form):
+    node = random_node("go2", form, "coulomb", "stance", 14)
+    data = node.calc(node.x, node.u)
+    setattr(node.model.input, reading, np.nan * getattr(node.model.input, reading))
+    with pytest.raises(RuntimeError, match=f"residual of the {name} is not finite"):
+        node.model.calc(data, node.x, node.u)
+
+
+@pytest.mark.parametrize("name", ["velocity", "torque", "base_wrench", "weight_position", "weight_velocity", "weight_force", "weight_xi"])
+@pytest.mark.parametrize("change", [-1, 1])
+def test_input_of_another_robot_is_refused(name, change):
+    """The core computes with the sizes of its robot: other ones would read what lies beside them in memory."""
+    given = random_node("go2", "forward", "coulomb", "stance", 15).model.input
+    size = len(getattr(given, name))
+    with pytest.raises(ValueError, match=f"{name} has {size + change} entries, not {size}"):
+        setattr(given, name, np.zeros(size + change))
+    assert len(getattr(given, name)) == size
+
+
+def test_configuration_and_flags_of_another_robot_are_refused():
+    given = random_node("go2", "forward", "coulomb", "stance", 15).model.input
+    given.position = np.arange(12.0)  # of the joints alone
+    np.testing.assert_array_equal(given.position[7:], np.arange(12.0))
+    for size in (11, 13, 20):
+        with pytest.raises(ValueError, match=f"position has {size} entries, not 12"):
+            given.position = np.zeros(size)
+    with pytest.raises(ValueError, match="stance has 3 entries, not 4"):
+        given.stance = [_core.Stance.closed] * 3
 
 
 def test_third_pose_is_refused():

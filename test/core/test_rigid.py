@@ -22,8 +22,10 @@ from prime_estimation.problem import _dynamics_options
 OPEN, CLOSED, LANDING = _core.Stance.open, _core.Stance.closed, _core.Stance.landing
 
 
-def rigid_dynamics(of, losses: bool = True, plain: bool = False, armature: float | None = None, **rigid) -> "_core.RigidDynamics":
-    """The rigid dynamics of a problem; `plain`: neither rolling nor the midpoint, as in Crocoddyl."""
+def rigid_dynamics(
+    of, losses: bool = True, plain: bool = False, armature: float | None = None, more: tuple = (), **rigid
+) -> "_core.RigidDynamics":
+    """The rigid dynamics of a problem; `plain`: neither rolling nor the midpoint, as in Crocoddyl; `more`: contacts that it has as well."""
     robot, options, contact = of.robot, _dynamics_options(of.config), _core.RigidOptions()
     options.tolerance = 1e-12
     if plain:
@@ -31,7 +33,7 @@ def rigid_dynamics(of, losses: bool = True, plain: bool = False, armature: float
     for name, value in rigid.items():
         setattr(contact, name, value)
     links = [robot.link_joint(link) for link in robot.estimated_links]
-    contacts = contact_points(robot)
+    contacts = [*contact_points(robot), *more]
     lost = float(losses)
     damping, friction = lost * robot.joint_damping, lost * robot.joint_friction
     model = robot.model.copy()
@@ -139,7 +141,7 @@ def test_redundant_contacts_need_damping():
     assert np.isfinite(out["v_next"]).all() and np.isfinite(out["wrench"]).all()
 
 
-def standing_on(force, moment):
+def standing_on(force, moment, more=()):
     """A g1 whose left foot transmits this wrench [N, Nm, at the foot's frame]: the step, the corner forces, levers of the corners."""
     of = problem("g1")
     model, q = of.robot.model, pin.neutral(of.robot.model)
@@ -149,7 +151,7 @@ def standing_on(force, moment):
     J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
     balance = pin.nonLinearEffects(model, data, q, v) - J.T @ np.concatenate([force, moment])
     p = replace(nominal_point(of, 0), q=q, v=v, force=balance, friction=0.8)
-    out = step(rigid_dynamics(of, damping=0.0, height_share=0.0), p, (CLOSED, OPEN))
+    out = step(rigid_dynamics(of, damping=0.0, height_share=0.0, more=more), p, (CLOSED, OPEN))
     np.testing.assert_allclose(out["wrench"][:6], of.dt * np.concatenate([force, moment]), atol=1e-8)
     levers = [np.array(c.position) - [0.0, 0.0, c.radius] for c in of.robot.contacts[:4]]
     return out, out["impulse"].reshape(-1, 3) / of.dt, levers
@@ -186,6 +188,34 @@ def test_wrench_cone(force, at, yaw, row):
     assert set(outside) & set(np.atleast_1d(row)), out["cone"]
     if force[2] > 0.0:
         assert len(outside) == 1
+
+
+def between(a, b, share: float, joint: int | None = None):
+    """A contact on the line between two others."""
+    point = _core.ContactPoint()
+    point.name, point.joint, point.foot, point.radius = "between", joint or a.joint, a.foot, a.radius
+    for name in ("position", "lever"):
+        setattr(point, name, (1.0 - share) * getattr(a, name) + share * getattr(b, name))
+    return point
+
+
+def test_contacts_in_the_middle_of_an_edge_leave_the_edge_there():
+    """Feet with a third contact on each of the long edges: the centre of pressure is kept inside of the same four."""
+    of = problem("g1")
+    corners = contact_points(of.robot)
+    middles = tuple(between(corners[a], corners[b], share) for a, b, share in ((0, 2, 0.5), (1, 3, 0.3), (4, 6, 0.5), (5, 7, 0.3)))
+    assert rigid_dynamics(of, more=middles).ncone == rigid_dynamics(of).ncone == 12
+    force = np.array([0.0, 0.0, 300.0])
+    for y, outside in ((0.0, 0), (0.04, 1), (-0.04, 1)):
+        out, _, _ = standing_on(force, np.cross([0.03, y, -0.035], force), middles)
+        assert np.count_nonzero(out["cone"][1:5] > 0.0) == outside
+
+
+def test_contacts_of_a_foot_move_with_one_joint():
+    of = problem("g1")
+    corners = contact_points(of.robot)
+    with pytest.raises(ValueError, match="move with one joint"):
+        rigid_dynamics(of, more=(between(corners[0], corners[2], 0.5, joint=corners[4].joint),))
 
 
 @pytest.mark.parametrize("bad", ["q", "v", "force"])

@@ -175,3 +175,52 @@ def test_nodes_must_share_their_parameters():
     solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], models, terminal))
     with pytest.raises(ValueError, match="same parameters"):
         solver.direction(xs, us)
+
+
+def test_nothing_is_told_before_the_first_iteration():
+    """Neither a step nor a covariance, also after a solution without iterations; nodes that do not exist have none."""
+    rng, state = np.random.default_rng(8), crocoddyl.StateVector(NS + NP)
+    nodes = linear_nodes(rng, state, N + 1)
+    xs, us = random_point(rng, [NS + NP] + [NW] * N)
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
+    questions = (solver.backward, solver.forward, solver.redirect, solver.compute_posterior, lambda: solver.posterior(1))
+    for ask in questions:
+        with pytest.raises(RuntimeError, match="no iteration yet|compute the posterior first"):
+            ask()
+    solver.solve(xs, us, 0)
+    for ask in questions:
+        with pytest.raises(RuntimeError, match="no iteration yet|compute the posterior first"):
+            ask()
+    solver.solve(xs, us, 1)
+    solver.compute_posterior()
+    for k in (0, N + 2):
+        with pytest.raises(ValueError, match=f"no state {k}"):
+            solver.posterior(k)
+    with pytest.raises(ValueError, match="has no control"):
+        solver.covariance_at(N + 1, np.eye(NS + NP), np.zeros((NS + NP, NW)))
+
+
+def test_trajectory_that_is_not_finite_is_refused():
+    rng, state = np.random.default_rng(9), crocoddyl.StateVector(NS + NP)
+    nodes = linear_nodes(rng, state, N + 1)
+    xs, us = random_point(rng, [NS + NP] + [NW] * N)
+    xs[3] = np.nan * xs[3]
+    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
+    with pytest.raises(RuntimeError, match="cost of the first trajectory is not finite"):
+        solver.solve(xs, us, 1)
+
+
+def test_linear_nodes_have_vectors_for_states():
+    state, n = crocoddyl.StateVector(NS + NP), NS + NP
+    good = dict(A=np.eye(n), B=np.zeros((n, NW)), c=np.zeros(n), C=np.zeros((NZ, n)), D=np.zeros((NZ, NW)), z=np.zeros(NZ))
+    for name, value in good.items():
+        wrong = {**good, name: np.zeros((len(value) + 1, *value.shape[1:]))}
+        with pytest.raises(ValueError, match="linear node"):
+            _core.ActionLinear(state, *wrong.values())
+
+
+def test_only_running_nodes_leave_the_window():
+    rng, state = np.random.default_rng(10), crocoddyl.StateVector(NS + NP)
+    arrival, n = arrival_of(rng, state), NS + NP
+    with pytest.raises(ValueError, match="only running nodes"):
+        arrival.advance(arrival, arrival.createData(), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 1)))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Robots that are not walking machines, and measurements of another robot: a plain answer or a plain refusal."""
+
+from __future__ import annotations
+
+import models
+import numpy as np
+import pytest
+
+from prime_estimation.errors import DataError, RobotError
+from prime_estimation.estimator import Estimator
+from prime_estimation.full_information import full_information
+from prime_estimation.robot import Robot
+from prime_estimation.types import Measurement
+
+STEP_NS = 10_000_000
+
+
+def at_rest(nj: int, k: int, **changes) -> Measurement:
+    """A measurement of an arm that nothing moves: neither gravity nor motors."""
+    return Measurement(
+        **{**dict(stamp_ns=k * STEP_NS, position=np.zeros(nj), velocity=np.zeros(nj), gyro=None, torque=np.zeros(nj)), **changes}
+    )
+
+
+def arm(form: str = "forward", elimination: str = "schur") -> Estimator:
+    """Without contacts, IMU and unknown inertias: a window without parameters."""
+    config = models.config("kinova", form=form, elimination=elimination).updated({"robot": {"contacts": [], "estimated_links": []}})
+    robot = Robot(config.robot)
+    robot.model.gravity.linear = np.zeros(3)
+    return Estimator(robot, config)
+
+
+@pytest.mark.parametrize("elimination", ["schur", "nullspace"])
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+def test_arm_without_any_parameter(form, elimination):
+    estimator = arm(form, elimination)
+    nj = estimator.robot.nj
+    estimates = [estimator.update(at_rest(nj, k)) for k in range(60)]
+    assert estimator.problem.np == 0 and estimator.prior_parameters.shape == (0,)
+    np.testing.assert_allclose(estimates[-1].joint_position, 0.0, atol=1e-6)
+    assert estimates[-1].bodies == () and estimator.last_restart == (0, "")
+    window = full_information(arm(form, elimination), [at_rest(nj, k) for k in range(60)])
+    np.testing.assert_allclose(window.xs[-1], estimator.window.xs[-1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name, size",
+    [
+        ("position", 5),
+        ("velocity", 5),
+        ("velocity", 7),
+        ("velocity", 1),
+        ("torque", 1),
+        ("position_carried", 7),
+        ("gyro", 2),
+        ("accelerometer", 4),
+    ],
+)
+def test_measurement_of_another_robot_is_refused(name, size):
+    """One joint more or less, or a number in place of an array, which numpy would spread over all joints."""
+    estimator = Estimator(models.robot("kinova"), models.config("kinova"))
+    with pytest.raises(DataError, match=rf"kinova: {name} must have the shape \(\d,\), has \({size},\)"):
+        estimator.update(at_rest(6, 0, **{name: np.zeros(size)}))
+
+
+def test_floating_base_needs_contacts():
+    config = models.config("go2").updated({"robot": {"contacts": []}})
+    with pytest.raises(RobotError, match="floating base needs contacts"):
+        Estimator(Robot(config.robot), config)
