@@ -40,11 +40,11 @@ class RobotConfig:
     """What the estimator must know about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
 
     name: str = param("", "name of the robot")
-    urdf: str = param("", "path of a URDF (from the YAML file, or the working folder), or `example-robot-data:<name>`")
+    urdf: str = param("", "path (from the YAML file or the working folder), `package://<package>/<path>` or `example-robot-data:<name>`")
     floating_base: bool = param(True, "the root moves freely")
-    base_frame: str = param("base", "name of the base in odometry and tf (the URDF root of a floating base)")
+    base_frame: str = param("", "name of the base in odometry and tf (may have a prefix); default: the root link of the URDF")
     imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
-    contacts: list = param([], "contact spheres (see ContactConfig)")
+    contacts: list = param([], "contact spheres, a list of mappings")
     armature: float | dict = param(0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0)
     joint_friction: float | dict = param(0.0, "dry friction of the joints, one number or by joint", "Nm", 0.0)
     joint_damping: float | dict = param(0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0)

@@ -57,7 +57,7 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
 def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None) -> None:
     """Attitude, velocity, position and ground heights, written into xs."""
     nq, dt = problem.nq, problem.dt
-    imu = [problem.mount.motion(x[nq - problem.nj : nq], x[nq + problem.nv - problem.nj : nq + problem.nv]) for x in xs]
+    imu = [problem.mount.motion(problem.robot.positions(x[:nq]), x[nq + problem.nv - problem.nj : nq + problem.nv]) for x in xs]
     gyros = [X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3) for m, (X, moved) in zip(ms, imu)]
     turns = [np.eye(3)]
     for gyro in gyros[1:]:

@@ -22,7 +22,7 @@ class Mount:
     """
 
     def __init__(self, robot: Robot):
-        self._model, self._nj = robot.model, robot.nj
+        self._model, self._coordinates = robot.model, robot.coordinates
         there = robot.imu_joint is not None and robot.config.floating_base
         self.core = _core.ImuMount(robot.model, *((robot.imu_joint, robot.imu_placement) if there else (1, pin.SE3.Identity())))
         self.rigid = self.core.size == 0
@@ -37,6 +37,7 @@ class Mount:
         """
         if self.rigid:
             return self._fixed
+        joints = self._coordinates(joint_position)
         q, v = np.zeros(self._model.nq), np.zeros(self._model.nv)
-        q[-self._nj :], v[-self._nj :] = joint_position, joint_velocity
+        q[len(q) - len(joints) :], v[len(v) - len(joint_velocity) :] = joints, joint_velocity
         return self.core.pose(q, v)

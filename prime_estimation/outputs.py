@@ -35,7 +35,7 @@ class Outputs:
     """
 
     def __init__(self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME):
-        self.world_frame, self.base_frame = world_frame, robot.config.base_frame
+        self.world_frame, self.base_frame = world_frame, robot.base_frame
         self._robot, self._make, self.config = robot, make, config
         self._data = robot.model.createData()
         self._frames = {c.name: (c.frame, robot.model.getFrameId(c.frame)) for c in robot.contacts}
@@ -78,7 +78,7 @@ class Outputs:
         # forces are one node older than the state: their frames come from the posture of that node
         before = self._previous
         posture = before if before is not None and before.stamp_ns == estimate.contacts_stamp_ns else estimate
-        q = posture.joint_position
+        q = self._robot.coordinates(posture.joint_position)
         if self._robot.config.floating_base:
             q = np.concatenate([posture.position_world, posture.quat_world_base, q])
         pin.forwardKinematics(self._robot.model, self._data, q)

@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from . import _core
 from .config import Config
+from .errors import RobotError
 from .inertia import from_theta, theta_root, to_theta
 from .leg_forces import contact_points
 from .mount import Mount
@@ -210,7 +211,10 @@ def contact_dynamics(robot: Robot, config: Config, tolerance: float | None = Non
     options.tolerance = options.tolerance if tolerance is None else tolerance
     common = (robot.model, contact_points(robot), links, robot.joint_damping, robot.joint_friction, robot.config.floating_base, options)
     if config.estimator.contact_model == "rigid":
-        return _core.RigidDynamics(*common, _core.RigidOptions())
+        try:
+            return _core.RigidDynamics(*common, _core.RigidOptions())
+        except ValueError as error:
+            raise RobotError(f"{robot.name}: {error}", robot.config) from error
     return _core.ContactDynamics(*common)
 
 

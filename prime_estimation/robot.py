@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -26,19 +28,16 @@ class Robot:
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
+        base_frame: name of the base in odometry and tf.
         imu_joint, imu_placement: joint id that carries the IMU and its pose in that joint's frame; None without IMU.
     """
 
     def __init__(self, config: RobotConfig):
         self.config = config
-        self.model = _load_model(config)
-        model = self.model
-        first = 2 if config.floating_base else 1
-        self.joint_ids = list(range(first, model.njoints))
+        self.model = model = _load_model(config)
+        self.joint_ids = list(range(2 if config.floating_base else 1, model.njoints))
         self.joint_names = [model.names[i] for i in self.joint_ids]
         self.nj = len(self.joint_names)
-        if any(model.joints[i].nv != 1 for i in self.joint_ids):
-            raise RobotError(f"{config.name}: only joints with one degree of freedom are supported", config.urdf)
         # continuous joints have the coordinates (cos, sin): more than rates
         first_q = [model.joints[i].idx_q for i in self.joint_ids]
         self._turning = [j for j, i in enumerate(self.joint_ids) if model.joints[i].nq == 2]
@@ -48,10 +47,9 @@ class Robot:
         self.torque_limit = self._per_joint("torque_limit")
         model.armature[model.nv - self.nj :] = self._per_joint("armature")
         self.links = _moving_links(model)
+        self.base_frame = config.base_frame or self.links[1 if config.floating_base else 0]
         self._check_base()
         self.contacts = [replace(c, foot=c.foot or c.frame) for c in config.contacts]
-        for contact in self.contacts:
-            self._frame(contact.frame, "contact")
         self.feet = list(dict.fromkeys(c.foot for c in self.contacts))
         self._check_feet()
         self.imu_joint, self.imu_placement = None, None
@@ -60,6 +58,7 @@ class Robot:
             self.imu_joint, self.imu_placement = frame.parentJoint, frame.placement
         links = [self._carrier(link) for link in config.estimated_links]
         self.estimated_links = list(dict.fromkeys(links)) or ([self.links[1]] if config.floating_base else [])
+        self._check_estimated()
 
     @staticmethod
     def load(robot: str) -> "Robot":
@@ -117,12 +116,33 @@ class Robot:
         return self.links[self.link_joint(link)]
 
     def _check_base(self) -> None:
-        """The pose of the estimate is that of the root; under the name of another frame of the URDF it would be wrong."""
-        model, name = self.model, self.config.base_frame
-        if self.config.floating_base and model.existFrame(name):
-            frame = model.frames[model.getFrameId(name)]
-            if frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6):
-                raise RobotError(f"{self.name}: base_frame {name} is not at the root of the URDF, which is {self.links[1]}", name)
+        """The pose of the estimate is that of the root; under the name of another frame it would be wrong, or hang nowhere in tf."""
+        if not self.config.floating_base:
+            return
+        model, name = self.model, self.base_frame
+        name = name if model.existFrame(name) else name.rpartition("/")[2]  # without a prefix for tf
+        frame = model.frames[model.getFrameId(name)] if model.existFrame(name) else None
+        if frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6):
+            raise RobotError(f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which is {self.links[1]}", name)
+
+    def _check_feet(self) -> None:
+        """Every contact has its frame, and every foot is one rigid body."""
+        on = {
+            foot: {self.model.frames[self._frame(c.frame, "contact")].parentJoint for c in self.contacts if c.foot == foot}
+            for foot in self.feet
+        }
+        for foot, joints in on.items():
+            if len(joints) > 1:
+                bodies = " and ".join(self.links[joint] for joint in sorted(joints))
+                raise RobotError(f"{self.name}: the contacts of foot {foot} lie on {bodies}, which move against each other: two feet", foot)
+
+    def _check_estimated(self) -> None:
+        """Estimated inertias are physical, so they must begin as such."""
+        for link in self.estimated_links:
+            inertia = self.model.inertias[self.link_joint(link)].toPseudoInertia().toMatrix()
+            if np.linalg.eigvalsh(inertia)[0] <= 0.0:
+                what = "its moments are negative, or one exceeds the sum of the two others"
+                raise RobotError(f"{self.name}: the URDF's inertia of {link} is that of no physical body ({what})", link)
 
     def _check_feet(self) -> None:
         """The force of a foot is that of one link, told by the torques of the joints in front of it."""
@@ -140,7 +160,9 @@ class Robot:
     def _frame(self, name: str, what: str) -> int:
         if not self.model.existFrame(name):
             names = [f.name for f in self.model.frames if f.type == pin.FrameType.BODY]
-            raise RobotError(f"{self.name}: no frame '{name}' for the {what}; the URDF has {', '.join(names[:12])}, ...", name)
+            close = [n for n in names if name.lower() in n.lower()] or get_close_matches(name, names)
+            hint = f"did you mean {' or '.join(close[:3])}?" if close else f"the URDF has {_few(names)}"
+            raise RobotError(f"{self.name}: no frame '{name}' for the {what}; {hint}", name)
         return self.model.getFrameId(name)
 
     def _per_joint(self, key: str) -> np.ndarray:
@@ -156,8 +178,10 @@ class Robot:
 
 def _load_model(config: RobotConfig) -> pin.Model:
     path = urdf_path(config)
-    if not path.exists():
+    if not path.is_file():
         raise RobotError(f"no URDF at {path}", path)
+    if path.suffix == ".xacro":
+        raise RobotError(f"{path} is a xacro; make a URDF of it: xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf", path)
     try:
         root = (pin.JointModelFreeFlyer(),) if config.floating_base else ()
         model = pin.buildModelFromUrdf(str(path), *root)
@@ -165,10 +189,14 @@ def _load_model(config: RobotConfig) -> pin.Model:
         raise RobotError(f"{path} is not a usable URDF: {' '.join(str(error).split())}", path) from error
     if config.locked_joints:
         model = _lock(model, config)
+    several = [name for joint, name in list(zip(model.joints, model.names))[1 + config.floating_base :] if joint.nv != 1]
+    if several:
+        remedy = "a free base is robot.floating_base, no joint of the URDF" if config.floating_base else "make one joint of each"
+        raise RobotError(f"{path}: only joints with one degree of freedom are supported, unlike {_few(several)}; {remedy}", several)
     massless = [model.names[i] for i in range(1, model.njoints) if model.inertias[i].mass <= 0.0]
     if massless:
-        bodies = ", ".join(massless)
-        raise RobotError(f"{path}: the body moved by {bodies} has no mass; the dynamics need <inertial> on every moving link", massless)
+        remedy = "the dynamics need <inertial> on every moving link; joints that do not move can be put into robot.locked_joints"
+        raise RobotError(f"{path}: the body moved by {_few(massless)} has no mass; {remedy}", massless)
     return model
 
 
@@ -176,6 +204,8 @@ def urdf_path(config: RobotConfig) -> Path:
     """Where the URDF of a robot lies; RobotError when the configuration names none."""
     if not config.urdf:
         raise RobotError("the robot's configuration names no URDF (robot.urdf)", config)
+    if config.urdf.startswith("package://"):
+        return _in_package(*config.urdf.removeprefix("package://").partition("/")[::2])
     if not config.urdf.startswith("example-robot-data:"):
         return Path(config.urdf).expanduser()
     from example_robot_data.robots_loader import ROBOTS, getModelPath
@@ -186,6 +216,14 @@ def urdf_path(config: RobotConfig) -> Path:
     loader = ROBOTS[name]
     subpath = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
     return Path(getModelPath(subpath)) / subpath
+
+
+def _in_package(package: str, file: str) -> Path:
+    shares = [Path(prefix) / "share" / package for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if prefix]
+    share = next((folder for folder in shares if folder.is_dir()), None)
+    if share is None:
+        raise RobotError(f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give robot.urdf as a path", package)
+    return share / file
 
 
 def urdf_text(config: RobotConfig) -> str:
@@ -203,7 +241,10 @@ def _lock(model: pin.Model, config: RobotConfig) -> pin.Model:
         raise RobotError(f"{config.name}: locked_joints names unknown joints {', '.join(unknown)}", unknown)
     q = pin.neutral(model)
     for name, value in config.locked_joints.items():
-        q[model.joints[model.getJointId(name)].idx_q] = value
+        joint = model.joints[model.getJointId(name)]
+        if joint.nv != 1:
+            raise RobotError(f"{config.name}: locked_joints: {name} has more than one degree of freedom", name)
+        q[joint.idx_q : joint.idx_q + joint.nq] = value if joint.nq == 1 else [np.cos(value), np.sin(value)]  # two: continuous
     return pin.buildReducedModel(model, [model.getJointId(n) for n in config.locked_joints], q)
 
 
@@ -214,3 +255,8 @@ def _moving_links(model: pin.Model) -> list[str]:
         if frame.type == pin.FrameType.BODY:
             links[frame.parentJoint] = frame.name
     return links
+
+
+def _few(names: list[str]) -> str:
+    """Names in a message: the first ones of many."""
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -33,7 +33,8 @@ class Terrain:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
-        on = max(15.0, 0.08 * GRAVITY * problem.robot.total_mass)  # the noise of leg forces grows with the weight
+        weight = GRAVITY * problem.robot.total_mass
+        on = min(max(15.0, 0.08 * weight), 0.15 * weight)  # the noise of leg forces grows with the weight; a light robot's feet carry less
         self.stance = Stance(problem.dynamics.nfeet, on, on / 3.0, RELEASE_NODES)
         self._arriving = np.zeros(problem.dynamics.nfeet, bool)
 

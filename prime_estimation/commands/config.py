@@ -10,7 +10,7 @@ from dataclasses import fields
 
 import yaml
 
-from ..config import Config
+from ..config import Config, ContactConfig, RobotConfig
 
 DESCRIPTION = "Print all parameters of a robot with unit, range and meaning. What is printed can be edited and given to --config."
 EXAMPLES = [
@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> dict:
 def parameter_table() -> list[str]:
     """Markdown table of all parameters; defaults are left out, since they depend on the robot."""
     rows = ["| parameter | unit | range | while it runs | meaning |", "|---|---|---|---|---|"]
-    for section, field in _parameters():
+    robot = [(s, f) for s, kind in (("robot", RobotConfig), ("robot.contacts[]", ContactConfig)) for f in fields(kind)]
+    for section, field in [*robot, *_parameters()]:
         facts = field.metadata
         tunable = "yes" if facts["tunable"] else ""
         rows.append(f"| `{section}.{field.name}` | {facts['unit']} | {_range(facts)} | {tunable} | {facts['doc']} |")
@@ -60,7 +61,7 @@ def _range(facts) -> str:
     if facts["choices"]:
         return ", ".join(facts["choices"])
     low, high = ("" if v is None else f"{v:g}" for v in (facts["low"], facts["high"]))
-    return f"{low} to {high}" if low or high else ""
+    return f"{low} to {high}" if high else f"from {low}" if low else ""
 
 
 def _comment(facts) -> str:

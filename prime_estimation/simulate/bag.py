@@ -110,7 +110,7 @@ def _truth(build: _Messages, recording: Recording, readings: Readings, noise: No
         yield time, "/ground_truth/odom", build(
             "nav_msgs/msg/Odometry",
             header=build.header(time, WORLD),
-            child_frame_id=robot.config.base_frame,
+            child_frame_id=robot.base_frame,
             pose=build("geometry_msgs/msg/PoseWithCovariance", pose=build.pose(q[:3], q[3:7]), covariance=unknown),
             twist=build("geometry_msgs/msg/TwistWithCovariance", twist=twist, covariance=unknown),
         )
@@ -122,11 +122,14 @@ def _truth(build: _Messages, recording: Recording, readings: Readings, noise: No
 
 
 def foot_wrenches(recording: Recording, every: int) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Feet, and per foot the mean force and moment of the ground on it over each `every` physics steps; (n, feet, 3)."""
-    contacts = recording.robot.contacts
-    feet = recording.robot.feet
+    """Feet, and per foot the mean force and moment of the ground on it over each `every` physics steps; (n, feet, 3).
+
+    A foot has the name that its contacts have in the output: what stands before the corner.
+    """
+    of_contact = [c.name.partition("/")[0] for c in recording.robot.contacts]
+    feet = list(dict.fromkeys(of_contact))
     starts = np.arange(0, len(recording.t), every)
     counts = np.diff([*starts, len(recording.t)])[:, None, None]
     sums = [np.add.reduceat(x, starts) / counts for x in (recording.contact_force, recording.contact_moment)]
-    per_foot = [np.stack([s[:, [c.foot == f for c in contacts]].sum(axis=1) for f in feet], axis=1) for s in sums]
+    per_foot = [np.stack([s[:, [name == f for name in of_contact]].sum(axis=1) for f in feet], axis=1) for s in sums]
     return feet, *per_foot

@@ -30,6 +30,9 @@ PHYSICS = {  # as written to the run's JSON
 }
 
 
+POINT = 1e-5  # m, radius of a contact that is a point: MuJoCo wants one
+
+
 @dataclass(frozen=True)
 class Payload:
     """Extra mass that the robot's model does not know: a homogeneous box welded to a link.
@@ -117,10 +120,12 @@ def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> m
     One body per joint, one sphere per contact of `robot.contacts`; nothing else collides. Forces enter through `qfrc_applied`.
 
     Raises:
-        RobotError: fixed base, no contact spheres, or inertias that MuJoCo refuses.
+        RobotError: fixed base, no contact spheres, continuous joints, or inertias that MuJoCo refuses.
     """
     if not robot.config.floating_base or not robot.contacts:
         raise RobotError(f"{robot.name}: only robots with a floating base and contact spheres can be simulated", robot.config)
+    if robot.model.nq != robot.nj + 7:
+        raise RobotError(f"{robot.name}: robots with continuous joints cannot be simulated; give these joints limits in the URDF", robot)
     model = loaded_model(robot, payload)
     root = ET.Element("mujoco", model=robot.name)
     ET.SubElement(root, "compiler", angle="radian", autolimits="true")
@@ -163,7 +168,7 @@ def _add_bodies(robot: Robot, model: pin.Model, world: ET.Element, surface: dict
         frame = model.frames[model.getFrameId(contact.frame)]
         centre = frame.placement.act(np.array(contact.position, float))
         geom = ET.SubElement(elements[frame.parentJoint], "geom", surface, name=contact.name, type="sphere")
-        geom.attrib.update(pos=_text(centre), size=_text(contact.radius))
+        geom.attrib.update(pos=_text(centre), size=_text(max(contact.radius, POINT)))
 
 
 def _add_joint(robot: Robot, model: pin.Model, data: pin.Data, i: int, body: ET.Element) -> None:

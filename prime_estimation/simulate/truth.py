@@ -40,7 +40,7 @@ def metadata(recording: Recording, name: str) -> dict:
     content |= {"duration_s": round(len(recording.t) * recording.dt, 9), **_statistics(recording)}
     content |= {
         "urdf": robot.config.urdf,
-        "conventions": CONVENTIONS | {"base_frame": robot.config.base_frame},
+        "conventions": CONVENTIONS | {"base_frame": robot.base_frame},
         "joint_names": robot.joint_names,
         "foot_frames": list(dict.fromkeys(c.frame for c in robot.contacts)),
         "contact_spheres": {c.name: {"link": c.frame, "points": [list(c.position)], "radius": c.radius} for c in robot.contacts},

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Robots that are none of the built-in ones: where their URDF lies, what it may be like, and what is refused in one line."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from estimates import make_estimate
+
+from prime_estimation.config import Config
+from prime_estimation.errors import PrimeError
+from prime_estimation.estimator import Estimator
+from prime_estimation.io.typestore import typestore
+from prime_estimation.mount import Mount
+from prime_estimation.outputs import Outputs
+from prime_estimation.problem import Problem
+from prime_estimation.robot import Robot, urdf_path
+from prime_estimation.terrain import Terrain
+
+
+def robot(**settings) -> Robot:
+    return Robot(Config().updated({"robot": {"name": "mine", **settings}}).robot)
+
+
+def refused(**settings) -> str:
+    with pytest.raises(PrimeError) as error:
+        robot(**settings)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(("name", "root"), [("solo12", "base_link"), ("laikago", "trunk"), ("ur5", "world")])
+def test_the_base_is_the_root_of_the_urdf(name, root):
+    assert robot(urdf=f"example-robot-data:{name}").base_frame == root
+    assert robot(urdf=f"example-robot-data:{name}", floating_base=False).base_frame in (root, "base_link")
+
+
+def test_a_base_frame_that_hangs_nowhere():
+    assert robot(urdf="example-robot-data:solo12", base_frame="robot1/base_link").base_frame == "robot1/base_link"
+    assert "base_frame base is not at the root of the URDF, which is base_link" in refused(
+        urdf="example-robot-data:solo12", base_frame="base"
+    )
+
+
+@pytest.mark.parametrize("angle", [0.0, 2.0])
+def test_a_continuous_joint_is_locked_where_it_stands(angle):
+    whole = robot(urdf="example-robot-data:kinova", floating_base=False)
+    joint = whole.joint_names[0]
+    part = robot(urdf="example-robot-data:kinova", floating_base=False, locked_joints={joint: angle})
+    q = np.linspace(0.3, 1.2, whole.nj)
+    q[0] = angle
+    tips = []
+    for of, coordinates in ((whole, whole.coordinates(q)), (part, part.coordinates(q[1:]))):
+        data = of.model.createData()
+        pin.framesForwardKinematics(of.model, data, coordinates)
+        tips.append(data.oMf[of.model.getFrameId("j2s6s200_end_effector")])
+    assert tips[0].isApprox(tips[1], 1e-9)
+
+
+def test_an_imu_behind_continuous_joints():
+    of = robot(urdf="example-robot-data:kinova", imu_frame="j2s6s200_end_effector")
+    angles = np.linspace(-2.0, 2.5, of.nj)
+    data = of.model.createData()
+    pin.framesForwardKinematics(of.model, data, np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], of.coordinates(angles)]))
+    assert Mount(of).motion(angles, np.zeros(of.nj))[0].isApprox(data.oMf[of.model.getFrameId("j2s6s200_end_effector")], 1e-9)
+
+
+def test_the_wrench_of_a_contact_behind_continuous_joints():
+    contact = {"name": "tip", "frame": "j2s6s200_end_effector"}
+    of = robot(urdf="example-robot-data:kinova", floating_base=False, contacts=[contact], estimated_links=["j2s6s200_link_6"])
+    estimate = make_estimate(of, joint_position=np.linspace(-2.0, 2.5, of.nj))
+    force = dict(Outputs(of, Config().estimator, typestore().types.__getitem__).messages(estimate))["wrench/tip"].wrench.force
+    data = of.model.createData()
+    pin.framesForwardKinematics(of.model, data, of.coordinates(estimate.joint_position))
+    expected = data.oMf[of.model.getFrameId("j2s6s200_end_effector")].rotation.T @ estimate.contacts[0].force_world
+    np.testing.assert_allclose([force.x, force.y, force.z], expected, atol=1e-9)
+
+
+def test_what_cannot_be_used_is_said_in_one_line(tmp_path):
+    xacro = tmp_path / "mine.urdf.xacro"
+    xacro.write_text("<robot/>")
+    assert "make a URDF of it: xacro mine.urdf.xacro > mine.urdf" in refused(urdf=str(xacro))
+    assert f"no URDF at {tmp_path}" == refused(urdf=str(tmp_path))
+    massless = refused(urdf="example-robot-data:romeo")
+    assert "and 18 more has no mass" in massless and "robot.locked_joints" in massless
+    solo = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
+    free = tmp_path / "free.urdf"
+    root = '<link name="world"/><joint name="free" type="floating"><parent link="world"/><child link="base_link"/></joint>'
+    free.write_text(solo.replace("</robot>", f"{root}</robot>"))
+    assert "unlike free; a free base is robot.floating_base" in refused(urdf=str(free))
+    assert "did you mean FL_FOOT" in refused(urdf="example-robot-data:solo12", imu_frame="foot")
+    assert "no ROS package 'nowhere' in AMENT_PREFIX_PATH" in refused(urdf="package://nowhere/mine.urdf")
+
+
+def test_a_urdf_of_a_ros_package(tmp_path, monkeypatch):
+    urdf = tmp_path / "share" / "mine_description" / "urdf" / "mine.urdf"
+    urdf.parent.mkdir(parents=True)
+    urdf.write_text(urdf_path(Config.load("go2").robot).read_text())
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
+    assert robot(urdf="package://mine_description/urdf/mine.urdf").nj == 12
+
+
+def test_an_inertia_that_no_body_has(tmp_path):
+    """One moment larger than the sum of the others: the estimated inertia could not begin there."""
+    urdf = tmp_path / "mine.urdf"
+    body = '<inertial><mass value="{}"/><inertia ixx="{}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    urdf.write_text(
+        f'<robot name="r"><link name="a">{body.format(5, 1.0)}</link><link name="b">{body.format(1, 0.1)}</link>{joint}</robot>'
+    )
+    assert "the URDF's inertia of a is that of no physical body" in refused(urdf=str(urdf))
+    assert robot(urdf=str(urdf), estimated_links=["b"]).estimated_links == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("contacts", "model", "words"),
+    [
+        (
+            [("toe", "FL_FOOT", "left"), ("heel", "FR_FOOT", "left")],
+            "smoothed",
+            "foot left lie on FL_LOWER_LEG and FR_LOWER_LEG, which move",
+        ),
+        ([("FL", "FL_FOOT", ""), ("belly", "base_link", "")], "smoothed", "no joint moves base_link against the base"),
+        ([("FL/toe", "FL_FOOT", ""), ("FL/heel", "FL_FOOT", "")], "rigid", "a foot has one contact, or three and more"),
+    ],
+)
+def test_feet_that_the_model_does_not_have(contacts, model, words):
+    spheres = [{"name": name, "frame": frame, "foot": foot, "radius": 0.01} for name, frame, foot in contacts]
+    settings = {"name": "solo", "urdf": "example-robot-data:solo12", "imu_frame": "base_link", "contacts": spheres}
+    config = Config().updated({"robot": settings, "estimator": {"contact_model": model}})
+    with pytest.raises(PrimeError, match=words):
+        Estimator(Robot(config.robot), config)
+
+
+@pytest.mark.parametrize(("name", "feet"), [("solo12", "FL FR HL HR"), ("hyq", "lf rf lh rh"), ("bolt", "FL FR")])
+def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
+    spheres = [{"name": foot, "frame": f"{foot}_foot" if name == "hyq" else f"{foot}_FOOT"} for foot in feet.split()]
+    config = Config().updated({"robot": {"name": name, "urdf": f"example-robot-data:{name}", "contacts": spheres}})
+    of = Robot(config.robot)
+    terrain = Terrain(Problem(of, config, mocap=False))
+    terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
+    assert not terrain.airborne.any()
