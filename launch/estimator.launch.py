@@ -17,7 +17,6 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
-ROBOTS = sorted(p.stem for p in (SHARE / "config" / "robots").glob("*.yaml"))
 YES_NO = ["true", "false"]
 
 
@@ -25,7 +24,7 @@ def generate_launch_description() -> LaunchDescription:
     """The estimator, and on request RViz and rqt."""
     value = LaunchConfiguration
     arguments = [
-        DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),
+        DeclareLaunchArgument("robot", default_value="go2", description="go1, go2, g1, or the path of a robot's YAML file"),
         DeclareLaunchArgument(
             "config", default_value="", description="YAML file with changes to the defaults (sections robot, noise, estimator, node)"
         ),

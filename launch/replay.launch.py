@@ -19,7 +19,6 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
-ROBOTS = sorted(p.stem for p in (SHARE / "config" / "robots").glob("*.yaml"))
 YES_NO = ["true", "false"]
 PASSED_ON = ("robot", "config", "mocap", "namespace", "rviz", "rqt")
 
@@ -29,7 +28,7 @@ def generate_launch_description() -> LaunchDescription:
     value = LaunchConfiguration
     arguments = [
         DeclareLaunchArgument("bag", description="rosbag2 folder, .mcap or .db3 file"),
-        DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),
+        DeclareLaunchArgument("robot", default_value="go2", description="go1, go2, g1, or the path of a robot's YAML file"),
         DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults"),
         DeclareLaunchArgument("mocap", default_value="true", choices=YES_NO, description="use motion capture"),
         DeclareLaunchArgument("namespace", default_value="", description="before all relative topic names"),

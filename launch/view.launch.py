@@ -16,7 +16,6 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
-ROBOTS = sorted(p.stem for p in (SHARE / "config" / "robots").glob("*.yaml"))
 YES_NO = ["true", "false"]
 RVIZ = SHARE / "config" / "rviz" / "prime.rviz"
 
@@ -28,7 +27,7 @@ def generate_launch_description() -> LaunchDescription:
     perspective = str(SHARE / "config" / "rqt" / "prime.perspective")
     return LaunchDescription(
         [
-            DeclareLaunchArgument("robot", default_value="go2", choices=ROBOTS, description="which robot"),
+            DeclareLaunchArgument("robot", default_value="go2", description="go1, go2, g1, or the path of a robot's YAML file"),
             DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults, that of the estimator"),
             DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
             DeclareLaunchArgument("use_sim_time", default_value="false", choices=YES_NO, description="take the time from /clock"),

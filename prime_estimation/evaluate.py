@@ -71,11 +71,8 @@ def evaluate(estimate: str | Path, reference: str | Path, settle: float = 2.0, t
 def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> dict:
     """The JSON of a run: beside its folder or file, with the same stem; empty when there is none."""
     run = Path(reference)
-    candidates = (
-        [Path(truth_json)]
-        if truth_json
-        else [run.with_suffix(".json"), run.parent / f"{run.name}.json", run.parent.parent / f"{run.parent.name}.json"]
-    )
+    beside = run.parent / f"{run.name}.json" if run.is_dir() else run.with_suffix(".json")  # the name of a folder may have a dot
+    candidates = [Path(truth_json)] if truth_json else [beside, run.parent.parent / f"{run.parent.name}.json"]
     for path in candidates:
         if path.is_file():
             try:

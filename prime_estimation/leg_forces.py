@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 
 from . import _core
-from .errors import RobotError
 from .losses import joint_losses
 from .robot import GRAVITY, Robot
 
@@ -22,9 +21,6 @@ class LegForces:
 
     `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal inertia, which is good for a leg,
     whatever the trunk carries.
-
-    Raises:
-        RobotError: a foot is fixed to the base.
     """
 
     def __init__(self, robot: Robot):
@@ -33,9 +29,6 @@ class LegForces:
         contacts = contact_points(robot)
         joints = [next(c.joint for c in contacts if c.foot == foot) for foot in range(len(robot.feet))]
         own = [[self.model.joints[j].idx_v for j in self.model.supports[joint] if j in robot.joint_ids] for joint in joints]
-        rigid = [foot for foot, columns in zip(robot.feet, own) if not columns]
-        if rigid:
-            raise RobotError(f"{robot.name}: no joint moves {', '.join(rigid)} against the base, so that no torque tells its force", rigid)
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
 
     def evaluate(self, q, v, a, torque: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -88,7 +88,8 @@ def measurements(
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
         inbound, out = Inbound(robot.joint_names, robot.config.locked_joints), []
-        sync = synchronizer(round(step * 1e9), robot.nj, use_mocap="mocap" in used, use_imu=robot.imu_joint is not None)
+        imu, step_ns = robot.imu_joint is not None, round(step * 1e9)
+        sync = synchronizer(step_ns, robot.nj, use_mocap="mocap" in used, use_imu=imu, turning=robot.turning)
         whole = max(1, bag.end_ns - bag.start_ns)
         for arrival_ns, sample in sensor_samples(bag, used, inbound):
             seconds = 1e-9 * (arrival_ns - bag.start_ns)

@@ -37,7 +37,7 @@ class Pipeline:
         self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
         self.estimator = Estimator(robot, config, mocap)
         step_ns = round(config.estimator.step * 1e9)
-        self.sync = Synchronizer(step_ns, robot.nj, use_mocap=mocap, use_imu=robot.imu_joint is not None)
+        self.sync = Synchronizer(step_ns, robot.nj, use_mocap=mocap, use_imu=robot.imu_joint is not None, turning=robot.turning)
 
     @property
     def counts(self) -> Counter[str]:

@@ -25,6 +25,7 @@ class Robot:
     Attributes:
         model: pin.Model with the motors' armature; fixed links are lumped into the body of their joint.
         joint_names: the actuated joints, in model order: the order of every joint array in this package.
+        turning: indices of the continuous joints in that order.
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
@@ -40,7 +41,7 @@ class Robot:
         self.nj = len(self.joint_names)
         # continuous joints have the coordinates (cos, sin): more than rates
         first_q = [model.joints[i].idx_q for i in self.joint_ids]
-        self._turning = [j for j, i in enumerate(self.joint_ids) if model.joints[i].nq == 2]
+        self.turning = [j for j, i in enumerate(self.joint_ids) if model.joints[i].nq == 2]
         self._first_q = np.array(first_q, int) - (first_q[0] if first_q else 0)
         self.joint_friction = self._per_joint("joint_friction")
         self.joint_damping = self._per_joint("joint_damping")
@@ -77,21 +78,21 @@ class Robot:
 
     def coordinates(self, position: np.ndarray) -> np.ndarray:
         """Coordinates of the joints in a configuration of the model from their positions (nj,) [rad]; equal without continuous joints."""
-        if not self._turning:
+        if not self.turning:
             return position
-        q = np.zeros(len(position) + len(self._turning))
+        q = np.zeros(len(position) + len(self.turning))
         q[self._first_q] = position
-        angle, first = np.asarray(position)[self._turning], self._first_q[self._turning]
+        angle, first = np.asarray(position)[self.turning], self._first_q[self.turning]
         q[first], q[first + 1] = np.cos(angle), np.sin(angle)
         return q
 
     def positions(self, q: np.ndarray) -> np.ndarray:
         """Joint positions (nj,) [rad] in a configuration (nq,) of the model; continuous joints in [-pi, pi]."""
-        joints = q[len(q) - self.nj - len(self._turning) :]
+        joints = q[len(q) - self.nj - len(self.turning) :]
         position = joints[self._first_q]
-        if self._turning:
-            first = self._first_q[self._turning]
-            position[self._turning] = np.arctan2(joints[first + 1], joints[first])
+        if self.turning:
+            first = self._first_q[self.turning]
+            position[self.turning] = np.arctan2(joints[first + 1], joints[first])
         return position
 
     def check(self, m: Measurement) -> None:
@@ -125,37 +126,24 @@ class Robot:
         if frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6):
             raise RobotError(f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which is {self.links[1]}", name)
 
-    def _check_feet(self) -> None:
-        """Every contact has its frame, and every foot is one rigid body."""
-        on = {
-            foot: {self.model.frames[self._frame(c.frame, "contact")].parentJoint for c in self.contacts if c.foot == foot}
-            for foot in self.feet
-        }
-        for foot, joints in on.items():
-            if len(joints) > 1:
-                bodies = " and ".join(self.links[joint] for joint in sorted(joints))
-                raise RobotError(f"{self.name}: the contacts of foot {foot} lie on {bodies}, which move against each other: two feet", foot)
-
     def _check_estimated(self) -> None:
         """Estimated inertias are physical, so they must begin as such."""
         for link in self.estimated_links:
-            inertia = self.model.inertias[self.link_joint(link)].toPseudoInertia().toMatrix()
-            if np.linalg.eigvalsh(inertia)[0] <= 0.0:
-                what = "its moments are negative, or one exceeds the sum of the two others"
+            if np.linalg.eigvalsh(self.model.inertias[self.link_joint(link)].toPseudoInertia().toMatrix())[0] <= 0.0:
+                what = "a moment is negative, or exceeds the sum of the two others"
                 raise RobotError(f"{self.name}: the URDF's inertia of {link} is that of no physical body ({what})", link)
 
     def _check_feet(self) -> None:
         """The force of a foot is that of one link, told by the torques of the joints in front of it."""
         carriers: dict[str, set] = {}
         for contact in self.contacts:
-            carriers.setdefault(contact.foot, set()).add(self.model.frames[self.model.getFrameId(contact.frame)].parentJoint)
+            carriers.setdefault(contact.foot, set()).add(self.model.frames[self._frame(contact.frame, "contact")].parentJoint)
         for foot, joints in carriers.items():
             if len(joints) > 1:
                 links = ", ".join(self.links[j] for j in sorted(joints))
                 raise RobotError(f"{self.name}: foot '{foot}' has contacts on several links ({links}); each needs a foot of its own", foot)
             if self.config.floating_base and joints == {1}:
-                where = f"the base ({self.links[1]}), where no joint feels its force"
-                raise RobotError(f"{self.name}: foot '{foot}' is on {where}; contacts belong behind joints", foot)
+                raise RobotError(f"{self.name}: foot '{foot}' is on the base ({self.links[1]}), where no joint feels its force", foot)
 
     def _frame(self, name: str, what: str) -> int:
         if not self.model.existFrame(name):

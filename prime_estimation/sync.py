@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
 from .errors import DataError
 from .held import early
 from .stream import PoseQueue, Stream, between_samples, hold_weights, linear_weights
+from .turns import Turns
 from .types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
@@ -32,6 +34,7 @@ class Synchronizer:
         use_imu: False for a robot without IMU.
         mocap_wait_ns: how much later than its own node a motion capture pose may still be handed on [ns].
         stale_ns: silence after which a stream is called stale, and longest interval between samples that is interpolated [ns].
+        turning: indices of continuous joints, whose readings may begin anew after a turn (`Robot.turning`).
 
     Attributes:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`, `_duplicate`, `_jump` (a wrong stamp
@@ -48,6 +51,7 @@ class Synchronizer:
         use_imu: bool = True,
         mocap_wait_ns: int = 50_000_000,
         stale_ns: int = 20_000_000,
+        turning: Sequence[int] = (),
     ):
         self.step_ns, self.nj = int(step_ns), int(nj)
         self.use_mocap, self.use_effort, self.use_imu = use_mocap, use_effort, use_imu
@@ -59,6 +63,7 @@ class Synchronizer:
         self._command = Stream("command", nj, self.counts, self.stale_ns)
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
         self._mocap = PoseQueue(self.counts)
+        self._turns = Turns(turning)
         self._joint_row, self._imu_row = np.zeros(3 * nj), np.zeros(10)
         self._start_ns = 0
         self._next_ns: int | None = None
@@ -102,6 +107,8 @@ class Synchronizer:
             row[i * nj : (i + 1) * nj] = 0.0 if part is None else part
         if not self._finite("joint", row):
             return False
+        if sample.position is not None:
+            self._turns.follow(row[:nj])
         for i, part in enumerate(parts):
             if part is None:
                 row[i * nj : (i + 1) * nj] = np.nan

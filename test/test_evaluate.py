@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from prime_estimation.config import EstimatorConfig
 from prime_estimation.errors import DataError
-from prime_estimation.evaluate import evaluate, true_parameters
+from prime_estimation.evaluate import evaluate, load_truth, true_parameters
 from prime_estimation.io import outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
@@ -176,3 +176,13 @@ def test_bags_of_different_robots():
     one, other = ([kind(header=stamp, name=[n], position=np.zeros(1), velocity=np.zeros(1), effort=np.zeros(1))] for n in ("a", "b"))
     with pytest.raises(DataError, match="no joint in common"):
         joint_figures(one, {"/ground_truth/joint_states": other, "/joint_states": other}, 0, 0.0)
+
+
+def test_the_truth_of_a_run_whose_name_has_a_dot(tmp_path):
+    for name in ("trot_0", "trot_0.5"):
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}.json").write_text(json.dumps({"name": name}))
+    assert load_truth(tmp_path / "trot_0.5") == {"name": "trot_0.5"}
+    assert load_truth(tmp_path / "trot_0") == {"name": "trot_0"}
+    (tmp_path / "trot_0.5" / "run.mcap").touch()
+    assert load_truth(tmp_path / "trot_0.5" / "run.mcap") == {"name": "trot_0.5"}

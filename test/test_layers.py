@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 # A room (a module, or a package with all its modules) imports only rooms that stand to the left of it or above it.
 ORDER = """
     types errors
-    stream held sync io
+    stream held turns sync io
     config_files config_values config robot losses inertia leg_odometry leg_forces contact stances mount
     problem window guess start terrain payload support weighing watch predict report estimator full_information
     metrics evaluate outputs recorded replay identify
@@ -24,7 +24,8 @@ ORDER = """
 ONLY = {
     "stream": {"types", "errors"},
     "held": {"types"},
-    "sync": {"types", "errors", "stream", "held"},
+    "turns": set(),
+    "sync": {"types", "errors", "stream", "held", "turns"},
     "io": {"types", "errors"},
     "config_files": {"errors"},
     "config_values": {"errors"},

@@ -191,3 +191,17 @@ def test_commands_stand_in_for_measured_torque_and_are_held():
 def test_dead_commands_are_not_held_for_ever():
     samples = [CommandSample(START, np.ones(NJ))] + [s for t in np.arange(0, 100, 2.0) for s in (joint(t, effort=None), imu(t))]
     assert feed(Synchronizer(STEP, NJ), samples)[-1].torque is None
+
+
+def test_a_continuous_joint_whose_encoder_begins_anew_after_a_turn():
+    """Half a turn a second in both directions, read in [-pi, pi]: nodes lie where the joint is, and not half a turn away."""
+    times, turning = np.arange(0, 3000, 2.0), [0, 2]
+    rate = np.zeros(NJ)
+    rate[turning] = np.pi, -np.pi
+    samples = []
+    for t in times:
+        position = 1e-3 * t * rate + 0.5
+        samples += [replace(joint(t), position=(position + np.pi) % (2.0 * np.pi) - np.pi, velocity=rate), imu(t)]
+    for node, t in [(n, 1e-9 * (n.stamp_ns - START)) for n in feed(Synchronizer(STEP, NJ, turning=turning), samples)][1:]:
+        for position in (node.position, node.position_carried):
+            np.testing.assert_allclose(np.exp(1j * position), np.exp(1j * (t * rate + 0.5)), atol=1e-6)

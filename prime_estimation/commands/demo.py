@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> dict:
     config = Config.load(args.robot)
     robot = Robot(config.robot)
     folder = RunFolder(args.out, f"{config.robot.name}_{args.motion}")
-    with progress_bar(args, f"simulate {config.robot.name}, {args.motion}") as progress:
+    with folder.unless_refused(), progress_bar(args, f"simulate {config.robot.name}, {args.motion}") as progress:
         recording = simulate.run(
             args.robot, args.motion, args.duration, folder.path / "recording", payload=payload_of(args), seed=args.seed, progress=progress
         )

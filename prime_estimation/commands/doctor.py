@@ -16,9 +16,11 @@ from ..errors import PrimeError
 from ..io.trajectory import versions
 from ..robot import Robot
 from .console import say, table
+from .suitability import described, hints
 
-DESCRIPTION = "Say what is installed, what works, and how to get what is missing. Exit code 2 when the estimator cannot run."
-EXAMPLES = ["prime doctor", "prime doctor --json"]
+DESCRIPTION = """Say what is installed, what works, and how to get what is missing; of a robot, how it is understood and which settings
+probably do not suit it. Exit code 2 when the estimator cannot run."""
+EXAMPLES = ["prime doctor", "prime doctor --robot my_robot.yaml", "prime doctor --json"]
 OPTIONAL = {
     "mujoco": ("simulated robots (prime demo, prime simulate)", "pip install 'prime_estimation[sim]'"),
     "matplotlib": ("figures", "pip install 'prime_estimation[viz]'"),
@@ -28,11 +30,24 @@ OPTIONAL = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
+    """The robot to look at."""
+    parser.add_argument("--robot", metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file: look at this one")
+    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+
+
+def _look_at(args: argparse.Namespace) -> dict:
+    config = Config.load(args.robot, args.config)
+    robot = Robot(config.robot)
+    result = {"robot": described(robot, config), "hints": list(hints(robot, config))}
+    say(args, table("robot", result["robot"]), *(f"hint: {hint}" for hint in result["hints"]))
+    say(args, *([] if result["hints"] else ["its settings are of the right size"]))
+    return result
 
 
 def run(args: argparse.Namespace) -> dict:
     """Collect and print; PrimeError when something that is needed does not work."""
+    if args.robot:
+        return _look_at(args)
     problems: list[str] = []
     result = {
         "versions": versions(),

@@ -121,7 +121,8 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
     for r in outcome.runs:
         state = "converged" if r.result.converged else "NOT converged"
         effort = f"{r.nodes} nodes, {len(r.result.history)} iterations in {r.result.seconds:.1f} s, {state}"
-        say(args, f"{r.name}: {effort}; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}")
+        friction = f"; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}" if outcome.robot.contacts else ""
+        say(args, f"{r.name}: {effort}{friction}")
     for link in outcome.posterior.links:
         say(args, _link_table(outcome, link))
         worst = [d for d in outcome.posterior_directions(link) if not d.observed]

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 import subprocess
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..errors import DataError
+from ..errors import DataError, PrimeError
 from ..types import Estimate
 
 _PACKAGES = ("prime_estimation", "pin", "crocoddyl", "eigenpy", "numpy", "scipy", "rosbags", "mujoco", "example-robot-data")
@@ -40,6 +42,18 @@ class RunFolder:
             raise DataError(f"cannot make the run folder {base}: {error.strerror}", base) from error
         self._trajectory: list[tuple[float, ...]] = []
         _point_latest_to(self.path)
+
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Leave nothing behind of what is refused before there is anything to keep."""
+        try:
+            yield
+        except PrimeError:
+            shutil.rmtree(self.path)
+            link = self.path.parent / "latest"
+            if link.is_symlink() and not link.exists():
+                link.unlink()
+            raise
 
     def add_pose(self, estimate: Estimate) -> None:
         """Append the pose of an estimate to the trajectory."""

@@ -40,7 +40,7 @@ class BipedController:
         if len(self._groups) != 2 or min(map(len, self._groups)) < 3:
             raise RobotError(f"{robot.name}: balancing on two feet needs three or more contacts under each", robot)
         if gait.period and gait is not STEP:
-            raise RobotError(f"{robot.name}: trotting and hopping need four point feet, not {len(robot.feet)} flat ones", robot)
+            raise RobotError(f"{robot.name}: trotting and hopping need four point feet; on two flat ones: stand, sway, step", robot)
         self.robot, self.gait, self.command = robot, gait, command
         self.model, self.data = robot.model, robot.model.createData()
         self.q_stand = standing_posture(robot)

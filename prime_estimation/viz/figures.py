@@ -93,7 +93,7 @@ def draw_mass(axes, bags: Recordings) -> None:
         if link in bags.truth.get("bodies_nominal", {}):
             nominal = bags.truth["bodies_nominal"][link]["pin_dynamic_parameters"][0]
             axes.axhline(nominal, color=TRUTH, ls=":", lw=1, label="as in the URDF")
-    if messages:
+    if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="best", fontsize="small")
 
 

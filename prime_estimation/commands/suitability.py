@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""How the estimator understands a robot of one's own, and which of its defaults, made for quadrupeds of 15 kg, do not suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..config import Config
+from ..problem import Problem
+from ..robot import GRAVITY, Robot
+
+REFERENCE_MASS = 15.0  # kg, of the robots that the defaults of disturbances suit
+REFERENCE_LOAD = 3.75  # kg on a contact, that robot.kappa = 1000 suits
+TOLERATED = 3.0  # factor by which a setting may be off
+
+
+def described(robot: Robot, config: Config) -> dict[str, str]:
+    """What a robot's YAML and URDF come to, by name; RobotError where the estimator cannot use them."""
+    Problem(robot, config, mocap=False)
+    imu = "none" if robot.imu_joint is None else f"{robot.config.imu_frame}, fixed to {robot.links[robot.imu_joint]}"
+    masses = (f"{link} {robot.model.inertias[robot.link_joint(link)].mass:.3f} kg" for link in robot.estimated_links)
+    return {
+        "name": robot.name,
+        "base": f"{robot.base_frame}, {'floating' if robot.config.floating_base else 'fixed'}",
+        "mass": f"{robot.total_mass:.3f} kg",
+        "joints": f"{robot.nj}: {', '.join(robot.joint_names)}",
+        "IMU": imu,
+        "contacts": f"{len(robot.contacts)} on {len(robot.feet)} feet: {', '.join(c.name for c in robot.contacts)}",
+        "estimated": ", ".join(masses) or "no inertia (robot.estimated_links)",
+        "moving links": ", ".join(robot.links[1:]),
+    }
+
+
+def hints(robot: Robot, config: Config) -> Iterator[str]:
+    """One line for each setting that probably does not suit the robot."""
+    if robot.nj and not robot.model.armature[-robot.nj :].any():
+        yield "robot.armature is 0: give the reflected inertia of the motors, gear ratio^2 times rotor inertia; URDFs do not have it"
+    if robot.config.floating_base and robot.imu_joint is None:
+        yield "no robot.imu_frame: without an IMU attitude and velocity need motion capture"
+    if robot.config.floating_base and not robot.contacts:
+        yield "no robot.contacts: nothing is known to carry the robot"
+    yield from _hints_on_size(robot, config)
+
+
+def _hints_on_size(robot: Robot, config: Config) -> Iterator[str]:
+    mass, noise = robot.total_mass, config.noise
+    scale = mass / REFERENCE_MASS
+    if robot.config.floating_base and not 1.0 / TOLERATED < noise.base_force / (2.0 * scale) < TOLERATED:
+        wanted = f"noise: {{base_force: {2.0 * scale:.2g}, base_moment: {0.5 * scale:.2g}, joint_model: {0.15 * scale:.2g}}}"
+        yield f"disturbances suit a robot of {noise.base_force / 2.0 * REFERENCE_MASS:.3g} kg; for one of {mass:.3g} kg begin with {wanted}"
+    if robot.contacts and robot.config.floating_base:
+        kappa = 1000.0 * REFERENCE_LOAD * len(robot.contacts) / mass
+        if robot.config.kappa < kappa / TOLERATED:
+            yield f"contacts creep under so light a robot; begin with robot: {{kappa: {float(f'{kappa:.2g}'):g}}}"
+    if noise.joint_torque > 0.01 * GRAVITY * mass:
+        yield f"noise.joint_torque, {noise.joint_torque:g} Nm, is large for a robot of {mass:.3g} kg; give that of its sensors"
+    for link in robot.estimated_links:
+        body = robot.model.inertias[robot.link_joint(link)].mass
+        if config.estimator.mass_stddev > body:
+            wanted = f"estimator: {{mass_stddev: {0.4 * body:.2g}}}"
+            yield f"{link} weighs {body:.3g} kg and may be off by {config.estimator.mass_stddev:g} kg; begin with {wanted}"

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Continuous joints whose encoders begin anew after a turn: between readings of 3.1 and -3.1 rad lies pi, not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+TURN = 2.0 * np.pi
+
+
+class Turns:
+    """Adds to each reading the whole turns that bring it next to the one before, so that readings can be interpolated and averaged.
+
+    Args:
+        joints: indices of the continuous joints; the readings of others stay as they are.
+    """
+
+    def __init__(self, joints: Sequence[int] = ()):
+        self._joints = np.array(joints, int)
+        self._last: np.ndarray | None = None
+
+    def follow(self, position: np.ndarray) -> None:
+        """Change a row of joint positions (nj,) [rad] in place."""
+        if not self._joints.size:
+            return
+        reading = position[self._joints]
+        last = reading if self._last is None else self._last
+        self._last = reading + TURN * np.round((last - reading) / TURN)
+        position[self._joints] = self._last

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What the verbs say of a robot that is none of the built-in ones."""
+
+import json
+
+import pytest
+
+from prime_estimation import cli
+
+SOLO = """
+robot:
+  name: solo
+  urdf: example-robot-data:solo12
+  {imu}
+  contacts: [{{name: FL, frame: FL_FOOT}}, {{name: FR, frame: FR_FOOT}}, {{name: HL, frame: HL_FOOT}}, {{name: HR, frame: HR_FOOT}}]
+"""
+
+
+@pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
+def test_doctor_has_no_hints_for_the_robots_that_defaults_are_made_for(robot, capsys):
+    assert cli.main(["doctor", "--robot", robot, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hints"] == []
+
+
+def test_doctor_knows_what_does_not_suit_a_light_robot(tmp_path, capsys):
+    path = tmp_path / "solo.yaml"
+    path.write_text(SOLO.format(imu=""))
+    assert cli.main(["doctor", "--robot", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["robot"]["base"] == "base_link, floating" and found["robot"]["IMU"] == "none"
+    hints = "\n".join(found["hints"])
+    for words in ("armature", "imu_frame", "base_force: 0.33", "kappa: 6000", "joint_torque", "mass_stddev: 0.46"):
+        assert words in hints
+    path.write_text(
+        SOLO.format(imu="imu_frame: base_link\n  armature: 4e-4\n  kappa: 6000")
+        + "noise: {joint_torque: 0.03, base_force: 0.33, base_moment: 0.083, joint_model: 0.025}\nestimator: {mass_stddev: 0.46}"
+    )
+    assert cli.main(["doctor", "--robot", str(path)]) == 0
+    assert "its settings are of the right size" in capsys.readouterr().out
+
+
+def test_doctor_refuses_what_the_estimator_cannot_use(tmp_path, capsys):
+    path = tmp_path / "solo.yaml"
+    path.write_text(SOLO.format(imu="imu_frame: imu"))
+    assert cli.main(["doctor", "--robot", str(path)]) == 2
+    assert "no frame 'imu' for the IMU" in capsys.readouterr().err
+
+
+def test_a_demo_that_is_refused_leaves_nothing(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "arm.yaml"
+    path.write_text("robot: {name: arm, urdf: 'example-robot-data:panda', floating_base: false}")
+    assert cli.main(["demo", "--robot", str(path), "--out", str(tmp_path / "runs")]) == 2
+    assert "only robots with a floating base" in capsys.readouterr().err
+    assert list((tmp_path / "runs").iterdir()) == []
