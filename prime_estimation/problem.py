@@ -99,7 +99,7 @@ class Problem:
         return slice(2 * self.nv + start, 2 * self.nv + start + size) if start >= 0 else slice(0, 0)
 
     def parameter(self, x: np.ndarray, name: str) -> np.ndarray:
-        """The values of a parameter block in x; the nominal ones of an absent block."""
+        """The values of a parameter block in x; none where it is no parameter."""
         columns = self.columns(name)
         shift = self.nq - self.nv
         return x[columns.start + shift : columns.stop + shift]

@@ -25,8 +25,11 @@ class Window:
 
     Args:
         problem: models and noise.
-        reference: state at which the first node is known, with `covariance` (ndx, ndx) of its tangent.
-        inputs: N + 1 node inputs; `xs`: N + 1 initial states.
+        arrival: what is known of the first state and of the parameters.
+        inputs: of the N running nodes and of the head.
+        stamps: their times [ns].
+        xs: N + 1 initial states.
+        us: N initial controls; None: no disturbance.
     """
 
     def __init__(self, problem: Problem, arrival: "_core.ActionArrival", inputs: list, stamps: list[int], xs: list, us: list | None = None):

@@ -7,7 +7,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 
-#include "partial_cholesky.hpp"
+#include "dense_kernels.hpp"
 #include "square_root.hpp"
 
 namespace prime {

@@ -149,8 +149,6 @@ void bindSmoothed() {
       .def_readwrite("manifold", &DynamicsOptions::manifold)
       .def_readwrite("rolling", &DynamicsOptions::rolling)
       .def_readwrite("midpoint", &DynamicsOptions::midpoint)
-      .def_readwrite("penetration_factor", &DynamicsOptions::penetration_factor)
-      .def_readwrite("penetration_width", &DynamicsOptions::penetration_width)
       .def_readwrite("friction_velocity", &DynamicsOptions::friction_velocity)
       .def_readwrite("tolerance", &DynamicsOptions::tolerance)
       .def_readwrite("max_iterations", &DynamicsOptions::max_iterations);
@@ -190,8 +188,7 @@ void bindRigid() {
       .def_readwrite("damping", &RigidOptions::damping)
       .def_readwrite("velocity_share", &RigidOptions::velocity_share)
       .def_readwrite("height_share", &RigidOptions::height_share)
-      .def_readwrite("restitution", &RigidOptions::restitution)
-      .def_readwrite("yaw_radius", &RigidOptions::yaw_radius);
+      .def_readwrite("restitution", &RigidOptions::restitution);
 
   bp::class_<RigidDynamics, bp::bases<ContactDynamics>, std::shared_ptr<RigidDynamics>, boost::noncopyable>("RigidDynamics", bp::no_init)
       .def("__init__", bp::make_constructor(&make<RigidDynamics, DynamicsOptions, RigidOptions>, bp::default_call_policies(),

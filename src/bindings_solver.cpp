@@ -15,13 +15,23 @@ bool solve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& u
   return solver.solve(x, u, maxiter, false, regularization);
 }
 
+bp::tuple steps(const SolverMultipleShooting& solver) { return bp::make_tuple(toList(solver.dxs()), toList(solver.dus())); }
+
 bp::tuple direction(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& us, const double regularization) {
   const auto x = toVector<VectorXd>(xs), u = toVector<VectorXd>(us);
   {
     const WithoutInterpreterLock unlocked;
     solver.direction(x, u, regularization);
   }
-  return bp::make_tuple(toList(solver.dxs()), toList(solver.dus()));
+  return steps(solver);
+}
+
+bp::tuple redirect(SolverMultipleShooting& solver) {
+  {
+    const WithoutInterpreterLock unlocked;
+    solver.redirect();
+  }
+  return steps(solver);
 }
 
 void computePosterior(SolverMultipleShooting& solver) {
@@ -39,16 +49,7 @@ void bindSolver() {
       .def("solve", &solve, (bp::arg("xs"), bp::arg("us"), bp::arg("maxiter"), bp::arg("regularization") = 0.0))
       .def("direction", &direction, (bp::arg("xs"), bp::arg("us"), bp::arg("regularization") = 0.0),
            "Full step (dxs, dus) at (xs, us), not taken.")
-      .def(
-          "redirect",
-          +[](SolverMultipleShooting& s) {
-            {
-              const WithoutInterpreterLock unlocked;
-              s.redirect();
-            }
-            return bp::make_tuple(toList(s.dxs()), toList(s.dus()));
-          },
-          "The full step for other residuals of the nodes, on the last linearization.")
+      .def("redirect", &redirect, "The full step for other residuals of the nodes, on the last linearization.")
       .def("backward", &SolverMultipleShooting::backward, "Repeat the backward pass on the last linearization.")
       .def("forward", &SolverMultipleShooting::forward, "Repeat the forward pass after it: the full step.")
       .def(

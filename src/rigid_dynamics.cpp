@@ -39,7 +39,6 @@ RigidDynamics::RigidDynamics(const pinocchio::Model& model, const std::vector<Co
     foot.position = foot.surface ? Vector3d(first.position - first.lever) : first.position;
     foot.drop = !foot.surface && options.rolling ? first.radius : 0.0;
     if (foot.surface) findSole(foot, upright.oMi[foot.joint].rotation().row(2));
-    if (rigid.yaw_radius > 0.0) foot.radius = rigid.yaw_radius;
     foot.cone = ncone_;
     ncone_ += foot.surface ? 2 + foot.edges.size() : 1;
     feet_.push_back(foot);

@@ -14,7 +14,6 @@ struct RigidOptions {
   double velocity_share = 1.0;  ///< share of a contact velocity that one step removes (Baumgarte, times dt); 0: acceleration level only
   double height_share = 0.1;    ///< share of the height above (or below) the ground that one step removes (Baumgarte, times dt)
   double restitution = 0.0;     ///< e of a touch-down
-  double yaw_radius = 0.0;      ///< of a flat foot's torsional friction [m]; 0: mean distance of its contacts from their centre
 };
 
 /// Rigid hybrid contacts (Martinez, Griffin, Mastalli; contact and impulse dynamics as in Crocoddyl): feet that the flags call closed do
@@ -89,7 +88,7 @@ class RigidDynamics : public ContactDynamics {
     std::vector<Eigen::Vector3d> lever;                      ///< of its contacts, joint's frame [m]
     std::vector<std::pair<std::size_t, std::size_t>> edges;  ///< of their convex hull, counter-clockwise about `normal`
     Eigen::Vector3d normal, centre;                          ///< of the sole, joint's frame
-    double radius;                                           ///< of the torsional friction [m]
+    double radius;                                           ///< of the torsional friction: mean distance of the contacts from `centre` [m]
     std::size_t cone;                                        ///< first row of its wrench cone
   };
 

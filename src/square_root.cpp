@@ -6,7 +6,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 
-#include "partial_cholesky.hpp"
+#include "dense_kernels.hpp"
 
 namespace prime {
 

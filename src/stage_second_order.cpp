@@ -2,7 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "stage_second_order.hpp"
 
-#include "partial_cholesky.hpp"
+#include "dense_kernels.hpp"
 
 namespace prime {
 

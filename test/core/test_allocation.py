@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""No memory is allocated in `calc` and `calcDiff` of a running node once it is warm (real time)."""
+"""No memory is allocated in `calc`, `calcDiff`, `linearize` and `reweight` of a running node once it is warm (real time)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve()
-SYMBOLS = (("calc", b"4calc"), ("calcDiff", b"8calcDiff"), ("contact_forces", b"13contactForces"))
+SYMBOLS = (
+    ("calc", b"4calc"),
+    ("calcDiff", b"8calcDiff"),
+    ("linearize", b"9linearize"),
+    ("reweight", b"8reweight"),
+    ("contact_forces", b"13contactForces"),
+)
 NAMES = {name: b"ActionMeasurement" + symbol for name, symbol in SYMBOLS}
 
 
@@ -43,6 +49,8 @@ def count() -> dict:
             out[f"{robot} {form} {contacts}"] = {
                 "calc": allocations("calc", model.calc, data, x, u),
                 "calcDiff": allocations("calcDiff", model.calcDiff, data, x, u),
+                "linearize": allocations("linearize", model.linearize, data, x),
+                "reweight": allocations("reweight", model.reweight, data, u, 4.0, 4.0),
                 "terminal calc": allocations("calc", model.calc, data, x),
                 "terminal calcDiff": allocations("calcDiff", model.calcDiff, data, x),
                 "contact_forces": allocations("contact_forces", model.contact_forces, data),

@@ -2,7 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 //
 // No Eigen in this file: code for wider vectors must not leak into functions that other files share.
-#include "partial_cholesky.hpp"
+#include "dense_kernels.hpp"
 
 #include <cmath>
 #include <cstring>
