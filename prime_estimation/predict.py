@@ -53,7 +53,8 @@ class Predictor:
                 last = self._samples.popleft()
             self._start(estimate, last)
             for sample in self._samples:
-                self._step(sample)
+                if sample.stamp_ns > self._stamp_ns:
+                    self._step(sample)
 
     def predict(self, sample: ImuSample) -> Estimate | None:
         """The estimate at the stamp of an IMU sample; None before the first estimate. A sample from the past changes nothing."""

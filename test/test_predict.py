@@ -55,3 +55,18 @@ def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
     velocities = np.outer(dt * (np.arange(1000) + 0.5) / 1000.0, f)  # by the instant of the jump
     np.testing.assert_allclose(grown[:3, :3], np.cov(velocities.T, bias=True), rtol=1e-5)
     np.testing.assert_allclose(grown[3:], 0.0, atol=1e-15)
+
+
+def test_a_sample_from_the_past_changes_nothing(robot):
+    """One that comes after a newer one: neither now nor when the samples are run through again from the next estimate."""
+    answers = []
+    for late in (False, True):
+        estimate, predictor = at_rest(robot)
+        run(predictor, estimate, [np.array([k, 0.0, 0.0]) for k in range(1, 4)])
+        if late:
+            predictor.predict(ImuSample(estimate.stamp_ns + PERIOD_NS, np.ones(3), np.ones(3)))
+        predictor.correct(estimate)
+        answers.append(predictor.predict(ImuSample(estimate.stamp_ns + 4 * PERIOD_NS, STILL, -predictor.gravity)))
+    assert answers[0].stamp_ns == answers[1].stamp_ns
+    np.testing.assert_array_equal(answers[0].position_world, answers[1].position_world)
+    np.testing.assert_array_equal(answers[0].linear_velocity_base, answers[1].linear_velocity_base)

@@ -9,9 +9,7 @@ import pytest
 from reference import leg_forces
 
 from prime_estimation import _core
-from prime_estimation.errors import RobotError
 from prime_estimation.leg_forces import LegForces, contact_points
-from prime_estimation.robot import Robot
 
 
 @pytest.fixture
@@ -62,18 +60,3 @@ def test_a_foot_needs_joints_of_its_own():
     robot = models.robot("go2")
     with pytest.raises(ValueError, match="joints that are its own"):
         _core.LegForces(robot.model, contact_points(robot), [[6, 7, 8], [9, 10, 11], [12, 13, 14], []], 1e-3)
-
-
-@pytest.mark.parametrize(
-    "frames, message",
-    [
-        ({"FL": "FL_foot", "belly": "imu"}, "foot 'belly' is on the base"),
-        ({"FL": "FL_foot", "FL/2": "FR_foot"}, r"foot 'FL' has contacts on several links \(FL_calf, FR_calf\)"),
-    ],
-)
-def test_feet_that_no_leg_carries_are_refused(frames, message):
-    """A contact on the trunk, and a foot that is spread over two legs."""
-    config = models.config("go2")
-    contacts = [dict(name=name, frame=frame, foot=name.split("/")[0], radius=0.02) for name, frame in frames.items()]
-    with pytest.raises(RobotError, match=message):
-        Robot(config.updated({"robot": {"contacts": contacts}}).robot)
