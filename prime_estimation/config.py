@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 
 from .config_files import config_dir, read_yaml
-from .config_values import beside, check_names, laid_over, three_numbers
+from .config_values import beside, check_names, is_file_name, laid_over, three_numbers
 from .errors import ConfigError
 
 
@@ -39,7 +39,7 @@ class ContactConfig:
 class RobotConfig:
     """What the estimator must know about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
 
-    name: str = param("", "name of the robot")
+    name: str = param("", "name of the robot; default: that of its YAML file")
     urdf: str = param("", "path (from the YAML file or the working folder), `package://<package>/<path>` or `example-robot-data:<name>`")
     floating_base: bool = param(True, "the root moves freely")
     base_frame: str = param("", "name of the base in odometry and tf (may have a prefix); default: the root link of the URDF")
@@ -159,13 +159,15 @@ class Config:
 
         A robot's YAML has the section `robot`, and may have `noise` and `estimator`; `config/noise/<name>.yaml` is read first.
         """
-        robot_path = Path(robot) if str(robot).endswith((".yaml", ".yml")) else config_dir() / "robots" / f"{robot}.yaml"
-        if not robot_path.exists():
+        own = str(robot).endswith((".yaml", ".yml"))
+        robot_path = Path(robot) if own else config_dir() / "robots" / f"{robot}.yaml"
+        if not own and not robot_path.exists():
             known = sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
             raise ConfigError(f"unknown robot '{robot}': known are {', '.join(known)}, or give the path of a YAML file", robot)
         data = read_yaml(robot_path)
         config, data = Config(), beside(robot_path, data)
         name = config.updated(data, str(robot_path)).robot.name or robot_path.stem
+        config = config.updated({"robot": {"name": name}}, str(robot_path))
         noise_path = config_dir() / "noise" / f"{name}.yaml"
         for source, content in ((noise_path, read_yaml(noise_path) if noise_path.exists() else {}), (robot_path, data)):
             config = config.updated(content, str(source))
@@ -223,6 +225,8 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
             value = float(value)
     if isinstance(value, bool) and bool not in kinds or not isinstance(value, (*kinds, int) if float in kinds else kinds):
         raise ConfigError(f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value)
+    if owner is RobotConfig and f.name == "name" and not is_file_name(value):
+        raise ConfigError(f"{name} becomes the name of files: letters, digits, and - _ . between them, got {value!r}", value)
     if f.metadata["choices"] and value not in f.metadata["choices"]:
         raise ConfigError(f"{name} must be one of {', '.join(f.metadata['choices'])}, got {value!r}", value)
     numbers = value.values() if isinstance(value, dict) else [value] if isinstance(value, (int, float)) else []

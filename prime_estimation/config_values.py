@@ -27,6 +27,11 @@ def three_numbers(value, name: str) -> list[float]:
     return [float(v) for v in value]
 
 
+def is_file_name(name: str) -> bool:
+    """Whether a file may be called so everywhere; nothing is no name yet, but may become one."""
+    return not name or re.fullmatch(r"\w([\w.-]*\w)?", name) is not None
+
+
 def check_names(contacts: list[str], name: str) -> None:
     """Names of contacts become names of topics and keys of dictionaries."""
     for contact in contacts:

@@ -44,6 +44,7 @@ def test_no_text(tmp_path):
         ("locked_joints: {FL_hip_joint: .inf}", "is outside"),
         ("locked_joints: {root_joint: 0}", "unknown joints root_joint"),
         ("locked_joints: {universe: 0}", "unknown joints universe"),
+        ("kappa: 900, name: 'my robot/1'", "becomes the name of files"),
         ("base_frame: FL_foot", "base_frame FL_foot is not at the root of the URDF, which is base"),
     ],
 )
@@ -79,3 +80,11 @@ def test_a_urdf_beside_its_yaml_is_found_from_anywhere(tmp_path, monkeypatch):
     changes = tmp_path / "robots" / "changes.yaml"
     changes.write_text("robot: {urdf: mine.urdf}")
     assert Config.load("go2", changes).robot.urdf == str(tmp_path / "robots" / "mine.urdf")
+
+
+def test_a_robot_without_a_name_has_that_of_its_file(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("robot: {urdf: 'example-robot-data:a1'}")
+    assert Robot.load(str(path)).name == "mine"
+    with pytest.raises(PrimeError, match=f"cannot read {tmp_path}/theirs.yaml: No such file"):
+        Robot.load(str(tmp_path / "theirs.yaml"))

@@ -40,7 +40,7 @@ class JointOrder:
         if missing:
             listed = ", ".join(self.seen) or "no joint"
             lacks = f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}"
-            raise DataError(f"{lacks}; it has {listed}. Wrong robot, or renamed joints?", missing)
+            raise DataError(f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for robot.locked_joints?", missing)
         double = sorted({n for n in wanted if self.seen.count(n) > 1})
         if double:
             raise DataError(f"joint_states names joints twice: {', '.join(double)}", double)
