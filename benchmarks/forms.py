@@ -7,8 +7,8 @@
     python benchmarks/forms.py [RUN ...] [--robot go2] [--seconds 12] [--batch 2] [--part start optimum online speed] [--json]
 
 start: batch solution from the raw guess, at several points of each run. optimum: full information of the first seconds, from one
-initial trajectory; Crocoddyl's FDDP on the same problem. online: the sliding window. speed: process time per node. Needs
-prime_estimation installed, or PYTHONPATH set to the repository.
+initial trajectory, a solution with softer contacts; Crocoddyl's FDDP on the same problem. online: the sliding window. speed: process
+time per node. Needs prime_estimation installed, or PYTHONPATH set to the repository.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ COLUMNS = {
         "force 40 ms [%]": ".1f", "F1": ".3f", "refused": "d", "restarts": "d", "error": "",
     },
     "speed": {
-        "run": "", "form": "", "calc": ".0f", "calcDiff": ".0f", "rest": ".0f", "iteration": ".0f", "backward pass (Crocoddyl)": ".0f",
+        "run": "", "form": "", "calc": ".0f", "linearization": ".0f", "iteration": ".0f", "backward pass (Crocoddyl)": ".0f",
     },
 }  # fmt: skip
 

@@ -21,6 +21,8 @@ from prime_estimation.window import Window
 
 FORMS = ("forward", "inverse")
 LIMIT, TOLERANCE = 150, 1e-13  # of the search for the optimum, and where to stop, relative to the cost
+SOFTER = (0.1, 0.3, 0.6)  # shares of kappa on the way to the initial trajectory; where a sharp law begins decides in which optimum it ends
+SOFT_ITERATIONS = 30
 
 
 def form_config(robot: str, form: str, **estimator) -> Config:
@@ -31,15 +33,17 @@ def form_config(robot: str, form: str, **estimator) -> Config:
 def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[str, Window]:
     """Full-information windows of both forms over the first `end` seconds: same inputs, prior and initial trajectory.
 
-    The trajectory is that of the forward form's sliding window. The weights of the contact disturbance, which full information
-    renews after every round, are those of its solution: one problem, on which iterations can be counted.
+    The trajectory is that of the forward form's sliding window, solved with softer contact laws. The weights of the contact disturbance,
+    which full information renews after every round, are those of its solution: one problem, on which iterations can be counted.
     """
     config = form_config(robot, "forward")
     estimator = Estimator(Robot(config.robot), config, mocap)
     window = sweep(estimator, measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end))).window()
-    initial, controls = [x.copy() for x in window.xs], [u.copy() for u in window.us]
+    guess = [x.copy() for x in window.xs], [u.copy() for u in window.us]
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)
+    window.xs, window.us = guess
+    initial, controls = softened(window)
     nq, nv = window.problem.nq, window.problem.nv
     windows = {}
     for form in FORMS:
@@ -51,36 +55,48 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     return windows
 
 
+def softened(window: Window) -> tuple[list, list]:
+    """States and controls of the window solved with softer contact laws, the softest first; its own law stays."""
+    dynamics, (xs, us) = window.problem.dynamics, trajectory(window)
+    kappa = dynamics.kappa
+    for share in SOFTER:
+        dynamics.kappa = share * kappa
+        window.solver.solve(xs, us, SOFT_ITERATIONS)
+        xs, us = list(window.solver.states()), list(window.solver.controls())
+    dynamics.kappa = kappa
+    return [x.copy() for x in xs[1:]], [u.copy() for u in us[1:]]
+
+
 def trajectory(window: Window) -> tuple[list, list]:
     """States and controls of the window with the arrival node in front, as solvers take them."""
     correction = window.problem.state.diff(window.arrival.reference, window.xs[0])
     return [window.xs[0], *window.xs], [correction, *window.us]
 
 
-def descend(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list]:
-    """Multiple shooting, one iteration at a time: (cost, largest gap) after each, and the final states.
+def descend(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list, float]:
+    """Multiple shooting: (cost, largest gap) after each iteration, the final states, CPU time [s].
 
-    A refused step raises the regularization of the next one as it does within one call of the solver.
+    The solver keeps no log: it is run once with each number of iterations, the last run is the one that is timed.
     """
     xs, us = trajectory(window)
-    solver, history = window.solver, []
-    for _ in range(limit):
-        done = solver.solve(xs, us, 1, solver.preg if history else 0.0)
-        xs, us = solver.states(), solver.controls()
+    solver, history, done = window.solver, [], False
+    solver.th_stop = TOLERANCE
+    while not done and len(history) < limit:
+        began = time.process_time()
+        done = solver.solve(xs, us, len(history) + 1)
         history.append((solver.cost, solver.largest_gap))
-        if done and len(history) > 1 and abs(history[-2][0] - solver.cost) < TOLERANCE * solver.cost or solver.preg > 1e6:
-            break
-    return history, xs
+    return history, solver.states(), time.process_time() - began
 
 
-def descend_fddp(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list]:
+def descend_fddp(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list, float]:
     """The same with Crocoddyl's feasibility-driven DDP."""
     xs, us = trajectory(window)
     solver, log = crocoddyl.SolverFDDP(window.solver.problem), crocoddyl.CallbackLogger()
     solver.setCallbacks([log])
     solver.th_stop = 1e-9
+    began = time.process_time()
     solver.solve(xs, us, limit, False)
-    return [(cost, gap) for cost, gap in zip(log.costs, log.ffeass)], list(solver.xs)
+    return [(cost, gap) for cost, gap in zip(log.costs, log.ffeass)], list(solver.xs), time.process_time() - began
 
 
 def needed(history: list[tuple[float, float]], best: float, share: float) -> int | None:
@@ -96,11 +112,10 @@ def optima(bag: Path, robot: str, end: float) -> list[dict]:
     results = {}
     for form, window in windows.items():
         for name, solve in solvers.items():
-            began = time.process_time()
             try:
-                results[form, name] = (*solve(window), time.process_time() - began, "")
+                results[form, name] = (*solve(window), "")
             except RuntimeError as error:
-                results[form, name] = ([], [], time.process_time() - began, str(error))
+                results[form, name] = ([], [], None, str(error))
     best = min(history[-1][0] for history, *_ in results.values() if history)
     reference = results["forward", "multiple shooting"][1]
     rows = []
@@ -130,9 +145,9 @@ def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
 
 
 def _speed(window: Window, repeats: int) -> dict:
-    """Evaluation with the Newton iteration starting one solver iteration away, derivatives, and the rest of an iteration.
+    """Evaluation with the Newton iteration starting one solver iteration away, linearization, and a whole iteration.
 
-    The rest is what remains of iterations at the optimum, where no step is shortened.
+    What an iteration needs beside the evaluation is measured at the optimum, where no step is shortened.
     """
     xs, us = trajectory(window)
     window.solver.solve(xs, us, 1)
@@ -142,7 +157,7 @@ def _speed(window: Window, repeats: int) -> dict:
         return zip(window.nodes, window.data, *points[point])
 
     calc = [_timed(lambda: [node.calc(d, x, u) for node, d, x, u in nodes(i % 2)]) for i in range(2 * repeats)]
-    diff = [_timed(lambda: [node.calcDiff(d, x, u) for node, d, x, u in nodes(1)]) for _ in range(repeats)]
+    linear = [_timed(lambda: [node.linearize(d, x) for node, d, x, _ in nodes(1)]) for _ in range(repeats)]
     descend(window)
     xs, us = window.solver.states(), window.solver.controls()
     still = [_timed(lambda: window.solver.solve(xs, us, 0)) for _ in range(repeats)]
@@ -151,9 +166,9 @@ def _speed(window: Window, repeats: int) -> dict:
     fddp.setCandidate(xs, us, False)
     fddp.calcDiff()
     wheel = [_timed(fddp.backwardPass) for _ in range(repeats)]
-    calc, diff, still, whole, wheel = (1e6 * float(np.median(t)) / window.size for t in (calc, diff, still, whole, wheel))
-    rest = whole - 2.0 * still - diff  # the candidate and the step are evaluated
-    return {"calc": calc, "calcDiff": diff, "rest": rest, "iteration": calc + diff + rest, "backward pass (Crocoddyl)": wheel}
+    calc, linear, still, whole, wheel = (1e6 * float(np.median(t)) / window.size for t in (calc, linear, still, whole, wheel))
+    iteration = calc + whole - 2.0 * still  # the candidate and the step are evaluated
+    return {"calc": calc, "linearization": linear, "iteration": iteration, "backward pass (Crocoddyl)": wheel}
 
 
 def _timed(f) -> float:

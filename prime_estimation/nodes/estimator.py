@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -19,11 +18,11 @@ from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample
 from .health import Health
 from .housekeeping import Housekeeping
+from .odometry import OdometryStream
 from .sensors import Sensors
 from .solver import SolverThread
 
 log = logging.getLogger("prime.estimator")
-_PREDICTED_S = 0.1  # by how much the IMU may carry odometry beyond the last estimate
 
 
 class EstimatorNode:
@@ -36,6 +35,7 @@ class EstimatorNode:
 
     Attributes:
         latest, latest_at: the newest estimate, and when it came (time.monotonic).
+        odometry: what is said between two estimates.
         send: functions that publish, by topic.
     """
 
@@ -50,9 +50,9 @@ class EstimatorNode:
         self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
-        self._odometry_ns = self._inertia_ns = 0
-        self._odometry_lock = threading.Lock()
+        self._inertia_ns = 0
         self._announce()
+        self.odometry = OdometryStream(self.send["odometry"], self.outputs.odometry, config.node.odometry_rate)
         self.sensors = Sensors(transport, robot, config.node.input == "lowstate", config.node.mocap, self.health, self._push)
         self._housekeeping = Housekeeping(self)
 
@@ -97,15 +97,7 @@ class EstimatorNode:
         while (measurement := self.sync.pop()) is not None:
             self.solver.put(measurement, self.sync.pop_discontinuity())
         if isinstance(sample, ImuSample):
-            self._predict(sample)
-
-    def _predict(self, sample: ImuSample) -> None:
-        predicted, latest = self.estimator.predict(sample), self.latest
-        if predicted is None or latest is None or sample.stamp_ns - self._odometry_ns < 1e9 / self.config.node.odometry_rate - 1000:
-            return
-        # while the solver catches up, the last estimate lies too far back to be carried to now
-        if sample.stamp_ns - latest.stamp_ns < 1e9 * _PREDICTED_S:
-            self._send_odometry(predicted)
+            self.odometry.predicted(self.estimator.predict(sample))
 
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
@@ -113,18 +105,11 @@ class EstimatorNode:
         self.latest, self.latest_at = estimate, time.monotonic()
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
-                self._send_odometry(estimate, message)
+                self.odometry.estimated(estimate, message)
             elif topic == "inertial_parameters" and not self._inertia_due(estimate.stamp_ns):
                 continue
             elif topic in self.send:
                 self.send[topic](message)
-
-    def _send_odometry(self, estimate: Estimate, message=None) -> None:
-        # two threads publish odometry; stamps must never go back
-        with self._odometry_lock:
-            if estimate.stamp_ns > self._odometry_ns:
-                self._odometry_ns = estimate.stamp_ns
-                self.send["odometry"](message or self.outputs.odometry(estimate))
 
     def _inertia_due(self, stamp_ns: int) -> bool:
         due = abs(stamp_ns - self._inertia_ns) >= 1e9 / self.config.node.inertia_rate
@@ -153,9 +138,8 @@ class EstimatorNode:
         return sum(self.sensors.inbound.counts.values()) + self.sync.dropped_samples + self.health.lost()
 
     def _parted(self) -> None:
-        """Odometry may go on with stamps before those of the last one: a recording that is played once more, a clock that was set."""
-        with self._odometry_lock:
-            self.latest, self._odometry_ns = None, 0
+        self.latest = None
+        self.odometry.forget()
 
     def _failed(self, error: Exception | str) -> None:
         if isinstance(error, str):
