@@ -160,7 +160,7 @@ class Config:
         A robot's YAML has the section `robot`, and may have `noise` and `estimator`; `config/noise/<name>.yaml` is read first.
         """
         own = str(robot).endswith((".yaml", ".yml"))
-        robot_path = Path(robot) if own else config_dir() / "robots" / f"{robot}.yaml"
+        robot_path = Path(robot).expanduser() if own else config_dir() / "robots" / f"{robot}.yaml"
         if not own and not robot_path.exists():
             known = sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
             raise ConfigError(f"unknown robot '{robot}': known are {', '.join(known)}, or give the path of a YAML file", robot)
@@ -172,7 +172,8 @@ class Config:
         for source, content in ((noise_path, read_yaml(noise_path) if noise_path.exists() else {}), (robot_path, data)):
             config = config.updated(content, str(source))
         if path is not None:
-            config = config.updated(beside(Path(path), read_yaml(Path(path))), str(path))
+            changes = Path(path).expanduser()
+            config = config.updated(beside(changes, read_yaml(changes)), str(path))
         return config
 
     def updated(self, content: dict, source: str = "configuration") -> "Config":

@@ -82,6 +82,15 @@ def test_a_urdf_beside_its_yaml_is_found_from_anywhere(tmp_path, monkeypatch):
     assert Config.load("go2", changes).robot.urdf == str(tmp_path / "robots" / "mine.urdf")
 
 
+def test_a_path_from_home(tmp_path, monkeypatch):
+    """A shell does not expand the one of `robot:=~/mine.yaml`."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mine.yaml").write_text("robot: {urdf: 'example-robot-data:a1'}")
+    (tmp_path / "changes.yaml").write_text("noise: {gyro: 0.01}")
+    config = Config.load("~/mine.yaml", "~/changes.yaml")
+    assert (config.robot.name, config.noise.gyro) == ("mine", 0.01)
+
+
 def test_a_robot_without_a_name_has_that_of_its_file(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("robot: {urdf: 'example-robot-data:a1'}")

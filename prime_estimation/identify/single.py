@@ -28,6 +28,7 @@ MISSED_ACCELERATION = 0.05  # m/s2, what the model misses of the specific force 
 FORCE_DOF = 2.5  # of the unexplained forces, at most: where all else fits, nodes with an impact are outliers
 FEWEST_NODES = 100  # below a second of data the start decides, not the run
 MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
+FAR = 2.5  # factor between friction coefficients that ask for a reason
 SUSPICIOUS = 0.45  # mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
 
 
@@ -103,7 +104,8 @@ def identify_run(
         DataError: too short, or it does not fit the robot. InitializationError: the estimate was lost.
     """
     if not robot.estimated_links:
-        raise DataError(f"{robot.name}: no link to identify; name some of {', '.join(robot.links[1:])} with --links", robot.name)
+        which = f"{', '.join(robot.links[1:])} in robot.estimated_links, or with prime identify --links"
+        raise DataError(f"{robot.name}: no link to identify; name some of {which}", robot.name)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node
@@ -160,12 +162,22 @@ def check_fit(bag: str | Path, run: Run) -> None:
     causes = "Wrong robot, wrong sign or unit of the torques, or armature and joint friction wrong in the robot's YAML?"
     if run.after.mean_squares["model"] > SUSPICIOUS:
         run.notices.append(f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. {causes}")
+    run.notices += _friction_notice(run)
     if worst > MISFIT:
         raise DataError(
             f"{bag} does not fit the robot '{name}': the unexplained forces are {worst:.1f} times as large as the noise model "
             f"allows. {causes}",
             bag,
         )
+
+
+def _friction_notice(run: Run) -> list[str]:
+    """Under a contact law that is too soft for the robot's weight feet creep, and the friction coefficient takes the blame."""
+    found, expected = run.friction[0], run.result.window.problem.config.estimator.friction
+    if np.isnan(found) or expected / FAR < found < expected * FAR:
+        return []
+    why = "another floor, or a contact law that does not suit the robot's weight (prime doctor --robot)?"
+    return [f"{run.name}: friction {found:.2f}, far from estimator.friction, {expected:.2g}: {why}"]
 
 
 def _with_budget(run: Run, progress: Callable[[float], None]) -> Run:

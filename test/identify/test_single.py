@@ -34,6 +34,12 @@ def test_friction_comes_out_right(run):
     assert run.friction[0] == pytest.approx(0.8, abs=0.45)  # this gait hardly slips
 
 
+def test_friction_of_no_floor_is_called_out(run):
+    other = replace(run, friction=(0.2, 0.02), notices=[])
+    check_fit("bag", other)
+    assert "friction 0.20, far from estimator.friction, 0.8" in other.notices[0] and "prime doctor" in other.notices[0]
+
+
 def test_the_identified_inertia_explains_the_forces(run):
     assert run.before.force > 3.0 * run.after.force and run.before.cost > 2.0 * run.after.cost
     assert run.after.misfit < 1.5
