@@ -118,12 +118,10 @@ class Robot:
 
     def _check_base(self) -> None:
         """The pose of the estimate is that of the root; under the name of another frame it would be wrong, or hang nowhere in tf."""
-        if not self.config.floating_base:
-            return
         model, name = self.model, self.base_frame
-        name = name if model.existFrame(name) else name.rpartition("/")[2]  # without a prefix for tf
+        name = name if model.existFrame(name) else name.rpartition("/")[2]  # it may have a prefix for tf
         frame = model.frames[model.getFrameId(name)] if model.existFrame(name) else None
-        if frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6):
+        if self.config.floating_base and (frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6)):
             raise RobotError(f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which is {self.links[1]}", name)
 
     def _check_estimated(self) -> None:
@@ -177,6 +175,8 @@ def _load_model(config: RobotConfig) -> pin.Model:
         raise RobotError(f"{path} is not a usable URDF: {' '.join(str(error).split())}", path) from error
     if config.locked_joints:
         model = _lock(model, config)
+    if model.njoints == 1:
+        raise RobotError(f"{path}: nothing moves, neither the base nor a joint", path)
     several = [name for joint, name in list(zip(model.joints, model.names))[1 + config.floating_base :] if joint.nv != 1]
     if several:
         remedy = "a free base is robot.floating_base, no joint of the URDF" if config.floating_base else "make one joint of each"

@@ -77,7 +77,7 @@ bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
   du_.head(m_).setZero();
   if (with_state) {
     Vxx_ = H_.topLeftCorner(m_, m_);
-    Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
+    if (np_ > 0) Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);  // Eigen divides by the depth of the update
     llt_.compute(Vxx_);
     if (llt_.info() != Eigen::Success) return false;
     du_.head(m_) = Bt_.transpose() * y - g_.head(m_);

@@ -16,6 +16,7 @@ from prime_estimation.outputs import Outputs
 from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot, urdf_path
 from prime_estimation.terrain import Terrain
+from prime_estimation.types import Measurement
 
 
 def robot(**settings) -> Robot:
@@ -80,6 +81,7 @@ def test_what_cannot_be_used_is_said_in_one_line(tmp_path):
     xacro.write_text("<robot/>")
     assert "make a URDF of it: xacro mine.urdf.xacro > mine.urdf" in refused(urdf=str(xacro))
     assert f"no URDF at {tmp_path}" == refused(urdf=str(tmp_path))
+    assert "nothing moves, neither the base nor a joint" in refused(urdf="example-robot-data:hector", floating_base=False)
     massless = refused(urdf="example-robot-data:romeo")
     assert "and 18 more has no mass" in massless and "robot.locked_joints" in massless
     solo = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
@@ -139,3 +141,16 @@ def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
     terrain = Terrain(Problem(of, config, mocap=False))
     terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
     assert not terrain.airborne.any()
+
+
+def test_many_joints_and_nothing_but_their_state_to_estimate():
+    """No parameter at all: a fixed base, no contacts, no estimated link."""
+    settings = {"name": "g1", "urdf": "example-robot-data:g1", "floating_base": False}
+    config = Config().updated({"robot": settings, "estimator": {"start_duration": 0.1}})
+    of = Robot(config.robot)
+    holding = pin.computeGeneralizedGravity(of.model, of.model.createData(), np.full(of.nj, 0.1))
+    readings = dict(position=np.full(of.nj, 0.1), velocity=np.zeros(of.nj), torque=holding, gyro=None, accelerometer=None)
+    estimator = Estimator(of, config)
+    estimates = [estimator.update(Measurement(stamp_ns=10_000_000 * k, **readings)) for k in range(1, 31)]
+    np.testing.assert_allclose(estimates[-1].joint_position, 0.1, atol=1e-3)
+    assert estimates[-1].bodies == () and estimates[-1].contacts == ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..config import Config
-from ..problem import Problem
+from ..estimator import Estimator
 from ..robot import GRAVITY, Robot
 
 REFERENCE_MASS = 15.0  # kg, of the robots that the defaults of disturbances suit
@@ -17,7 +17,7 @@ TOLERATED = 3.0  # factor by which a setting may be off
 
 def described(robot: Robot, config: Config) -> dict[str, str]:
     """What a robot's YAML and URDF come to, by name; RobotError where the estimator cannot use them."""
-    Problem(robot, config, mocap=False)
+    Estimator(robot, config, mocap=False)
     imu = "none" if robot.imu_joint is None else f"{robot.config.imu_frame}, fixed to {robot.links[robot.imu_joint]}"
     masses = (f"{link} {robot.model.inertias[robot.link_joint(link)].mass:.3f} kg" for link in robot.estimated_links)
     return {
@@ -38,8 +38,6 @@ def hints(robot: Robot, config: Config) -> Iterator[str]:
         yield "robot.armature is 0: give the reflected inertia of the motors, gear ratio^2 times rotor inertia; URDFs do not have it"
     if robot.config.floating_base and robot.imu_joint is None:
         yield "no robot.imu_frame: without an IMU attitude and velocity need motion capture"
-    if robot.config.floating_base and not robot.contacts:
-        yield "no robot.contacts: nothing is known to carry the robot"
     yield from _hints_on_size(robot, config)
 
 
@@ -49,7 +47,7 @@ def _hints_on_size(robot: Robot, config: Config) -> Iterator[str]:
     if robot.config.floating_base and not 1.0 / TOLERATED < noise.base_force / (2.0 * scale) < TOLERATED:
         wanted = f"noise: {{base_force: {2.0 * scale:.2g}, base_moment: {0.5 * scale:.2g}, joint_model: {0.15 * scale:.2g}}}"
         yield f"disturbances suit a robot of {noise.base_force / 2.0 * REFERENCE_MASS:.3g} kg; for one of {mass:.3g} kg begin with {wanted}"
-    if robot.contacts and robot.config.floating_base:
+    if robot.config.floating_base:
         kappa = 1000.0 * REFERENCE_LOAD * len(robot.contacts) / mass
         if robot.config.kappa < kappa / TOLERATED:
             yield f"contacts creep under so light a robot; begin with robot: {{kappa: {float(f'{kappa:.2g}'):g}}}"

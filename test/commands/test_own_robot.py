@@ -45,6 +45,9 @@ def test_doctor_refuses_what_the_estimator_cannot_use(tmp_path, capsys):
     path.write_text(SOLO.format(imu="imu_frame: imu"))
     assert cli.main(["doctor", "--robot", str(path)]) == 2
     assert "no frame 'imu' for the IMU" in capsys.readouterr().err
+    path.write_text("robot: {urdf: 'example-robot-data:solo12'}")
+    assert cli.main(["doctor", "--robot", str(path)]) == 2
+    assert "needs contacts" in capsys.readouterr().err
 
 
 def test_a_demo_that_is_refused_leaves_nothing(tmp_path, capsys):
