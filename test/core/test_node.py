@@ -152,7 +152,8 @@ def test_inertia_that_is_none_is_refused_each_time():
 def test_reading_that_is_not_finite_is_named(reading, name, form):
     node = random_node("go2", form, "coulomb", "stance", 14)
     data = node.calc(node.x, node.u)
-    setattr(node.model.input, reading, np.nan * getattr(node.model.input, reading))
+    spoiled = np.nan * getattr(node.model.input, reading)
+    setattr(node.model.input, reading, spoiled[7:] if reading == "position" else spoiled)
     with pytest.raises(RuntimeError, match=f"residual of the {name} is not finite"):
         node.model.calc(data, node.x, node.u)
 
