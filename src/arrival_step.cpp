@@ -77,7 +77,8 @@ bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
   du_.head(m_).setZero();
   if (with_state) {
     Vxx_ = H_.topLeftCorner(m_, m_);
-    if (np_ > 0) Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);  // Eigen divides by the depth of the update
+    // Eigen divides by the depth of the update: none where there is no parameter, or none that anything is known about
+    if (rank() > 0) Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
     llt_.compute(Vxx_);
     if (llt_.info() != Eigen::Success) return false;
     du_.head(m_) = Bt_.transpose() * y - g_.head(m_);
