@@ -102,7 +102,7 @@ def test_both_forms_have_one_optimum(recorded_runs):
     bag = recorded_runs / "go2_payload3"
     windows = one_problem.same_problem(bag, "go2", 0.85)
     results = {form: one_problem.descend(window) for form, window in windows.items()}
-    (forward, xs), (inverse, ys) = results["forward"], results["inverse"]
+    (forward, xs, _), (inverse, ys, _) = results["forward"], results["inverse"]
     assert forward[-1][1] < 1e-8 and inverse[-1][1] < 1e-8
     assert inverse[-1][0] == pytest.approx(forward[-1][0], rel=1e-8)
     assert max(one_problem._differences(windows["forward"].problem, xs, ys).values()) < 1e-6
