@@ -16,6 +16,8 @@ from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from prime_estimation.nodes.launching import RobotChoices
+
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
 
@@ -24,7 +26,7 @@ def generate_launch_description() -> LaunchDescription:
     """The estimator, and on request RViz and rqt."""
     value = LaunchConfiguration
     arguments = [
-        DeclareLaunchArgument("robot", default_value="go2", description="go1, go2, g1, or the path of a robot's YAML file"),
+        DeclareLaunchArgument("robot", default_value="go2", choices=RobotChoices(), description="which robot"),
         DeclareLaunchArgument(
             "config", default_value="", description="YAML file with changes to the defaults (sections robot, noise, estimator, node)"
         ),

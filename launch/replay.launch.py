@@ -18,6 +18,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from prime_estimation.nodes.launching import RobotChoices
+
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
 PASSED_ON = ("robot", "config", "mocap", "namespace", "rviz", "rqt")
@@ -28,7 +30,7 @@ def generate_launch_description() -> LaunchDescription:
     value = LaunchConfiguration
     arguments = [
         DeclareLaunchArgument("bag", description="rosbag2 folder, .mcap or .db3 file"),
-        DeclareLaunchArgument("robot", default_value="go2", description="go1, go2, g1, or the path of a robot's YAML file"),
+        DeclareLaunchArgument("robot", default_value="go2", choices=RobotChoices(), description="which robot"),
         DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults"),
         DeclareLaunchArgument("mocap", default_value="true", choices=YES_NO, description="use motion capture"),
         DeclareLaunchArgument("namespace", default_value="", description="before all relative topic names"),

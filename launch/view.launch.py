@@ -15,6 +15,8 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from prime_estimation.nodes.launching import RobotChoices
+
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
 RVIZ = SHARE / "config" / "rviz" / "prime.rviz"
@@ -27,7 +29,7 @@ def generate_launch_description() -> LaunchDescription:
     perspective = str(SHARE / "config" / "rqt" / "prime.perspective")
     return LaunchDescription(
         [
-            DeclareLaunchArgument("robot", default_value="go2", description="go1, go2, g1, or the path of a robot's YAML file"),
+            DeclareLaunchArgument("robot", default_value="go2", choices=RobotChoices(), description="which robot"),
             DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults, that of the estimator"),
             DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
             DeclareLaunchArgument("use_sim_time", default_value="false", choices=YES_NO, description="take the time from /clock"),

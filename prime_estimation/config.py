@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 
-from .config_files import config_dir, read_yaml
+from .config_files import built_in_robots, config_dir, is_yaml, read_yaml
 from .config_values import beside, check_names, is_file_name, laid_over, three_numbers
 from .errors import ConfigError
 
@@ -159,11 +159,10 @@ class Config:
 
         A robot's YAML has the section `robot`, and may have `noise` and `estimator`; `config/noise/<name>.yaml` is read first.
         """
-        own = str(robot).endswith((".yaml", ".yml"))
+        own = is_yaml(str(robot))
         robot_path = Path(robot).expanduser() if own else config_dir() / "robots" / f"{robot}.yaml"
         if not own and not robot_path.exists():
-            known = sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
-            raise ConfigError(f"unknown robot '{robot}': known are {', '.join(known)}, or give the path of a YAML file", robot)
+            raise ConfigError(f"unknown robot '{robot}': known are {', '.join(built_in_robots())}, or give the path of a YAML file", robot)
         data = read_yaml(robot_path)
         config, data = Config(), beside(robot_path, data)
         name = config.updated(data, str(robot_path)).robot.name or robot_path.stem

@@ -28,6 +28,16 @@ def _prefixes() -> list[Path]:
     return [Path(sys.prefix), *package.parents[3:6]]
 
 
+def built_in_robots() -> list[str]:
+    """Names of the robots that come with the package."""
+    return sorted(p.stem for p in (config_dir() / "robots").glob("*.yaml"))
+
+
+def is_yaml(robot: str) -> bool:
+    """A robot is named by its YAML file."""
+    return robot.endswith((".yaml", ".yml"))
+
+
 def read_yaml(path: Path) -> dict:
     """A YAML mapping; anything else raises ConfigError with the file's name."""
     try:

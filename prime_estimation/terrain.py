@@ -94,13 +94,13 @@ class Terrain:
         problem = self.problem
         column, shift = problem.columns("friction").start, problem.nq - problem.nv
         value = window.xs[-1][column + shift]
-        change = np.clip(value, *np.log(FRICTION)) - value
-        if change == 0.0:
+        bound = np.clip(value, *np.log(FRICTION))
+        if value == bound:
             return
-        rows = np.zeros((1, problem.ndx))
+        rows, change = np.zeros((1, problem.ndx)), bound - window.arrival.reference[column + shift]
         window.arrival.redefine([int(column)], rows, np.array([FRICTION_STDDEV]), np.array([change]))
         for x in window.xs:
-            x[column + shift] += change
+            x[column + shift] = bound
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet: height = height of the base + what the leg says (terrain_stddev)."""
@@ -110,9 +110,12 @@ class Terrain:
         R = _rotation(arrival.reference)
         rows = np.zeros((len(feet), problem.ndx))
         rows[:, :3] = R[2]
-        arrival.redefine([int(first + f) for f in feet], rows, np.full(len(feet), problem.config.estimator.terrain_stddev), above[feet])
+        # the prior speaks of its reference, which the head has left by the corrections of base and heights
+        columns, head, reference = first + shift + feet, window.xs[0], arrival.reference
+        change = above[feet] + (head[columns] - reference[columns]) - (head[2] - reference[2])
+        arrival.redefine([int(first + f) for f in feet], rows, np.full(len(feet), problem.config.estimator.terrain_stddev), change)
         for x in window.xs:
-            x[first + shift + feet] += above[feet]
+            x[columns] += above[feet]
 
 
 def _rotation(x: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from prime_estimation.config import Config
+from prime_estimation.nodes.launching import RobotChoices
 from prime_estimation.robot import urdf_text
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"
@@ -41,11 +42,14 @@ def test_every_argument_says_what_it_is(path):
     assert set(found) == EXPECTED[stem(path)]
     for name, keywords in found.items():
         assert len(keywords["description"].value) > 8, name
-        assert ("choices" in keywords) == (name in SWITCHES | {"input"}), name
+        assert ("choices" in keywords) == (name in SWITCHES | {"robot", "input"}), name
         assert ("default_value" in keywords) == (name != "bag"), name
-    assert {robot.stem for robot in (LAUNCH.parent / "config" / "robots").glob("*.yaml")} <= set(
-        re.findall(r"\w+", found["robot"]["description"].value)
-    )
+
+
+def test_robots_to_choose_from():
+    choices = RobotChoices()
+    assert {"go1", "go2", "g1"} < set(choices)
+    assert "go2" in choices and "~/robots/a1.yaml" in choices and "go3" not in choices
 
 
 @pytest.mark.parametrize("path", FILES, ids=stem)
@@ -118,7 +122,8 @@ def description(path: Path):
 def test_description_can_be_made(launch, path):
     arguments = {a.name: a for a in description(path).get_launch_arguments()}
     assert set(arguments) >= EXPECTED[stem(path)]
-    assert "go2" in arguments["robot"].description and arguments["robot"].choices is None  # or the path of a YAML file
+    choices = arguments["robot"].choices
+    assert "go2" in list(choices) and "own/a1.yaml" in choices and "go3" not in choices
 
 
 def test_launched_estimator_publishes_odometry(launch, recorded_runs):

@@ -11,7 +11,7 @@ import os
 from importlib.metadata import PackageNotFoundError, version
 
 from ..config import Config
-from ..config_files import config_dir
+from ..config_files import built_in_robots
 from ..errors import PrimeError
 from ..io.trajectory import versions
 from ..robot import Robot
@@ -82,13 +82,13 @@ def _core(problems: list[str]) -> str:
 
 def _robots(problems: list[str]) -> dict[str, str]:
     found = {}
-    for path in sorted((config_dir() / "robots").glob("*.yaml")):
+    for name in built_in_robots():
         try:
-            robot = Robot(Config.load(path.stem).robot)
-            found[path.stem] = f"{robot.nj} joints, {len(robot.contacts)} contacts, {robot.total_mass:.3f} kg"
+            robot = Robot(Config.load(name).robot)
+            found[name] = f"{robot.nj} joints, {len(robot.contacts)} contacts, {robot.total_mass:.3f} kg"
         except PrimeError as error:
-            found[path.stem] = f"cannot be used: {error}"
-            problems.append(f"robot {path.stem}: {error}")
+            found[name] = f"cannot be used: {error}"
+            problems.append(f"robot {name}: {error}")
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from ..config import Config
-from ..config_files import read_yaml
+from ..config_files import is_yaml, read_yaml
 from ..config_values import beside
 from ..errors import DataError
 from ..robot import Robot
@@ -75,7 +75,7 @@ def write_tare(found: Tare, robot: Robot, config: Config, source: str, out: str 
     """
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    if str(source).endswith((".yaml", ".yml")):
+    if is_yaml(str(source)):
         content = beside(Path(source), read_yaml(Path(source)))  # the new file may lie elsewhere
     else:
         whole = config.to_dict()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Transport inside one process: a message sent is a callback called. For replay, for tests, for several nodes in one program."""
+"""Transport inside one process, without a network. For replay, for tests, for several nodes in one program."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 
 from ..errors import DataError
@@ -15,15 +15,32 @@ from .base import Callback, Names, Qos
 
 
 class Bus:
-    """The network of one process; the nodes on it share it."""
+    """The network of one process; the nodes on it share it.
+
+    One message is delivered at a time, by a thread that sends. Who sends meanwhile, another thread or a callback, leaves its message to
+    that thread and goes on: nobody waits for a delivery, which might wait for a lock that the sender holds.
+    """
 
     def __init__(self):
-        self.lock = threading.RLock()  # one delivery at a time; a callback may publish
+        self._waiting: deque[tuple[str, object]] = deque()
+        self._delivering = threading.Lock()
         self.subscribers: dict[str, list[Callable[[object], None]]] = defaultdict(list)
         self.publishers: Counter[str] = Counter()
         self.types: dict[str, str] = {}
         self.latched: dict[str, object] = {}
         self.services: dict[str, Callable] = {}
+
+    def deliver(self, topic: str, message) -> None:
+        """Have the topic's callbacks called, in this thread or in the one that is delivering."""
+        self._waiting.append((topic, message))
+        while self._waiting and self._delivering.acquire(blocking=False):
+            try:
+                while self._waiting:
+                    topic, message = self._waiting.popleft()
+                    for callback in list(self.subscribers[topic]):
+                        callback(message)
+            finally:
+                self._delivering.release()
 
 
 class InProcessTransport:
@@ -52,12 +69,11 @@ class InProcessTransport:
         return self.names.full(name)
 
     def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
-        """Have `callback(message, arrival_ns)` called for every message, in the sender's thread."""
+        """Have `callback(message, arrival_ns)` called for every message, in a sender's thread."""
         name = self._checked(topic, type_name)
-        with self._bus.lock:
-            self._bus.subscribers[name].append(lambda message: callback(message, self.now_ns()))
-            if qos is Qos.LATCHED and name in self._bus.latched:
-                callback(self._bus.latched[name], self.now_ns())
+        self._bus.subscribers[name].append(lambda message: callback(message, self.now_ns()))
+        if qos is Qos.LATCHED and name in self._bus.latched:
+            callback(self._bus.latched[name], self.now_ns())
 
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
         """Announce a topic; the returned function delivers a message."""
@@ -65,11 +81,9 @@ class InProcessTransport:
         bus.publishers[name] += 1
 
         def send(message) -> None:
-            with bus.lock:
-                if qos is Qos.LATCHED:
-                    bus.latched[name] = message
-                for callback in bus.subscribers[name]:
-                    callback(message)
+            if qos is Qos.LATCHED:
+                bus.latched[name] = message
+            bus.deliver(name, message)
 
         return send
 
@@ -90,7 +104,7 @@ class InProcessTransport:
         return self._bus.services[self.names.full(service)](request)
 
     def spin(self, stop: threading.Event) -> None:
-        """Nothing to deliver: callbacks run in the sender's thread."""
+        """Nothing to deliver: callbacks run in the threads that send."""
         stop.wait()
 
     def publishers(self, topic: str) -> int:

@@ -177,7 +177,7 @@ def test_lowstate_in_place_of_topics(graph, messages):
         w, a = imu.angular_velocity, imu.linear_acceleration
         state.imu_state.gyroscope, state.imu_state.accelerometer = np.float32([w.x, w.y, w.z]), np.float32([a.x, a.y, a.z])
         state.imu_state.quaternion, state.tick = np.zeros(4, np.float32), tick
-        send(state)
+        send(copy.deepcopy(state))  # another thread may deliver it, later
         while g.node.solver.pending:
             time.sleep(0.001)
     assert wait(lambda: len(g.heard["odometry"]) > 10)

@@ -48,6 +48,42 @@ def test_messages_reach_all_subscribers_and_latched_ones_the_late():
     assert b.publishers("/a/x") == 1 and b.topics_of(UINT) == ["/a/x"] and b.lost("/a/x") == 0
 
 
+def test_senders_do_not_wait_for_each_others_locks():
+    """A callback needs a lock that another thread holds, which sends meanwhile; what that sends is delivered after all."""
+    bus, lock, got = Bus(), threading.Lock(), []
+    transport = InProcessTransport(bus, "a")
+    x, y, inside = transport.publish("x", UINT), transport.publish("y", UINT), threading.Event()
+
+    def needs_the_lock(message, _):
+        inside.set()
+        with lock:
+            got.append(message.data)
+
+    transport.subscribe("x", UINT, needs_the_lock)
+    transport.subscribe("y", UINT, lambda message, _: got.append(message.data))
+    with lock:
+        other = threading.Thread(target=x, args=(transport.make(UINT)(data=1),), daemon=True)
+        other.start()
+        assert inside.wait(5.0)
+        mine = threading.Thread(target=y, args=(transport.make(UINT)(data=2),), daemon=True)
+        mine.start()
+        mine.join(5.0)
+        assert not mine.is_alive()
+    other.join(5.0)
+    assert got == [1, 2]
+
+
+def test_what_a_callback_sends_comes_after_what_it_heard():
+    bus, got = Bus(), []
+    transport = InProcessTransport(bus, "a")
+    x, y = transport.publish("x", UINT), transport.publish("y", UINT)
+    transport.subscribe("x", UINT, lambda message, _: y(message))
+    transport.subscribe("x", UINT, lambda message, _: got.append(("x", message.data)))
+    transport.subscribe("y", UINT, lambda message, _: got.append(("y", message.data)))
+    x(transport.make(UINT)(data=3))
+    assert got == [("x", 3), ("y", 3)]
+
+
 def test_one_topic_has_one_type():
     transport = InProcessTransport(Bus(), "a")
     transport.publish("x", UINT)
