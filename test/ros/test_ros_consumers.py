@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The nodes that follow the estimate, each as an executable under real rclpy, beside an estimator of a recorded walk with a payload."""
+
+import time
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy")
+
+from processes import node  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from ros_calls import executable  # noqa: E402
+from waiting import wait  # noqa: E402
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WEIGHT = (16.085 + 3.0) * 9.81  # N, with the payload
+
+
+@pytest.fixture
+def heard(tester):
+    """What the consumers say, by topic."""
+    from prime_estimation_msgs.msg import ContactWrenches, InertialParameters
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import UInt64
+    from visualization_msgs.msg import MarkerArray
+
+    kinds = {
+        "/prime/inertial_parameters": (InertialParameters, LATCHED),
+        "/inertia_listener/applied": (UInt64, LATCHED),
+        "/markers/inertia": (MarkerArray, LATCHED),
+        "/mpc/joint_commands": (JointState, 10),
+        "/mpc/contact_wrenches": (ContactWrenches, 10),
+    }
+    messages = {topic: [] for topic in kinds}
+    subscriptions = [tester.create_subscription(kind, topic, messages[topic].append, qos) for topic, (kind, qos) in kinds.items()]
+    yield messages
+    for subscription in subscriptions:
+        tester.destroy_subscription(subscription)
+
+
+def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
+    programs = [executable(name) for name in ("inertia_listener", "markers", "mpc")]
+    programs += [executable("estimator", "--ros-args", "-p", "robot:=go2")]
+    try:
+        assert wait(lambda: tester.count_subscribers("/imu") and tester.count_subscribers("/prime/odometry"), 30.0)
+        player = node("replay", "--bag", recorded_runs / "go2_payload3", "--duration", 6.0, domain=domain)
+        end = time.monotonic() + 60.0
+        while time.monotonic() < end and not (all(heard.values()) and heard["/prime/inertial_parameters"][-1].valid):
+            rclpy.spin_once(tester, timeout_sec=0.1)
+        assert player.wait(30.0)[0] == 0
+    finally:
+        ends = [program.stop() for program in programs]
+    assert all(code == 0 and "Traceback" not in err for code, _, err in ends), ends
+    assert all(heard.values()), {topic: len(messages) for topic, messages in heard.items()}
+    (marker,) = heard["/markers/inertia"][-1].markers
+    assert marker.header.frame_id == "base" and min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.05
+    assert np.isfinite(heard["/mpc/joint_commands"][-1].effort).all() and len(heard["/mpc/joint_commands"][-1].effort) == 12
+    planned = sum(contact.wrench.force.z for contact in heard["/mpc/contact_wrenches"][-1].contacts)
+    assert planned == pytest.approx(WEIGHT, rel=0.5)  # the walk goes on whatever the controller wants
