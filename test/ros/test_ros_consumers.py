@@ -21,10 +21,11 @@ WEIGHT = (16.085 + 3.0) * 9.81  # N, with the payload
 @pytest.fixture
 def heard(tester):
     """What the consumers say, by topic."""
-    from prime_estimation_msgs.msg import ContactWrenches, InertialParameters
     from sensor_msgs.msg import JointState
     from std_msgs.msg import UInt64
     from visualization_msgs.msg import MarkerArray
+
+    from prime_estimation_msgs.msg import ContactWrenches, InertialParameters
 
     kinds = {
         "/prime/inertial_parameters": (InertialParameters, LATCHED),
