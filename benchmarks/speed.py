@@ -41,7 +41,8 @@ PUBLISHED_STEP = {"go2": 80.0}  # us, step + derivatives on an i9-13900
 PUBLISHED_FULL = {"go2": ("go2_payload3", 1000, 200.0), "g1": ("g1_dance102_nominal", 1500, 400.0)}  # our run; nodes, s on an i9-13900
 PARTS = {
     "robot": "", "nodes": "d", "step": ".1f", "linearization": ".1f", "derivatives": ".1f", "backward": ".1f", "forward": ".1f",
-    "iteration": ".1f", "posterior": ".1f", "step + derivatives": ".1f", "PRIME [us]": ".0f", "shift, once per update": ".0f",
+    "iteration": ".1f", "posterior": ".1f", "step + linearization": ".1f", "step + derivatives": ".1f", "PRIME [us]": ".0f",
+    "shift, once per update": ".0f",
 }  # fmt: skip
 UPDATES = {
     "robot": "", "nodes": "d", "threads": "d", "OMP_NUM_THREADS": "", "updates": "d",
@@ -76,8 +77,8 @@ def parts(robot: str, ms: list[Measurement], nodes: int | None = None) -> dict:
         if e.advance(m) and i % EVERY == 0:
             rows.append(_parts(e.window))
     row = {name: 1e6 * float(np.median([r[name] for r in rows])) for name in rows[0]}
-    both = {"step + derivatives": row["step"] + row["derivatives"], "PRIME [us]": PUBLISHED_STEP.get(robot)}
-    return {"robot": robot, "nodes": e.window.size, **row, **both}
+    both = {f"step + {name}": row["step"] + row[name] for name in ("linearization", "derivatives")}
+    return {"robot": robot, "nodes": e.window.size, **row, **both, "PRIME [us]": PUBLISHED_STEP.get(robot)}
 
 
 def _parts(window: Window) -> dict[str, float]:
