@@ -68,7 +68,7 @@ def measurements(
     topics: Mapping[str, str] | None = None,
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
-    synchronizer: Callable[..., Synchronizer] = Synchronizer,
+    synchronizer: type[Synchronizer] = Synchronizer,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
 
@@ -88,8 +88,7 @@ def measurements(
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
         inbound, out = Inbound(robot.joint_names, robot.config.locked_joints), []
-        imu, step_ns = robot.imu_joint is not None, round(step * 1e9)
-        sync = synchronizer(step_ns, robot.nj, use_mocap="mocap" in used, use_imu=imu, turning=robot.turning)
+        sync = synchronizer.of(robot, step, "mocap" in used)
         whole = max(1, bag.end_ns - bag.start_ns)
         for arrival_ns, sample in sensor_samples(bag, used, inbound):
             seconds = 1e-9 * (arrival_ns - bag.start_ns)

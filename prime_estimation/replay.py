@@ -36,8 +36,7 @@ class Pipeline:
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
         self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
         self.estimator = Estimator(robot, config, mocap)
-        step_ns = round(config.estimator.step * 1e9)
-        self.sync = Synchronizer(step_ns, robot.nj, use_mocap=mocap, use_imu=robot.imu_joint is not None, turning=robot.turning)
+        self.sync = Synchronizer.of(robot, config.estimator.step, mocap)
 
     @property
     def counts(self) -> Counter[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +19,14 @@ from .types import CommandSample, ImuSample, JointSample, Measurement, PoseSampl
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
 _NODE_REASONS = ("_missing", "clock_back", "clock_forward")
+
+
+class Sensed(Protocol):
+    """What of a `Robot` says how its sensors are read."""
+
+    nj: int
+    imu_joint: int | None
+    turning: list[int]
 
 
 class Synchronizer:
@@ -69,6 +78,11 @@ class Synchronizer:
         self._next_ns: int | None = None
         self._popped = False
         self._discontinuity = False
+
+    @classmethod
+    def of(cls, robot: Sensed, step: float, use_mocap: bool) -> Synchronizer:
+        """For the sensors of a robot, with `step` seconds between nodes."""
+        return cls(round(step * 1e9), robot.nj, use_mocap=use_mocap, use_imu=robot.imu_joint is not None, turning=robot.turning)
 
     @property
     def dropped_samples(self) -> int:

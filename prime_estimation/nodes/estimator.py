@@ -41,9 +41,7 @@ class EstimatorNode:
 
     def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
         self.transport, self.robot, self.config = transport, robot, config
-        imu = robot.imu_joint is not None
-        step_ns = round(config.estimator.step * 1e9)
-        self.sync = Synchronizer(step_ns, robot.nj, use_mocap=config.node.mocap, use_imu=imu, turning=robot.turning)
+        self.sync = Synchronizer.of(robot, config.estimator.step, config.node.mocap)
         self.estimator = Estimator(robot, config, config.node.mocap)
         self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._parted)
         self.health = Health(transport, name)
