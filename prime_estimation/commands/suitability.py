@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..config import Config
+from ..config import Config, NoiseConfig, RobotConfig
 from ..estimator import Estimator
 from ..robot import GRAVITY, Robot
 
 REFERENCE_MASS = 15.0  # kg, of the robots that the defaults of disturbances suit
-REFERENCE_LOAD = 3.75  # kg on a contact, that robot.kappa = 1000 suits
+REFERENCE_LOAD = 3.75  # kg on a contact, that the default of robot.kappa suits
 TOLERATED = 3.0  # factor by which a setting may be off
 
 
@@ -42,13 +42,14 @@ def hints(robot: Robot, config: Config) -> Iterator[str]:
 
 
 def _hints_on_size(robot: Robot, config: Config) -> Iterator[str]:
-    mass, noise = robot.total_mass, config.noise
-    scale = mass / REFERENCE_MASS
-    if robot.config.floating_base and not 1.0 / TOLERATED < noise.base_force / (2.0 * scale) < TOLERATED:
-        wanted = f"noise: {{base_force: {2.0 * scale:.2g}, base_moment: {0.5 * scale:.2g}, joint_model: {0.15 * scale:.2g}}}"
-        yield f"disturbances suit a robot of {noise.base_force / 2.0 * REFERENCE_MASS:.3g} kg; for one of {mass:.3g} kg begin with {wanted}"
+    mass, noise, default = robot.total_mass, config.noise, NoiseConfig()
+    scale, suited = mass / REFERENCE_MASS, noise.base_force / default.base_force * REFERENCE_MASS
+    if robot.config.floating_base and not 1.0 / TOLERATED < suited / mass < TOLERATED:
+        names = ("base_force", "base_moment", "joint_model")
+        wanted = ", ".join(f"{name}: {getattr(default, name) * scale:.2g}" for name in names)
+        yield f"disturbances suit a robot of {suited:.3g} kg; for one of {mass:.3g} kg begin with noise: {{{wanted}}}"
     if robot.config.floating_base:
-        kappa = 1000.0 * REFERENCE_LOAD * len(robot.contacts) / mass
+        kappa = RobotConfig().kappa * REFERENCE_LOAD * len(robot.contacts) / mass
         if robot.config.kappa < kappa / TOLERATED:
             yield f"contacts creep under so light a robot; begin with robot: {{kappa: {float(f'{kappa:.2g}'):g}}}"
     if noise.joint_torque > 0.01 * GRAVITY * mass:
