@@ -18,6 +18,9 @@ from prime_estimation.types import Measurement
 
 STEP = 0.01
 
+# Go1 and Go2 on bent legs [rad]
+POSTURE = {f"{leg}_{joint}_joint": value for leg in ("FL", "FR", "RL", "RR") for joint, value in (("thigh", 0.8), ("calf", -1.6))}
+
 
 def smooth(t: float, begin: float, end: float) -> float:
     """0 before `begin`, 1 after `end`, twice differentiable between."""

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from choreography import perform, standing_pose
+from choreography import POSTURE, perform, standing_pose
 
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 from prime_estimation.terrain import FRICTION, Terrain
-
-POSTURE = {f"{leg}_{joint}_joint": value for leg in ("FL", "FR", "RL", "RR") for joint, value in (("thigh", 0.8), ("calf", -1.6))}
 
 
 @pytest.fixture
