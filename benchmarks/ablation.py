@@ -106,7 +106,7 @@ def batch(bag: Path, config: Config, variant: Variant, end: float, mocap: bool) 
     """Full-information estimate of the first `end` seconds."""
     robot = Robot(config.robot)
     with variant.active():
-        ms = measurements(bag, robot, config.estimator.step, mocap=mocap, span=(0.0, end), synchronizer=variant.synchronizer)
+        ms = measurements(bag, robot, config.estimator.step, mocap=mocap, span=(0.0, end), synchronizer=variant.synchronizer.of)
         window = full_information(Estimator(robot, config, mocap), ms)
     return batch_figures(window, bag, end)
 

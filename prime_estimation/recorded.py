@@ -68,7 +68,7 @@ def measurements(
     topics: Mapping[str, str] | None = None,
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
-    synchronizer: type[Synchronizer] = Synchronizer,
+    synchronizer: Callable[[Robot, float, bool], Synchronizer] = Synchronizer.of,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
 
@@ -80,7 +80,7 @@ def measurements(
         topics: sensor topics by role, where they cannot be found by type and name.
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
-        synchronizer: what aligns the streams.
+        synchronizer: makes what aligns the streams, as `Synchronizer.of`.
 
     Raises:
         DataError: the bag cannot be used or does not fit the robot.
@@ -88,7 +88,7 @@ def measurements(
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
         inbound, out = Inbound(robot.joint_names, robot.config.locked_joints), []
-        sync = synchronizer.of(robot, step, "mocap" in used)
+        sync = synchronizer(robot, step, "mocap" in used)
         whole = max(1, bag.end_ns - bag.start_ns)
         for arrival_ns, sample in sensor_samples(bag, used, inbound):
             seconds = 1e-9 * (arrival_ns - bag.start_ns)

@@ -80,9 +80,10 @@ class Synchronizer:
         self._discontinuity = False
 
     @classmethod
-    def of(cls, robot: Sensed, step: float, use_mocap: bool) -> Synchronizer:
-        """For the sensors of a robot, with `step` seconds between nodes."""
-        return cls(round(step * 1e9), robot.nj, use_mocap=use_mocap, use_imu=robot.imu_joint is not None, turning=robot.turning)
+    def of(cls, robot: Sensed, step: float, use_mocap: bool, **options) -> Synchronizer:
+        """For the sensors of a robot, with `step` seconds between nodes and further options of the constructor."""
+        imu = robot.imu_joint is not None
+        return cls(round(step * 1e9), robot.nj, use_mocap=use_mocap, use_imu=imu, turning=robot.turning, **options)
 
     @property
     def dropped_samples(self) -> int:

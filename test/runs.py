@@ -18,5 +18,5 @@ def measurements(
     bag_path: Path, robot: Robot, config: Config, seconds: float, mocap: bool = True, effort: bool = True
 ) -> list[Measurement]:
     """The measurements of all nodes in the first `seconds` of a bag."""
-    synchronizer = partial(Synchronizer, use_effort=effort)
+    synchronizer = partial(Synchronizer.of, use_effort=effort)
     return recorded.measurements(bag_path, robot, config.estimator.step, mocap=mocap, span=(0.0, seconds), synchronizer=synchronizer)
