@@ -16,11 +16,11 @@ from .predict import Predictor
 from .problem import Problem
 from .report import Reporter
 from .robot import Robot
-from .start import give_poses, shorten, start_window
+from .start import first_window, give_poses
 from .support import Support
 from .terrain import Terrain
 from .types import Estimate, ImuSample, Measurement
-from .watch import Watch, explains_nothing
+from .watch import Watch
 from .weighing import Weighing
 from .window import Window
 
@@ -186,12 +186,8 @@ class Estimator:
         """Solve the first batch; False while it is being gathered."""
         if len(self._recent) < self._recent.maxlen:
             return False
-        batch = start_window(self.problem, list(self._recent), before)
-        self.prior_parameters = np.array(batch.arrival.reference[self.problem.nq + self.problem.nv :])
-        self.window = shorten(batch, min(self.config.estimator.window, batch.size), self._terrain.process_noise(True))
-        self.window.solve(1)
-        if explains_nothing(self.window):
-            raise InitializationError("cannot start: no motion of the model fits the first measurements", self.window)
+        noise = self._terrain.process_noise(True)
+        self.window, self.prior_parameters = first_window(self.problem, list(self._recent), before, noise)
         self._weighing.start(self.window, list(self._recent))
         self._seen = next(m.position for m in reversed(self._recent) if m.position is not None)
         return True

@@ -12,6 +12,7 @@ from .io.messages import stamp_ns
 
 NODE = 0.010  # s, span of the mean joint rate, and half width of the triangular mean of a force
 SMOOTH = 0.040  # s, span of the force average that does not see the timing of an impact inside a node
+SEGMENT = 4.0  # s, over which odometry drifts: the end of a run is one sample, its segments are many
 CONTACT_LOAD = 0.05  # of the body weight: a foot with more normal force is in contact
 
 
@@ -40,7 +41,7 @@ class Motion:
 
 
 def odometry_figures(est: Motion, ref: Motion, settle: float) -> dict:
-    """Position after removing the initial horizontal offset and yaw; velocity in the base frame; consistency (NEES, 3 is right)."""
+    """Position aligned in its first horizontal offset and yaw, and in those of segments; velocity in the base frame; NEES (3 is right)."""
     keep = (est.t >= max(est.t[0], ref.t[0]) + settle) & (est.t <= min(est.t[-1], ref.t[-1]))
     t = est.t[keep]
     _check_overlap(t, "odometry", settle)
@@ -63,6 +64,7 @@ def odometry_figures(est: Motion, ref: Motion, settle: float) -> dict:
         "position_rmse_unaligned_m": _rms(position - true_position),
         "z_rmse_m": _rms((position - true_position)[:, 2:]),
         "drift_percent": 100 * float(np.linalg.norm(error[-1, :2])) / max(path, 1e-9),
+        **_segment_figures(t, position, rotation, true_position, true_rotation),
         "velocity_rmse_mps": _rms(velocity_error),
         "angular_velocity_rmse_radps": _rms(est.rate[keep] - _at(t, ref.t, ref.rate)),
         "rollpitch_rmse_rad": _rms(yaw_pitch_roll[:, 1:]),
@@ -70,6 +72,24 @@ def odometry_figures(est: Motion, ref: Motion, settle: float) -> dict:
         "orientation_rmse_rad": _rms((true_rotation.inv() * align * rotation).as_rotvec()),
         "nees_position": _nees(position - true_position, est.position_covariance[keep]),
         "nees_velocity": _nees(velocity_error, est.velocity_covariance[keep]),
+    }
+
+
+def _segment_figures(t: np.ndarray, position: np.ndarray, rotation: Rotation, true_position: np.ndarray, true_rotation: Rotation) -> dict:
+    """Horizontal error and turn at the end of every piece of `SEGMENT` seconds whose beginning lies on the truth; None in a shorter run."""
+    after = np.searchsorted(t, t + SEGMENT)
+    begin = np.flatnonzero(after < len(t))
+    end = after[begin]
+    if not len(begin):
+        return {"segment_error_m": None, "segment_drift_percent": None, "segment_yaw_rad": None}
+    turn = np.unwrap((true_rotation * rotation.inv()).as_euler("ZYX")[:, 0])
+    error = Rotation.from_euler("z", turn[begin, None]).apply(position[end] - position[begin]) - (true_position[end] - true_position[begin])
+    walked = np.concatenate([[0.0], np.linalg.norm(np.diff(true_position[:, :2], axis=0), axis=1).cumsum()])
+    length = walked[end] - walked[begin]
+    return {
+        "segment_error_m": _rms(error[:, :2]),
+        "segment_drift_percent": 100 * float(np.linalg.norm(error[:, :2], axis=1).sum() / max(length.sum(), 1e-9)),
+        "segment_yaw_rad": _rms((turn[end] - turn[begin])[:, None]),
     }
 
 

@@ -15,15 +15,53 @@ from .errors import InitializationError
 from .guess import guess_states
 from .problem import Problem
 from .types import Measurement
+from .watch import LOST_RATIO, misfit
 from .window import Window
 
 CONTINUED = 0.01, 0.05  # standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its feet
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
-SOFT = 0.2  # share of kappa in these: a softer law lets forces move from foot to foot, a sharp one keeps a wrong guess of who stands
+# shares of kappa in these, one start after the other until one fits: a softer law lets forces move from foot to foot, a sharp one keeps a
+# wrong guess of who stands; where the way from one end leads astray, that from the other often does not
+SOFT = 0.1, 0.02, 0.5
+FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
 LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 
 
-def start_window(problem: Problem, measurements: list[Measurement], before: np.ndarray | None = None) -> Window:
+def first_window(
+    problem: Problem, measurements: list[Measurement], before: np.ndarray | None, noise: np.ndarray
+) -> tuple[Window, np.ndarray]:
+    """The sliding window behind a start batch, and the parameters that the batch began with.
+
+    A batch has more than one optimum: that with the wrong feet on the ground is told by its residuals, and left by another way.
+
+    Args:
+        problem: models and noise.
+        measurements: of consecutive nodes.
+        before: as of `start_window`.
+        noise: root of the covariance by which the parameters change from node to node (`Terrain.process_noise`).
+
+    Raises:
+        InitializationError: the measurements cannot carry a start, or no motion of the model fits them.
+    """
+    best, least, why = None, np.inf, "no motion of the model fits the first measurements"
+    for soft in SOFT:
+        try:
+            batch = start_window(problem, measurements, before, soft)
+            window = shorten(batch, min(problem.config.estimator.window, batch.size), noise)
+            window.solve(1)
+        except (RuntimeError, InitializationError, np.linalg.LinAlgError) as error:
+            why = str(error).removeprefix("cannot start: ")
+            continue
+        if (ratio := misfit(window)) < least:
+            best, least = (window, np.array(batch.arrival.reference[problem.nq + problem.nv :])), ratio
+        if ratio < FITS:
+            break
+    if least > LOST_RATIO:
+        raise InitializationError(f"cannot start: {why}", measurements)
+    return best
+
+
+def start_window(problem: Problem, measurements: list[Measurement], before: np.ndarray | None = None, soft: float = SOFT[0]) -> Window:
     """A converged window over all measurements but those before the first complete one.
 
     Args:
@@ -31,6 +69,7 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
         measurements: of consecutive nodes.
         before: state of a former window at the beginning of the measurements, when the estimate was lost: place, heading, ground and
             parameters go on from there (with the uncertainty of a first start).
+        soft: share of kappa in the first iterations.
 
     Raises:
         InitializationError: the measurements cannot carry a start (no joint data, or the batch has no solution).
@@ -55,7 +94,7 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     free, arrival.L = np.array(arrival.L), held
     kappa = problem.dynamics.kappa
     try:
-        problem.dynamics.kappa = SOFT * kappa
+        problem.dynamics.kappa = soft * kappa
         window.solve(HELD_ITERATIONS)
         problem.dynamics.kappa = kappa
         if any(m.torque is not None for m in ms) and not problem.carried:  # else nothing tells the weight

@@ -85,9 +85,10 @@ class Watch:
         return ""
 
 
-def explains_nothing(window: Window) -> bool:
-    """True where the mean square of the whitened residuals is LOST_RATIO and more."""
-    return _explain_nothing(*_squares(window))
+def misfit(window: Window) -> float:
+    """Mean square of the whitened residuals: 1 is consistent, LOST_RATIO and more explains nothing."""
+    squares, counts = _squares(window)
+    return float(squares.sum() / max(counts.sum(), 1))
 
 
 def _explain_nothing(squares: np.ndarray, counts: np.ndarray) -> bool:

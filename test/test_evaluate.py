@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from prime_estimation.evaluate import evaluate, load_truth, true_parameters
 from prime_estimation.io import outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
-from prime_estimation.metrics import joint_figures
+from prime_estimation.metrics import joint_figures, odometry_figures
 from prime_estimation.outputs import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.types import BodyInertia, ContactEstimate, ContactState
@@ -122,6 +123,20 @@ def test_odometry(scores):
     assert o["nees_velocity"] == pytest.approx(3.0, rel=1e-3)
     assert o["yaw_rmse_rad"] < 1e-6 and o["rollpitch_rmse_rad"] < 1e-6
     assert o["rate_hz"] == pytest.approx(100.0)
+
+
+def test_drift_over_segments(scores):
+    assert scores["odometry"]["segment_error_m"] < 1e-5 and scores["odometry"]["segment_yaw_rad"] < 1e-6
+    t = np.arange(0.0, 12.0, 0.01)
+    still = dict(t=t, velocity=np.zeros((len(t), 3)), rate=np.zeros((len(t), 3)))
+    covariance = dict(position_covariance=np.tile(np.eye(3), (len(t), 1, 1)), velocity_covariance=np.tile(np.eye(3), (len(t), 1, 1)))
+    path = np.outer(t, [0.5, 0.0, 0.0])
+    truth = SimpleNamespace(**still, position=path, rotation=Rotation.from_euler("z", np.zeros((len(t), 1))))
+    long = SimpleNamespace(**still, **covariance, position=1.01 * path, rotation=Rotation.from_euler("z", 1e-5 * t[:, None]))
+    figures = odometry_figures(long, truth, 2.0)
+    assert figures["segment_drift_percent"] == pytest.approx(1.0, rel=1e-3) and figures["segment_error_m"] == pytest.approx(0.02, rel=1e-3)
+    assert figures["segment_yaw_rad"] == pytest.approx(4e-5, rel=1e-3)
+    assert odometry_figures(long, truth, 9.0)["segment_error_m"] is None  # too short
 
 
 def test_joints(scores):

@@ -9,12 +9,12 @@ import json
 import numpy as np
 import pinocchio as pin
 import pytest
-from runs import measurements
+from runs import measurements, truth
 
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
-from prime_estimation.io.messages import Inbound, stamp_ns
+from prime_estimation.io.messages import Inbound
 from prime_estimation.recorded import choose_topics, sensor_samples
 from prime_estimation.replay import Pipeline
 from prime_estimation.robot import Robot
@@ -30,13 +30,6 @@ def played(bag, seconds: float, mocap: bool):
     robot = Robot(config.robot)
     estimator = Estimator(robot, config, mocap=mocap)
     return robot, [e for m in measurements(bag, robot, config, seconds, mocap) if (e := estimator.update(m)) is not None]
-
-
-def truth(bag, topic: str, read) -> tuple[np.ndarray, np.ndarray]:
-    """Stamps [ns] and values of a recorded topic."""
-    with BagReader(bag) as reader:
-        rows = [(stamp_ns(m.header), read(m)) for _, _, m in reader.messages([topic])]
-    return np.array([t for t, _ in rows]), np.array([v for _, v in rows])
 
 
 def interpolated(stamps, t, x) -> np.ndarray:

@@ -14,7 +14,7 @@ ORDER = """
     types errors
     stream held turns sync io
     config_files config_values config robot losses inertia leg_odometry leg_forces contact stances mount
-    problem window guess start terrain payload support weighing watch predict report estimator full_information
+    problem window watch guess start terrain payload support weighing predict report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz
     nodes commands cli

@@ -10,10 +10,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from models import config, robot
+from runs import measurements, truth
 
+from prime_estimation import start
+from prime_estimation.config import Config
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
 from prime_estimation.problem import Problem
+from prime_estimation.robot import Robot
 from prime_estimation.start import start_window
 from prime_estimation.types import Measurement
 
@@ -81,6 +85,44 @@ def test_arm_with_continuous_joints(name):
     assert len(estimates) > 20
     np.testing.assert_allclose(estimates[-1].joint_position, angles, atol=0.01)
     np.testing.assert_allclose(estimates[-1].joint_velocity, 0.0, atol=0.02)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("the Hessian is not positive definite"), InitializationError("cannot start: lost")])
+def test_another_way_where_the_first_leads_astray(monkeypatch, failure):
+    ways, solve = [], start.start_window
+
+    def first_fails(problem, ms, before, soft):
+        ways.append(soft)
+        if len(ways) == 1:
+            raise failure
+        return solve(problem, ms, before, soft)
+
+    monkeypatch.setattr(start, "start_window", first_fails)
+    estimator = Estimator(robot("go2"), config("go2"), False)
+    assert [estimator.update(m) for m in standing("go2", 50)][-1] is not None
+    assert estimator.last_restart[0] == 0 and ways == list(start.SOFT[:2])
+
+
+def test_says_why_no_way_leads_to_a_start(monkeypatch):
+    def fails(problem, ms, before, soft):
+        raise RuntimeError(f"soft {soft}")
+
+    monkeypatch.setattr(start, "start_window", fails)
+    with pytest.raises(InitializationError, match=f"^cannot start: soft {start.SOFT[-1]}$"):
+        start.first_window(Problem(robot("go2"), config("go2"), False), standing("go2", 20), None, np.eye(1))
+
+
+@pytest.mark.parametrize("first", [56, 562, 980])  # where the first way ends on the wrong feet
+def test_starts_while_trotting(recorded_runs, first):
+    settings = Config.load("go2")
+    of = Robot(settings.robot)
+    bag, last = recorded_runs / "go2_trot2_nominal", first + settings.estimator.start_nodes
+    ms = measurements(bag, of, settings, (last + 5) * settings.estimator.step, mocap=False)[first:last]
+    estimator = Estimator(of, settings, False)
+    estimate = [estimator.update(m) for m in ms][-1]
+    assert estimator.last_restart[0] == 0
+    t, v = truth(bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"])
+    assert np.linalg.norm(estimate.linear_velocity_base - v[np.argmin(abs(t - estimate.stamp_ns))]) < 0.1
 
 
 def _continued(ms, n):
