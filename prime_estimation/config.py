@@ -52,7 +52,7 @@ class RobotConfig:
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
     estimated_links: list = param([], "moving links whose inertia is estimated (default: the base), or what locked joints fix to them")
     locked_joints: dict = param({}, "joints held at a fixed position, taken out of the model", "rad")
-    kappa: float = param(2000.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
+    kappa: float = param(1500.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
     compliance: float = param(0.01, "compliance of the contact law", "(m/s)/(N s)", 1e-6, 1.0)
 
 
@@ -83,7 +83,7 @@ class NoiseConfig:
     contact_normal: float = param(0.008, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
     contact_tangential: float = param(0.002, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
     contact_landing: float = param(10.0, "factor on these in the step in which a foot may be put down", "", 1.0, 100.0, tunable=True)
-    contact_dof: float = param(1.3, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
+    contact_dof: float = param(2.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
     force_dof: float = param(4.0, "the same of the unmodelled force, moment and joint torques", "", 1.0, 1e9, tunable=True)
     contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
     contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)

@@ -14,18 +14,21 @@ STEPS = 1e-4 * 0.25 ** np.arange(6)
 def directional(along: Callable[[float], np.ndarray]) -> np.ndarray:
     """Derivative at 0 of a smooth `along(h)`: central differences, extrapolated to step 0 by Ridders' table.
 
-    Contact laws change within 1e-5 m and joints within 1 rad; the table picks the step by itself, entry by entry.
+    Contact laws change within 1e-5 m and joints within 1 rad; the table picks the step by itself, entry by entry, and goes no further where
+    round-off has begun to grow (there values may agree by chance).
     """
     table = [[(along(h) - along(-h)) / (2.0 * h)] for h in STEPS[:1]]
     best, error = table[0][0], np.full(np.shape(table[0][0]), np.inf)
+    noisy = np.zeros(np.shape(best), bool)
     for h in STEPS[1:]:
         row = [(along(h) - along(-h)) / (2.0 * h)]
         for order, coarse in enumerate(table[-1]):
             factor = 16.0 ** (order + 1)
             row.append((factor * row[order] - coarse) / (factor - 1.0))
             change = np.maximum(abs(row[-1] - row[-2]), abs(row[-1] - coarse))
-            best = np.where(change < error, row[-1], best)
-            error = np.minimum(change, error)
+            better = (change < error) & ~noisy
+            best, error = np.where(better, row[-1], best), np.where(better, change, error)
+        noisy |= abs(row[-1] - table[-1][-1]) >= 2.0 * error
         table.append(row)
     return best
 

@@ -36,7 +36,7 @@ def _robot_config(name: str) -> RobotConfig:
             for i, (x, y) in enumerate(_CORNERS)
         ]
         links = ["pelvis", "torso_link"]
-        options = dict(urdf="example-robot-data:g1", imu_frame="imu_in_torso", kappa=2000.0, contacts=contacts, estimated_links=links)
+        options = dict(urdf="example-robot-data:g1", imu_frame="imu_in_torso", kappa=8000.0, contacts=contacts, estimated_links=links)
     else:
         contacts = [dict(name="tip", frame="j2s6s200_end_effector", radius=0.02)] if name == "kinova" else []
         options = dict(urdf="example-robot-data:kinova", floating_base=False, contacts=contacts, estimated_links=["j2s6s200_link_6"])

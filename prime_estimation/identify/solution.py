@@ -17,7 +17,7 @@ ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
 TOLERANCE = 0.1  # of a standard deviation: the change of the inertia in one iteration at which it has converged
 COST_TOLERANCE = 1e-3  # and the relative change of the cost
 PATIENCE = 2  # iterations in a row
-SHARPENING = 8.0  # the law's kappa in the end, relative to the online one: its creep falls, and friction comes out right
+SHARPENING = 10.0  # the law's kappa in the end, relative to the online one: its creep falls, and friction comes out right
 LARGEST_KAPPA = 1e5
 
 

@@ -30,10 +30,10 @@ def test_doctor_knows_what_does_not_suit_a_light_robot(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["robot"]["base"] == "base_link, floating" and found["robot"]["IMU"] == "none"
     hints = "\n".join(found["hints"])
-    for words in ("armature", "imu_frame", "base_force: 0.33", "kappa: 12000", "joint_torque", "mass_stddev: 0.46"):
+    for words in ("armature", "imu_frame", "base_force: 0.33", "kappa: 9000", "joint_torque", "mass_stddev: 0.46"):
         assert words in hints
     path.write_text(
-        SOLO.format(imu="imu_frame: base_link\n  armature: 4e-4\n  kappa: 12000")
+        SOLO.format(imu="imu_frame: base_link\n  armature: 4e-4\n  kappa: 9000")
         + "noise: {joint_torque: 0.03, base_force: 0.33, base_moment: 0.083, joint_model: 0.025}\nestimator: {mass_stddev: 0.46}"
     )
     assert cli.main(["doctor", "--robot", str(path)]) == 0
