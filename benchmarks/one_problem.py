@@ -21,7 +21,7 @@ from prime_estimation.window import Window
 
 FORMS = ("forward", "inverse")
 LIMIT, TOLERANCE = 150, 1e-13  # of the search for the optimum, and where to stop, relative to the cost
-SOFTER = (0.1, 0.3, 0.6)  # shares of kappa on the way to the initial trajectory; where a sharp law begins decides in which optimum it ends
+SOFTER = (0.1, 0.3, 0.6, 0.8)  # shares of kappa on the way to the initial trajectory: where a law begins decides in which optimum it ends
 SOFT_ITERATIONS = 30
 
 
