@@ -57,7 +57,7 @@ class Watch:
             else:
                 self.innovations.pop(name, None)
         self._learn_fit()
-        self._bad = self._bad + 1 if _explain_nothing(squares, counts) else 0
+        self._bad = self._bad + 1 if _mean_square(squares, counts) > LOST_RATIO else 0
         return self._bad >= LOST_NODES
 
     def _learn_fit(self) -> None:
@@ -87,12 +87,11 @@ class Watch:
 
 def misfit(window: Window) -> float:
     """Mean square of the whitened residuals: 1 is consistent, LOST_RATIO and more explains nothing."""
-    squares, counts = _squares(window)
+    return _mean_square(*_squares(window))
+
+
+def _mean_square(squares: np.ndarray, counts: np.ndarray) -> float:
     return float(squares.sum() / max(counts.sum(), 1))
-
-
-def _explain_nothing(squares: np.ndarray, counts: np.ndarray) -> bool:
-    return bool(squares.sum() > LOST_RATIO * counts.sum())
 
 
 def _squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
