@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 from scipy.signal import savgol_filter
 
+from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import sweep
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.robot import Robot
-from prime_estimation.sync import Synchronizer
 from prime_estimation.types import JointSample, Measurement
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "real" / "hopper_teststand_mim"

@@ -16,7 +16,7 @@ _ROOMS = {
     "PoseSample": "types",
     "PrimeError": "errors",
     "Robot": "robot",
-    "Synchronizer": "sync",
+    "Synchronizer": "alignment.synchronizer",
 }
 __all__ = list(_ROOMS)
 

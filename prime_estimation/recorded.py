@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from .alignment.synchronizer import Synchronizer
 from .errors import DataError
 from .io.bag import BagReader
 from .io.messages import LOCKED_MOVED, Inbound
@@ -14,7 +15,6 @@ from .io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
 from .io.typestore import typestore
 from .io.unitree import FAMILIES, LowStateReader
 from .robot import Robot
-from .sync import Synchronizer
 from .types import Measurement, Sample
 
 _IN_LOWSTATE = ("joint_states", "imu")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .alignment.synchronizer import Synchronizer
 from .config import Config
 from .errors import DataError
 from .estimator import Estimator
@@ -18,7 +19,6 @@ from .io.messages import Inbound
 from .outputs import Outputs
 from .recorded import choose_topics, sensor_samples
 from .robot import Robot
-from .sync import Synchronizer
 from .types import Estimate, ImuSample, Sample
 
 PREFIX = "/prime/"

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from prime_estimation import recorded
+from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.robot import Robot
-from prime_estimation.sync import Synchronizer
 from prime_estimation.types import Measurement
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from prime_estimation.sync import Synchronizer
+from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.types import ImuSample, JointSample, PoseSample
 
 MS = 1_000_000

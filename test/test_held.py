@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 
-from prime_estimation.held import early, early_weights, jumps
-from prime_estimation.stream import linear_weights
+from prime_estimation.alignment.averaging import early, early_weights, jumps
+from prime_estimation.alignment.stream import linear_weights
 
 MS = 1_000_000
 STEP = 8 * MS

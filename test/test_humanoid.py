@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from runs import measurements, truth
 
+from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
@@ -18,7 +19,6 @@ from prime_estimation.io.messages import Inbound
 from prime_estimation.recorded import choose_topics, sensor_samples
 from prime_estimation.replay import Pipeline
 from prime_estimation.robot import Robot
-from prime_estimation.sync import Synchronizer
 from prime_estimation.types import ImuSample
 
 FEET = ("left_ankle_roll_link", "right_ankle_roll_link")

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 # A room (a module, or a package with all its modules) imports only rooms that stand to the left of it or above it.
 ORDER = """
     types errors
-    stream held turns sync io
+    alignment io
     config_files config_values config robot losses inertia leg_odometry leg_forces contact stances mount
     problem window watch guess start terrain payload support weighing predict report estimator full_information
     metrics evaluate outputs recorded replay identify
@@ -22,10 +22,7 @@ ORDER = """
 
 # Rooms that may see less than their place allows.
 ONLY = {
-    "stream": {"types", "errors"},
-    "held": {"types"},
-    "turns": set(),
-    "sync": {"types", "errors", "stream", "held", "turns"},
+    "alignment": {"types", "errors"},
     "io": {"types", "errors"},
     "config_files": {"errors"},
     "config_values": {"errors"},
@@ -34,7 +31,7 @@ ONLY = {
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
 FORBIDDEN = {
-    **{room: {"io", "sync", "stream"} for room in ORDER[ORDER.index("config") : ORDER.index("full_information") + 1]},
+    **{room: {"io", "alignment"} for room in ORDER[ORDER.index("config") : ORDER.index("full_information") + 1]},
     **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "identify", "simulate", "viz")},
     "simulate": {"estimator", "window", "problem", "nodes", "transport"},
 }

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from streams import MS, NJ, START, STEP, assert_linear, both, feed, imu, joint, milliseconds, pose
 
+from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import DataError
-from prime_estimation.sync import Synchronizer
 from prime_estimation.types import ImuSample, JointSample, PoseSample
 
 # --- faults, each counted -------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ import time
 from collections import Counter
 from dataclasses import replace
 
+from ..alignment.synchronizer import Synchronizer
 from ..config import Config
 from ..estimator import Estimator
 from ..outputs import Outputs
 from ..robot import Robot
-from ..sync import Synchronizer
 from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample
 from .health import Health

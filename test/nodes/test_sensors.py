@@ -10,13 +10,13 @@ import pytest
 from messages import random_message
 from waiting import wait
 
+from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.io.unitree import FAMILIES
 from prime_estimation.nodes import health as health_module
 from prime_estimation.nodes.health import Health
 from prime_estimation.nodes.periodic import Periodic
 from prime_estimation.nodes.sensors import Sensors
 from prime_estimation.robot import Robot
-from prime_estimation.sync import Synchronizer
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 IMU, JOINTS = "sensor_msgs/msg/Imu", "sensor_msgs/msg/JointState"

@@ -10,11 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
-from .errors import DataError
-from .held import early
+from ..errors import DataError
+from ..types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
+from .averaging import early
 from .stream import PoseQueue, Stream, between_samples, hold_weights, linear_weights
-from .turns import Turns
-from .types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
+from .unwrapping import Turns
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .types import PoseSample
+from ..types import PoseSample
 
 CAPACITY = 8192  # rows kept of a stream that is pushed and never popped
 CONFIRMATIONS = 5  # consecutive older samples after which a clock is believed to have gone back for good
