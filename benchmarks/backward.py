@@ -24,7 +24,7 @@ import pinocchio as pin
 from recordings import table
 
 from prime_estimation import _core
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot
 from prime_estimation.start import prior_root

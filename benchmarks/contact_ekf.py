@@ -19,7 +19,7 @@ import numpy as np
 from invariant_ekf import PUBLISHED, ContactEkf, Odometry, Tuning
 from legs import Legs
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError, PrimeError
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import Inbound

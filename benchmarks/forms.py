@@ -24,7 +24,7 @@ from one_problem import FORMS, form_config, optima, speed
 from recordings import RUNS, excerpt, table, true_motion
 from scores import online_figures
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.problem import Problem
 from prime_estimation.recorded import measurements

@@ -17,7 +17,7 @@ import numpy as np
 import pinocchio as pin
 from legs import ContactDetector, Feet, Legs
 
-from prime_estimation.config import NoiseConfig
+from prime_estimation.config.parameters import NoiseConfig
 from prime_estimation.robot import GRAVITY
 from prime_estimation.types import ImuSample, JointSample, PoseSample
 

@@ -11,7 +11,7 @@ import crocoddyl
 import numpy as np
 
 from prime_estimation import _core
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import ITERATIONS, ROUNDS, sweep
 from prime_estimation.problem import Problem

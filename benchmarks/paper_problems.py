@@ -22,7 +22,7 @@ import pinocchio as pin
 from paper_motion import MACHINES, Drive
 
 from prime_estimation import _core
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.inertia import from_theta, to_theta
 from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot

@@ -33,7 +33,7 @@ from scores import batch_figures
 from yardstick import find_runs
 
 from prime_estimation import simulate
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.evaluate import load_truth, true_parameters

@@ -22,7 +22,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.signal import butter, filtfilt
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.identify.least_squares import Regression, consistent
 from prime_estimation.identify.posterior import Posterior
 from prime_estimation.problem import Problem

@@ -11,7 +11,7 @@ import numpy as np
 from recordings import ground_truth
 
 from prime_estimation import replay as replay_module
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.evaluate import evaluate, load_truth, true_parameters
 from prime_estimation.metrics import Motion, contact_figures, odometry_figures
 from prime_estimation.robot import GRAVITY, Robot

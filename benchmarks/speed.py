@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from recordings import RUNS, table
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import sweep
 from prime_estimation.identify.solution import Solution, converge

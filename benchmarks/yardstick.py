@@ -22,7 +22,7 @@ from pathlib import Path
 from contact_ekf import run_bag
 from invariant_ekf import PUBLISHED, Tuning
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.evaluate import evaluate
 

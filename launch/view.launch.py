@@ -91,7 +91,7 @@ def rviz(context) -> list:
 
 def configuration(context):
     """That of the estimator."""
-    from prime_estimation.config import Config
+    from prime_estimation.config.parameters import Config
 
     robot, config = (LaunchConfiguration(name).perform(context) for name in ("robot", "config"))
     return Config.load(robot, config or None)

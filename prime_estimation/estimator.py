@@ -9,7 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from .config import Config
+from .config.parameters import Config
 from .errors import InitializationError, RobotError
 from .payload import PayloadDetector
 from .predict import Predictor

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from . import _core
-from .losses import joint_losses
+from .joint_friction import joint_losses
 from .robot import GRAVITY, Robot
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]

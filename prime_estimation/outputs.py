@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .config import EstimatorConfig
+from .config.parameters import EstimatorConfig
 from .io import outbound
 from .io.outbound import Make
 from .robot import Robot

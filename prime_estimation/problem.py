@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from . import _core
-from .config import Config
+from .config.parameters import Config
 from .errors import RobotError
 from .inertia import from_theta, theta_root, to_theta
 from .leg_forces import contact_points

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .alignment.synchronizer import Synchronizer
-from .config import Config
+from .config.parameters import Config
 from .errors import DataError
 from .estimator import Estimator
 from .io.bag import BagReader, BagWriter

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from .config import Config, RobotConfig
+from .config.parameters import Config, RobotConfig
 from .errors import DataError, RobotError
 from .types import Measurement
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .config import Config
+from .config.parameters import Config
 from .window import Window
 
 LOST_RATIO = 25.0  # mean square of the whitened residuals of a window that explains nothing

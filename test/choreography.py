@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import pinocchio as pin
 
-from prime_estimation.config import Config, RobotConfig
+from prime_estimation.config.parameters import Config, RobotConfig
 from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot
 

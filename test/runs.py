@@ -11,7 +11,7 @@ import numpy as np
 
 from prime_estimation import recorded
 from prime_estimation.alignment.synchronizer import Synchronizer
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.robot import Robot

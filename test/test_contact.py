@@ -14,7 +14,7 @@ import pytest
 from choreography import perform, standing_pose
 from runs import measurements
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.contact import ContactFlags, Stance
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.io.bag import BagReader

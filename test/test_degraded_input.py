@@ -12,7 +12,7 @@ import pytest
 from spoiling import SECONDS, SENSORS, shifted, trot, write
 
 from prime_estimation import cli
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.replay import ReplaySummary, replay
 from prime_estimation.robot import Robot

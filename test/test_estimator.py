@@ -14,7 +14,7 @@ from runs import measurements
 pytest.importorskip("mujoco")
 
 from prime_estimation import simulate
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.inertia import from_theta
 from prime_estimation.robot import Robot

@@ -12,7 +12,7 @@ import pytest
 from estimates import make_estimate
 from scipy.spatial.transform import Rotation
 
-from prime_estimation.config import EstimatorConfig
+from prime_estimation.config.parameters import EstimatorConfig
 from prime_estimation.errors import DataError
 from prime_estimation.evaluate import evaluate, load_truth, true_parameters
 from prime_estimation.io import outbound

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from runs import measurements
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import full_information
 from prime_estimation.inertia import from_theta

@@ -12,7 +12,7 @@ import pytest
 from runs import measurements, truth
 
 from prime_estimation.alignment.synchronizer import Synchronizer
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import Inbound

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.nodes.launching import RobotChoices
 from prime_estimation.robot import urdf_text
 

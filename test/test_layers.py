@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 ORDER = """
     types errors
     alignment io
-    config_files config_values config robot losses inertia leg_odometry leg_forces contact stances mount
+    config robot joint_friction inertia leg_odometry leg_forces contact stances mount
     problem window watch guess start terrain payload support weighing predict report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz
@@ -24,9 +24,7 @@ ORDER = """
 ONLY = {
     "alignment": {"types", "errors"},
     "io": {"types", "errors"},
-    "config_files": {"errors"},
-    "config_values": {"errors"},
-    "config": {"errors", "config_files", "config_values"},
+    "config": {"errors"},
     "transport": {"errors", "io"},
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from estimates import make_estimate
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.mount import Mount
 from prime_estimation.predict import Predictor
 from prime_estimation.robot import Robot

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.typestore import typestore

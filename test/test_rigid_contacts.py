@@ -10,7 +10,7 @@ from choreography import perform, standing_pose
 from test_support import AWAY, BACK, POSTURES, carried, estimates_of, lifted, tilt_error
 
 from prime_estimation import _core
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.recorded import measurements

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from estimates import make_estimate
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.typestore import typestore

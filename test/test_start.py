@@ -13,7 +13,7 @@ from models import config, robot
 from runs import measurements, truth
 
 from prime_estimation import start
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
 from prime_estimation.problem import Problem

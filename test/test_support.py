@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 from choreography import perform, smooth, standing_pose
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate

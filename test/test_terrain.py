@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from choreography import POSTURE, perform, standing_pose
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 from prime_estimation.terrain import FRICTION, Terrain

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from rosbags.interfaces import Nodetype
 
-from prime_estimation.config import Config
-from prime_estimation.config_files import config_dir
+from prime_estimation.config.files import config_dir
+from prime_estimation.config.parameters import Config
 from prime_estimation.io.typestore import typestore
 from prime_estimation.nodes.markers import TOPIC, MarkersNode, ellipsoid
 from prime_estimation.outputs import Outputs

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.watch import DOUBT_NODES, Watch, rows_by_sensor
 
 NU, NJ = 20, 12

@@ -10,7 +10,7 @@ from dataclasses import fields
 
 import yaml
 
-from ..config import Config, ContactConfig, RobotConfig
+from ..config.parameters import Config, ContactConfig, RobotConfig
 
 DESCRIPTION = "Print all parameters of a robot with unit, range and meaning. What is printed can be edited and given to --config."
 EXAMPLES = [

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.live import Live
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import ConfigError
 from ..evaluate import evaluate
 from ..io.trajectory import RunFolder

@@ -10,8 +10,8 @@ import json
 import os
 from importlib.metadata import PackageNotFoundError, version
 
-from ..config import Config
-from ..config_files import built_in_robots
+from ..config.files import built_in_robots
+from ..config.parameters import Config
 from ..errors import PrimeError
 from ..io.trajectory import versions
 from ..robot import Robot

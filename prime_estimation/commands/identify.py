@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import ConfigError
 from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out

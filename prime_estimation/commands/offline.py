@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import ConfigError
 from ..identify.single import STEP, Run, identify_run
 from ..robot import Robot

@@ -9,7 +9,7 @@ import importlib.util
 import shlex
 from pathlib import Path
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import ConfigError, DataError
 from ..evaluate import evaluate
 from ..io.bag import BagReader

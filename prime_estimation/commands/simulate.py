@@ -9,7 +9,7 @@ import importlib.util
 import json
 from pathlib import Path
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import PrimeError
 from .console import add_progress_argument, progress_bar, say, table
 

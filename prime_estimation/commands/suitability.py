@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..config import Config, NoiseConfig, RobotConfig
+from ..config.parameters import Config, NoiseConfig, RobotConfig
 from ..estimator import Estimator
 from ..robot import GRAVITY, Robot
 

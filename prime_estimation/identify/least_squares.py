@@ -17,7 +17,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import PrimeError
-from ..losses import joint_losses
+from ..joint_friction import joint_losses
 from ..window import Window
 from .posterior import Posterior
 

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from ..config import Config
+from ..config.parameters import Config
 from ..inertia import inertia_about_com
 from ..io.trajectory import versions
 from ..robot import Robot

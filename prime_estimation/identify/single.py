@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import DataError
 from ..estimator import Estimator
 from ..full_information import never, sweep

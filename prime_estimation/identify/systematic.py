@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..losses import dry_friction
+from ..joint_friction import dry_friction
 from ..problem import block_diagonal
 from ..robot import Robot
 from ..watch import rows_by_sensor

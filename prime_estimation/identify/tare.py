@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..config import Config
-from ..config_files import is_yaml, read_yaml
-from ..config_values import beside
+from ..config.files import is_yaml, read_yaml
+from ..config.parameters import Config
+from ..config.values import beside
 from ..errors import DataError
 from ..robot import Robot
 from .single import Run

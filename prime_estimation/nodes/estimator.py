@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from ..alignment.synchronizer import Synchronizer
-from ..config import Config
+from ..config.parameters import Config
 from ..estimator import Estimator
 from ..outputs import Outputs
 from ..robot import Robot

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..config_files import built_in_robots, is_yaml
+from ..config.files import built_in_robots, is_yaml
 
 
 class RobotChoices(list):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import PrimeError
 from ..robot import Robot
 from ..transport.ros import RosTransport

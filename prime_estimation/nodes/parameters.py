@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import ConfigError
 
 SECTIONS = ("noise", "estimator", "node")

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from ..config import Config
+from ..config.parameters import Config
 from ..robot import Robot
 from ..transport.base import Transport
 

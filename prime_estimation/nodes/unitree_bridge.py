@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 
-from ..config import Config
+from ..config.parameters import Config
 from ..errors import ConfigError
 from ..io.outbound import header
 from ..io.unitree import LowStateReader, family_of

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Callable
 
-from ..config import Config, NoiseConfig
+from ..config.parameters import Config, NoiseConfig
 from ..errors import DataError
 from ..robot import Robot
 from . import bag

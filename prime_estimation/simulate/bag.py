@@ -11,7 +11,7 @@ import numpy as np
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from ..config import NoiseConfig
+from ..config.parameters import NoiseConfig
 from .recording import Recording
 from .sensors import Readings
 

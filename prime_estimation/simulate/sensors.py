@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation, Slerp
 
-from ..config import NoiseConfig
+from ..config.parameters import NoiseConfig
 from ..errors import ConfigError
 from ..robot import GRAVITY
 from .recording import Recording

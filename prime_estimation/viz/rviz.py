@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..config import Config
+from ..config.parameters import Config
 
 _FORCES = "/prime/wrench/"
 

@@ -17,7 +17,7 @@ from invariant_ekf import ContactEkf, Tuning  # noqa: E402
 from legs import ContactDetector, Legs  # noqa: E402
 from yardstick import COLUMNS, find_runs, markdown  # noqa: E402
 
-from prime_estimation.config import Config  # noqa: E402
+from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 from prime_estimation.types import ImuSample, JointSample, PoseSample  # noqa: E402
 

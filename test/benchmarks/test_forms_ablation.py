@@ -18,7 +18,7 @@ from scores import batch_figures  # noqa: E402
 
 from prime_estimation import replay as replay_module  # noqa: E402
 from prime_estimation.alignment.synchronizer import Synchronizer  # noqa: E402
-from prime_estimation.config import Config  # noqa: E402
+from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.errors import DataError  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
 from prime_estimation.problem import Problem  # noqa: E402

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.robot import Robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

@@ -7,7 +7,7 @@ import yaml
 
 from prime_estimation import cli
 from prime_estimation.commands.config import SECTIONS, parameter_table
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])

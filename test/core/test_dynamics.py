@@ -13,7 +13,7 @@ from models import ROBOTS, SITUATIONS, problem, random_point
 from reference.dynamics import ReferenceDynamics
 
 from prime_estimation import _core
-from prime_estimation.losses import joint_losses
+from prime_estimation.joint_friction import joint_losses
 
 
 def step(dynamics, p, guess):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.identify import identify_run
 from prime_estimation.identify.single import STEP
 from prime_estimation.robot import Robot

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from prime_estimation import cli
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError
 from prime_estimation.identify.reconstruct import motion
 from prime_estimation.identify.tare import Tare, tare, write_tare

@@ -12,7 +12,7 @@ import pytest
 from estimates import make_estimate
 from scipy.spatial.transform import Rotation
 
-from prime_estimation.config import EstimatorConfig
+from prime_estimation.config.parameters import EstimatorConfig
 from prime_estimation.io import outbound
 from prime_estimation.io.typestore import typestore
 from prime_estimation.outputs import Outputs

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from estimates import make_estimate
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError
 from prime_estimation.io.trajectory import RunFolder
 from prime_estimation.robot import Robot

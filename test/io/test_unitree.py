@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from messages import random_message
 
-from prime_estimation.config_files import config_dir
+from prime_estimation.config.files import config_dir
 from prime_estimation.errors import ConfigError
 from prime_estimation.io.messages import Inbound, stamp_ns
 from prime_estimation.io.typestore import typestore

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.nodes.estimator import EstimatorNode
 from prime_estimation.nodes.replay import TOPICS

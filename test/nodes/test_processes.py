@@ -12,7 +12,7 @@ pytest.importorskip("cyclonedds")
 from processes import Observer, node, overloaded, sent  # noqa: E402
 from waiting import wait  # noqa: E402
 
-from prime_estimation.config import Config  # noqa: E402
+from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
 from prime_estimation.io.messages import Inbound, stamp_ns  # noqa: E402
 from prime_estimation.replay import Pipeline  # noqa: E402

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from runs import measurements
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot

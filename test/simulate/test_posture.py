@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from prime_estimation.config import Config
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import RobotError
 from prime_estimation.robot import Robot, urdf_path
 from prime_estimation.simulate import simulate

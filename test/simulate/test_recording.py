@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from prime_estimation.config import ContactConfig, RobotConfig
+from prime_estimation.config.parameters import ContactConfig, RobotConfig
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from prime_estimation.config import Config, NoiseConfig
+from prime_estimation.config.parameters import Config, NoiseConfig
 from prime_estimation.errors import ConfigError
 from prime_estimation.robot import GRAVITY
 from prime_estimation.simulate.sensors import FAULTS, SensorFaults, faults_named, read_sensors, true_imu

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import yaml
 
-from .errors import ConfigError
+from ..errors import ConfigError
 
 
 def config_dir() -> Path:
     """Where robots/*.yaml and noise/*.yaml lie: in the source tree, else in the installation's share folder."""
-    candidates = [Path(__file__).resolve().parents[1] / "config"]
+    candidates = [Path(__file__).resolve().parents[2] / "config"]
     candidates += [Path(prefix) / "share" / "prime_estimation" / "config" for prefix in _prefixes()]
     for candidate in candidates:
         if (candidate / "robots").is_dir():
@@ -24,8 +24,8 @@ def config_dir() -> Path:
 
 def _prefixes() -> list[Path]:
     package = Path(__file__).resolve()
-    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation/config_files.py, for colcon workspaces and user installations
-    return [Path(sys.prefix), *package.parents[3:6]]
+    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation/config/files.py, for colcon workspaces and user installations
+    return [Path(sys.prefix), *package.parents[4:7]]
 
 
 def built_in_robots() -> list[str]:

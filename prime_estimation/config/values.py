@@ -8,7 +8,7 @@ import math
 import re
 from pathlib import Path
 
-from .errors import ConfigError
+from ..errors import ConfigError
 
 _CONTACT = re.compile(r"[A-Za-z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?")
 

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 
-from .config_files import built_in_robots, config_dir, is_yaml, read_yaml
-from .config_values import beside, check_names, is_file_name, laid_over, three_numbers
-from .errors import ConfigError
+from ..errors import ConfigError
+from .files import built_in_robots, config_dir, is_yaml, read_yaml
+from .values import beside, check_names, is_file_name, laid_over, three_numbers
 
 
 def param(default, doc: str, unit: str = "", low: float | None = None, high: float | None = None, choices=(), tunable: bool = False):
