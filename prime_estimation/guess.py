@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from .contact.leg_forces import CLEARANCE, LegForces
 from .errors import InitializationError
-from .leg_forces import CLEARANCE, LegForces
 from .problem import Problem
 from .types import Measurement
 

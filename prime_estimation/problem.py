@@ -9,12 +9,12 @@ import pinocchio as pin
 
 from . import _core
 from .config.parameters import Config
+from .contact.leg_forces import contact_points
+from .contact.schedule import Stances, unsupported
 from .errors import RobotError
 from .inertia import from_theta, theta_root, to_theta
-from .leg_forces import contact_points
 from .mount import Mount
 from .robot import GRAVITY, Robot
-from .stances import Stances, unsupported
 from .types import Measurement, PoseSample
 
 CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]

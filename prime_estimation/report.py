@@ -8,10 +8,10 @@ import numpy as np
 import pinocchio as pin
 from scipy.special import ndtr
 
+from .contact.schedule import CONTRADICTED, contradicted
 from .inertia import com_covariance
 from .problem import INSTANT, Problem
 from .robot import GRAVITY
-from .stances import CONTRADICTED, contradicted
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
 from .watch import Watch
 from .window import Window

@@ -8,9 +8,9 @@ from collections import deque
 
 import numpy as np
 
-from .leg_forces import LegForces
+from .contact.leg_forces import LegForces
+from .contact.schedule import unsupported
 from .problem import Problem
-from .stances import unsupported
 from .types import Measurement
 from .window import Window
 

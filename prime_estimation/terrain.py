@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .contact import Stance
-from .leg_forces import CLEARANCE, LegForces
+from .contact.detection import Stance
+from .contact.leg_forces import CLEARANCE, LegForces
 from .problem import Problem
 from .robot import GRAVITY
 from .window import Window

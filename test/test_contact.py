@@ -15,7 +15,7 @@ from choreography import perform, standing_pose
 from runs import measurements
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.contact import ContactFlags, Stance
+from prime_estimation.contact.detection import ContactFlags, Stance
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.io.bag import BagReader
 from prime_estimation.robot import Robot

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 ORDER = """
     types errors
     alignment io
-    config robot joint_friction inertia leg_odometry leg_forces contact stances mount
+    config robot joint_friction inertia contact mount
     problem window watch guess start terrain payload support weighing predict report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz

@@ -11,11 +11,11 @@ from test_support import AWAY, BACK, POSTURES, carried, estimates_of, lifted, ti
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
+from prime_estimation.contact.schedule import CONTRADICTED
 from prime_estimation.errors import RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
-from prime_estimation.stances import CONTRADICTED
 from prime_estimation.types import Estimate
 
 WRONG = (1.0, 1.3)  # when the flags lie [s]

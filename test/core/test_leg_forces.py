@@ -9,7 +9,7 @@ import pytest
 from reference import leg_forces
 
 from prime_estimation import _core
-from prime_estimation.leg_forces import LegForces, contact_points
+from prime_estimation.contact.leg_forces import LegForces, contact_points
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_warm_start_takes_few_iterations():
 def test_error_says_what_was_infeasible():
     """One iteration is not enough: the message names residual, speed, force and gap."""
     from prime_estimation import _core
-    from prime_estimation.leg_forces import contact_points
+    from prime_estimation.contact.leg_forces import contact_points
     from prime_estimation.problem import _dynamics_options
 
     of = problem("go2")

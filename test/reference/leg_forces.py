@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from prime_estimation.contact.leg_forces import STRETCHED
 from prime_estimation.joint_friction import joint_losses
-from prime_estimation.leg_forces import STRETCHED
 
 
 def evaluate(robot, q, v, a, torque):

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from . import _core
-from .joint_friction import joint_losses
-from .robot import GRAVITY, Robot
+from .. import _core
+from ..joint_friction import joint_losses
+from ..robot import GRAVITY, Robot
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
 FREE_FALL = 0.3  # share of gravity that a falling robot feels at most

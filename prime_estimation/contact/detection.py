@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .errors import ConfigError, RobotError
+from ..errors import ConfigError, RobotError
+from ..robot import GRAVITY, Robot
+from ..types import Measurement
 from .leg_forces import FREE_FALL, LegForces
 from .leg_odometry import LegOdometry
-from .robot import GRAVITY, Robot
-from .types import Measurement
 
 
 class Stance:

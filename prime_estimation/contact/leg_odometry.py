@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .robot import GRAVITY
+from ..robot import GRAVITY
 
 BANDWIDTH = 4.0  # rad/s: faster motion is the IMU's, slower that of the feet
 SLIP = 0.3  # difference of speed that is believed [m/s]: a foot that has just landed still moves

@@ -8,11 +8,11 @@ from collections import OrderedDict
 
 import numpy as np
 
-from . import _core
-from .contact import ContactFlags
+from .. import _core
+from ..robot import GRAVITY, Robot
+from ..types import Measurement
+from .detection import ContactFlags
 from .leg_forces import FREE_FALL
-from .robot import GRAVITY, Robot
-from .types import Measurement
 
 CONTRADICTED = "contacts: the flags contradict the forces, or the motion of the feet"
 FORCE, MOTION = 3.0, 2.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
