@@ -25,10 +25,10 @@ from recordings import table
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.initialization import prior_root
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
-from prime_estimation.start import prior_root
-from prime_estimation.window import Window
 
 COLUMNS = {
     "robot": "", "links": "d", "parameters": "d", "state": "d", "backward": ".1f", "backward (Crocoddyl)": ".1f", "ratio": ".3f",

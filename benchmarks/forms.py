@@ -26,12 +26,12 @@ from scores import online_figures
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.initialization import HELD_ITERATIONS, start_window
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
-from prime_estimation.start import HELD_ITERATIONS, start_window
 from prime_estimation.types import Measurement
-from prime_estimation.window import Window
 
 START_SPEED_ERROR = 0.05  # m/s rms over a batch: above it, the start is not one
 START_LIMIT = 60  # iterations, to see how many are needed

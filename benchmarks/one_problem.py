@@ -14,10 +14,10 @@ from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import ITERATIONS, ROUNDS, sweep
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
-from prime_estimation.window import Window
 
 FORMS = ("forward", "inverse")
 LIMIT, TOLERANCE = 150, 1e-13  # of the search for the optimum, and where to stop, relative to the cost

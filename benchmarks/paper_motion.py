@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from backward import soles
 
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.problem import Problem
 
 FLIGHT = 10.0  # bandwidth of the controller of a flying base [rad/s]
 SLOW, FAST = 5.0, 12.0  # range of the frequencies of the reference motion [rad/s]

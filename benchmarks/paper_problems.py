@@ -24,9 +24,9 @@ from paper_motion import MACHINES, Drive
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.inertia import from_theta, to_theta
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import HELD_STDDEV, Window
 from prime_estimation.robot import Robot
-from prime_estimation.window import HELD_STDDEV, Window
 
 HERE = Path(__file__).resolve().parent
 EXPONENTIAL = "exponential_eigenvalue"

@@ -41,11 +41,11 @@ from prime_estimation.full_information import sweep
 from prime_estimation.identify.single import STEP, identify_run
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.identify.urdf import patch_urdf
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.initialization import HELD_ITERATIONS, start_window
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
-from prime_estimation.start import HELD_ITERATIONS, start_window
-from prime_estimation.window import Window
 
 # --- contact models -----------------------------------------------------------------------------------------------
 

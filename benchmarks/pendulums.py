@@ -25,7 +25,7 @@ from scipy.signal import butter, filtfilt
 from prime_estimation.config.parameters import Config
 from prime_estimation.identify.least_squares import Regression, consistent
 from prime_estimation.identify.posterior import Posterior
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "real"

@@ -29,10 +29,10 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.full_information import sweep
 from prime_estimation.identify.solution import Solution, converge
+from prime_estimation.mhe.window import Window
 from prime_estimation.recorded import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
-from prime_estimation.window import Window
 
 WALKS = {"go2": "go2_payload3", "g1": "g1_walk_payload29"}
 VARIANTS = ((None, 1), (None, 2), (30, 1), (30, 2))  # (nodes of the window, None: default; threads)

@@ -11,18 +11,18 @@ import numpy as np
 
 from .config.parameters import Config
 from .errors import InitializationError, RobotError
+from .mhe.ground import Terrain
+from .mhe.initialization import first_window, give_poses
+from .mhe.prediction import Predictor
+from .mhe.problem import Problem
+from .mhe.window import Window
 from .payload import PayloadDetector
-from .predict import Predictor
-from .problem import Problem
 from .report import Reporter
 from .robot import Robot
-from .start import first_window, give_poses
 from .support import Support
-from .terrain import Terrain
 from .types import Estimate, ImuSample, Measurement
 from .watch import Watch
 from .weighing import Weighing
-from .window import Window
 
 RECOVERY = 5  # iterations of the first nodes that see the legs again: they are far from where they were thought to be
 FAILURES = (RuntimeError, InitializationError, np.linalg.LinAlgError)  # of a solve, whatever the data

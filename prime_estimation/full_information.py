@@ -12,10 +12,10 @@ import numpy as np
 from . import _core
 from .errors import InitializationError
 from .estimator import Estimator
-from .problem import Problem
-from .start import give_poses, prior_root, state_inputs
+from .mhe.initialization import give_poses, prior_root, state_inputs
+from .mhe.problem import Problem
+from .mhe.window import Window
 from .types import Measurement
-from .window import Window
 
 ROUNDS, ITERATIONS = 20, 5  # the weights of slipping feet are renewed after every round
 TOLERANCE = 1e-7  # relative change of the cost

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from .config.parameters import Config
-from .window import Window
+from .mhe.residual_rows import LOST_RATIO, mean_square, rows_by_sensor, squares
+from .mhe.window import Window
 
-LOST_RATIO = 25.0  # mean square of the whitened residuals of a window that explains nothing
 LOST_NODES = 20  # in a row, before the estimate is given up
 SMOOTHING = 0.05  # share of the newest window in the published mean squares
 DOUBT_RATIO = 2.0  # the same mean squares over DOUBT_NODES nodes, above which the model is doubted
@@ -48,16 +48,16 @@ class Watch:
         head = window.xs[-1]
         if not np.all(np.isfinite(head)) or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0:
             return True
-        squares, counts = _squares(window)
+        square, counts = squares(window)
         for name, rows in rows_by_sensor(window).items():
             count = counts[rows].sum()
             if count:
-                value = float(squares[rows].sum() / count)
+                value = float(square[rows].sum() / count)
                 self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(name, value) + SMOOTHING * value
             else:
                 self.innovations.pop(name, None)
         self._learn_fit()
-        self._bad = self._bad + 1 if _mean_square(squares, counts) > LOST_RATIO else 0
+        self._bad = self._bad + 1 if mean_square(square, counts) > LOST_RATIO else 0
         return self._bad >= LOST_NODES
 
     def _learn_fit(self) -> None:
@@ -83,27 +83,3 @@ class Watch:
         if ratio > DOUBT_RATIO:
             return f"fits its model badly (residuals of {ratio:.1f} times their variance): is it this robot, are motors and noise right?"
         return ""
-
-
-def misfit(window: Window) -> float:
-    """Mean square of the whitened residuals: 1 is consistent, LOST_RATIO and more explains nothing."""
-    return _mean_square(*_squares(window))
-
-
-def _mean_square(squares: np.ndarray, counts: np.ndarray) -> float:
-    return float(squares.sum() / max(counts.sum(), 1))
-
-
-def _squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero)."""
-    residuals = np.array([data.r for data in window.data])
-    return (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)
-
-
-def rows_by_sensor(window: Window) -> dict[str, slice]:
-    """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
-    problem = window.problem
-    sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12}
-    sizes |= {"wrench cone": problem.dynamics.ncone, "accelerometer": 3}
-    ends = np.cumsum(list(sizes.values()))
-    return {name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)}

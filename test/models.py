@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from prime_estimation.config.parameters import Config, RobotConfig
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 
 ROBOTS = ("go1", "go2", "kinova", "kinova_free", "g1")  # kinova_free: without contact

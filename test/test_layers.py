@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 ORDER = """
     types errors
     alignment io
-    config robot joint_friction inertia contact mount
-    problem window watch guess start terrain payload support weighing predict report estimator full_information
+    config robot joint_friction inertia contact
+    mhe watch payload support weighing report estimator full_information
     metrics evaluate outputs recorded replay identify
     transport simulate viz
     nodes commands cli
@@ -31,7 +31,7 @@ ONLY = {
 FORBIDDEN = {
     **{room: {"io", "alignment"} for room in ORDER[ORDER.index("config") : ORDER.index("full_information") + 1]},
     **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "identify", "simulate", "viz")},
-    "simulate": {"estimator", "window", "problem", "nodes", "transport"},
+    "simulate": {"estimator", "mhe", "nodes", "transport"},
 }
 # Packages that not every installation has, and the only places that may name them.
 OUTSIDERS = {

@@ -7,8 +7,8 @@ import pytest
 from estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.mount import Mount
-from prime_estimation.predict import Predictor
+from prime_estimation.mhe.imu_mount import Mount
+from prime_estimation.mhe.prediction import Predictor
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 

@@ -10,9 +10,9 @@ import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.ground import Terrain
+from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
-from prime_estimation.terrain import Terrain
 from prime_estimation.types import Measurement
 
 START = Config.load("g1")  # it has flat feet

@@ -11,11 +11,11 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.typestore import typestore
-from prime_estimation.mount import Mount
+from prime_estimation.mhe.ground import Terrain
+from prime_estimation.mhe.imu_mount import Mount
+from prime_estimation.mhe.problem import Problem
 from prime_estimation.outputs import Outputs
-from prime_estimation.problem import Problem
 from prime_estimation.robot import Robot, urdf_path
-from prime_estimation.terrain import Terrain
 from prime_estimation.types import Measurement
 
 

@@ -12,13 +12,13 @@ import pytest
 from models import config, robot
 from runs import measurements, truth
 
-from prime_estimation import start
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
-from prime_estimation.problem import Problem
+from prime_estimation.mhe import initialization as start
+from prime_estimation.mhe.initialization import start_window
+from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
-from prime_estimation.start import start_window
 from prime_estimation.types import Measurement
 
 STEP = 10_000_000

@@ -10,8 +10,8 @@ from choreography import POSTURE, perform, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.ground import FRICTION, Terrain
 from prime_estimation.robot import Robot
-from prime_estimation.terrain import FRICTION, Terrain
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from runs import measurements
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.problem import Problem
+from prime_estimation.mhe.initialization import start_window
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
-from prime_estimation.start import start_window
-from prime_estimation.window import Window
 
 SECONDS = 0.45
 # a contact disturbance that is Gaussian: its weights stay, the problem is one; touch-downs then need room

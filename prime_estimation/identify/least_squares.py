@@ -18,7 +18,7 @@ import pinocchio as pin
 
 from ..errors import PrimeError
 from ..joint_friction import joint_losses
-from ..window import Window
+from ..mhe.window import Window
 from .posterior import Posterior
 
 LOADED = 5.0  # N, normal force of a foot whose force is unknown; the others have none

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inertia import from_theta, inertia_about_com, pi_by_psi
-from ..problem import Problem
+from ..mhe.problem import Problem
 
 BAND = 1.96  # standard deviations of a 95 % interval
 SHRUNK = 0.5  # of the prior's standard deviation: above, a quantity has not been observed

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from ..io.bag import BagWriter
+from ..mhe.window import Window
 from ..outputs import Outputs
 from ..report import CONTACT_SHARE, SLIP_SPEED
 from ..robot import GRAVITY, Robot
 from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
-from ..window import Window
 from .posterior import SHRUNK, Posterior
 from .solution import Solution
 

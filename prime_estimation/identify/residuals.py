@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..watch import rows_by_sensor
-from ..window import Window
+from ..mhe.residual_rows import rows_by_sensor
+from ..mhe.window import Window
 from .solution import Trial
 
 ITERATIONS = 5  # from a converged window; the states follow the other inertia quickly

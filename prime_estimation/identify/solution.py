@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..full_information import never
-from ..window import Window
+from ..mhe.window import Window
 
 FIRST_ITERATIONS = 2  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all

@@ -14,10 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..joint_friction import dry_friction
-from ..problem import block_diagonal
+from ..mhe.problem import block_diagonal
+from ..mhe.residual_rows import rows_by_sensor
+from ..mhe.window import Window
 from ..robot import Robot
-from ..watch import rows_by_sensor
-from ..window import Window
 
 TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
 ZERO = "zero of "  # cause: a joint's

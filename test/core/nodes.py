@@ -12,7 +12,7 @@ from models import problem, random_point
 from reference.node import Pose
 
 from prime_estimation import _core
-from prime_estimation.problem import Problem, contact_dynamics
+from prime_estimation.mhe.problem import Problem, contact_dynamics
 
 
 def exact_dynamics(problem: Problem, tolerance: float = 1e-12) -> "_core.ContactDynamics":

@@ -57,7 +57,7 @@ def test_error_says_what_was_infeasible():
     """One iteration is not enough: the message names residual, speed, force and gap."""
     from prime_estimation import _core
     from prime_estimation.contact.leg_forces import contact_points
-    from prime_estimation.problem import _dynamics_options
+    from prime_estimation.mhe.problem import _dynamics_options
 
     of = problem("go2")
     robot, options = of.robot, _dynamics_options(of.config)

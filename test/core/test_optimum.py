@@ -14,9 +14,9 @@ from models import config, robot, sphere_bottoms
 
 from prime_estimation import _core
 from prime_estimation.inertia import from_theta, to_theta
-from prime_estimation.problem import Problem
-from prime_estimation.start import prior_root
-from prime_estimation.window import Window
+from prime_estimation.mhe.initialization import prior_root
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 
 NODES = 6
 

@@ -17,7 +17,7 @@ from models import problem, random_point
 
 from prime_estimation import _core
 from prime_estimation.contact.leg_forces import contact_points
-from prime_estimation.problem import _dynamics_options
+from prime_estimation.mhe.problem import _dynamics_options
 
 OPEN, CLOSED, LANDING = _core.Stance.open, _core.Stance.closed, _core.Stance.landing
 

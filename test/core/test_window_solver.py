@@ -15,8 +15,8 @@ from models import problem, random_point
 from reference.gaussian import dense_window, marginalize
 
 from prime_estimation import _core
-from prime_estimation.start import prior_root
-from prime_estimation.window import Window
+from prime_estimation.mhe.initialization import prior_root
+from prime_estimation.mhe.window import Window
 
 NODES = 4
 

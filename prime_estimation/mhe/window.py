@@ -7,7 +7,7 @@ from __future__ import annotations
 import crocoddyl
 import numpy as np
 
-from . import _core
+from .. import _core
 from .problem import Problem
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held

@@ -7,15 +7,15 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from . import _core
-from .config.parameters import Config
-from .contact.leg_forces import contact_points
-from .contact.schedule import Stances, unsupported
-from .errors import RobotError
-from .inertia import from_theta, theta_root, to_theta
-from .mount import Mount
-from .robot import GRAVITY, Robot
-from .types import Measurement, PoseSample
+from .. import _core
+from ..config.parameters import Config
+from ..contact.leg_forces import contact_points
+from ..contact.schedule import Stances, unsupported
+from ..errors import RobotError
+from ..inertia import from_theta, theta_root, to_theta
+from ..robot import GRAVITY, Robot
+from ..types import Measurement, PoseSample
+from .imu_mount import Mount
 
 CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
 UNWEIGHED = (10.0, 3.0)  # factors on base and contact disturbances while torques are missing: the weight is unknown

@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from . import _core
-from .mount import Mount
+from .. import _core
+from ..robot import Robot
+from ..types import Estimate, ImuSample
+from .imu_mount import Mount
 from .problem import INSTANT
-from .robot import Robot
-from .types import Estimate, ImuSample
 
 KEPT = 200  # samples, more than come in while a window is being solved
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _core
-from .errors import InitializationError
-from .guess import guess_states
+from .. import _core
+from ..errors import InitializationError
+from ..types import Measurement
+from .initial_guess import guess_states
 from .problem import Problem
-from .types import Measurement
-from .watch import LOST_RATIO, misfit
+from .residual_rows import LOST_RATIO, misfit
 from .window import Window
 
 CONTINUED = 0.01, 0.05  # standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its feet

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from . import _core
-from .robot import Robot
+from .. import _core
+from ..robot import Robot
 
 
 class Mount:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .contact.detection import Stance
-from .contact.leg_forces import CLEARANCE, LegForces
+from ..contact.detection import Stance
+from ..contact.leg_forces import CLEARANCE, LegForces
+from ..robot import GRAVITY
 from .problem import Problem
-from .robot import GRAVITY
 from .window import Window
 
 GATE = 0.004  # a foot that touches down within this of the known ground stands on it [m]

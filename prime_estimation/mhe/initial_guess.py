@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .contact.leg_forces import CLEARANCE, LegForces
-from .errors import InitializationError
+from ..contact.leg_forces import CLEARANCE, LegForces
+from ..errors import InitializationError
+from ..types import Measurement
 from .problem import Problem
-from .types import Measurement
 
 CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
 

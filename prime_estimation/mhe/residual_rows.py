@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Rows of the residuals by sensor, and how well a window fits its data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .window import Window
+
+LOST_RATIO = 25.0  # mean square of the whitened residuals of a window that explains nothing
+
+
+def misfit(window: Window) -> float:
+    """Mean square of the whitened residuals: 1 is consistent, LOST_RATIO and more explains nothing."""
+    return mean_square(*squares(window))
+
+
+def mean_square(squares: np.ndarray, counts: np.ndarray) -> float:
+    """Mean of the squares of all readings that are there."""
+    return float(squares.sum() / max(counts.sum(), 1))
+
+
+def squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
+    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero)."""
+    residuals = np.array([data.r for data in window.data])
+    return (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)
+
+
+def rows_by_sensor(window: Window) -> dict[str, slice]:
+    """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
+    problem = window.problem
+    sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12}
+    sizes |= {"wrench cone": problem.dynamics.ncone, "accelerometer": 3}
+    ends = np.cumsum(list(sizes.values()))
+    return {name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)}
