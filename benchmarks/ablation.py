@@ -22,14 +22,14 @@ from pathlib import Path
 from recordings import RUNS, excerpt, swapped, table
 from scores import batch_figures, online_figures
 
-from prime_estimation import replay as replay_module
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import full_information
+from prime_estimation.identify.full_information import full_information
 from prime_estimation.mhe import problem as problem_module
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings import replay as replay_module
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import JointSample, Measurement
 

@@ -29,7 +29,7 @@ from prime_estimation.errors import PrimeError
 from prime_estimation.mhe.initialization import HELD_ITERATIONS, start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 

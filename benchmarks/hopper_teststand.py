@@ -22,7 +22,7 @@ from scipy.signal import savgol_filter
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import sweep
+from prime_estimation.identify.full_information import sweep
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.robot import Robot
 from prime_estimation.types import JointSample, Measurement

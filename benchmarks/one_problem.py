@@ -13,10 +13,10 @@ import numpy as np
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import ITERATIONS, ROUNDS, sweep
+from prime_estimation.identify.full_information import ITERATIONS, ROUNDS, sweep
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
 FORMS = ("forward", "inverse")

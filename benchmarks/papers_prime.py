@@ -36,15 +36,15 @@ from prime_estimation import simulate
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
-from prime_estimation.evaluate import load_truth, true_parameters
-from prime_estimation.full_information import sweep
+from prime_estimation.evaluation.scores import load_truth, true_parameters
+from prime_estimation.identify.full_information import sweep
 from prime_estimation.identify.single import STEP, identify_run
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.identify.urdf import patch_urdf
 from prime_estimation.mhe.initialization import HELD_ITERATIONS, start_window
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
 # --- contact models -----------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from prime_estimation.evaluation.metrics import Motion
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
-from prime_estimation.metrics import Motion
 
 RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"  # stands beside the repository
 

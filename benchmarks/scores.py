@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 from recordings import ground_truth
 
-from prime_estimation import replay as replay_module
 from prime_estimation.config.parameters import Config
-from prime_estimation.evaluate import evaluate, load_truth, true_parameters
-from prime_estimation.metrics import Motion, contact_figures, odometry_figures
+from prime_estimation.evaluation.metrics import Motion, contact_figures, odometry_figures
+from prime_estimation.evaluation.scores import evaluate, load_truth, true_parameters
 from prime_estimation.mhe.window import Window
+from prime_estimation.recordings import replay as replay_module
 from prime_estimation.robot import GRAVITY, Robot
 
 SETTLE = 0.3  # s at the start of a batch that its figures leave out

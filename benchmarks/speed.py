@@ -27,10 +27,10 @@ from recordings import RUNS, table
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import sweep
+from prime_estimation.identify.full_information import sweep
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.mhe.window import Window
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 

@@ -24,7 +24,7 @@ from invariant_ekf import PUBLISHED, Tuning
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
-from prime_estimation.evaluate import evaluate
+from prime_estimation.evaluation.scores import evaluate
 
 HERE = Path(__file__).resolve().parent
 FILTERS = {"ekf": Tuning(), "ekf_published": PUBLISHED}

@@ -16,13 +16,13 @@ from .mhe.initialization import first_window, give_poses
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
 from .mhe.window import Window
-from .payload import PayloadDetector
-from .report import Reporter
+from .monitors.consistency import Watch
+from .monitors.inertia_hold import Weighing
+from .monitors.lift_off import Support
+from .monitors.payload_change import PayloadDetector
+from .reporting import Reporter
 from .robot import Robot
-from .support import Support
 from .types import Estimate, ImuSample, Measurement
-from .watch import Watch
-from .weighing import Weighing
 
 RECOVERY = 5  # iterations of the first nodes that see the legs again: they are far from where they were thought to be
 FAILURES = (RuntimeError, InitializationError, np.linalg.LinAlgError)  # of a solve, whatever the data

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from prime_estimation import recorded
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import stamp_ns
+from prime_estimation.recordings import samples as recorded
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 

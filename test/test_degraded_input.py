@@ -14,7 +14,7 @@ from spoiling import SECONDS, SENSORS, shifted, trot, write
 from prime_estimation import cli
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
-from prime_estimation.replay import ReplaySummary, replay
+from prime_estimation.recordings.replay import ReplaySummary, replay
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate
 

@@ -14,12 +14,12 @@ from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import EstimatorConfig
 from prime_estimation.errors import DataError
-from prime_estimation.evaluate import evaluate, load_truth, true_parameters
+from prime_estimation.evaluation.metrics import joint_figures, odometry_figures
+from prime_estimation.evaluation.scores import evaluate, load_truth, true_parameters
 from prime_estimation.io import outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
-from prime_estimation.metrics import joint_figures, odometry_figures
-from prime_estimation.outputs import Outputs
+from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.types import BodyInertia, ContactEstimate, ContactState
 

@@ -12,7 +12,7 @@ from runs import measurements
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import full_information
+from prime_estimation.identify.full_information import full_information
 from prime_estimation.inertia import from_theta
 from prime_estimation.robot import Robot
 

@@ -16,8 +16,8 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import Inbound
-from prime_estimation.recorded import choose_topics, sensor_samples
-from prime_estimation.replay import Pipeline
+from prime_estimation.recordings.replay import Pipeline
+from prime_estimation.recordings.samples import choose_topics, sensor_samples
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 

@@ -14,8 +14,8 @@ ORDER = """
     types errors
     alignment io
     config robot joint_friction inertia contact
-    mhe watch payload support weighing report estimator full_information
-    metrics evaluate outputs recorded replay identify
+    mhe monitors reporting estimator
+    evaluation output_messages recordings identify
     transport simulate viz
     nodes commands cli
 """.split()
@@ -29,8 +29,8 @@ ONLY = {
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
 FORBIDDEN = {
-    **{room: {"io", "alignment"} for room in ORDER[ORDER.index("config") : ORDER.index("full_information") + 1]},
-    **{room: {"nodes", "transport"} for room in ("metrics", "evaluate", "outputs", "recorded", "replay", "identify", "simulate", "viz")},
+    **{room: {"io", "alignment"} for room in ORDER[ORDER.index("config") : ORDER.index("estimator") + 1]},
+    **{room: {"nodes", "transport"} for room in ("evaluation", "output_messages", "recordings", "identify", "simulate", "viz")},
     "simulate": {"estimator", "mhe", "nodes", "transport"},
 }
 # Packages that not every installation has, and the only places that may name them.
@@ -103,9 +103,9 @@ def test_a_forbidden_import_is_seen(tmp_path, monkeypatch):
     (tmp_path / "io").mkdir()
     path = tmp_path / "io" / "bag.py"
     path.write_text(
-        "from .. import estimator\nfrom ..window import Window\nfrom . import salvage\n"
+        "from .. import estimator\nfrom ..reporting import Reporter\nfrom . import salvage\n"
         "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from prime_estimation import robot\n"
     )
-    names = {"prime_estimation.estimator", "prime_estimation.window.Window", "prime_estimation.io.salvage"}
+    names = {"prime_estimation.estimator", "prime_estimation.reporting.Reporter", "prime_estimation.io.salvage"}
     assert imports(path) == names | {"rclpy.node", "mujoco", "prime_estimation.robot"}
-    assert rooms_imported(path) == {"estimator", "window", "robot"}
+    assert rooms_imported(path) == {"estimator", "reporting", "robot"}

@@ -9,7 +9,7 @@ import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.payload import SPANS, PayloadDetector
+from prime_estimation.monitors.payload_change import SPANS, PayloadDetector
 from prime_estimation.robot import Robot
 
 NODES, BEGINS = 600, 200

@@ -10,7 +10,7 @@ import pytest
 from prime_estimation.commands.offline import out_folder
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
 

@@ -15,7 +15,7 @@ from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.typestore import typestore
 from prime_estimation.io.unitree import family_of
-from prime_estimation.replay import replay
+from prime_estimation.recordings.replay import replay
 from prime_estimation.robot import Robot
 
 SECONDS = 1.0

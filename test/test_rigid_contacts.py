@@ -14,7 +14,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.contact.schedule import CONTRADICTED
 from prime_estimation.errors import RobotError
 from prime_estimation.estimator import Estimator
-from prime_estimation.recorded import measurements
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate
 

@@ -14,7 +14,7 @@ from prime_estimation.io.typestore import typestore
 from prime_estimation.mhe.ground import Terrain
 from prime_estimation.mhe.imu_mount import Mount
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.outputs import Outputs
+from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot, urdf_path
 from prime_estimation.types import Measurement
 

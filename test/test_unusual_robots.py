@@ -10,7 +10,7 @@ import pytest
 
 from prime_estimation.errors import DataError, RobotError
 from prime_estimation.estimator import Estimator
-from prime_estimation.full_information import full_information
+from prime_estimation.identify.full_information import full_information
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 

@@ -17,7 +17,7 @@ from prime_estimation.config.files import config_dir
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.typestore import typestore
 from prime_estimation.nodes.markers import TOPIC, MarkersNode, ellipsoid
-from prime_estimation.outputs import Outputs
+from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport

@@ -8,7 +8,7 @@ import numpy as np
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.residual_rows import rows_by_sensor
-from prime_estimation.watch import DOUBT_NODES, Watch
+from prime_estimation.monitors.consistency import DOUBT_NODES, Watch
 
 NU, NJ = 20, 12
 MASS = dict(mass=16.0, stddev=0.2, nominal=16.0)

@@ -14,9 +14,9 @@ from rich.live import Live
 
 from ..config.parameters import Config
 from ..errors import ConfigError
-from ..evaluate import evaluate
+from ..evaluation.scores import evaluate
 from ..io.trajectory import RunFolder
-from ..replay import replay
+from ..recordings.replay import replay
 from ..robot import Robot
 from ..types import Estimate
 from .console import add_progress_argument, progress_bar, say, table

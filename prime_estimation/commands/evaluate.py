@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..evaluate import evaluate
+from ..evaluation.scores import evaluate
 from .console import say, table
 
 DESCRIPTION = "Score the output bag EST of a replay against the ground truth in the recording REF that it came from."

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError
-from ..evaluate import evaluate
+from ..evaluation.scores import evaluate
 from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED
 from ..io.topics import LOWSTATE, ROLES
 from ..io.trajectory import RunFolder
-from ..replay import ReplaySummary, replay
+from ..recordings.replay import ReplaySummary, replay
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table, warn
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..io.bag import BagWriter
 from ..mhe.window import Window
-from ..outputs import Outputs
-from ..report import CONTACT_SHARE, SLIP_SPEED
+from ..output_messages import Outputs
+from ..reporting import CONTACT_SHARE, SLIP_SPEED
 from ..robot import GRAVITY, Robot
 from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
 from .posterior import SHRUNK, Posterior

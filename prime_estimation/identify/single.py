@@ -14,10 +14,10 @@ import numpy as np
 from ..config.parameters import Config
 from ..errors import DataError
 from ..estimator import Estimator
-from ..full_information import never, sweep
-from ..recorded import measurements
+from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
+from .full_information import never, sweep
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve

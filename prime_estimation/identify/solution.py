@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..full_information import never
 from ..mhe.window import Window
+from .full_information import never
 
 FIRST_ITERATIONS = 2  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all

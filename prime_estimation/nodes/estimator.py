@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..alignment.synchronizer import Synchronizer
 from ..config.parameters import Config
 from ..estimator import Estimator
-from ..outputs import Outputs
+from ..output_messages import Outputs
 from ..robot import Robot
 from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample

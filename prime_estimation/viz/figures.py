@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import DataError, PrimeError
-from ..evaluate import load_truth, true_parameters
+from ..evaluation.metrics import Motion
+from ..evaluation.scores import load_truth, true_parameters
 from ..io.bag import BagReader
 from ..io.messages import stamp_ns
-from ..metrics import Motion
 
 BAND = 1.96  # standard deviations of a 95 % interval
 ESTIMATE, TRUTH = "#0b6fa4", "#222222"  # readable in grey, and for colour-blind eyes

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from prime_estimation.config.parameters import EstimatorConfig
 from prime_estimation.io import outbound
 from prime_estimation.io.typestore import typestore
-from prime_estimation.outputs import Outputs
+from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
 
 MAKE = typestore().types.__getitem__

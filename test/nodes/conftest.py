@@ -11,7 +11,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.nodes.estimator import EstimatorNode
 from prime_estimation.nodes.replay import TOPICS
-from prime_estimation.outputs import TOPICS as OUTPUTS
+from prime_estimation.output_messages import TOPICS as OUTPUTS
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport

@@ -15,7 +15,7 @@ from waiting import wait  # noqa: E402
 from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
 from prime_estimation.io.messages import Inbound, stamp_ns  # noqa: E402
-from prime_estimation.replay import Pipeline  # noqa: E402
+from prime_estimation.recordings.replay import Pipeline  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 
 SECONDS = 5.0

@@ -12,7 +12,7 @@ from messages import random_message  # noqa: E402
 from prime_estimation.io.topics import ROLES  # noqa: E402
 from prime_estimation.io.typestore import interface_files, typestore  # noqa: E402
 from prime_estimation.io.unitree import FAMILIES  # noqa: E402
-from prime_estimation.outputs import TOPICS  # noqa: E402
+from prime_estimation.output_messages import TOPICS  # noqa: E402
 from prime_estimation.transport.dds_types import idl_struct, wire_name  # noqa: E402
 
 TYPES = sorted(

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .config.parameters import Config
-from .mhe.residual_rows import LOST_RATIO, mean_square, rows_by_sensor, squares
-from .mhe.window import Window
+from ..config.parameters import Config
+from ..mhe.residual_rows import LOST_RATIO, mean_square, rows_by_sensor, squares
+from ..mhe.window import Window
 
 LOST_NODES = 20  # in a row, before the estimate is given up
 SMOOTHING = 0.05  # share of the newest window in the published mean squares

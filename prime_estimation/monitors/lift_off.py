@@ -8,11 +8,11 @@ from collections import deque
 
 import numpy as np
 
-from .contact.leg_forces import LegForces
-from .contact.schedule import unsupported
-from .mhe.problem import Problem
-from .mhe.window import Window
-from .types import Measurement
+from ..contact.leg_forces import LegForces
+from ..contact.schedule import unsupported
+from ..mhe.problem import Problem
+from ..mhe.window import Window
+from ..types import Measurement
 
 NODES = 20  # over which weight and foot forces are compared: a flight phase or an impact is shorter
 LOST, FOUND = 0.5, 0.25  # missing share of the weight above which something else carries the robot, and below which its feet do

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
-from .errors import DataError
-from .io.messages import stamp_ns
+from ..errors import DataError
+from ..io.messages import stamp_ns
 
 NODE = 0.010  # s, span of the mean joint rate, and half width of the triangular mean of a force
 SMOOTH = 0.040  # s, span of the force average that does not see the timing of an impact inside a node

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .mhe.problem import Problem
-from .mhe.window import Window
-from .types import Measurement
+from ..mhe.problem import Problem
+from ..mhe.window import Window
+from ..types import Measurement
 
 
 class Weighing:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .errors import DataError
-from .io.bag import BagReader
-from .io.messages import stamp_ns
-from .io.outbound import inertia_parameters
+from ..errors import DataError
+from ..io.bag import BagReader
+from ..io.messages import stamp_ns
+from ..io.outbound import inertia_parameters
+from ..robot import GRAVITY
 from .metrics import Motion, contact_figures, joint_figures, odometry_figures, times
-from .robot import GRAVITY
 
 INERTIA_LATE = 5.0  # s after the start, from when the largest errors of mass and com are taken
 

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .alignment.synchronizer import Synchronizer
-from .config.parameters import Config
-from .errors import DataError
-from .estimator import Estimator
-from .io.bag import BagReader, BagWriter
-from .io.messages import Inbound
-from .outputs import Outputs
-from .recorded import choose_topics, sensor_samples
-from .robot import Robot
-from .types import Estimate, ImuSample, Sample
+from ..alignment.synchronizer import Synchronizer
+from ..config.parameters import Config
+from ..errors import DataError
+from ..estimator import Estimator
+from ..io.bag import BagReader, BagWriter
+from ..io.messages import Inbound
+from ..output_messages import Outputs
+from ..robot import Robot
+from ..types import Estimate, ImuSample, Sample
+from .samples import choose_topics, sensor_samples
 
 PREFIX = "/prime/"
 LONGEST_PREDICTION_NS = 100_000_000  # without a node for longer, odometry stops: a sample with a wrong stamp, or no joints any more

@@ -12,9 +12,9 @@ from .contact.schedule import CONTRADICTED, contradicted
 from .inertia import com_covariance
 from .mhe.problem import INSTANT, Problem
 from .mhe.window import Window
+from .monitors.consistency import Watch
 from .robot import GRAVITY
 from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
-from .watch import Watch
 
 CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
 CARRIED = "feet: they do not carry the robot, which is held or has fallen; inertia is not estimated"

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import _core
-from .errors import InitializationError
-from .estimator import Estimator
-from .mhe.initialization import give_poses, prior_root, state_inputs
-from .mhe.problem import Problem
-from .mhe.window import Window
-from .types import Measurement
+from .. import _core
+from ..errors import InitializationError
+from ..estimator import Estimator
+from ..mhe.initialization import give_poses, prior_root, state_inputs
+from ..mhe.problem import Problem
+from ..mhe.window import Window
+from ..types import Measurement
 
 ROUNDS, ITERATIONS = 20, 5  # the weights of slipping feet are renewed after every round
 TOLERANCE = 1e-7  # relative change of the cost

@@ -9,8 +9,8 @@ from collections import deque
 import numpy as np
 import pinocchio as pin
 
-from .mhe.problem import Problem
-from .mhe.window import Window
+from ..mhe.problem import Problem
+from ..mhe.window import Window
 
 # Nodes over which the disturbance must last: a heavy payload shows at once, a light one above the gait's noise. Wrong contact flags
 # last for a step, and take forces as large as a payload's: it must outlast two.

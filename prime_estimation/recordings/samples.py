@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from .alignment.synchronizer import Synchronizer
-from .errors import DataError
-from .io.bag import BagReader
-from .io.messages import LOCKED_MOVED, Inbound
-from .io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
-from .io.typestore import typestore
-from .io.unitree import FAMILIES, LowStateReader
-from .robot import Robot
-from .types import Measurement, Sample
+from ..alignment.synchronizer import Synchronizer
+from ..errors import DataError
+from ..io.bag import BagReader
+from ..io.messages import LOCKED_MOVED, Inbound
+from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
+from ..io.typestore import typestore
+from ..io.unitree import FAMILIES, LowStateReader
+from ..robot import Robot
+from ..types import Measurement, Sample
 
 _IN_LOWSTATE = ("joint_states", "imu")
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
