@@ -118,7 +118,7 @@ def by_pip() -> bool:
 def console_scripts() -> list[str]:
     """`prime`, and the nodes for `ros2 run`: colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH."""
     nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
-    return ["prime = prime_estimation.cli:main"] + [f"{name} = prime_estimation.nodes.ros:{name}" for name in nodes if not by_pip()]
+    return ["prime = prime_estimation.cli:main"] + [f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()]
 
 
 def data_files() -> list[tuple[str, list[str]]]:

@@ -23,7 +23,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError, PrimeError
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import Inbound
-from prime_estimation.io.outbound import header, odometry
+from prime_estimation.io.to_messages import header, odometry
 from prime_estimation.io.topics import find_sensor_topics
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.types import ImuSample, JointSample, PoseSample, Sample

@@ -18,7 +18,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from prime_estimation.nodes.launching import RobotChoices
+from prime_estimation.nodes.launch_arguments import RobotChoices
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]

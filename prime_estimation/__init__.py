@@ -12,6 +12,7 @@ _ROOMS = {
     "Estimate": "types",
     "Estimator": "estimator",
     "ImuSample": "types",
+    "InertiaGate": "inertia_gate",
     "JointSample": "types",
     "PoseSample": "types",
     "PrimeError": "errors",

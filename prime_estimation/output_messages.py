@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from .config.parameters import EstimatorConfig
-from .io import outbound
-from .io.outbound import Make
+from .io import to_messages as outbound
+from .io.to_messages import Make
 from .robot import Robot
 from .types import Estimate
 

@@ -16,7 +16,7 @@ from prime_estimation.config.parameters import EstimatorConfig
 from prime_estimation.errors import DataError
 from prime_estimation.evaluation.metrics import joint_figures, odometry_figures
 from prime_estimation.evaluation.scores import evaluate, load_truth, true_parameters
-from prime_estimation.io import outbound
+from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
 from prime_estimation.output_messages import Outputs

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.nodes.launching import RobotChoices
+from prime_estimation.nodes.launch_arguments import RobotChoices
 from prime_estimation.robot import urdf_text
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"

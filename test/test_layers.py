@@ -14,9 +14,9 @@ ORDER = """
     types errors
     alignment io
     config robot joint_friction inertia contact
-    mhe monitors reporting estimator
+    mhe monitors reporting estimator inertia_gate
     evaluation output_messages recordings identify
-    transport simulate viz
+    transport simulate viz control
     nodes commands cli
 """.split()
 
@@ -30,18 +30,18 @@ ONLY = {
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
 FORBIDDEN = {
     **{room: {"io", "alignment"} for room in ORDER[ORDER.index("config") : ORDER.index("estimator") + 1]},
-    **{room: {"nodes", "transport"} for room in ("evaluation", "output_messages", "recordings", "identify", "simulate", "viz")},
+    **{room: {"nodes", "transport"} for room in ("evaluation", "output_messages", "recordings", "identify", "simulate", "viz", "control", "inertia_gate")},
     "simulate": {"estimator", "mhe", "nodes", "transport"},
 }
 # Packages that not every installation has, and the only places that may name them.
 OUTSIDERS = {
-    "rclpy": ("nodes/", "transport/ros.py"),
+    "rclpy": ("nodes/ros/", "transport/ros.py"),
     "cyclonedds": ("transport/dds.py", "transport/dds_types.py"),
     "mujoco": ("simulate/",),
     "matplotlib": ("viz/",),
     "cvxpy": ("identify/least_squares.py",),
     "clarabel": ("identify/least_squares.py",),
-    "tf_transformations": ("nodes/", "transport/ros.py"),
+    "tf_transformations": ("nodes/ros/",),
 }
 
 

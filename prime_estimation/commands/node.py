@@ -8,8 +8,8 @@ import argparse
 import threading
 
 from ..errors import ConfigError
-from ..nodes.serve import NODES, build, default_name, log_to_stderr, stop_on_signals
-from ..nodes.serve import run as serve
+from ..nodes.run_node import NODES, build, default_name, log_to_stderr, stop_on_signals
+from ..nodes.run_node import run as serve
 from ..transport.base import Transport
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
@@ -94,7 +94,7 @@ def _replay(args: argparse.Namespace) -> dict:
 def _transport(args: argparse.Namespace) -> Transport:
     name, remap = args.name or default_name(args.node), _remaps(args.remap)
     if args.transport == "ros":
-        from ..nodes.ros import plain_transport
+        from ..nodes.ros.executables import plain_transport
 
         return plain_transport(name, args.namespace, remap, args.domain, args.sim_time)
     from ..transport.dds import DdsTransport

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import DataError
 from ..io.bag import BagReader
 from ..io.messages import stamp_ns
-from ..io.outbound import inertia_parameters
+from ..io.to_messages import inertia_parameters
 from ..robot import GRAVITY
 from .metrics import Motion, contact_figures, joint_figures, odometry_figures, times
 

@@ -20,7 +20,7 @@ from .health import Health
 from .housekeeping import Housekeeping
 from .odometry import OdometryStream
 from .sensors import Sensors
-from .solver import SolverThread
+from .solver_thread import SolverThread
 
 log = logging.getLogger("prime.estimator")
 

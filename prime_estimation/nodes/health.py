@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..io.outbound import Make, header
+from ..io.to_messages import Make, header
 from ..transport.base import Transport
 
 STALE_S = 0.3  # silence of a sensor after which it is called out

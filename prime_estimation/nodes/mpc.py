@@ -10,12 +10,13 @@ import time
 import numpy as np
 import pinocchio as pin
 
+from ..control.problem import MpcProblem, check
+from ..inertia_gate import Bounds, InertiaGate
 from ..io.messages import JointOrder, stamp_ns
-from ..io.outbound import header
+from ..io.to_messages import header
 from ..robot import Robot
 from ..transport.base import Qos, Transport
-from .inertia_listener import TOPIC, TYPE, Bounds, InertiaGate
-from .mpc_problem import MpcProblem, check
+from .inertia_listener import TOPIC, TYPE
 from .periodic import Periodic, period_of
 
 log = logging.getLogger("prime.mpc")

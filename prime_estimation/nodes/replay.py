@@ -16,7 +16,7 @@ from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
 from ..io.typestore import typestore
 from ..io.unitree import FAMILIES, LowStateReader
 from ..transport.base import Qos, Transport
-from .conversion import Converter, clock, restamp
+from .restamp import Converter, clock, restamp
 
 TOPICS = {"joint_states": "joint_states", "joint_commands": "joint_commands", "imu": "imu", "mocap": "mocap/pose"}
 _IN_LOWSTATE = ("joint_states", "imu")

@@ -8,7 +8,7 @@ import logging
 
 from ..config.parameters import Config
 from ..errors import ConfigError
-from ..io.outbound import header
+from ..io.to_messages import header
 from ..io.unitree import LowStateReader, family_of
 from ..transport.base import Qos, Transport
 from .periodic import Periodic

@@ -16,12 +16,12 @@ from ablation import COLUMNS, VARIANTS, SampledSynchronizer, row  # noqa: E402
 from recordings import excerpt, swapped, table  # noqa: E402
 from scores import batch_figures  # noqa: E402
 
-from prime_estimation.recordings import replay as replay_module  # noqa: E402
 from prime_estimation.alignment.synchronizer import Synchronizer  # noqa: E402
 from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.errors import DataError  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
 from prime_estimation.mhe.problem import Problem  # noqa: E402
+from prime_estimation.recordings import replay as replay_module  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 from prime_estimation.types import ImuSample, JointSample  # noqa: E402
 

@@ -10,7 +10,7 @@ from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
 from prime_estimation.errors import DataError
-from prime_estimation.io import outbound
+from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.topics import Topic
 from prime_estimation.io.typestore import typestore

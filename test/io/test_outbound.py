@@ -13,7 +13,7 @@ from estimates import make_estimate
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import EstimatorConfig
-from prime_estimation.io import outbound
+from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.typestore import typestore
 from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot

@@ -11,12 +11,13 @@ import pytest
 from estimates import make_estimate
 from waiting import wait
 
+from prime_estimation.control.problem import GAITS, CentroidalAction, MpcProblem
 from prime_estimation.errors import ConfigError
-from prime_estimation.io import outbound
+from prime_estimation.inertia_gate import Bounds, InertiaGate
+from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.typestore import typestore
-from prime_estimation.nodes.inertia_listener import Bounds, InertiaGate, InertiaListenerNode
+from prime_estimation.nodes.inertia_listener import InertiaListenerNode
 from prime_estimation.nodes.mpc import MpcNode
-from prime_estimation.nodes.mpc_problem import GAITS, CentroidalAction, MpcProblem
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport

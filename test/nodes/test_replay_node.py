@@ -12,8 +12,8 @@ from messages import random_message
 from prime_estimation.errors import ConfigError, DataError
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
-from prime_estimation.nodes.conversion import restamp
 from prime_estimation.nodes.replay import Playback, ReplayNode
+from prime_estimation.nodes.restamp import restamp
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 

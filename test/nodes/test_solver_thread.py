@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from waiting import wait
 
-from prime_estimation.nodes.solver import STRIDE, SolverThread
+from prime_estimation.nodes.solver_thread import STRIDE, SolverThread
 
 
 class Slow:

@@ -50,7 +50,7 @@ def test_a_transition_that_fails_says_why_and_takes_back_what_it_began(domain, t
 def test_log_lines_of_every_severity_from_one_place(tester):
     import logging
 
-    from prime_estimation.nodes.rosout import log_to_rosout
+    from prime_estimation.nodes.ros.rosout import log_to_rosout
 
     log_to_rosout(tester)
     log = logging.getLogger("prime.test")

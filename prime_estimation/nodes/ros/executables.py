@@ -7,11 +7,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from ..errors import ConfigError, PrimeError
-from ..transport.base import Names
-from ..transport.environment import domain_id
-from ..transport.ros import RosTransport
-from . import serve
+from ...errors import ConfigError, PrimeError
+from ...transport.base import Names
+from ...transport.environment import domain_id
+from ...transport.ros import RosTransport
+from .. import run_node as serve
 from .rosout import log_to_rosout
 
 # parameters of the simple nodes: default and description
@@ -85,7 +85,7 @@ def replay() -> int:
     """`ros2 run prime_estimation replay`."""
 
     def start(rclpy) -> None:
-        from .replay import Playback, ReplayNode
+        from ..replay import Playback, ReplayNode
 
         stop = serve.stop_on_signals()
         node, options = _node_with_parameters(rclpy, "replay")

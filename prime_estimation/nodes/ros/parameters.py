@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from ..config.parameters import Config
-from ..errors import ConfigError
+from ...config.parameters import Config
+from ...errors import ConfigError
 
 SECTIONS = ("noise", "estimator", "node")
 _WIDE = 1e12  # stands for "no limit" in a range

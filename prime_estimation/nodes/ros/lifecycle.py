@@ -7,12 +7,12 @@ from __future__ import annotations
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from ..config.parameters import Config
-from ..errors import PrimeError
-from ..robot import Robot
-from ..transport.ros import RosTransport
+from ...config.parameters import Config
+from ...errors import PrimeError
+from ...robot import Robot
+from ...transport.ros import RosTransport
+from ..estimator import EstimatorNode
 from . import parameters
-from .estimator import EstimatorNode
 
 
 class EstimatorLifecycle(LifecycleNode):
