@@ -49,7 +49,7 @@ test-install:
 	.ci/test_install $(PYTHON)
 
 # The environment lives as long as its interpreter; the core is rebuilt when its sources or what it is built with change.
-$(STAMP): pyproject.toml setup.py setup.cfg $(wildcard src/*) | $(VENV)/pyvenv.cfg
+$(STAMP): pyproject.toml setup.py setup.cfg $(shell find src -type f) | $(VENV)/pyvenv.cfg
 	$(BIN)/python -c "$$BUILD_REQUIREMENTS" > $(VENV)/build_requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/build_requirements.txt
 	@echo "compiling the C++ core: two to four minutes the first time"
@@ -71,7 +71,7 @@ pinned = $(shell sed -n '/$(1)/{n;s/ *rev: v//p}' .pre-commit-config.yaml)
 lint: $(VENV)/pyvenv.cfg
 	$(BIN)/pip install --quiet --disable-pip-version-check ruff==$(call pinned,ruff-pre-commit) clang-format==$(call pinned,mirrors-clang-format)
 	$(BIN)/ruff check .
-	$(BIN)/clang-format --dry-run --Werror src/*.cpp src/*.hpp
+	$(BIN)/clang-format --dry-run --Werror $$(find src -name "*.?pp")
 
 clean:
 	rm -rf $(VENV) .venv-ros build dist *.egg-info prime_estimation/_core*.so .pytest_cache .ruff_cache

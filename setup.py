@@ -2,8 +2,9 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Build of the compiled core and layout of the installation; the plain metadata are in setup.cfg.
 
-pip and colcon both come through here. The core is built against the Pinocchio that this Python imports: the wheels of
-PyPI (under `site-packages/cmeel.prefix`) or an installation that was sourced, such as a ROS 2 distribution.
+pip and colcon both come through here. The core is built against the Pinocchio that this Python
+imports: the wheels of PyPI (under `site-packages/cmeel.prefix`) or an installation that was
+sourced, such as a ROS 2 distribution.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ class CMakeCore(build_ext):
         """Configure, compile, install into a staging folder (which sets the RPATH), and put the module in its place."""
         editable = getattr(self, "editable_mode", False)
         prefix = dependency_prefix()
-        # pip throws the temporary folder of an editable build away; keeping it makes the next build incremental
-        build = (ROOT / "build" if editable else Path(self.build_temp).resolve()) / f"core-{sys.implementation.cache_tag}"
+        # pip throws the temporary folder of an editable build away; keeping it makes the next build
+        # incremental
+        build = (
+            ROOT / "build" if editable else Path(self.build_temp).resolve()
+        ) / f"core-{sys.implementation.cache_tag}"
         target = Path(self.get_ext_fullpath(ext.name)).resolve()
         check_compiler()
         configure(build, prefix, rpath(prefix, editable))
@@ -68,7 +72,15 @@ def configure(build: Path, prefix: Path | None, rpath: str) -> None:
     build.mkdir(parents=True, exist_ok=True)
     ninja = tool("ninja", needed=False)
     run(
-        *(tool("cmake"), "-S", ROOT / "src", "-B", build, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_RPATH={rpath}"),
+        *(
+            tool("cmake"),
+            "-S",
+            ROOT / "src",
+            "-B",
+            build,
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-DCMAKE_INSTALL_RPATH={rpath}",
+        ),
         *(f"-DPython_EXECUTABLE={sys.executable}", f"-DPython3_EXECUTABLE={sys.executable}"),
         *([f"-DCMAKE_PREFIX_PATH={prefix}"] if prefix else []),
         *(["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []),
@@ -85,23 +97,33 @@ def tool(name: str, needed: bool = True) -> str | None:
         folder = None
     found = (folder and shutil.which(name, path=folder)) or shutil.which(name)
     if needed and not found:
-        fail(f"{name} is missing: build with pip, which brings it, or install the system's {name} package")
+        fail(
+            f"{name} is missing: build with pip, which brings it, or install the system's {name} package"
+        )
     return found
 
 
 def check_compiler() -> None:
     """One sentence for the two things that no Python package brings."""
-    if not any(shutil.which(c) for c in (os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++") if c):
+    if not any(
+        shutil.which(c)
+        for c in (os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++")
+        if c
+    ):
         fail("no C++ compiler found: install g++, or name one in the environment variable CXX")
     if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
-        fail(f"the headers of Python {sysconfig.get_python_version()} are missing: install the system's python3-dev package")
+        fail(
+            f"the headers of Python {sysconfig.get_python_version()} are missing: install the system's python3-dev package"
+        )
 
 
 def run(*command) -> None:
     """Run a build step; what it prints says what is wrong, so a failure needs no traceback."""
     environment = {"CMAKE_BUILD_PARALLEL_LEVEL": COMPILE_JOBS, **os.environ}
     if subprocess.run([str(part) for part in command], env=environment, check=False).returncode:
-        fail(f"the compiled core could not be built: {' '.join(map(str, command[:3]))} failed, see its message above")
+        fail(
+            f"the compiled core could not be built: {' '.join(map(str, command[:3]))} failed, see its message above"
+        )
 
 
 def fail(message: str) -> None:
@@ -118,32 +140,50 @@ def by_pip() -> bool:
 def console_scripts() -> list[str]:
     """`prime`, and the nodes for `ros2 run`: colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH."""
     nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
-    return ["prime = prime_estimation.cli:main"] + [f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()]
+    return ["prime = prime_estimation.cli:main"] + [
+        f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()
+    ]
 
 
 def data_files() -> list[tuple[str, list[str]]]:
     """Files for <prefix>/share, by folder, computed from the tree; paths are relative, as colcon's symlink installation needs."""
     share = "share/prime_estimation"
-    files = [("share/ament_index/resource_index/packages", ["resource/prime_estimation"]), (share, ["package.xml"])]
+    files = [
+        ("share/ament_index/resource_index/packages", ["resource/prime_estimation"]),
+        (share, ["package.xml"]),
+    ]
     for room in ("config", "launch"):
         files += [(f"{share}/{folder}", content) for folder, content in folders_below(room)]
     if by_pip():
         # without colcon nothing else installs the message definitions, which the program reads
-        files += [(f"share/{folder}", content) for folder, content in folders_below("prime_estimation_msgs/msg")]
+        files += [
+            (f"share/{folder}", content)
+            for folder, content in folders_below("prime_estimation_msgs/msg")
+        ]
     return files
 
 
 def folders_below(room: str) -> list[tuple[str, list[str]]]:
     """Each folder from `room` downwards that has files, with these files."""
-    files = sorted(p.relative_to(ROOT) for p in (ROOT / room).rglob("*") if p.is_file() and p.suffix != ".pyc")
+    files = sorted(
+        p.relative_to(ROOT) for p in (ROOT / room).rglob("*") if p.is_file() and p.suffix != ".pyc"
+    )
     folders = sorted({p.parent for p in files})
-    return [(folder.as_posix(), [p.as_posix() for p in files if p.parent == folder]) for folder in folders]
+    return [
+        (folder.as_posix(), [p.as_posix() for p in files if p.parent == folder])
+        for folder in folders
+    ]
 
 
 setup(
     # not in setup.cfg: setuptools would make an object of it that colcon cannot read
     python_requires=">=3.10",
-    ext_modules=[Extension("prime_estimation._core", sources=[f"src/{p.name}" for p in sorted(ROOT.glob("src/*"))])],
+    ext_modules=[
+        Extension(
+            "prime_estimation._core",
+            sources=[p.relative_to(ROOT).as_posix() for p in sorted(ROOT.glob("src/**/*.*"))],
+        )
+    ],
     cmdclass={"build_ext": CMakeCore},
     data_files=data_files(),
     entry_points={"console_scripts": console_scripts()},

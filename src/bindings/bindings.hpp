@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+//
+// What the bindings share. Boost.Python through eigenpy, because Crocoddyl's and Pinocchio's Python
+// classes live there.
+#pragma once
+
+#include <boost/python.hpp>
+#include <eigenpy/eigenpy.hpp>
+#include <vector>
+
+namespace prime {
+
+namespace bp = boost::python;
+
+/// Long calls release the interpreter lock.
+struct WithoutInterpreterLock {
+  WithoutInterpreterLock() : state(PyEval_SaveThread()) {}
+  ~WithoutInterpreterLock() { PyEval_RestoreThread(state); }
+  PyThreadState* state;
+};
+
+template <class T>
+std::vector<T> toVector(const bp::object& sequence) {
+  return std::vector<T>(bp::stl_input_iterator<T>(sequence), bp::stl_input_iterator<T>());
+}
+
+template <class T>
+bp::list toList(const std::vector<T>& items) {
+  bp::list list;
+  for (const auto& item : items) list.append(item);
+  return list;
+}
+
+/// Getter of a member that returns a copy.
+template <class C, class T>
+auto byValue(T C::* member) {
+  return bp::make_getter(member, bp::return_value_policy<bp::return_by_value>());
+}
+
+/// Property that copies a member, both ways: `.def(Copied("torque", &NodeInput::torque))`.
+template <class C, class T>
+struct Copied : bp::def_visitor<Copied<C, T>> {
+  Copied(const char* name_, T C::* member_) : name(name_), member(member_) {}
+
+  template <class Class>
+  void visit(Class& c) const {
+    c.add_property(name, byValue(member), bp::make_setter(member));
+  }
+
+  const char* name;
+  T C::* member;
+};
+
+void bindDynamics();
+void bindActions();
+void bindImu();
+void bindSolver();
+
+}  // namespace prime

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+//
+// Where the IMU is, and where it takes the robot.
+#include "bindings/bindings.hpp"
+#include "sensing/imu_mount.hpp"
+#include "sensing/strapdown.hpp"
+
+namespace prime {
+
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+bp::tuple imuPose(const ImuMount& mount, const VectorXd& q, const VectorXd& v) {
+  ImuMount::Data data(mount);
+  mount.place(data, q, v, 0.0);
+  return bp::make_tuple(data.base_M_imu, data.base_M_imu.actInv(mount.relativeTwist(data, v)));
+}
+
+/// The base of a robot whose IMU has the pose `base_M_imu` in it, and moves against it by
+/// `relative`.
+bp::tuple strapdownBase(const Strapdown& s, const pinocchio::SE3& base_M_imu,
+                        const pinocchio::Motion& relative) {
+  const pinocchio::SE3 base = s.pose().act(base_M_imu.inverse());
+  const pinocchio::Motion twist = base_M_imu.act(s.velocity() - relative);
+  const VectorXd quaternion = Eigen::Quaterniond(base.rotation()).normalized().coeffs();
+  const MatrixXd jumps = base.rotation().transpose() * s.jumps * base.rotation();
+  return bp::make_tuple(Vector3d(base.translation()), quaternion, Vector3d(twist.linear()),
+                        Vector3d(twist.angular()), jumps);
+}
+
+}  // namespace
+
+void bindImu() {
+  bp::class_<ImuMount>("ImuMount", "IMU on the base of a floating-base robot, or behind joints.",
+                       bp::init<const pinocchio::Model&, std::size_t, const pinocchio::SE3&>(
+                           (bp::arg("model"), bp::arg("joint"), bp::arg("joint_M_imu"))))
+      .add_property("size", &ImuMount::size, "number of joints between base and IMU")
+      .def("pose", &imuPose, (bp::arg("q"), bp::arg("v")),
+           "Pose of the IMU in the base, and its twist relative to the base in its own frame.");
+
+  bp::class_<Strapdown>("Strapdown",
+                        "Pose and velocity of an IMU in the world, carried on by its samples.")
+      .def(Copied("gravity", &Strapdown::gravity))
+      .def(Copied("gyro_bias", &Strapdown::gyro_bias))
+      .def(Copied("accelerometer_bias", &Strapdown::accelerometer_bias))
+      .def("start", &Strapdown::start, (bp::arg("world_M_imu"), bp::arg("velocity")))
+      .def("set_force", &Strapdown::setForce, bp::arg("specific_force"))
+      .def("step", &Strapdown::step,
+           (bp::arg("dt"), bp::arg("angular_velocity"), bp::arg("specific_force")))
+      .def("base", &strapdownBase, (bp::arg("base_M_imu"), bp::arg("relative")),
+           "Position, quaternion (xyzw), linear and angular velocity, and jumps of the base; the "
+           "last three in its axes.");
+}
+
+}  // namespace prime

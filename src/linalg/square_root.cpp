@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "linalg/square_root.hpp"
+
+#include <Eigen/Householder>
+#include <Eigen/QR>
+#include <algorithm>
+
+#include "linalg/dense_kernels.hpp"
+
+namespace prime {
+
+using Eigen::Lower;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
+  const int n = L.rows(), block = 12;
+  inverse.setZero(n, n);
+  // by block columns: the inverse of the diagonal block, then forward substitution below it
+  for (int j = 0; j < n; j += block) {
+    const int w = std::min(block, n - j), below = n - j - w;
+    auto corner = inverse.block(j, j, w, w);
+    corner.setIdentity();
+    L.block(j, j, w, w).triangularView<Lower>().solveInPlace(corner);
+    if (below == 0) continue;
+    auto rest = inverse.block(j + w, j, below, w);
+    rest.noalias() = -L.block(j + w, j, below, w) * corner;
+    L.bottomRightCorner(below, below).triangularView<Lower>().solveInPlace(rest);
+  }
+}
+
+void addGramOfLower(const MatrixXd& R, Eigen::Ref<MatrixXd> H) {
+  const int n = R.rows(), block = 16;
+  for (int i = 0; i < n; i += block) {
+    const int w = std::min(block, n - i), length = i + w;
+    H.topLeftCorner(length, length)
+        .selfadjointView<Lower>()
+        .rankUpdate(R.block(i, 0, w, length).transpose());
+  }
+}
+
+void rootOf(const Eigen::Ref<const MatrixXd>& wide, Eigen::Ref<MatrixXd> L) {
+  const auto n = wide.rows();
+  const Eigen::HouseholderQR<MatrixXd> qr(wide.transpose());
+  L = qr.matrixQR().topRows(n).triangularView<Eigen::Upper>().transpose();
+  for (int i = 0; i < n; ++i)
+    if (L(i, i) < 0.0) L.col(i) *= -1.0;
+}
+
+void triangularizeStaircase(MatrixXd& A, const int rows, const std::vector<int>& first,
+                            VectorXd& work) {
+  const int cols = A.cols() - 1;
+  work.resize(A.rows() + kPadRows);
+  double tau, beta;
+  for (int j = 0, end = 0; j < cols; ++j) {
+    while (end < rows && first[end] <= j) ++end;
+    const int m = end - j;
+    if (m < 2) continue;
+    auto column = A.col(j).segment(j, m);
+    column.makeHouseholderInPlace(tau, beta);
+    work.head(m) = column;
+    work[0] = 1.0;
+    work.segment(m, kPadRows).setZero();
+    reflect(m, cols - j, work.data(), tau, &A(j, j + 1), A.rows());
+    A(j, j) = beta;
+  }
+}
+
+}  // namespace prime

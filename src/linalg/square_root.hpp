@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace prime {
+
+/// Inverse of a lower triangular matrix; only the lower part of `L` is read, the upper one of
+/// `inverse` is zero.
+void invertLower(const Eigen::Ref<const Eigen::MatrixXd>& L, Eigen::MatrixXd& inverse);
+
+/// Lower part of `H += R^T R` for a lower triangular R: the rows of R are short at the top.
+void addGramOfLower(const Eigen::MatrixXd& R, Eigen::Ref<Eigen::MatrixXd> H);
+
+/// Lower triangular L with `L L^T = wide wide^T` and a positive diagonal.
+void rootOf(const Eigen::Ref<const Eigen::MatrixXd>& wide, Eigen::Ref<Eigen::MatrixXd> L);
+
+/// Householder triangularization of sparse rows: a row takes part only from its first nonzero
+/// column on.
+///
+/// `A` (rows + kPadRows, cols + 1), the padding zero: sorted such that `first[i]`, the first
+/// nonzero column of row i, does not fall; its last column is the right-hand side. On return the
+/// upper triangle of the first `cols` rows holds R and its right-hand side, what lies below is
+/// arbitrary.
+void triangularizeStaircase(Eigen::MatrixXd& A, int rows, const std::vector<int>& first,
+                            Eigen::VectorXd& work);
+
+}  // namespace prime

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "nodes/action_arrival.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <algorithm>
+
+#include "linalg/dense_kernels.hpp"
+#include "linalg/square_root.hpp"
+
+namespace prime {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+ActionArrival::ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state,
+                             const VectorXd& reference_, const MatrixXd& P)
+    : ActionLeastSquares(state, state->get_ndx(), state->get_ndx(), 0),
+      reference(reference_),
+      mean(VectorXd::Zero(state->get_ndx())),
+      J_(MatrixXd::Zero(state->get_ndx(), state->get_ndx())) {
+  const Eigen::LLT<MatrixXd> llt(P);
+  if (P.rows() != static_cast<int>(state->get_ndx()) || llt.info() != Eigen::Success)
+    throw std::invalid_argument(
+        "arrival cost: the covariance must be positive definite, of the size of the state's "
+        "tangent");
+  L = llt.matrixL();
+}
+
+void ActionArrival::calc(const std::shared_ptr<DataAbstract>& data, const ConstRef&,
+                         const ConstRef& u) {
+  state_->integrate(reference, u, data->xnext);
+  data->r = L.triangularView<Eigen::Lower>().solve(u - mean);
+  data->cost = 0.5 * data->r.squaredNorm();
+}
+
+void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u) {
+  auto& d = static_cast<Data&>(*data);
+  state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
+  invertLower(L, d.Ru);
+}
+
+void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef&,
+                             const ConstRef& u) {
+  auto& d = static_cast<Data&>(*data);
+  linearize(data, u);
+  d.Lu.noalias() = d.Ru.transpose() * d.r;
+  d.Luu.noalias() = d.Ru.transpose() * d.Ru;
+}
+
+VectorXd ActionArrival::estimate() const {
+  VectorXd x(state_->get_nx());
+  state_->integrate(reference, mean, x);
+  return x;
+}
+
+void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
+                            const ConstRef& x0, const ConstRef& u0, const ConstRef& next,
+                            const Eigen::Ref<const MatrixXd>& noise) {
+  auto* const second = dynamic_cast<ActionSecondOrder*>(&node);
+  auto* const linear = dynamic_cast<ActionLinear*>(&node);
+  if (!second && !linear)
+    throw std::invalid_argument("arrival cost: only running nodes leave the window");
+  node.calc(data, x0, u0);
+  deviation_.resize(state_->get_ndx());
+  gap_.resize(state_->get_ndx());
+  state_->diff(reference, x0, deviation_);
+  state_->diff(next, data->xnext, gap_);
+  invertLower(L, Linv_);
+  second ? advanceSecondOrder(*second, data, x0, u0) : advanceLinear(*linear, data, x0, u0);
+  mean += gap_;
+  reference = next;
+  widen(noise);
+}
+
+/// The state is a vector: its tangent is the same everywhere.
+void ActionArrival::advanceLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
+                                  const ConstRef& x0, const ConstRef& u0) {
+  const int n = state_->get_ndx(), nu = node.get_nu(), nr = node.get_nr();
+  node.calcDiff(data, x0, u0);
+  const auto& d = static_cast<const Data&>(*data);
+  // stacked residuals in (dx, du), triangularized
+  stacked_.setZero(n + nr, n + nu + 1);
+  stacked_.col(n + nu).head(n).noalias() = Linv_ * (mean - deviation_);
+  stacked_.topLeftCorner(n, n) = Linv_;
+  stacked_.block(n, 0, nr, n) = d.Rx;
+  stacked_.block(n, n, nr, nu) = d.Ru;
+  stacked_.col(n + nu).tail(nr) = -d.r;
+  const Eigen::HouseholderQR<MatrixXd> qr(stacked_);
+  const auto R = qr.matrixQR().topLeftCorner(n + nu, n + nu).triangularView<Eigen::Upper>();
+  const VectorXd z = R.solve(qr.matrixQR().col(n + nu).head(n + nu));
+  // through the dynamics: [Fx Fu] R^-1
+  F_.resize(n, n + nu);
+  F_ << d.Fx, d.Fu;
+  mean.noalias() = F_ * z;
+  rootOf(R.transpose().solve(F_.transpose()).transpose(), L);
+}
+
+/// Eliminates (xi, v) from the stacked residuals in (xi, v, q+, v+, p). The columns of the rest
+/// stand in reverse order, so that the triangle that remains is, read backwards, L^-1.
+void ActionArrival::advanceSecondOrder(ActionSecondOrder& node,
+                                       const std::shared_ptr<DataAbstract>& data,
+                                       const ConstRef& x0, const ConstRef& u0) {
+  node.linearize(data, x0);
+  const auto& d = static_cast<const ActionSecondOrder::Data&>(*data);
+  stackRows(node, d);
+  if (node.nb() > 0) keepHeadingUnknown(node, x0, u0.tail(node.nxi()));
+  toNextPosition(node, d);
+  orderColumns(node);
+  sortRows();
+  triangularizeStaircase(sorted_, order_.size(), sorted_first_, work_);
+  const int n = state_->get_ndx(), k = sorted_.cols() - 1 - n;
+  J_ = sorted_.block(k, k, n, n).reverse();
+  rhs_ = sorted_.col(k + n).segment(k, n).reverse();
+  for (int i = 0; i < n; ++i)
+    if (J_(i, i) < 0.0) J_.row(i) *= -1.0, rhs_[i] *= -1.0;
+  invertLower(J_, L);
+  mean.noalias() = L.triangularView<Eigen::Lower>() * rhs_;
+}
+
+/// The base's part of the change from the tangent at reference (+) dx to the one at the reference:
+/// the adjoint of dx, J(-dx) J(dx)^-1. J(dx)^-1 is the same but for terms in dx, which is small;
+/// yet only with the adjoint a motion of the world stays that motion, and what is not known of it
+/// stays unknown.
+ActionSecondOrder::BaseMatrix ActionArrival::carryBack(const VectorXd& dx, const int nb) {
+  const auto jacobian = [&](const VectorXd& step) {
+    state_->Jintegrate(reference, step, J_, J_, crocoddyl::second, crocoddyl::setto);
+    return ActionSecondOrder::BaseMatrix(J_.topLeftCorner(nb, nb));
+  };
+  return jacobian(-dx) * jacobian(dx).inverse();
+}
+
+/// Rows in z = (xi, v+, q, v, p | right-hand side).
+void ActionArrival::stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d) {
+  const int n = state_->get_ndx(), nv = node.nv(), nj = node.nj(), nb = node.nb(), nxi = node.nxi(),
+            dense = d.S.rows();
+  const int nu = nxi + nv, nz = nu + n, q = nu, v = nu + nv, from = n + nu;
+  stacked_.setZero(from + 2 * nj + dense, nz + 1);
+  stacked_.block(0, nu, n, n) = Linv_;
+  stacked_.block(0, nu, n, nb).noalias() = Linv_.leftCols(nb) * carryBack(deviation_, nb);
+  stacked_.col(nz).head(n).noalias() = Linv_.triangularView<Eigen::Lower>() * (mean - deviation_);
+  stacked_.block(n, 0, nv, nz) = d.force_weight.asDiagonal() * d.G;
+  stacked_.block(n + nv, 0, nxi, nxi).diagonal() = d.diagonal.head(nxi);
+  stacked_.block(from, q + nb, nj, nj).diagonal() = d.diagonal.segment(q + nb, nj);
+  stacked_.block(from + nj, v + nb, nj, nj).diagonal() = d.diagonal.segment(v + nb, nj);
+  for (std::size_t i = 0; i < d.columns.size(); ++i)
+    stacked_.col(d.columns[i]).tail(dense) = d.S.col(i);
+  stacked_.col(nz).tail(nu + 2 * nj + dense) = -d.r;
+}
+
+/// The contact disturbance xi is given in world axes, but what it costs does not depend on them:
+/// let it turn with the base around the vertical. Otherwise its cost in Gauss-Newton, |xi|^2/std^2
+/// per turn squared, would be knowledge of the heading that nobody measured.
+void ActionArrival::keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0,
+                                       const ConstRef& xi) {
+  const int rows = stacked_.rows() - state_->get_ndx(), rotation = node.nxi() + node.nv() + 3;
+  const Eigen::RowVector3d up =
+      Eigen::Quaterniond(x0[6], x0[3], x0[4], x0[5]).toRotationMatrix().row(2);
+  auto node_rows = stacked_.bottomRows(rows);
+  work_.setZero(rows);
+  for (int k = 0; k < node.nxi(); k += 3)
+    work_ += xi[k] * node_rows.col(k + 1) - xi[k + 1] * node_rows.col(k);
+  work_.segment(node.nv(), node.nxi()).setZero();
+  node_rows.middleCols<3>(rotation).noalias() += work_ * up;
+}
+
+/// dq = E^-1 (dq+ - T dv+): from then on q of z stands for q+, in the tangent at the new reference.
+void ActionArrival::toNextPosition(const ActionSecondOrder& node,
+                                   const ActionSecondOrder::Data& d) {
+  const int nv = node.nv(), nj = node.nj(), nb = node.nb(), nxi = node.nxi(), q = nxi + nv;
+  auto position = stacked_.middleCols(q, nv);
+  auto velocity = stacked_.middleCols(nxi, nv);
+  position.leftCols(nb) = (position.leftCols(nb) * d.E.inverse()).eval();
+  velocity.leftCols(nb).noalias() -= position.leftCols(nb) * d.T;
+  velocity.rightCols(nj) -= node.dt * position.rightCols(nj);
+  position.leftCols(nb) = (position.leftCols(nb) * carryBack(-gap_, nb)).eval();
+}
+
+/// The stacked rows in the column order of the elimination, sorted by their first nonzero column;
+/// rows without weight are left out.
+void ActionArrival::sortRows() {
+  const int rows = stacked_.rows(), nz = stacked_.cols() - 1;
+  first_.assign(rows, nz);
+  for (int j = 0; j < nz; ++j)
+    for (int i = 0; i < rows; ++i)
+      if (target_[j] < first_[i] && stacked_(i, j) != 0.0) first_[i] = target_[j];
+  order_.clear();
+  for (int i = 0; i < rows; ++i)
+    if (first_[i] < nz) order_.push_back(i);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [this](const int a, const int b) { return first_[a] < first_[b]; });
+  sorted_.resize(order_.size() + kPadRows, nz + 1);
+  sorted_.bottomRows(kPadRows).setZero();
+  sorted_first_.resize(order_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i) sorted_first_[i] = first_[order_[i]];
+  for (int j = 0; j <= nz; ++j) {
+    const auto from = stacked_.col(j);
+    auto to = sorted_.col(j < nz ? target_[j] : nz);
+    for (std::size_t i = 0; i < order_.size(); ++i) to[i] = from[order_[i]];
+  }
+}
+
+/// Column order of the elimination: (xi, v, p, v+, q+), all but xi reversed.
+void ActionArrival::orderColumns(const ActionSecondOrder& node) {
+  const int nv = node.nv(), nxi = node.nxi(), np = node.np, nu = nxi + nv;
+  target_.resize(nu + 2 * nv + np);
+  for (int i = 0; i < nxi; ++i) target_[i] = i;
+  for (int i = 0; i < nv; ++i) {
+    target_[nu + nv + i] = nxi + nv - 1 - i;
+    target_[nxi + i] = nxi + nv + np + nv - 1 - i;
+    target_[nu + i] = nxi + nv + np + 2 * nv - 1 - i;
+  }
+  for (int i = 0; i < np; ++i) target_[nu + 2 * nv + i] = nxi + nv + np - 1 - i;
+}
+
+/// Covariance += noise noise^T: a lower triangular root changes only from the first row that the
+/// noise touches.
+void ActionArrival::widen(const Eigen::Ref<const MatrixXd>& noise) {
+  const int n = L.rows();
+  int top = 0;
+  while (top < n && noise.row(top).isZero(0.0)) ++top;
+  const int m = n - top;
+  if (m == 0) return;
+  wide_.resize(m, m + noise.cols());
+  wide_ << L.bottomRightCorner(m, m), noise.bottomRows(m);
+  rootOf(wide_, L.bottomRightCorner(m, m));
+}
+
+void ActionArrival::redefine(const std::vector<int>& indices,
+                             const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
+                             const ConstRef& change) {
+  const int n = state_->get_ndx(), k = indices.size();
+  MatrixXd wide = MatrixXd::Zero(n, n + k);
+  wide.leftCols(n) = L;
+  VectorXd dx = VectorXd::Zero(n), moved(state_->get_nx());
+  const MatrixXd replaced = rows * L;
+  for (int i = 0; i < k; ++i) {
+    wide.row(indices[i]).setZero();
+    wide.row(indices[i]).head(n) = replaced.row(i);
+    wide(indices[i], n + i) = stddev[i];
+    dx[indices[i]] = change[i];
+  }
+  const VectorXd means = rows * mean;
+  for (int i = 0; i < k; ++i) mean[indices[i]] = means[i];
+  state_->integrate(reference, dx, moved);
+  reference = moved;
+  rootOf(wide, L);
+}
+
+void ActionArrival::inflate(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }
+
+}  // namespace prime

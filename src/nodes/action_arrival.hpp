@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include "nodes/action_second_order.hpp"
+
+namespace prime {
+
+/// First node of the window: its control is the correction of the initial state and parameters, its
+/// cost what is known of them.
+///
+///     x_1 = x_ref (+) u,   r = L^-1 (u - m),   P = L L^T
+///
+/// (x_ref, m, L): cost-to-come of all nodes that left the window. The mean is carried as deviation
+/// m from the point of linearization, which keeps the gradient of the cost-to-come; L is a lower
+/// triangular square root of the covariance of state and parameters.
+class ActionArrival : public ActionLeastSquares {
+ public:
+  ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state,
+                const Eigen::VectorXd& reference, const Eigen::MatrixXd& covariance);
+
+  void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+            const ConstRef& u) override;
+  void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override {
+    calc(data, x, mean);
+  }
+  void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                const ConstRef& u) override;
+  void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override {
+    calcDiff(data, x, mean);
+  }
+
+  /// `Fu` and `Ru = L^-1` only: what ArrivalStep needs.
+  void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u);
+
+  /// Let a node leave: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0, u0), push it through the
+  /// node's dynamics and add the process noise `noise` (ndx, k), a square root of its covariance.
+  ///
+  /// The node is linearized at (x0, u0), its smoothed point, and the new mean is relative to
+  /// `reference`, the smoothed point of the next node: an orthogonal triangularization of the
+  /// stacked residuals (square-root information form), then of the propagated square root. No
+  /// measurement is used twice: only those of the node that leaves enter. What the measurements do
+  /// not see of a motion of the world (place and heading, without motion capture) stays unknown,
+  /// however the points of linearization move.
+  void advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
+               const ConstRef& x0, const ConstRef& u0, const ConstRef& reference,
+               const Eigen::Ref<const Eigen::MatrixXd>& noise);
+
+  /// Replace the knowledge of the variables `indices` (of the tangent) by `rows * dx + N(0,
+  /// std^2)`, and shift their reference by `change`.
+  void redefine(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows,
+                const ConstRef& stddev, const ConstRef& change);
+
+  /// Add independent noise: covariance += noise noise^T.
+  void inflate(const Eigen::Ref<const Eigen::MatrixXd>& noise);
+
+  Eigen::MatrixXd covariance() const { return L * L.transpose(); }
+  /// x_ref (+) m
+  Eigen::VectorXd estimate() const;
+
+  Eigen::VectorXd reference, mean;
+  Eigen::MatrixXd L;
+
+ private:
+  void advanceLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
+                     const ConstRef& x0, const ConstRef& u0);
+  void advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
+                          const ConstRef& x0, const ConstRef& u0);
+  ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
+  void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
+  void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
+  void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
+  void orderColumns(const ActionSecondOrder& node);
+  void sortRows();
+  void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
+
+  Eigen::MatrixXd Linv_, J_, stacked_, sorted_, wide_, F_;
+  Eigen::VectorXd rhs_, work_, deviation_, gap_;
+  std::vector<int> target_;  ///< column of a variable of z in the order of elimination
+  std::vector<int> first_, order_, sorted_first_;
+};
+
+}  // namespace prime

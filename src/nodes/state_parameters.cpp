@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "nodes/state_parameters.hpp"
+
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <stdexcept>
+
+namespace prime {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using ConstRef = Eigen::Ref<const VectorXd>;
+
+StateParameters::StateParameters(const pinocchio::Model& model, const std::size_t np)
+    : StateAbstractTpl<double>(model.nq + model.nv + np, 2 * model.nv + np),
+      model_(model),
+      np_(np) {
+  nv_ = model.nv;
+  nq_ = model.nq;
+}
+
+VectorXd StateParameters::zero() const {
+  VectorXd x = VectorXd::Zero(nx_);
+  x.head(nq_) = pinocchio::neutral(model_);
+  return x;
+}
+
+VectorXd StateParameters::rand() const {
+  VectorXd dx = VectorXd::Random(ndx_), x(nx_);
+  integrate(zero(), dx, x);
+  return x;
+}
+
+void StateParameters::diff(const ConstRef& x0, const ConstRef& x1, Eigen::Ref<VectorXd> dx) const {
+  pinocchio::difference(model_, x0.head(nq_), x1.head(nq_), dx.head(nv_));
+  dx.tail(nv_ + np_) = x1.tail(nv_ + np_) - x0.tail(nv_ + np_);
+}
+
+void StateParameters::integrate(const ConstRef& x, const ConstRef& dx,
+                                Eigen::Ref<VectorXd> out) const {
+  pinocchio::integrate(model_, x.head(nq_), dx.head(nv_), out.head(nq_));
+  out.tail(nv_ + np_) = x.tail(nv_ + np_) + dx.tail(nv_ + np_);
+}
+
+void StateParameters::Jdiff(const ConstRef& x0, const ConstRef& x1, Eigen::Ref<MatrixXd> J0,
+                            Eigen::Ref<MatrixXd> J1, const crocoddyl::Jcomponent which) const {
+  if (which == crocoddyl::first || which == crocoddyl::both) {
+    J0.setZero();
+    J0.diagonal().setConstant(-1.0);
+    pinocchio::dDifference(model_, x0.head(nq_), x1.head(nq_), J0.topLeftCorner(nv_, nv_),
+                           pinocchio::ARG0);
+  }
+  if (which == crocoddyl::second || which == crocoddyl::both) {
+    J1.setIdentity();
+    pinocchio::dDifference(model_, x0.head(nq_), x1.head(nq_), J1.topLeftCorner(nv_, nv_),
+                           pinocchio::ARG1);
+  }
+}
+
+void StateParameters::Jintegrate(const ConstRef& x, const ConstRef& dx, Eigen::Ref<MatrixXd> J0,
+                                 Eigen::Ref<MatrixXd> J1, const crocoddyl::Jcomponent which,
+                                 const crocoddyl::AssignmentOp op) const {
+  auto fill = [&](Eigen::Ref<MatrixXd> J, const pinocchio::ArgumentPosition arg) {
+    const double sign = op == crocoddyl::rmfrom ? -1.0 : 1.0;
+    if (op == crocoddyl::setto) J.setZero();
+    MatrixXd block = MatrixXd::Zero(nv_, nv_);  // Pinocchio writes the blocks of the joints only
+    pinocchio::dIntegrate(model_, x.head(nq_), dx.head(nv_), block, arg, pinocchio::SETTO);
+    J.topLeftCorner(nv_, nv_) += sign * block;
+    J.diagonal().tail(nv_ + np_).array() += sign;
+  };
+  if (which == crocoddyl::first || which == crocoddyl::both) fill(J0, pinocchio::ARG0);
+  if (which == crocoddyl::second || which == crocoddyl::both) fill(J1, pinocchio::ARG1);
+}
+
+void StateParameters::JintegrateTransport(const ConstRef& x, const ConstRef& dx,
+                                          Eigen::Ref<MatrixXd> Jin,
+                                          const crocoddyl::Jcomponent which) const {
+  const auto arg = which == crocoddyl::first ? pinocchio::ARG0 : pinocchio::ARG1;
+  pinocchio::dIntegrateTransport(model_, x.head(nq_), dx.head(nv_), Jin.topRows(nv_), arg);
+}
+
+std::shared_ptr<crocoddyl::StateBase> StateParameters::cloneAsDouble() const {
+  return std::make_shared<StateParameters>(*this);
+}
+
+std::shared_ptr<crocoddyl::StateBase> StateParameters::cloneAsFloat() const {
+  throw std::runtime_error("StateParameters exists in double precision only");
+}
+
+}  // namespace prime

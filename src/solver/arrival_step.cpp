@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "solver/arrival_step.hpp"
+
+#include <Eigen/Eigenvalues>
+
+#include "linalg/square_root.hpp"
+
+namespace prime {
+
+using Eigen::Lower;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+const ActionLeastSquares::Data& leastSquares(const ArrivalStep::DataAbstract& data) {
+  return static_cast<const ActionLeastSquares::Data&>(data);
+}
+
+}  // namespace
+
+ArrivalStep::ArrivalStep(const int m, const int np)
+    : m_(m),
+      np_(np),
+      b_(std::min(m, 6)),
+      radius_(1.0),
+      damping_(0.0),
+      H_(m + np, m + np),
+      g_(m + np),
+      du_(m + np),
+      extra_(np),
+      llt_(m) {}
+
+/// From (dx, dp) to the arrival node's control, plus its own cost.
+void ArrivalStep::assemble(const DataAbstract& arrival) {
+  const auto& d = leastSquares(arrival);
+  const auto J = d.Fu.topLeftCorner(b_, b_);
+  H_.leftCols(b_) = (H_.leftCols(b_) * J).eval();
+  H_.topLeftCorner(b_, b_) = (J.transpose() * H_.topLeftCorner(b_, b_)).eval();
+  g_.head(b_) = (J.transpose() * g_.head(b_)).eval();
+  addGramOfLower(d.Ru, H_);
+  g_.noalias() += d.Ru.transpose().triangularView<Eigen::Upper>() * d.r;
+}
+
+/// Y and its eigenvalues. Damping has no part in them: it must not make known what nothing is known
+/// about.
+bool ArrivalStep::findComplement() {
+  const auto V = H_.bottomRightCorner(np_, np_);
+  D_ = V.diagonal().unaryExpr([](const double v) { return v > 0.0 ? 1.0 / std::sqrt(v) : 0.0; });
+  const MatrixXd scaled = D_.asDiagonal() * MatrixXd(V.selfadjointView<Lower>()) * D_.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
+  if (eigen.info() != Eigen::Success) return false;
+  const VectorXd& values = eigen.eigenvalues();  // ascending
+  const int rank = (values.array() > kRank * std::max(values[np_ - 1], 0.0)).count();
+  known_ = values.tail(rank);
+  Y_ = eigen.eigenvectors().rightCols(rank);
+  return true;
+}
+
+bool ArrivalStep::invertParameters(const ParameterMethod method) {
+  if (np_ == 0) {
+    Tt_.resize(0, 0);
+    return true;
+  }
+  const bool complement = method == ParameterMethod::Nullspace;
+  MatrixXd V;
+  if (complement) {
+    V.noalias() = Y_.transpose() * extra_.cwiseProduct(D_.cwiseAbs2()).asDiagonal() * Y_;
+    V.diagonal() += known_;
+  } else {
+    V = H_.bottomRightCorner(np_, np_);
+    V.diagonal() += extra_;
+  }
+  const Eigen::LLT<MatrixXd> llt(V);
+  if (llt.info() != Eigen::Success) return false;
+  invertLower(llt.matrixLLT(), Tt_);
+  if (complement) Tt_ = (Tt_ * Y_.transpose() * D_.asDiagonal()).eval();
+  return true;
+}
+
+/// (dx, dp) from H_, g_ and the damping.
+bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
+  if (!invertParameters(method)) return false;
+  const VectorXd y = Tt_ * g_.tail(np_);
+  Bt_.noalias() = Tt_ * H_.bottomLeftCorner(np_, m_);
+  du_.head(m_).setZero();
+  if (with_state) {
+    Vxx_ = H_.topLeftCorner(m_, m_);
+    // Eigen divides by the depth of the update: none where there is no parameter, or none that
+    // anything is known about
+    if (rank() > 0) Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
+    llt_.compute(Vxx_);
+    if (llt_.info() != Eigen::Success) return false;
+    du_.head(m_) = Bt_.transpose() * y - g_.head(m_);
+    llt_.solveInPlace(du_.head(m_));
+  }
+  du_.tail(np_).noalias() = -(Tt_.transpose() * (y + Bt_ * du_.head(m_)));
+  return du_.allFinite();
+}
+
+bool ArrivalStep::tooLong() const {
+  return largest.size() > 0 && (du_.tail(np_).array().abs() > radius_ * largest.array()).any();
+}
+
+/// Damping from a little below that of the last step upwards, until the step is short enough.
+bool ArrivalStep::shorten(const bool with_state, const ParameterMethod method) {
+  const VectorXd unit = largest.cwiseAbs2().cwiseInverse();  // 0 where any step may be taken
+  damping_ = std::max(damping_ / (kRaise * kRaise), kLeast);
+  for (; damping_ < kMost; damping_ *= kRaise) {
+    extra_ = damping_ * unit;
+    if (resolve(with_state, method) && !tooLong()) return true;
+  }
+  damping_ = 0.0;
+  return false;
+}
+
+bool ArrivalStep::eliminate(const DataAbstract* arrival, const Value& value,
+                            const ParameterCost& common, const double regularization,
+                            const ParameterMethod method) {
+  H_.topLeftCorner(m_, m_) = value.xx;
+  H_.bottomLeftCorner(np_, m_) = value.xp.transpose();
+  H_.bottomRightCorner(np_, np_) = common.pp;
+  g_.head(m_) = value.x;
+  g_.tail(np_) = common.p;
+  if (arrival) assemble(*arrival);
+  H_.diagonal() *= 1.0 + regularization;
+  extra_.setZero();
+  if (np_ > 0 && method == ParameterMethod::Nullspace && !findComplement()) return false;
+  const bool solved = resolve(arrival, method);
+  if (largest.size() == 0 || (solved && !tooLong())) return solved;
+  return shorten(arrival, method);
+}
+
+void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du,
+                       VectorXd& next, Along& along) const {
+  du = du_;
+  next = gap + du_;
+  if (!arrival) return;
+  const auto& d = leastSquares(*arrival);
+  next.head(b_) = gap.head(b_) + d.Fu.topLeftCorner(b_, b_) * du_.head(b_);
+  along.add(d.Ru.triangularView<Lower>() * du_, d.r);
+}
+
+void ArrivalStep::covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const {
+  Ppp.noalias() = Tt_.transpose() * Tt_;
+  P.xx.setZero();
+  P.xp.setZero();
+  if (!arrival) return;
+  MatrixXd root;  // L^-1 of the state's information
+  invertLower(llt_.matrixLLT(), root);
+  const MatrixXd seen = root * Bt_.transpose() * Tt_;
+  Ppp.noalias() += seen.transpose() * seen;
+  P.xp.noalias() = -root.transpose() * seen;
+  addGramOfLower(root, P.xx);
+  P.xx = P.xx.selfadjointView<Lower>();
+  const auto J = leastSquares(*arrival).Fu.topLeftCorner(b_, b_);
+  P.xp.topRows(b_) = (J * P.xp.topRows(b_)).eval();
+  P.xx.topRows(b_) = (J * P.xx.topRows(b_)).eval();
+  P.xx.leftCols(b_) = (P.xx.leftCols(b_) * J.transpose()).eval();
+}
+
+}  // namespace prime

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <Eigen/Cholesky>
+
+#include "solver/stage.hpp"
+
+namespace prime {
+
+/// How the parameters are eliminated in front of the first node: by the inverse of V_pp, or by its
+/// inverse on the complement of its null space, where directions that nothing is known about stay
+/// as they are.
+enum class ParameterMethod { Schur, Nullspace };
+
+/// State and parameters at the first node: minimizer of the arrival cost plus the cost-to-go of all
+/// nodes.
+///
+///     [Vxx Vxp; Vpx Vpp] [dx; dp] = -[vx; vp],   T T^T = Vpp^-1 (Schur) or D Y (Y^T D Vpp D Y)^-1
+///     Y^T D (nullspace) (Vxx - B B^T) dx = -(vx - B T^T vp),  B = Vxp T;   dp = -T (T^T vp + B^T
+///     dx)
+///
+/// Y: eigenvectors of Vpp, scaled by D to a unit diagonal, with eigenvalues above kRank. With an
+/// arrival node in front its control u is the unknown, dx_1 = J u + gap with J the identity but for
+/// the base; without one the first state is given and dx = 0.
+///
+/// Trust region (`largest`): Vpp + damping diag(1/largest^2) takes the place of Vpp, with about as
+/// little damping as keeps every |dp_i| <= radius largest_i, radius <= 1. The recursion behind
+/// needs no repetition: parameters are eliminated here and nowhere else.
+class ArrivalStep {
+ public:
+  using DataAbstract = ActionLeastSquares::DataAbstract;
+  using MatrixXd = Eigen::MatrixXd;
+  using VectorXd = Eigen::VectorXd;
+
+  ArrivalStep(int m, int np);
+
+  /// `arrival`: data of the arrival node, nullptr when the first state is given. `common.pp` holds
+  /// the lower triangle. False: the Hessian is not positive definite.
+  bool eliminate(const DataAbstract* arrival, const Value& value, const ParameterCost& common,
+                 double regularization, ParameterMethod method);
+  /// du = (du_x, du_p), and (dx, dp) at the first node.
+  void step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du, VectorXd& next,
+            Along& along) const;
+  /// Posterior covariance at the first node; directions in the null space are held and add nothing.
+  void covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const;
+
+  int rank() const {
+    return Tt_.rows();
+  }  ///< parameters, or combinations of them, that are solved for
+
+  void resetRegion() { radius_ = 1.0, damping_ = 0.0; }
+  void scaleRegion(const double factor) { radius_ = std::min(1.0, factor * radius_); }
+  bool bounded() const {
+    return !extra_.isZero(0.0);
+  }  ///< the last step is the longest that the trust region allows
+  /// Share of the unshrunk trust region that kept the last step short, 1 if that did not.
+  double share() const { return bounded() ? radius_ : 1.0; }
+
+  VectorXd largest;  ///< (np) step of each parameter, or infinity; empty: any step
+
+ private:
+  static constexpr double kRank = 1e-10;
+  static constexpr double kLeast = 1e-3, kMost = 1e15,
+                          kRaise =
+                              4.0;  ///< damping (in units of chi-square), factor between two trials
+  void assemble(const DataAbstract& arrival);
+  bool invertParameters(ParameterMethod method);
+  bool findComplement();
+  bool resolve(bool with_state, ParameterMethod method);
+  bool tooLong() const;
+  bool shorten(bool with_state, ParameterMethod method);
+
+  int m_, np_, b_;
+  double radius_, damping_;  ///< share of `largest` in force; damping of the last step: the search
+                             ///< for the next starts nearby
+  MatrixXd H_;               ///< (n, n), lower triangle
+  VectorXd g_, du_;          ///< (n)
+  VectorXd extra_;           ///< (np) what the trust region adds to the diagonal of Vpp
+  VectorXd D_,
+      known_;   ///< (np) scale of Vpp; (rank) eigenvalues of the complement of its null space
+  MatrixXd Y_;  ///< (np, rank) and their eigenvectors
+  MatrixXd Tt_, Bt_, Vxx_;
+  Eigen::LLT<MatrixXd> llt_;
+};
+
+}  // namespace prime

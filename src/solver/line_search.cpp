@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+//
+// The iterations of SolverMultipleShooting: trial points, the search along them, shorter steps
+// where it fails.
+#include "solver/solver_multiple_shooting.hpp"
+
+namespace prime {
+
+using Eigen::VectorXd;
+
+double SolverMultipleShooting::sumOfGaps(const std::vector<VectorXd>& fs) {
+  double sum = 0.0;
+  for (const auto& f : fs) sum += f.lpNorm<1>();
+  return sum;
+}
+
+/// The trial point at a fraction of the linear rollout.
+void SolverMultipleShooting::makeTrial(const double alpha) {
+  const std::size_t T = problem_->get_T();
+  for (std::size_t t = 0; t <= T; ++t) {
+    const auto& state = t < T ? problem_->get_runningModels()[t]->get_state()
+                              : problem_->get_terminalModel()->get_state();
+    state->integrate(xs_[t], alpha * dxs_[t], xs_try_[t]);
+    if (t < T) us_try_[t] = us_[t] + alpha * dus_[t];
+  }
+}
+
+/// The trial point by a rollout through the dynamics, with feedback; (1 - alpha) of each gap is
+/// left open.
+void SolverMultipleShooting::rollTrial(const double alpha) {
+  const auto& models = problem_->get_runningModels();
+  const std::size_t T = problem_->get_T();
+  models[0]->get_state()->integrate(xs_[0], alpha * dxs_[0], xs_try_[0]);
+  for (std::size_t t = 0; t < T; ++t) {
+    const auto& state = models[t]->get_state();
+    const auto& data = problem_->get_runningDatas()[t];
+    if (t == 0 && has_arrival_) {
+      us_try_[0] = us_[0] + alpha * dus_[0];
+    } else {
+      state->diff(xs_[t], xs_try_[t], deviation_);
+      stages_[t]->control(*data, deviation_, alpha, us_try_[t]);
+      us_try_[t] += us_[t];
+    }
+    models[t]->calc(data, xs_try_[t], us_try_[t]);
+    state->integrate(data->xnext, (alpha - 1.0) * fs_[t + 1], xs_try_[t + 1]);
+  }
+}
+
+bool SolverMultipleShooting::lineSearch() {
+  merit_function_.begin(cost_, gaps_, slope_, curvature_);
+  merit_ = merit_function_.value(cost_, gaps_);
+  for (const double alpha : alphas_) {
+    try {
+      if (rollout == Rollout::Multiple)
+        makeTrial(alpha);
+      else
+        rollTrial(alpha);
+      cost_try_ = evaluate(xs_try_, us_try_);
+    } catch (const std::runtime_error&) {
+      continue;  // an infeasible trial point: shorten the step
+    }
+    if (!merit_function_.accepts(cost_try_, sumOfGaps(fs_try_), alpha, th_acceptstep_)) continue;
+    steplength_ = alpha;
+    dVexp_ = merit_function_.expected(alpha);
+    dV_ = cost_ - cost_try_;
+    cost_ = cost_try_;
+    std::swap(xs_, xs_try_);
+    std::swap(us_, us_try_);
+    std::swap(fs_, fs_try_);
+    return true;
+  }
+  return false;
+}
+
+/// After a refused step: a smaller trust region where that bounds the step; damping where it does
+/// not, or has not been enough.
+void SolverMultipleShooting::tighten(const bool again) {
+  const bool bounded = arrival_.bounded();
+  if (bounded) arrival_.scaleRegion(0.25);
+  if (!bounded || again) preg_ = std::max(10.0 * preg_, 1e-3);
+  evaluate(xs_, us_);  // the nodes hold a refused trial point
+}
+
+/// Change of the cost by the step: what closing the gaps costs, every gap by itself, and what is
+/// gained beside it. (The sum of the two may be near zero far from a solution.) The gain is that of
+/// the undamped step in the unshrunk trust region, or more: a step may promise little only because
+/// others have been refused. Of a convex model the gain is concave in the radius, so D(1) <= D(r) /
+/// r.
+double SolverMultipleShooting::change() const {
+  const double gain = std::max(0.0, closing_.sum - slope_ - 0.5 * curvature_);
+  return (1.0 + damping_) * (gain / arrival_.share() + closing_.size) + gaps_;
+}
+
+bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us,
+                                   const std::size_t maxiter, const bool,
+                                   const double regularization) {
+  start(xs, us, regularization);
+  bool accepted = true;
+  for (iter_ = 0; iter_ < maxiter;) {
+    factorize();
+    forward();
+    ++iter_;
+    const bool again = !accepted;
+    accepted = lineSearch();
+    stop_ = change();
+    if (!accepted) {
+      ++refused_;
+      tighten(again);
+      if (preg_ > 1e6) return false;
+      continue;
+    }
+    if (steplength_ == 1.0) arrival_.scaleRegion(2.0);
+    if (preg_ > 0.0) preg_ = preg_ * 0.1 < reg_min_ ? 0.0 : preg_ * 0.1;
+    // the search lets the cost rise at times: that is no end
+    if (std::max(stop_, std::abs(dV_)) < th_stop_ * (1.0 + std::abs(cost_))) return true;
+  }
+  return false;
+}
+
+}  // namespace prime

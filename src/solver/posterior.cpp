@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+//
+// Posterior covariances of SolverMultipleShooting, from its last backward pass.
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "solver/solver_multiple_shooting.hpp"
+
+namespace prime {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void SolverMultipleShooting::computePosterior() {
+  require(Done::Backward);
+  const std::size_t T = problem_->get_T(), first = has_arrival_;
+  if (P_.empty()) P_.assign(T + 1, Covariance(m_, np_)), Ppp_ = MatrixXd::Zero(np_, np_);
+  if (damping_ > 0.0 || arrival_.bounded()) {
+    // refused steps and the trust region have damped the Hessians: that is no knowledge
+    const double damping = std::exchange(preg_, 0.0);
+    const VectorXd largest = std::exchange(arrival_.largest, VectorXd());
+    const bool definite = backward();
+    preg_ = damping;
+    arrival_.largest = largest;
+    if (!definite) backward();
+  }
+  arrival_.covariance(arrivalData(), P_[first], Ppp_);
+  for (std::size_t t = first; t < T; ++t)
+    stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
+}
+
+MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
+  if (P_.empty()) throw std::logic_error("window problem: compute the posterior first");
+  if (k < std::size_t(has_arrival_) || k >= P_.size())
+    throw std::invalid_argument("window problem: no state " + std::to_string(k));
+  const auto& P = P_[k];
+  MatrixXd whole(m_ + np_, m_ + np_);
+  whole << P.xx, P.xp, P.xp.transpose(), Ppp_;
+  return whole;
+}
+
+MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixXd& jx,
+                                              const MatrixXd& ju) const {
+  const MatrixXd P = posterior(k);
+  if (k == stages_.size())
+    throw std::invalid_argument("window problem: the last state has no control");
+  return stages_[k]->covariance(*problem_->get_runningDatas()[k], P, jx, ju);
+}
+
+}  // namespace prime

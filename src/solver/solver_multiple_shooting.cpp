@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "solver/solver_multiple_shooting.hpp"
+
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include "nodes/action_arrival.hpp"
+
+namespace prime {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+int parametersOf(const crocoddyl::ShootingProblem& problem) {
+  const auto* terminal = dynamic_cast<const ActionLeastSquares*>(problem.get_terminalModel().get());
+  if (!terminal)
+    throw std::invalid_argument("window problem: the nodes must be least-squares nodes");
+  return terminal->np;
+}
+
+}  // namespace
+
+SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem)
+    : SolverFDDP(problem),
+      np_(parametersOf(*problem)),
+      m_(static_cast<int>(problem->get_ndx()) - np_),
+      has_arrival_(problem->get_T() > 0 &&
+                   dynamic_cast<const ActionArrival*>(problem->get_runningModels().front().get())),
+      arrival_(m_, np_),
+      slope_(0.0),
+      curvature_(0.0),
+      gaps_(0.0),
+      damping_(0.0),
+      done_(Done::Nothing),
+      refused_(0) {
+  const auto T = problem_->get_T(), n = problem_->get_ndx();
+  dxs_.assign(T + 1, VectorXd::Zero(n));
+  fs_try_ = dxs_;
+  deviation_ = dxs_[0];
+  values_.assign(T + 1, Value(m_, np_));
+  common_ = {MatrixXd::Zero(np_, np_), VectorXd::Zero(np_)};
+  for (const auto& model : problem_->get_runningModels())
+    dus_.push_back(VectorXd::Zero(model->get_nu()));
+  th_stop_ = 1e-9;
+  alphas_ = {1.0, 0.5, 0.25, 0.125, 0.0625};
+  reg_min_ = 1e-9;
+}
+
+void SolverMultipleShooting::setLargestStep(const VectorXd& largest) {
+  if (largest.size() > 0 && (largest.size() != np_ || !(largest.array() > 0.0).all()))
+    throw std::invalid_argument("trust region: the largest step of each of the " +
+                                std::to_string(np_) + " parameters must be positive");
+  arrival_.largest = largest;
+}
+
+/// Nodes may have been exchanged since the last solve.
+void SolverMultipleShooting::bind() {
+  const auto& models = problem_->get_runningModels();
+  stages_.resize(models.size());
+  for (std::size_t t = has_arrival_; t < models.size(); ++t) {
+    const auto* node = dynamic_cast<const ActionLeastSquares*>(models[t].get());
+    if (!node || int(node->np) != np_)
+      throw std::invalid_argument(
+          "window problem: the nodes must be least-squares nodes with the same parameters");
+    if (!stages_[t] || !stages_[t]->fits(*models[t])) stages_[t] = Stage::make(*models[t]);
+  }
+}
+
+const ArrivalStep::DataAbstract* SolverMultipleShooting::arrivalData() const {
+  return has_arrival_ ? problem_->get_runningDatas().front().get() : nullptr;
+}
+
+/// Nodes are independent; an exception must not leave a parallel region, so the first one is
+/// carried out of it.
+template <class F>
+void SolverMultipleShooting::forEachNode(const F& f) {
+  const int T = problem_->get_T();
+  std::exception_ptr error = nullptr;
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic)
+  for (int t = 0; t <= T; ++t) {
+    try {
+      f(t);
+    } catch (...) {
+#pragma omp critical
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+/// All nodes have the parameters of the first; without an arrival node the first state is the
+/// problem's.
+void SolverMultipleShooting::shareParameters() {
+  const std::size_t first = has_arrival_;
+  if (!has_arrival_) {
+    const int nx = xs_[0].size() - np_;
+    xs_[0].head(nx) = problem_->get_x0().head(nx);
+  }
+  for (std::size_t t = first + 1; t < xs_.size(); ++t) xs_[t].tail(np_) = xs_[first].tail(np_);
+}
+
+void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us,
+                                   const double regularization) {
+  Eigen::setNbThreads(
+      1);  // Eigen's own threads make small products slower by an order of magnitude
+  done_ = Done::Nothing;
+  bind();
+  setCandidate(xs, us, false);
+  shareParameters();
+  preg_ = std::isnan(regularization) ? 0.0 : regularization;
+  merit_function_.reset();
+  arrival_.resetRegion();
+  refused_ = 0;
+  for (auto& f : fs_try_) f.setZero();
+  if (rollout == Rollout::Single) {
+    for (std::size_t t = 0; t < dus_.size(); ++t) dus_[t].setZero();
+    for (auto& dx : dxs_) dx.setZero();
+    for (std::size_t t = 0; t < dus_.size(); ++t) {
+      const auto& model = problem_->get_runningModels()[t];
+      model->calc(problem_->get_runningDatas()[t], xs_[t], us_[t]);
+      xs_[t + 1] = problem_->get_runningDatas()[t]->xnext;
+    }
+  }
+  cost_ = evaluate(xs_, us_);
+  if (!std::isfinite(cost_))
+    throw std::runtime_error("window problem: the cost of the first trajectory is not finite");
+  std::swap(fs_, fs_try_);
+}
+
+double SolverMultipleShooting::evaluate(const std::vector<VectorXd>& xs,
+                                        const std::vector<VectorXd>& us) {
+  const std::size_t T = problem_->get_T();
+  forEachNode([&](const std::size_t t) {
+    if (t == T) {
+      problem_->get_terminalModel()->calc(problem_->get_terminalData(), xs[T]);
+    } else {
+      const auto& data = problem_->get_runningDatas()[t];
+      // after a full step the next state of a trial is the tangent prediction of this node's result
+      if (t == 0 && has_arrival_)
+        problem_->get_runningModels()[t]->calc(data, xs[t], us[t]);
+      else
+        stages_[t]->evaluate(*problem_->get_runningModels()[t], data, xs[t], us[t], xs[t + 1]);
+      problem_->get_runningModels()[t]->get_state()->diff(xs[t + 1], data->xnext, fs_try_[t + 1]);
+    }
+  });
+  double cost = problem_->get_terminalData()->cost;
+  for (std::size_t t = 0; t < T; ++t) cost += problem_->get_runningDatas()[t]->cost;
+  return cost;
+}
+
+void SolverMultipleShooting::linearize() {
+  const std::size_t T = problem_->get_T();
+  forEachNode([&](const std::size_t t) {
+    if (t == T)
+      problem_->get_terminalModel()->calcDiff(problem_->get_terminalData(), xs_[T]);
+    else if (t == 0 && has_arrival_)
+      static_cast<ActionArrival&>(*problem_->get_runningModels()[0])
+          .linearize(problem_->get_runningDatas()[0], us_[0]);
+    else
+      stages_[t]->linearize(*problem_->get_runningModels()[t], problem_->get_runningDatas()[t],
+                            xs_[t], us_[t]);
+  });
+  done_ = Done::Linearization;
+}
+
+void SolverMultipleShooting::require(const Done done) const {
+  if (done_ < done)
+    throw std::logic_error(
+        "window problem: there is no iteration yet whose step or covariances could be told");
+}
+
+bool SolverMultipleShooting::backward() {
+  require(Done::Linearization);
+  done_ = Done::Linearization;
+  const std::size_t T = problem_->get_T(), first = has_arrival_;
+  const auto& terminal = *problem_->get_terminalData();
+  damping_ = preg_;
+  closing_ = {};
+  values_[T].xx = terminal.Lxx.topLeftCorner(m_, m_);
+  values_[T].xp = terminal.Lxx.topRightCorner(m_, np_);
+  values_[T].x = terminal.Lx.head(m_);
+  common_.pp = terminal.Lxx.bottomRightCorner(np_, np_);
+  common_.p = terminal.Lx.tail(np_);
+  for (std::size_t t = T; t-- > first;) {
+    auto& next = values_[t + 1];
+    const auto gap = fs_[t + 1].head(m_);  // parameters have none
+    const double slope = next.x.dot(gap);
+    next.x.noalias() += next.xx * gap;
+    closing_.add(0.5 * (slope + next.x.dot(gap)));
+    common_.p.noalias() += next.xp.transpose() * gap;
+    if (!stages_[t]->eliminate(*problem_->get_runningDatas()[t], next, preg_, values_[t], common_))
+      return false;
+  }
+  if (has_arrival_) {
+    auto& next = values_[1];
+    const auto gap = fs_[1].head(m_), gap_p = fs_[1].tail(np_);
+    const double slope = next.x.dot(gap) + common_.p.dot(gap_p);
+    next.x.noalias() += next.xx * gap + next.xp * gap_p;
+    common_.p.noalias() +=
+        next.xp.transpose() * gap + common_.pp.selfadjointView<Eigen::Lower>() * gap_p;
+    closing_.add(0.5 * (slope + next.x.dot(gap) + common_.p.dot(gap_p)));
+  }
+  if (!arrival_.eliminate(arrivalData(), values_[first], common_, preg_, method)) return false;
+  done_ = Done::Backward;
+  return true;
+}
+
+/// Backward pass, with as much damping as it needs.
+void SolverMultipleShooting::factorize() {
+  linearize();
+  while (!backward()) {
+    preg_ = std::max(10.0 * preg_, 1e-6);
+    if (preg_ > reg_max_)
+      throw std::runtime_error("window problem: the Hessian is not positive definite");
+  }
+}
+
+void SolverMultipleShooting::forward() {
+  require(Done::Backward);
+  const std::size_t T = problem_->get_T();
+  Along along;
+  dxs_[0].setZero();
+  if (has_arrival_) {
+    arrival_.step(arrivalData(), fs_[1], dus_[0], dxs_[1], along);
+  } else {
+    VectorXd du(m_ + np_);
+    arrival_.step(nullptr, dxs_[0], du, dxs_[0], along);
+  }
+  for (std::size_t t = has_arrival_; t < T; ++t)
+    stages_[t]->step(*problem_->get_runningDatas()[t], dxs_[t], fs_[t + 1], dus_[t], dxs_[t + 1],
+                     along);
+  const auto& d = static_cast<const ActionLeastSquares::Data&>(*problem_->get_terminalData());
+  along.add(d.Rx * dxs_[T], d.r);
+  slope_ = along.slope;
+  curvature_ = along.curvature;
+  gaps_ = sumOfGaps(fs_);
+}
+
+void SolverMultipleShooting::direction(const std::vector<VectorXd>& xs,
+                                       const std::vector<VectorXd>& us,
+                                       const double regularization) {
+  start(xs, us, regularization);
+  factorize();
+  forward();
+}
+
+void SolverMultipleShooting::redirect() {
+  if (!backward()) throw std::runtime_error("window problem: the Hessian is not positive definite");
+  forward();
+}
+
+void SolverMultipleShooting::reweight(const HeavyTails& tails) {
+  for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t)
+    static_cast<ActionLeastSquares&>(*problem_->get_runningModels()[t])
+        .reweight(problem_->get_runningDatas()[t], us_[t], tails);
+}
+
+double SolverMultipleShooting::largestGap() const {
+  double gap = 0.0;
+  for (std::size_t t = 1; t < fs_.size(); ++t)
+    gap = std::max(gap, fs_[t].lpNorm<Eigen::Infinity>());
+  return gap;
+}
+
+}  // namespace prime

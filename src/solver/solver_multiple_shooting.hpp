@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <crocoddyl/core/solvers/fddp.hpp>
+
+#include "solver/arrival_step.hpp"
+#include "solver/merit.hpp"
+
+namespace prime {
+
+/// How a step is rolled out: linear, gaps re-evaluated (Multiple); through the dynamics with
+/// feedback, gaps shrinking by 1 - alpha (Feasible); through the dynamics from a feasible start
+/// (Single).
+enum class Rollout { Multiple, Feasible, Single };
+
+/// Gauss-Newton solver of estimation problems: parametrized Riccati recursion, rollout, merit line
+/// search.
+///
+/// The last `np` components of every node's state are parameters p, equal in all nodes. They are
+/// kept out of the recursion: a node has (V_x, V_xx, V_xp), and V_p, V_pp are one sum (`Value`,
+/// `ParameterCost`); state and parameters are resolved at the first node
+/// (`ArrivalStep`). One iteration: linearize every node; backward pass with the gaps f_k = f(x_k-1,
+/// u_k-1) (-) x_k in the value gradient; first node; forward pass `dx+ = Fx dx + Fp dp + Fu du + f,
+/// du = -k - K dx - K_p dp`; steps along it until the `Merit` accepts one; Levenberg-Marquardt
+/// damping (the Hessians' diagonals times 1 + preg) after a refusal. Martinez, Griffin and
+/// Mastalli; the linear algebra of a node is that of its `Stage`, which knows the structure of the
+/// dynamics. (Crocoddyl's Vxx, K, k stay empty.)
+///
+/// With an ActionArrival as the first node its control corrects the initial state and the
+/// parameters. Without, the initial state is the problem's x0 and only its parameters are free.
+class SolverMultipleShooting : public crocoddyl::SolverFDDP {
+ public:
+  explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
+
+  /// At most `maxiter` iterations from (xs, us); true when a step changes the cost by less than
+  /// `th_stop` relative to it.
+  bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
+             std::size_t maxiter, bool is_feasible, double regularization) override;
+
+  /// Linearization and step (`dxs`, `dus`) at (xs, us), not taken.
+  void direction(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
+                 double regularization);
+  const std::vector<Eigen::VectorXd>& dxs() const { return dxs_; }
+  const std::vector<Eigen::VectorXd>& dus() const { return dus_; }
+  /// The same for other residuals of the nodes (r of their data), on the last linearization.
+  void redirect();
+  /// The backward pass, first node included, on the last linearization. False: the Hessian is not
+  /// positive definite.
+  bool backward();
+  /// Linear rollout at full length; slope and curvature of the quadratic model of the cost along
+  /// it.
+  void forward();
+
+  /// New weights of the disturbances at the current iterate, for the next one.
+  void reweight(const HeavyTails& tails);
+
+  /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ =
+  /// (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
+  void computePosterior();
+  /// Posterior covariance of (x, p) at node k (after computePosterior).
+  Eigen::MatrixXd posterior(std::size_t k) const;
+  /// Posterior covariance of `jx (dx, dp) + ju du` at running node k (after computePosterior).
+  Eigen::MatrixXd covarianceAt(std::size_t k, const Eigen::MatrixXd& jx,
+                               const Eigen::MatrixXd& ju) const;
+
+  double largestGap() const;
+  std::size_t refused() const {
+    return refused_;
+  }  ///< iterations of the last solve in which no step was accepted
+  int rank() const {
+    return arrival_.rank();
+  }  ///< parameters that were solved for: fewer than np with ParameterMethod::Nullspace
+
+  /// Trust region: no iteration changes parameter i by more than `largest[i]` (np values above 0,
+  /// infinity where any step may be taken; empty, as at first: no bound). Wanted where the first
+  /// guess is far: the quadratic model of coordinates such as the logarithms of an inertia holds
+  /// for steps of about one half, and the undamped step may be a hundred times as long. A bounded
+  /// step that is refused quarters the region, an accepted full one doubles it, up to `largest`.
+  /// State and parameters at the first node share the damping, the other nodes have none; the
+  /// posterior is without it. (A guess whose parameters differ from what its arrival node says has
+  /// a gap there, which is closed on top.)
+  void setLargestStep(const Eigen::VectorXd& largest);
+  const Eigen::VectorXd& largestStep() const { return arrival_.largest; }
+
+  std::size_t threads = 1;
+  Rollout rollout = Rollout::Multiple;
+  ParameterMethod method = ParameterMethod::Schur;
+
+ private:
+  enum class Done { Nothing, Linearization, Backward };  ///< since the last start
+
+  void bind();
+  void start(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
+             double regularization);
+  void shareParameters();
+  double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
+  void linearize();
+  void factorize();
+  void makeTrial(double alpha);
+  void rollTrial(double alpha);
+  bool lineSearch();
+  void tighten(bool again);
+  double change() const;
+  void require(Done done) const;
+  static double sumOfGaps(const std::vector<Eigen::VectorXd>& fs);
+  const ArrivalStep::DataAbstract* arrivalData() const;
+  template <class F>
+  void forEachNode(const F& f);
+
+  /// What closing the gaps costs, g^T f + f^T H f / 2 of the cost-to-go node by node: with its
+  /// sign, and without.
+  struct Closing {
+    double sum = 0.0, size = 0.0;
+    void add(const double change) { sum += change, size += std::abs(change); }
+  };
+
+  int np_, m_;
+  bool has_arrival_;
+  std::vector<Eigen::VectorXd> dxs_, dus_, fs_try_;
+  std::vector<Value> values_;
+  ParameterCost common_;
+  std::vector<Covariance> P_;
+  Eigen::MatrixXd Ppp_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  ArrivalStep arrival_;
+  Merit merit_function_;
+  Eigen::VectorXd deviation_;
+  double slope_, curvature_, gaps_;
+  Closing closing_;
+  double damping_;  ///< of the last backward pass
+  Done done_;
+  std::size_t refused_;
+};
+
+}  // namespace prime

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <memory>
+
+#include "nodes/action_least_squares.hpp"
+
+namespace prime {
+
+/// Slope and curvature of the Gauss-Newton cost along a step.
+struct Along {
+  double slope = 0.0, curvature = 0.0;
+  void add(const Eigen::VectorXd& dr, const Eigen::Ref<const Eigen::VectorXd>& r) {
+    slope += dr.dot(r), curvature += dr.squaredNorm();
+  }
+};
+
+/// Cost-to-go of a node, `1/2 [dx; dp]^T V [dx; dp] + v^T [dx; dp]`. The parameters p are those of
+/// all nodes, so what is known of them alone (`ParameterCost`) is one sum over the nodes and not
+/// kept by each.
+struct Value {
+  Value(const int m, const int np) : xx(m, m), xp(m, np), x(m) {}
+  Eigen::MatrixXd xx, xp;  ///< V_xx (full), V_xp
+  Eigen::VectorXd x;       ///< V_x
+};
+
+/// V_pp (lower triangle) and V_p, summed over the nodes behind.
+struct ParameterCost {
+  Eigen::MatrixXd pp;
+  Eigen::VectorXd p;
+};
+
+/// Posterior covariance of a node's state and of the parameters: blocks of one symmetric matrix,
+/// P_pp common to all nodes.
+struct Covariance {
+  Covariance(const int m, const int np)
+      : xx(Eigen::MatrixXd::Zero(m, m)), xp(Eigen::MatrixXd::Zero(m, np)) {}
+  Eigen::MatrixXd xx, xp;
+};
+
+/// Linear algebra of one node in the parametrized Riccati recursion, with its work space: one kind
+/// for each structure of the dynamics.
+///
+/// The recursion minimizes over the node's decision y in `1/2 |r + dr|^2 + cost-to-go(dx+, dp)`,
+/// dx+ = Fx dx + Fp dp + Fu y, which leaves the cost-to-go of (dx, dp); forward it gives steps and
+/// posterior covariances. dx here is without the parameters; (dx, dp) is the tangent of the node's
+/// state, whose last `np` components are the parameters.
+class Stage {
+ public:
+  using Model = crocoddyl::ActionModelAbstractTpl<double>;
+  using DataAbstract = ActionLeastSquares::DataAbstract;
+  using ConstRef = ActionLeastSquares::ConstRef;
+  using MatrixXd = Eigen::MatrixXd;
+  using VectorXd = Eigen::VectorXd;
+
+  virtual ~Stage() = default;
+  /// Cost, residuals and next state at (x, u). `next`: the next state of the trajectory, from which
+  /// an iterative model may start.
+  virtual void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                        const ConstRef& u, const ConstRef&) {
+    model.calc(data, x, u);
+  }
+  /// Derivatives at (x, u), the point of the last calc.
+  virtual void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                         const ConstRef& u) = 0;
+  /// Cost-to-go `value` from that of the next node; `common` gets this node's share. The diagonal
+  /// of its Hessian is scaled by 1 + regularization. False: not positive definite.
+  virtual bool eliminate(const DataAbstract& data, const Value& next, double regularization,
+                         Value& value, ParameterCost& common) = 0;
+  /// Control step at (dx, dp) with the fraction alpha of the feed-forward: du = -alpha k - K dx -
+  /// K_p dp.
+  virtual void control(const DataAbstract& data, const VectorXd& dxp, double alpha,
+                       VectorXd& du) = 0;
+  /// Optimal du at (dx, dp), and the next (dx, dp): `F dx + Fu du + gap`.
+  virtual void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap,
+                    VectorXd& du, VectorXd& next, Along& along) = 0;
+  /// Posterior covariance of the next state from that of this one.
+  virtual void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
+                         Covariance& next) = 0;
+  /// Posterior covariance of `jx (dx, dp) + ju du`, P that of (dx, dp).
+  virtual MatrixXd covariance(const DataAbstract& data, const MatrixXd& P, const MatrixXd& jx,
+                              const MatrixXd& ju) const = 0;
+  /// The stage can serve this model as well.
+  virtual bool fits(const Model& model) const = 0;
+
+  static std::unique_ptr<Stage> make(const Model& model);
+};
+
+}  // namespace prime

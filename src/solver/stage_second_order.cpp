@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "solver/stage_second_order.hpp"
+
+#include "linalg/dense_kernels.hpp"
+
+namespace prime {
+
+using Eigen::Lower;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// M T for the T = dq+/dv+ of a step: 6x6 at the base, dt at the joints.
+template <class Out, class In>
+void timesT(const ActionSecondOrder::Data& d, const double dt, const In& M, Out&& out) {
+  const auto nb = d.T.rows();
+  out.leftCols(nb).noalias() = M.leftCols(nb) * d.T;
+  out.rightCols(M.cols() - nb) = dt * M.rightCols(M.cols() - nb);
+}
+
+}  // namespace
+
+StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
+    : nv_(node.nv()),
+      nj_(node.nj()),
+      nb_(node.nb()),
+      nxi_(node.nxi()),
+      np_(node.np),
+      n_(2 * nv_ + np_),
+      nu_(nxi_ + nv_),
+      nz_(nu_ + n_),
+      dt_(node.dt),
+      inverse_(node.inverse),
+      H_(MatrixXd::Zero(nz_ + 1 + kPadRows, nz_ + 1 + kPadColumns)),
+      Wt_(MatrixXd::Zero(nz_ + 1 + kPadRows, nv_)),
+      g_(nz_),
+      X_(nv_, nv_),
+      Y_(np_, nv_),
+      Z_(nv_, nv_),
+      C_(MatrixXd::Zero(nv_ + kPadRows, n_)),
+      K_(C_),
+      U_(MatrixXd::Zero(nv_ + kPadRows, nv_)),
+      V_(U_),
+      Px_(np_, 2 * nv_),
+      dz_(nz_),
+      rows_(nv_) {}
+
+bool StageSecondOrder::fits(const Model& model) const {
+  const auto* node = dynamic_cast<const ActionSecondOrder*>(&model);
+  return node && node->nv() == nv_ && node->nj() == nj_ && node->nxi() == nxi_ &&
+         int(node->np) == np_ && node->dt == dt_ && node->inverse == inverse_;
+}
+
+void StageSecondOrder::evaluate(Model& model, const std::shared_ptr<DataAbstract>& data,
+                                const ConstRef& x, const ConstRef& u, const ConstRef& next) {
+  auto& d = static_cast<Data&>(*data);
+  d.guess = next.segment(next.size() - np_ - nv_, nv_);
+  d.has_guess = true;
+  model.calc(data, x, u);
+}
+
+void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstract>& data,
+                                 const ConstRef& x, const ConstRef&) {
+  static_cast<ActionSecondOrder&>(model).linearize(data, x);
+}
+
+/// Gauss-Newton Hessian and gradient of the node's own residuals.
+void StageSecondOrder::addResiduals(const Data& d) {
+  Wt_.topRows(nz_) = d.G.transpose() * d.force_weight.asDiagonal();
+  Wt_.row(nz_) = d.r.head(nv_).transpose();
+  gramLower(nz_ + 1, nv_, Wt_.data(), Wt_.rows(), H_.data(), H_.rows());
+  g_ = H_.row(nz_).head(nz_).transpose();
+  H_.diagonal().head(nz_) += d.diagonal.cwiseAbs2();
+  const int q = nu_ + nb_, v = q + nv_;
+  g_.head(nxi_) += d.diagonal.head(nxi_).cwiseProduct(d.r.segment(nv_, nxi_));
+  g_.segment(q, nj_) += d.diagonal.segment(q, nj_).cwiseProduct(d.r.segment(nu_, nj_));
+  g_.segment(v, nj_) += d.diagonal.segment(v, nj_).cwiseProduct(d.r.segment(nu_ + nj_, nj_));
+  addDenseRows(d);
+}
+
+void StageSecondOrder::addDenseRows(const Data& d) {
+  const int nc = d.columns.size(), rows = d.S.rows();
+  if (St_.cols() != rows || St_.rows() != nc + 1 + kPadRows) {
+    St_.setZero(nc + 1 + kPadRows, rows);
+    R_.setZero(nc + 1 + kPadRows, nc + 1 + kPadColumns);
+  }
+  St_.topRows(nc) = d.S.transpose();
+  St_.row(nc) = d.r.tail(rows).transpose();
+  gramLower(nc + 1, rows, St_.data(), St_.rows(), R_.data(), R_.rows());
+  for (int j = 0; j < nc; ++j) {
+    g_[d.columns[j]] += R_(nc, j);
+    for (int i = j; i < nc; ++i)
+      H_(std::max(d.columns[i], d.columns[j]), std::min(d.columns[i], d.columns[j])) += R_(i, j);
+  }
+}
+
+/// H += F^T V F, g += F^T v with dq+ = E dq + T dv+, dv+, dp.
+void StageSecondOrder::addNext(const Data& d, const Value& next) {
+  const auto& V = next.xx;
+  const auto& Vp = next.xp;
+  const auto& v = next.x;
+  const int s = nxi_, q = nu_, p = nu_ + 2 * nv_;
+  // rows (q, p) of V F against v+
+  timesT(d, dt_, V.topLeftCorner(nv_, nv_), X_);
+  X_ += V.topRightCorner(nv_, nv_);
+  // v+ against v+: T^T (V_qq T + V_qv) + V_vq T + V_vv
+  timesT(d, dt_, V.bottomLeftCorner(nv_, nv_), Z_);
+  Z_ += V.bottomRightCorner(nv_, nv_);
+  Z_.topRows(nb_).noalias() += d.T.transpose() * X_.topRows(nb_);
+  Z_.bottomRows(nj_) += dt_ * X_.bottomRows(nj_);
+  H_.block(s, s, nv_, nv_) += Z_;
+  // q against v+, q: E^T
+  H_.block(q, s, nb_, nv_).noalias() += d.E.transpose() * X_.topRows(nb_);
+  H_.block(q + nb_, s, nj_, nv_) += X_.bottomRows(nj_);
+  Z_ = V.topLeftCorner(nv_, nv_);
+  Z_.leftCols(nb_).noalias() = V.topLeftCorner(nv_, nb_) * d.E;
+  H_.block(q, q, nb_, nb_).noalias() += d.E.transpose() * Z_.topLeftCorner(nb_, nb_);
+  H_.block(q + nb_, q, nj_, nv_) += Z_.bottomRows(nj_);
+  // p against v+, q
+  Y_ = Vp.topRows(nv_).transpose();
+  H_.block(p, s, np_, nb_).noalias() += Y_.leftCols(nb_) * d.T;
+  H_.block(p, s + nb_, np_, nj_) += dt_ * Y_.rightCols(nj_);
+  H_.block(p, s, np_, nv_) += Vp.bottomRows(nv_).transpose();
+  H_.block(p, q, np_, nb_).noalias() += Y_.leftCols(nb_) * d.E;
+  H_.block(p, q + nb_, np_, nj_) += Y_.rightCols(nj_);
+
+  g_.segment(s, nb_).noalias() += d.T.transpose() * v.head(nb_);
+  g_.segment(s + nb_, nj_) += dt_ * v.segment(nb_, nj_);
+  g_.segment(s, nv_) += v.segment(nv_, nv_);
+  g_.segment(q, nb_).noalias() += d.E.transpose() * v.head(nb_);
+  g_.segment(q + nb_, nj_) += v.segment(nb_, nj_);
+}
+
+bool StageSecondOrder::eliminate(const DataAbstract& data, const Value& next,
+                                 const double regularization, Value& value, ParameterCost& common) {
+  const auto& d = static_cast<const Data&>(data);
+  const int m = 2 * nv_;
+  addResiduals(d);
+  addNext(d, next);
+  H_.diagonal().head(nu_) *= 1.0 + regularization;
+  H_.row(nz_).head(nz_) = g_.transpose();
+  if (!partialCholesky(nz_ + 1, nu_, H_.data(), H_.rows())) return false;
+  g_ = H_.row(nz_).head(nz_).transpose();
+  value.x = g_.segment(nu_, m);
+  value.xx = H_.block(nu_, nu_, m, m).selfadjointView<Lower>();
+  value.xp = H_.block(nu_ + m, nu_, np_, m).transpose();
+  common.p += g_.tail(np_);
+  common.pp.triangularView<Lower>() += H_.block(nu_ + m, nu_ + m, np_, np_);
+  return value.x.allFinite();
+}
+
+/// dz = (dxi, dv+, dx, dp) with the decision at (dx, dp); rows_ = G dz.
+void StageSecondOrder::control(const DataAbstract& data, const VectorXd& dxp, const double alpha,
+                               VectorXd& du) {
+  const auto& d = static_cast<const Data&>(data);
+  auto y = dz_.head(nu_);
+  y = -alpha * g_.head(nu_);
+  y.noalias() -= H_.block(nu_, 0, n_, nu_).transpose() * dxp;
+  H_.topLeftCorner(nu_, nu_).triangularView<Lower>().transpose().solveInPlace(y);
+  dz_.tail(n_) = dxp;
+  rows_.noalias() = d.G * dz_;
+  du.tail(nxi_) = dz_.head(nxi_);
+  if (inverse_)
+    du.head(nv_) = dz_.segment(nxi_, nv_);
+  else
+    du.head(nv_) = rows_ / dt_;
+}
+
+void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap,
+                            VectorXd& du, VectorXd& next, Along& along) {
+  const auto& d = static_cast<const Data&>(data);
+  control(data, dxp, 1.0, du);
+  const auto dv = dz_.segment(nxi_, nv_);
+  next = gap;
+  next.head(nb_).noalias() += d.E * dxp.head(nb_);
+  next.head(nb_).noalias() += d.T * dv.head(nb_);
+  next.segment(nb_, nj_) += dxp.segment(nb_, nj_) + dt_ * dv.tail(nj_);
+  next.segment(nv_, nv_) += dv;
+  next.tail(np_) += dxp.tail(np_);
+
+  rows_.array() *= d.force_weight.array();
+  along.add(rows_, d.r.head(nv_));
+  const int q = nu_ + nb_, v = q + nv_;
+  along.add(d.diagonal.head(nxi_).cwiseProduct(dz_.head(nxi_)), d.r.segment(nv_, nxi_));
+  along.add(d.diagonal.segment(q, nj_).cwiseProduct(dz_.segment(q, nj_)), d.r.segment(nu_, nj_));
+  along.add(d.diagonal.segment(v, nj_).cwiseProduct(dz_.segment(v, nj_)),
+            d.r.segment(nu_ + nj_, nj_));
+  picked_.resize(d.columns.size());
+  for (std::size_t i = 0; i < d.columns.size(); ++i) picked_[i] = dz_[d.columns[i]];
+  along.add(d.S * picked_, d.r.tail(d.S.rows()));
+}
+
+/// dv+ = -K dx + e with K = U B_v^T, Cov e = U U^T, U = L_vv^-T (v+ is eliminated last), then q+
+/// and p.
+void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
+                                 Covariance& next) {
+  const auto& d = static_cast<const Data&>(data);
+  const int m = 2 * nv_, ldh = H_.rows(), ld = K_.rows();
+  U_.topRows(nv_).setIdentity();
+  H_.block(nxi_, nxi_, nv_, nv_).triangularView<Lower>().transpose().solveInPlace(U_.topRows(nv_));
+  timesTransposed(false, nv_, n_, nv_, U_.data(), ld, &H_(nu_, nxi_), ldh, K_.data(), ld);
+  // C = -Cov(v+, (x, p)), its columns of p after those of x
+  timesTransposed(false, nv_, m, m, K_.data(), ld, P.xx.data(), m, C_.data(), ld);
+  timesTransposed(true, nv_, m, np_, K_.data() + m * ld, ld, P.xp.data(), m, C_.data(), ld);
+  Px_ = P.xp.transpose();
+  timesTransposed(false, nv_, np_, m, K_.data(), ld, Px_.data(), np_, C_.data() + m * ld, ld);
+  timesTransposed(true, nv_, np_, np_, K_.data() + m * ld, ld, Ppp.data(), np_, C_.data() + m * ld,
+                  ld);
+  timesTransposed(false, nv_, nv_, nv_, U_.data(), ld, U_.data(), ld, V_.data(), ld);
+  timesTransposed(true, nv_, nv_, n_, C_.data(), ld, K_.data(), ld, V_.data(), ld);
+  auto vv = next.xx.block(nv_, nv_, nv_, nv_);
+  vv = V_.topRows(nv_);
+  // (q+, v+) = E (q, v+) + T (v+, v+), without the symmetric half
+  auto qv = next.xx.block(0, nv_, nv_, nv_);
+  const auto Cq = C_.topLeftCorner(nv_, nv_);
+  qv.topRows(nb_).noalias() = d.T * vv.topRows(nb_);
+  qv.topRows(nb_).noalias() -= d.E * Cq.leftCols(nb_).transpose();
+  qv.bottomRows(nj_) = dt_ * vv.bottomRows(nj_) - Cq.rightCols(nj_).transpose();
+  next.xx.block(nv_, 0, nv_, nv_) = qv.transpose();
+  // (q+, q+) = E ((q, q) E^T - (v+, q)^T T^T) + T (q+, v+)^T
+  auto qq = next.xx.topLeftCorner(nv_, nv_);
+  Z_ = P.xx.topLeftCorner(nv_, nv_);
+  Z_.leftCols(nb_).noalias() = P.xx.topLeftCorner(nv_, nb_) * d.E.transpose();
+  Z_.leftCols(nb_).noalias() -= Cq.topRows(nb_).transpose() * d.T.transpose();
+  Z_.rightCols(nj_) -= dt_ * Cq.bottomRows(nj_).transpose();
+  qq.topRows(nb_).noalias() = d.E * Z_.topRows(nb_);
+  qq.topRows(nb_).noalias() += d.T * qv.leftCols(nb_).transpose();
+  qq.bottomRows(nj_) = Z_.bottomRows(nj_) + dt_ * qv.rightCols(nj_).transpose();
+  // parameters
+  const auto Cp = C_.topRightCorner(nv_, np_);
+  next.xp.topRows(nb_).noalias() = d.E * P.xp.topRows(nb_);
+  next.xp.topRows(nb_).noalias() -= d.T * Cp.topRows(nb_);
+  next.xp.middleRows(nb_, nj_) = P.xp.middleRows(nb_, nj_) - dt_ * Cp.bottomRows(nj_);
+  next.xp.bottomRows(nv_) = -Cp;
+}
+
+MatrixXd StageSecondOrder::covariance(const DataAbstract& data, const MatrixXd& P,
+                                      const MatrixXd& jx, const MatrixXd& ju) const {
+  const auto& d = static_cast<const Data&>(data);
+  // in the variables (xi, v+, x); in the forward form w = G dz / dt
+  MatrixXd jz = MatrixXd::Zero(jx.rows(), nz_);
+  if (inverse_)
+    jz.middleCols(nxi_, nv_) = ju.leftCols(nv_);
+  else
+    jz.noalias() = ju.leftCols(nv_) * d.G / dt_;
+  jz.leftCols(nxi_) += ju.rightCols(nxi_);
+  jz.rightCols(n_) += jx;
+  const MatrixXd white =
+      H_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
+  const MatrixXd closed =
+      jz.rightCols(n_) - white.transpose() * H_.block(nu_, 0, n_, nu_).transpose();
+  return closed * P * closed.transpose() + white.transpose() * white;
+}
+
+}  // namespace prime

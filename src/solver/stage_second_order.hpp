@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include "nodes/action_second_order.hpp"
+#include "solver/stage.hpp"
+
+namespace prime {
+
+/// Stage of a mechanical system: decision (xi, v+) in the variables of ActionSecondOrder.
+///
+///     H = W^T W + sensors + F^T V+ F,   W = diag(1/(std dt)) G,   F = [dq+; dv+; dp+]/dz: sparse,
+///     known [H_uu .; H_xu H_xx] = [L 0; B I] [I 0; 0 V] [L^T B^T; 0 I]      partial Cholesky: V =
+///     H_xx - B B^T, x with p
+///
+/// One symmetric rank-nv update and one elimination: a third of the products of the explicit
+/// recursion, in vectorized kernels.
+class StageSecondOrder : public Stage {
+ public:
+  explicit StageSecondOrder(const ActionSecondOrder& node);
+
+  bool fits(const Model& model) const override;
+  void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                const ConstRef& u, const ConstRef& next) override;
+  void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                 const ConstRef& u) override;
+  bool eliminate(const DataAbstract& data, const Value& next, double regularization, Value& value,
+                 ParameterCost& common) override;
+  void control(const DataAbstract& data, const VectorXd& dxp, double alpha, VectorXd& du) override;
+  void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap, VectorXd& du,
+            VectorXd& next, Along& along) override;
+  void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
+                 Covariance& next) override;
+  MatrixXd covariance(const DataAbstract& data, const MatrixXd& P, const MatrixXd& jx,
+                      const MatrixXd& ju) const override;
+
+ private:
+  using Data = ActionSecondOrder::Data;
+  void addResiduals(const Data& d);
+  void addDenseRows(const Data& d);
+  void addNext(const Data& d, const Value& next);
+
+  int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
+  double dt_;
+  bool inverse_;
+  // padded for the kernels; the gradient stands below H as a row, so that elimination and products
+  // treat it along with H
+  MatrixXd H_;       ///< lower triangle (nz + 1); after the elimination L and B
+  MatrixXd Wt_;      ///< (nz + 1, nv) W^T
+  MatrixXd St_, R_;  ///< (columns + 1, dense rows) S^T; S^T S
+  VectorXd g_;       ///< gradient; after the elimination its head is L^-1 g_u
+  MatrixXd X_, Y_, Z_;
+  MatrixXd C_, K_, U_, V_;  ///< of the covariances: padded as well
+  MatrixXd Px_;
+  VectorXd dz_, rows_, picked_;
+};
+
+}  // namespace prime
