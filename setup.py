@@ -46,7 +46,10 @@ class CMakeCore(build_ext):
 
 
 def dependency_prefix() -> Path | None:
-    """Installation prefix of the Pinocchio that Python would import; headers of another one would not fit its binaries."""
+    """Installation prefix of the Pinocchio that Python would import.
+
+    Headers of another one would not fit its binaries.
+    """
     for entry in map(Path, sys.path):
         if (entry / "cmeel.prefix" / "include" / "pinocchio").is_dir():
             return entry / "cmeel.prefix"
@@ -56,7 +59,10 @@ def dependency_prefix() -> Path | None:
 
 
 def rpath(prefix: Path | None, editable: bool) -> str:
-    """Where the module finds its libraries: beside itself in site-packages, and by absolute path when it is not going to be there."""
+    """Where the module finds its libraries.
+
+    Beside itself in site-packages, and by absolute path when it is not going to be there.
+    """
     entries = ["$ORIGIN/../cmeel.prefix/lib"]
     apart = editable or not by_pip()  # colcon installs into a tree of its own
     if prefix and (apart or prefix.name != "cmeel.prefix"):
@@ -132,13 +138,19 @@ def fail(message: str) -> None:
 
 
 def by_pip() -> bool:
-    """Whether pip is asking (for a wheel or its metadata), not colcon, which runs `egg_info`, `install` and `develop`."""
+    """Whether pip is asking (for a wheel or its metadata), not colcon.
+
+    Which runs `egg_info`, `install` and `develop`.
+    """
     commands = set(sys.argv[1:])
     return bool(commands & WHEEL_COMMANDS) and not commands & {"install", "develop"}
 
 
 def console_scripts() -> list[str]:
-    """`prime`, and the nodes for `ros2 run`: colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH."""
+    """`prime`, and the nodes for `ros2 run`.
+
+    Colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH.
+    """
     nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
     return ["prime = prime_estimation.cli:main"] + [
         f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()
@@ -146,7 +158,10 @@ def console_scripts() -> list[str]:
 
 
 def data_files() -> list[tuple[str, list[str]]]:
-    """Files for <prefix>/share, by folder, computed from the tree; paths are relative, as colcon's symlink installation needs."""
+    """Files for <prefix>/share, by folder, computed from the tree.
+
+    Paths are relative, as colcon's symlink installation needs.
+    """
     share = "share/prime_estimation"
     files = [
         ("share/ament_index/resource_index/packages", ["resource/prime_estimation"]),

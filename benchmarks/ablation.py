@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What each part of the model buys: the estimator with one part left out, full information and online, against ground truth.
+"""What each part of the model buys.
 
-    python benchmarks/ablation.py [RUN ...] [--robot go2] [--seconds 12] [--batch 3] [--only NAME ...] [--json]
+The estimator with one part left out, full information and online, against ground truth.
 
-RUN: bags with ground truth; default: go2_payload3 and go2_nominal beside this repository. Every variant is a change of the
-configuration, where there is one to change. Needs prime_estimation installed, or PYTHONPATH set to the repository.
+    python benchmarks/ablation.py [RUN ...] [--robot go2] [--seconds 12] [--batch 3] [--only NAME
+    ...] [--json]
+
+RUN: bags with ground truth; default: go2_payload3 and go2_nominal beside this repository. Every
+    variant is a change of the
+configuration, where there is one to change. Needs prime_estimation installed, or PYTHONPATH set to
+the repository.
 """
 
 from __future__ import annotations
@@ -54,7 +59,12 @@ class SampledSynchronizer(Synchronizer):
             return m
         changes: dict = {}
         if m.velocity is not None:
-            changes.update(velocity=self._at(m.stamp_ns).velocity, velocity_samples=1.0, velocity_change=0.0, position_carried=None)
+            changes.update(
+                velocity=self._at(m.stamp_ns).velocity,
+                velocity_samples=1.0,
+                velocity_change=0.0,
+                position_carried=None,
+            )
         if m.torque is not None:  # belongs to the node before
             changes.update(torque=self._at(m.stamp_ns - self.step_ns).effort, torque_samples=1.0)
         if m.gyro is not None:
@@ -85,18 +95,24 @@ class Variant:
         stack = ExitStack()
         stack.enter_context(swapped(replay_module, Synchronizer=self.synchronizer))
         if not self.midpoint:
-            stack.enter_context(swapped(problem_module, _dynamics_options=_options_without_midpoint))
+            stack.enter_context(
+                swapped(problem_module, _dynamics_options=_options_without_midpoint)
+            )
         return stack
 
 
 VARIANTS = [
     Variant("full model"),
     Variant("published cone (convex)", {"estimator": {"cone": "convex"}}),
-    Variant("no contact disturbance xi", {"noise": {"contact_normal": 1e-4, "contact_tangential": 1e-4}}),
+    Variant(
+        "no contact disturbance xi", {"noise": {"contact_normal": 1e-4, "contact_tangential": 1e-4}}
+    ),
     Variant("Gaussian xi", {"noise": {"contact_dof": 1e9}}),
     Variant("no rolling", {"estimator": {"rolling": False}}),
     Variant("no armature", {"robot": {"armature": 0.0}}),
-    Variant("no joint friction and damping", {"robot": {"joint_friction": 0.0, "joint_damping": 0.0}}),
+    Variant(
+        "no joint friction and damping", {"robot": {"joint_friction": 0.0, "joint_damping": 0.0}}
+    ),
     Variant("rates and torque sampled", synchronizer=SampledSynchronizer),
     Variant("contact velocity at the start of the step", midpoint=False),
 ]
@@ -106,18 +122,28 @@ def batch(bag: Path, config: Config, variant: Variant, end: float, mocap: bool) 
     """Full-information estimate of the first `end` seconds."""
     robot = Robot(config.robot)
     with variant.active():
-        ms = measurements(bag, robot, config.estimator.step, mocap=mocap, span=(0.0, end), synchronizer=variant.synchronizer.of)
+        ms = measurements(
+            bag,
+            robot,
+            config.estimator.step,
+            mocap=mocap,
+            span=(0.0, end),
+            synchronizer=variant.synchronizer.of,
+        )
         window = full_information(Estimator(robot, config, mocap), ms)
     return batch_figures(window, bag, end)
 
 
-def online(run: Path, bag: Path, config: Config, variant: Variant, mocap: bool, folder: Path) -> dict:
+def online(
+    run: Path, bag: Path, config: Config, variant: Variant, mocap: bool, folder: Path
+) -> dict:
     """The sliding window through `run` (the bag or an excerpt of it)."""
     with variant.active():
         return online_figures(run, bag, config, mocap, folder)
 
 
-# --- the table ----------------------------------------------------------------------------------------------------
+# --- the table
+# ----------------------------------------------------------------------------------------------------
 
 WITHOUT = {
     "mass error [kg]": "mass, no mocap", "velocity [mm/s]": "velocity, no mocap", "drift [%]": "drift, no mocap",
@@ -131,7 +157,10 @@ COLUMNS = {
 
 
 def row(run: str, data: str, variant: Variant, score) -> dict:
-    """Figures with motion capture, and those of motion and mass without; a failure is a result too."""
+    """Figures with motion capture, and those of motion and mass without.
+
+    A failure is a result too.
+    """
     out: dict = {"run": run, "data": data, "variant": variant.name}
     for mocap in (True, False):
         try:
@@ -143,27 +172,60 @@ def row(run: str, data: str, variant: Variant, score) -> dict:
     return out
 
 
-def run_variants(bag: Path, robot: str, variants: list[Variant], batch_end: float, end: float, folder: Path):
-    """Rows of all variants of one run: first full information, then online; a length of 0 leaves a part out."""
+def run_variants(
+    bag: Path, robot: str, variants: list[Variant], batch_end: float, end: float, folder: Path
+):
+    """Rows of all variants of one run: first full information, then online.
+
+    A length of 0 leaves a part out.
+    """
     base = Config.load(robot)
     run = excerpt(bag, end, folder) if end > 0 else bag
     for data, length in (("full information", batch_end), ("online", end)):
         for variant in variants if length > 0 else ():
             config = base.updated(variant.overlay, variant.name)
             if data == "online":
-                yield row(bag.name, f"{data}, {length:g} s", variant, lambda m: online(run, bag, config, variant, m, folder))
+                yield row(
+                    bag.name,
+                    f"{data}, {length:g} s",
+                    variant,
+                    lambda m: online(run, bag, config, variant, m, folder),
+                )
             else:
-                yield row(bag.name, f"{data}, {length:g} s", variant, lambda m: batch(bag, config, variant, batch_end, m))
+                yield row(
+                    bag.name,
+                    f"{data}, {length:g} s",
+                    variant,
+                    lambda m: batch(bag, config, variant, batch_end, m),
+                )
 
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="*", type=Path, default=[RUNS / "go2_payload3", RUNS / "go2_nominal"], metavar="RUN")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "runs",
+        nargs="*",
+        type=Path,
+        default=[RUNS / "go2_payload3", RUNS / "go2_nominal"],
+        metavar="RUN",
+    )
     parser.add_argument("--robot", default="go2")
-    parser.add_argument("--seconds", type=float, default=12.0, help="of each run, online (0: leave out)")
-    parser.add_argument("--batch", type=float, default=3.0, help="seconds of full information (0: leave out)")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="variants whose name contains one of these")
+    parser.add_argument(
+        "--seconds", type=float, default=12.0, help="of each run, online (0: leave out)"
+    )
+    parser.add_argument(
+        "--batch", type=float, default=3.0, help="seconds of full information (0: leave out)"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="variants whose name contains one of these",
+    )
     parser.add_argument("--json", action="store_true", help="JSON instead of the table")
     args = parser.parse_args()
     variants = [v for v in VARIANTS if not args.only or any(name in v.name for name in args.only)]
@@ -171,7 +233,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         for bag in args.runs:
             try:
-                for figures in run_variants(bag, args.robot, variants, args.batch, args.seconds, Path(scratch)):
+                for figures in run_variants(
+                    bag, args.robot, variants, args.batch, args.seconds, Path(scratch)
+                ):
                     rows.append(figures)
                     print(table([figures], COLUMNS).splitlines()[-1], file=sys.stderr, flush=True)
             except PrimeError as error:

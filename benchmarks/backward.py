@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Backward pass with few and with many inertial parameters: parameters out of the state, against Crocoddyl's with them in it.
+"""Backward pass with few and with many inertial parameters.
+
+Parameters out of the state, against Crocoddyl's with them in it.
 
     python benchmarks/backward.py [--robot go2] [--nodes 30] [--repeats 15] [--json]
 
-Both solvers get the same nodes at the same point: a robot at rest that every sensor sees. `backward` is the pass alone: ours makes the
-Gauss-Newton Hessians of its nodes in it and resolves state and parameters at the first node, Crocoddyl's finds Hessians ready-made.
-`derivatives` is what fills the nodes before it. CPU time [us] per node, median;
-the ratio is that of the shortest times of passes measured in turn.
+Both solvers get the same nodes at the same point: a robot at rest that every sensor sees.
+`backward` is the pass alone: ours makes the Gauss-Newton Hessians of its nodes in it and resolves
+state and parameters at the first node, Crocoddyl's finds Hessians ready-made. `derivatives` is what
+fills the nodes before it. CPU time [us] per node, median; the ratio is that of the shortest times
+of passes measured in turn.
 """
 
 from __future__ import annotations
@@ -37,7 +40,10 @@ COLUMNS = {
 
 
 def standing_window(name: str, links: int, nodes: int) -> Window:
-    """A robot at rest on its feet for `nodes` steps that every sensor sees; the inertia of its first `links` moving links is unknown."""
+    """A robot at rest on its feet for `nodes` steps that every sensor sees.
+
+    The inertia of its first `links` moving links is unknown.
+    """
     config = Config.load(name)
     moving = Robot(config.robot).links[1 : links + 1]
     robot = Robot(replace(config.robot, estimated_links=moving))
@@ -45,12 +51,20 @@ def standing_window(name: str, links: int, nodes: int) -> Window:
     q = pin.neutral(robot.model)
     x = np.concatenate([q, np.zeros(problem.nv + problem.np)])
     shift = problem.nq - problem.nv
-    for block, value in (("theta", problem.theta_nominal), ("friction", [np.log(0.8)]), ("height", soles(robot, q))):
+    for block, value in (
+        ("theta", problem.theta_nominal),
+        ("friction", [np.log(0.8)]),
+        ("height", soles(robot, q)),
+    ):
         columns = problem.columns(block)
         x[columns.start + shift : columns.stop + shift] = value
     root = prior_root(problem, True)
-    noise = np.concatenate([np.full(problem.nv, 1e-4), np.full(problem.nv, 1e-2), np.zeros(problem.np)])
-    xs = [problem.state.integrate(x, noise * rng.normal(size=problem.ndx)) for _ in range(nodes + 1)]
+    noise = np.concatenate(
+        [np.full(problem.nv, 1e-4), np.full(problem.nv, 1e-2), np.zeros(problem.np)]
+    )
+    xs = [
+        problem.state.integrate(x, noise * rng.normal(size=problem.ndx)) for _ in range(nodes + 1)
+    ]
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     return Window(problem, arrival, [_readings(problem, x) for x in xs], list(range(nodes + 1)), xs)
 
@@ -61,7 +75,9 @@ def soles(robot: Robot, q: np.ndarray) -> np.ndarray:
     pin.framesForwardKinematics(robot.model, data, q)
     height = {foot: np.inf for foot in robot.feet}
     for c in robot.contacts:
-        bottom = data.oMf[robot.model.getFrameId(c.frame)].act(np.array(c.position, float))[2] - c.radius
+        bottom = (
+            data.oMf[robot.model.getFrameId(c.frame)].act(np.array(c.position, float))[2] - c.radius
+        )
         height[c.foot] = min(height[c.foot], bottom)
     return np.array(list(height.values()))
 
@@ -70,8 +86,15 @@ def _readings(problem: Problem, x: np.ndarray) -> "_core.NodeInput":
     given = _core.NodeInput(problem.dynamics)
     problem.dynamics_input(given, None)
     given.position, given.torque = x[: problem.nq], np.zeros(problem.nj)
-    given.weight_position, given.weight_velocity = np.full(problem.nj, 500.0), np.full(problem.nj, 45.0)
-    given.weight_gyro, given.weight_accelerometer, given.weight_tilt = np.full(3, 450.0), np.full(3, 3.0), 50.0
+    given.weight_position, given.weight_velocity = (
+        np.full(problem.nj, 500.0),
+        np.full(problem.nj, 45.0),
+    )
+    given.weight_gyro, given.weight_accelerometer, given.weight_tilt = (
+        np.full(3, 450.0),
+        np.full(3, 3.0),
+        50.0,
+    )
     given.accelerometer = np.array([0.0, 0.0, 9.81])
     given.set_pose(0, 0.003, x[:3], pin.Quaternion(x[3:7]).toRotationMatrix(), 1000.0, 115.0)
     return given
@@ -89,9 +112,16 @@ def compare(window: Window, repeats: int) -> dict:
         their_diff.append(_timed(wheel.calcDiff))
         theirs.append(_timed(wheel.backwardPass))
         dus = solver.direction(xs, us)[1]
-        diff.append(_timed(lambda: [node.linearize(d, x) for node, d, x in zip(window.nodes, window.data, window.xs)]))
+        diff.append(
+            _timed(
+                lambda: [
+                    node.linearize(d, x) for node, d, x in zip(window.nodes, window.data, window.xs)
+                ]
+            )
+        )
         ours.append(_timed(solver.backward))
-    first = -np.array(wheel.k[0])  # the correction of the first state and the parameters: all of both passes is behind it
+    # the correction of the first state and the parameters: all of both passes is behind it
+    first = -np.array(wheel.k[0])
     nodes = window.size
     micro = [1e6 * float(np.median(t)) / nodes for t in (ours, theirs, diff, their_diff)]
     return {
@@ -110,7 +140,9 @@ def _timed(f) -> float:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--robot", default="go2")
     parser.add_argument("--nodes", type=int, default=30)
     parser.add_argument("--repeats", type=int, default=15)

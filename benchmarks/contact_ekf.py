@@ -4,7 +4,8 @@
 
     python benchmarks/contact_ekf.py BAG --robot go2 [--no-mocap] [--published] --out OUT.mcap
 
-OUT holds /prime/odometry (100 Hz) and the sensors' joint states as /prime/joint_states; `prime evaluate OUT BAG` scores it.
+OUT holds /prime/odometry (100 Hz) and the sensors' joint states as /prime/joint_states; `prime
+evaluate OUT BAG` scores it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ PERIOD_NS = 10_000_000  # of the output
 
 
 class Runner:
-    """Feeds the filter in the order of time: a joint sample waits for the IMU sample that reaches its stamp."""
+    """Feeds the filter in the order of time.
+
+    A joint sample waits for the IMU sample that reaches its stamp.
+    """
 
     def __init__(self, robot: Robot, config: Config, tuning: Tuning = Tuning()):
         self.ekf = ContactEkf(Legs(robot), config.noise, tuning)
@@ -65,14 +69,19 @@ class Runner:
         joint = self._joints.pop()
         self._joints.clear()
         still = np.array([0.0, 0.0, GRAVITY])
-        self.ekf.start(self._first, self.ekf.legs.feet(joint.position, joint.velocity, joint.effort, np.zeros(3), still))
+        self.ekf.start(
+            self._first,
+            self.ekf.legs.feet(joint.position, joint.velocity, joint.effort, np.zeros(3), still),
+        )
         return True
 
     def _imu(self, sample: ImuSample) -> None:
         self.ekf.predict(sample)
         while self._joints and self._joints[0].stamp_ns <= sample.stamp_ns:
             joint = self._joints.popleft()
-            self.ekf.legs_update(joint, 0.0 if self._joint_ns is None else (joint.stamp_ns - self._joint_ns) * 1e-9)
+            self.ekf.legs_update(
+                joint, 0.0 if self._joint_ns is None else (joint.stamp_ns - self._joint_ns) * 1e-9
+            )
             self._joint_ns = joint.stamp_ns
 
     def _mocap(self, sample: PoseSample) -> None:
@@ -85,32 +94,55 @@ class Runner:
 
 
 def read_samples(bag: str | Path, robot: Robot, mocap: bool) -> list[Sample]:
-    """Sensor samples of a bag in order of arrival; DataError without joint states, torque or IMU."""
+    """Sensor samples of a bag in order of arrival.
+
+    DataError without joint states, torque or IMU.
+    """
     with BagReader(bag) as reader:
-        topics = find_sensor_topics(reader.topics, roles=["joint_states", "imu"] + (["mocap"] if mocap else []))
+        topics = find_sensor_topics(
+            reader.topics, roles=["joint_states", "imu"] + (["mocap"] if mocap else [])
+        )
         if missing := {"joint_states", "imu"} - set(topics):
-            raise DataError(f"{bag} has no {' and no '.join(sorted(missing))}: the filter needs both", bag)
+            raise DataError(
+                f"{bag} has no {' and no '.join(sorted(missing))}: the filter needs both", bag
+            )
         roles, inbound = {topic: role for role, topic in topics.items()}, Inbound(robot.joint_names)
-        samples = [inbound.sample(roles[topic], message, arrival) for topic, arrival, message in reader.messages(roles)]
+        samples = [
+            inbound.sample(roles[topic], message, arrival)
+            for topic, arrival, message in reader.messages(roles)
+        ]
         inbound.check_joints_seen()
     samples = [s for s in samples if s is not None]
-    if any(isinstance(s, JointSample) and (s.velocity is None or s.effort is None) for s in samples):
-        raise DataError(f"{bag}: joint states need rate and torque (contact is judged from torque)", bag)
+    if any(
+        isinstance(s, JointSample) and (s.velocity is None or s.effort is None) for s in samples
+    ):
+        raise DataError(
+            f"{bag}: joint states need rate and torque (contact is judged from torque)", bag
+        )
     return samples
 
 
-def run_bag(bag: str | Path, robot_name: str, out: str | Path, mocap: bool = True, tuning: Tuning = Tuning()) -> int:
+def run_bag(
+    bag: str | Path, robot_name: str, out: str | Path, mocap: bool = True, tuning: Tuning = Tuning()
+) -> int:
     """Filter a bag into `out`; the number of odometry messages."""
     config = Config.load(robot_name)
     robot = Robot(config.robot)
     samples = read_samples(bag, robot, mocap)
     with BagWriter(out) as writer:
         make = writer.message_class
-        outputs = [("odometry", o.stamp_ns, odometry(make, o, "odom", "base")) for o in Runner(robot, config, tuning).run(samples)]
+        outputs = [
+            ("odometry", o.stamp_ns, odometry(make, o, "odom", "base"))
+            for o in Runner(robot, config, tuning).run(samples)
+        ]
         for s in samples:
             if isinstance(s, JointSample):
-                fields = dict(header=header(make, s.stamp_ns, ""), name=robot.joint_names, position=s.position)
-                joints = make("sensor_msgs/msg/JointState")(**fields, velocity=s.velocity, effort=s.effort)
+                fields = dict(
+                    header=header(make, s.stamp_ns, ""), name=robot.joint_names, position=s.position
+                )
+                joints = make("sensor_msgs/msg/JointState")(
+                    **fields, velocity=s.velocity, effort=s.effort
+                )
                 outputs.append(("joint_states", s.stamp_ns, joints))
         for topic, stamp, message in sorted(outputs, key=lambda o: o[1]):
             writer.write(f"/prime/{topic}", stamp, message)
@@ -119,16 +151,24 @@ def run_bag(bag: str | Path, robot_name: str, out: str | Path, mocap: bool = Tru
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("bag")
     parser.add_argument("--robot", required=True)
     parser.add_argument("--no-mocap", action="store_true")
-    parser.add_argument("--published", action="store_true", help="foot positions only, as in the paper; default: joint rates as well")
+    parser.add_argument(
+        "--published",
+        action="store_true",
+        help="foot positions only, as in the paper; default: joint rates as well",
+    )
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     try:
         tuning = PUBLISHED if args.published else Tuning()
-        print(f"{run_bag(args.bag, args.robot, args.out, not args.no_mocap, tuning)} odometry messages in {args.out}")
+        print(
+            f"{run_bag(args.bag, args.robot, args.out, not args.no_mocap, tuning)} odometry messages in {args.out}"
+        )
     except PrimeError as error:
         print(f"contact_ekf: {error}", file=sys.stderr)
         return 2

@@ -4,11 +4,14 @@
 
     forward:  u = (w, xi),  v+ from the contact Newton          inverse:  u = (v+, xi),  w = g(v+)/dt is a residual
 
-    python benchmarks/forms.py [RUN ...] [--robot go2] [--seconds 12] [--batch 2] [--part start optimum online speed] [--json]
+    python benchmarks/forms.py [RUN ...] [--robot go2] [--seconds 12] [--batch 2] [--part start
+    optimum online speed] [--json]
 
-start: batch solution from the raw guess, at several points of each run. optimum: full information of the first seconds, from one
-initial trajectory, a solution with softer contacts; Crocoddyl's FDDP on the same problem. online: the sliding window. speed: process
-time per node. Needs prime_estimation installed, or PYTHONPATH set to the repository.
+start: batch solution from the raw guess, at several points of each run. optimum: full information
+    of the first seconds, from one
+initial trajectory, a solution with softer contacts; Crocoddyl's FDDP on the same problem. online:
+the sliding window. speed: process time per node. Needs prime_estimation installed, or PYTHONPATH
+set to the repository.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ START_SPEED_ERROR = 0.05  # m/s rms over a batch: above it, the start is not one
 START_LIMIT = 60  # iterations, to see how many are needed
 
 
-# --- start --------------------------------------------------------------------------------------------------------
+# --- start
+# --------------------------------------------------------------------------------------------------------
 
 
 def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list[dict]:
@@ -48,8 +52,17 @@ def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list
         problem = Problem(Robot(config.robot), config, mocap)
         ms = measurements(bag, problem.robot, config.estimator.step, mocap=mocap, span=(0.0, end))
         size = config.estimator.start_nodes
-        batches = [ms[k : k + size] for k in range(0, len(ms) - size, round(every / config.estimator.step))]
-        rows.append({"run": bag.name, "mocap": "yes" if mocap else "no", "form": form, **_start_figures(problem, batches, truth)})
+        batches = [
+            ms[k : k + size] for k in range(0, len(ms) - size, round(every / config.estimator.step))
+        ]
+        rows.append(
+            {
+                "run": bag.name,
+                "mocap": "yes" if mocap else "no",
+                "form": form,
+                **_start_figures(problem, batches, truth),
+            }
+        )
     return rows
 
 
@@ -79,7 +92,10 @@ def _start_figures(problem: Problem, batches: list[list[Measurement]], truth) ->
 
 
 def _speed_error(window: Window, truth) -> float:
-    """Root mean square error [m/s] of the base velocity over the batch; that of a node is the mean over the step before it."""
+    """Root mean square error [m/s] of the base velocity over the batch.
+
+    That of a node is the mean over the step before it.
+    """
     nq, half = window.problem.nq, 0.5 * window.problem.dt
     v = np.array([x[nq : nq + 3] for x in window.xs[1:]])
     t = np.array(window.stamps[1:]) * 1e-9 - half
@@ -87,22 +103,35 @@ def _speed_error(window: Window, truth) -> float:
     return float(np.sqrt(np.mean(np.sum((v - true) ** 2, axis=1))))
 
 
-# --- online -------------------------------------------------------------------------------------------------------
+# --- online
+# -------------------------------------------------------------------------------------------------------
 
 
-def online(bag: Path, robot: str, end: float, mocap: bool, iterations: int, folder: Path) -> list[dict]:
+def online(
+    bag: Path, robot: str, end: float, mocap: bool, iterations: int, folder: Path
+) -> list[dict]:
     """Sliding window of both forms, with a number of iterations per node."""
     run, rows = excerpt(bag, end, folder), []
     for form in FORMS:
-        rows.append({"run": bag.name, "mocap": "yes" if mocap else "no", "iterations": iterations, "form": form})
+        rows.append(
+            {
+                "run": bag.name,
+                "mocap": "yes" if mocap else "no",
+                "iterations": iterations,
+                "form": form,
+            }
+        )
         try:
-            rows[-1] |= online_figures(run, bag, form_config(robot, form, iterations=iterations), mocap, folder)
+            rows[-1] |= online_figures(
+                run, bag, form_config(robot, form, iterations=iterations), mocap, folder
+            )
         except (PrimeError, RuntimeError) as error:
             rows[-1]["error"] = " ".join(str(error).split())
     return rows
 
 
-# --- the tables ---------------------------------------------------------------------------------------------------
+# --- the tables
+# ---------------------------------------------------------------------------------------------------
 
 COLUMNS = {
     "start": {
@@ -126,22 +155,40 @@ COLUMNS = {
 def compare(part: str, bag: Path, args: argparse.Namespace, folder: Path) -> list[dict]:
     """Rows of one part on one run."""
     if part == "start":
-        return [row for mocap in (True, False) for row in starts(bag, args.robot, args.every, args.seconds, mocap)]
+        return [
+            row
+            for mocap in (True, False)
+            for row in starts(bag, args.robot, args.every, args.seconds, mocap)
+        ]
     if part == "optimum":
         return optima(bag, args.robot, args.batch)
     if part == "speed":
         return speed(bag, args.robot, args.batch)
     cases = [(True, 1), (False, 1), (False, 3)]
-    return [row for mocap, n in cases for row in online(bag, args.robot, args.seconds, mocap, n, folder)]
+    return [
+        row for mocap, n in cases for row in online(bag, args.robot, args.seconds, mocap, n, folder)
+    ]
 
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="*", type=Path, default=[RUNS / "go2_payload3", RUNS / "go2_nominal"], metavar="RUN")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "runs",
+        nargs="*",
+        type=Path,
+        default=[RUNS / "go2_payload3", RUNS / "go2_nominal"],
+        metavar="RUN",
+    )
     parser.add_argument("--robot", default="go2")
-    parser.add_argument("--seconds", type=float, default=12.0, help="of each run, for start and online")
-    parser.add_argument("--every", type=float, default=0.73, help="seconds between the batches of `start`")
+    parser.add_argument(
+        "--seconds", type=float, default=12.0, help="of each run, for start and online"
+    )
+    parser.add_argument(
+        "--every", type=float, default=0.73, help="seconds between the batches of `start`"
+    )
     parser.add_argument("--batch", type=float, default=2.0, help="seconds of full information")
     parser.add_argument("--part", nargs="+", choices=list(COLUMNS), default=list(COLUMNS))
     parser.add_argument("--json", action="store_true", help="JSON instead of tables")

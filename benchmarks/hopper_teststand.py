@@ -4,10 +4,11 @@
 
     python benchmarks/hopper_teststand.py [FOLDER] [--json]
 
-Recording of the Machines in Motion laboratory (mim_estimation, BSD-3): a two-joint leg squats on a force plate, 1 kHz, 3 s. Used are the
-joint positions, rates and torques and the height of the carriage; the force plate is only compared with, and so is the group's own
-estimate. Slider, leg and foot are a fixed-base robot with one contact sphere, for the same core as everywhere; the carriage's mass is an
-estimand.
+Recording of the Machines in Motion laboratory (mim_estimation, BSD-3): a two-joint leg squats on a
+force plate, 1 kHz, 3 s. Used are the joint positions, rates and torques and the height of the
+carriage; the force plate is only compared with, and so is the group's own estimate. Slider, leg and
+foot are a fixed-base robot with one contact sphere, for the same core as everywhere; the carriage's
+mass is an estimand.
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ from prime_estimation.types import JointSample, Measurement
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "real" / "hopper_teststand_mim"
 TICK_NS = 1_000_000
-SLIDER_FORCE, LEG_TORQUE = 0.5, 0.03  # N, Nm: what is unknown of the carriage's guide and of the motors
+# N, Nm: what is unknown of the carriage's guide and of the motors
+SLIDER_FORCE, LEG_TORQUE = 0.5, 0.03
 SETTINGS = {
     "robot": {
         "name": "teststand",
         "floating_base": False,
         "base_frame": "root",
         "contacts": [{"name": "contact", "frame": "contact", "radius": 0.008}],
-        "armature": {"HFE": 3.6e-4, "KFE": 3.6e-4, "default": 0.0},  # rotor 4.5e-6 kg m2, gear ratio 9
+        # rotor 4.5e-6 kg m2, gear ratio 9
+        "armature": {"HFE": 3.6e-4, "KFE": 3.6e-4, "default": 0.0},
         "joint_friction": {"default": 0.0},
         "estimated_links": ["base_link"],
     },
@@ -99,7 +102,9 @@ def estimate(data: dict[str, np.ndarray], urdf: Path) -> Solution:
     estimator = Estimator(Robot(config.robot), config, mocap=False)
     window = sweep(estimator, nodes(data, config.estimator.step)).window()
     for given in window.inputs:
-        given.nominal_force = given.weight_force = 1.0 / np.array([SLIDER_FORCE, LEG_TORQUE, LEG_TORQUE])
+        given.nominal_force = given.weight_force = 1.0 / np.array(
+            [SLIDER_FORCE, LEG_TORQUE, LEG_TORQUE]
+        )
     solution = Solution(window)
     solution.converged = converge(solution)
     return solution
@@ -122,7 +127,9 @@ def compare(data: dict[str, np.ndarray], solution: Solution) -> dict:
         "nodes": int(window.size),
         "converged": solution.converged,
         "rmse_z_N": float(np.sqrt(np.mean((raw - data["force"][:, 2])[inside] ** 2))),
-        "rmse_z_published_N": float(np.sqrt(np.mean((data["published"] - data["force"])[inside, 2] ** 2))),
+        "rmse_z_published_N": float(
+            np.sqrt(np.mean((data["published"] - data["force"])[inside, 2] ** 2))
+        ),
         "rmse_z_10ms_N": float(np.sqrt(np.mean((force[:, 2] - truth) ** 2))),
         "rmse_z_published_10ms_N": float(np.sqrt(np.mean((published - truth) ** 2))),
         "mean_error_z_N": float(np.mean(force[:, 2] - truth)),
@@ -132,7 +139,9 @@ def compare(data: dict[str, np.ndarray], solution: Solution) -> dict:
 
 def main() -> None:
     """Run and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -142,9 +151,15 @@ def main() -> None:
         print(json.dumps(result, indent=1))
         return
     print("| | ours | published |\n|---|---:|---:|")
-    print(f"| vertical force RMSE, every sample [N] | {result['rmse_z_N']:.2f} | {result['rmse_z_published_N']:.2f} |")
-    print(f"| 10 ms means [N] | {result['rmse_z_10ms_N']:.2f} | {result['rmse_z_published_10ms_N']:.2f} |")
-    print(f"| mean error [N] | {result['mean_error_z_N']:+.2f} | |\n| carriage mass [kg] | {result['carriage_mass_kg']:.3f} | |")
+    print(
+        f"| vertical force RMSE, every sample [N] | {result['rmse_z_N']:.2f} | {result['rmse_z_published_N']:.2f} |"
+    )
+    print(
+        f"| 10 ms means [N] | {result['rmse_z_10ms_N']:.2f} | {result['rmse_z_published_10ms_N']:.2f} |"
+    )
+    print(
+        f"| mean error [N] | {result['mean_error_z_N']:+.2f} | |\n| carriage mass [kg] | {result['carriage_mass_kg']:.3f} | |"
+    )
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 # Copyright (c) 2026, the prime_estimation developers
 """A contact-aided invariant EKF, the state estimator that users of quadrupeds run today.
 
-Right-invariant error state (Hartley, Ghaffari, Eustice, Grizzle, "Contact-aided invariant extended Kalman filtering for
-robot state estimation", IJRR 2020) of orientation, velocity, position, foot positions, with gyro and accelerometer bias and
-the rotation between tracked body and base. Truth is `exp(xi) * estimate`, errors in world axes. IMU strapdown, leg kinematics
-of feet in contact (position and rate of the rolling sphere), motion capture at the time at which it was taken.
+Right-invariant error state (Hartley, Ghaffari, Eustice, Grizzle, "Contact-aided invariant extended
+Kalman filtering for robot state estimation", IJRR 2020) of orientation, velocity, position, foot
+positions, with gyro and accelerometer bias and the rotation between tracked body and base. Truth is
+`exp(xi) * estimate`, errors in world axes. IMU strapdown, leg kinematics of feet in contact
+(position and rate of the rolling sphere), motion capture at the time at which it was taken.
 """
 
 from __future__ import annotations
@@ -32,13 +33,15 @@ class Tuning:
     contact_force_on: float = 0.5  # of the weight per foot
     contact_force_off: float = 0.3
     accelerometer_model: float = 0.3  # m/s^2, specific force that is not the base's
-    accelerometer_shake: float = 0.1  # share of |specific force| - g added to its noise: impacts are undersampled
+    # share of |specific force| - g added to its noise: impacts are undersampled
+    accelerometer_shake: float = 0.1
     slip: float = 0.005  # m/s/sqrt(Hz), walk of a foot in stance
     foot_position: float = 0.003  # m, errors of leg kinematics
     foot_rate: float = 0.015  # m/s, errors of the rate of the contact point
     touchdown: float = 0.01  # s, time constant with which the extra noise after touch-down fades
     touchdown_gain: float = 6.0  # of slip and foot_rate, at touch-down
-    gate: float = 11.3  # squared Mahalanobis distance above which a foot is refused: 99 % of chi-square with 3 dof
+    # squared Mahalanobis distance above which a foot is refused: 99 % of chi-square with 3 dof
+    gate: float = 11.3
     rolling: bool = True  # the sphere rolls on the ground
     rates: bool = True  # joint rates are used
 
@@ -49,7 +52,10 @@ PUBLISHED = Tuning(rates=False)
 
 @dataclass(frozen=True)
 class Odometry:
-    """Pose and twist of the base, named as in `prime_estimation.types.Estimate`; covariances in the tangent at the base, base axes."""
+    """Pose and twist of the base, named as in `prime_estimation.types.Estimate`.
+
+    Covariances in the tangent at the base, base axes.
+    """
 
     stamp_ns: int
     position_world: np.ndarray
@@ -61,7 +67,10 @@ class Odometry:
 
 
 class ContactEkf:
-    """The filter, at the IMU. `p`, `v` world [m, m/s], `R` world from IMU, `d` (n, 3) foot centres in the world."""
+    """The filter, at the IMU.
+
+    `p`, `v` world [m, m/s], `R` world from IMU, `d` (n, 3) foot centres in the world.
+    """
 
     def __init__(self, legs: Legs, noise: NoiseConfig, tuning: Tuning):
         self.legs, self.noise, self.tuning = legs, noise, tuning
@@ -73,9 +82,12 @@ class ContactEkf:
         self.BG, self.BA, self.OFF = slice(m, m + 3), slice(m + 3, m + 6), slice(m + 6, m + 9)
         self.P = np.zeros((m + 9, m + 9))
         self.contact = np.zeros(n, bool)
-        self.detector = ContactDetector(n, GRAVITY * legs.robot.total_mass, tuning.contact_force_on, tuning.contact_force_off)
+        self.detector = ContactDetector(
+            n, GRAVITY * legs.robot.total_mass, tuning.contact_force_on, tuning.contact_force_off
+        )
         self.world = pin.SE3.Identity()  # all corrections so far, as motion of the world
-        self.past = deque(maxlen=64)  # (stamp, pose_world_imu without corrections), for motion capture that comes late
+        # (stamp, pose_world_imu without corrections), for motion capture that comes late
+        self.past = deque(maxlen=64)
         self.stamp_ns, self.imu = None, None
 
     def start(self, imu: list[ImuSample], feet: Feet) -> None:
@@ -89,7 +101,11 @@ class ContactEkf:
         tilt = np.hypot(0.02, 0.2 * spread / GRAVITY)
         stddev = np.zeros(len(self.P))
         stddev[R_], stddev[V_], stddev[P_] = [tilt, tilt, 1e-4], 0.2, 1e-4
-        stddev[self.BG], stddev[self.BA], stddev[self.OFF] = self.noise.gyro_bias, self.noise.accelerometer_bias, self.noise.mocap_offset
+        stddev[self.BG], stddev[self.BA], stddev[self.OFF] = (
+            self.noise.gyro_bias,
+            self.noise.accelerometer_bias,
+            self.noise.mocap_offset,
+        )
         self.P = np.diag(stddev**2)
 
     def predict(self, imu: ImuSample) -> None:
@@ -99,7 +115,9 @@ class ContactEkf:
         self.stamp_ns = imu.stamp_ns
         if dt > 0.0:
             omega = 0.5 * (last.angular_velocity + imu.angular_velocity) - self.gyro_bias
-            force = 0.5 * (last.linear_acceleration + imu.linear_acceleration) - self.accelerometer_bias
+            force = (
+                0.5 * (last.linear_acceleration + imu.linear_acceleration) - self.accelerometer_bias
+            )
             self._propagate_covariance(omega, force, dt)
             acceleration = self.R @ pin.exp3(0.5 * dt * omega) @ force + DOWN
             self.p = self.p + dt * self.v + 0.5 * dt * dt * acceleration
@@ -119,7 +137,9 @@ class ContactEkf:
         shake = t.accelerometer_shake * abs(np.linalg.norm(force) - GRAVITY)
         G = A[:, self.BG]
         Q = (noise.gyro * dt) ** 2 * (G @ G.T)
-        Q[V_, V_] += dt * dt * (noise.accelerometer**2 + t.accelerometer_model**2 + shake**2) * np.eye(3)
+        Q[V_, V_] += (
+            dt * dt * (noise.accelerometer**2 + t.accelerometer_model**2 + shake**2) * np.eye(3)
+        )
         for i in range(n):
             Q[self.D[i], self.D[i]] += dt * (self._inflation(i) * t.slip) ** 2 * np.eye(3)
         Q[self.BG, self.BG] += dt * noise.gyro_bias_walk**2 * np.eye(3)
@@ -127,12 +147,20 @@ class ContactEkf:
         self.P = F @ self.P @ F.T + Q
 
     def _inflation(self, i: int) -> float:
-        return 1.0 + self.tuning.touchdown_gain * np.exp(-self.detector.since[i] / self.tuning.touchdown)
+        return 1.0 + self.tuning.touchdown_gain * np.exp(
+            -self.detector.since[i] / self.tuning.touchdown
+        )
 
     def legs_update(self, joint: JointSample, dt: float) -> None:
         """Leg kinematics of the feet in contact; feet that touch down get a new place."""
         omega = self.imu.angular_velocity - self.gyro_bias
-        feet = self.legs.feet(joint.position, joint.velocity, joint.effort, omega, self.imu.linear_acceleration - self.accelerometer_bias)
+        feet = self.legs.feet(
+            joint.position,
+            joint.velocity,
+            joint.effort,
+            omega,
+            self.imu.linear_acceleration - self.accelerometer_bias,
+        )
         before = self.contact
         self.contact = self.detector.update((feet.force @ self.R.T)[:, 2], dt)
         for i in np.flatnonzero(self.contact & ~before):
@@ -175,7 +203,11 @@ class ContactEkf:
         J = self.R @ feet.jacobian[i]
         slip = self.tuning.foot_rate * self._inflation(i)
         N = self.noise.joint_velocity**2 * (J @ J.T) + slip**2 * np.eye(3)
-        z = self._rolling_rate(i, feet, omega, rate) - self.R @ (np.cross(omega, h) + feet.jacobian[i] @ rate) - self.v
+        z = (
+            self._rolling_rate(i, feet, omega, rate)
+            - self.R @ (np.cross(omega, h) + feet.jacobian[i] @ rate)
+            - self.v
+        )
         self._correct(z, H, N, self.tuning.gate)
 
     def mocap_update(self, pose: PoseSample) -> None:
@@ -185,29 +217,48 @@ class ContactEkf:
             return
         stamp, R = known[-1][0], (self.world * known[-1][1]).rotation
         base = self.legs.placement.inverse()  # pose_imu_base
-        p_base = (self.world * known[-1][1] * base).translation + (pose.stamp_ns - stamp) * 1e-9 * self.v
+        p_base = (self.world * known[-1][1] * base).translation + (
+            pose.stamp_ns - stamp
+        ) * 1e-9 * self.v
         R_body = pin.Quaternion(np.asarray(pose.quat_world_body)).toRotationMatrix()
         H = np.zeros((6, len(self.P)))
         H[:3, P_], H[:3, R_] = np.eye(3), -pin.skew(p_base)
         H[3:, R_], H[3:, self.OFF] = np.eye(3), R @ base.rotation
-        z = np.concatenate([pose.position_world - p_base, pin.log3(R_body @ (R @ base.rotation @ self.R_offset).T)])
+        z = np.concatenate(
+            [pose.position_world - p_base, pin.log3(R_body @ (R @ base.rotation @ self.R_offset).T)]
+        )
         N = np.diag(np.repeat([self.noise.mocap_position**2, self.noise.mocap_rotation**2], 3))
         self._correct(z, H, N)
 
     def mocap_start(self, pose: PoseSample) -> None:
-        """Move the world such that base and heading are those of the first pose; uncertainties of shape stay as they are."""
+        """Move the world such that base and heading are those of the first pose.
+
+        Uncertainties of shape stay as they are.
+        """
         base = self.legs.placement.inverse()
         R_body = pin.Quaternion(np.asarray(pose.quat_world_body)).toRotationMatrix()
-        turn = pin.rpy.rpyToMatrix(0.0, 0.0, pin.rpy.matrixToRpy(R_body)[2] - pin.rpy.matrixToRpy(self.R @ base.rotation)[2])
+        turn = pin.rpy.rpyToMatrix(
+            0.0,
+            0.0,
+            pin.rpy.matrixToRpy(R_body)[2] - pin.rpy.matrixToRpy(self.R @ base.rotation)[2],
+        )
         shift = pose.position_world - turn @ (self.p + self.R @ base.translation)
-        self.R, self.v, self.p, self.d = turn @ self.R, turn @ self.v, turn @ self.p + shift, self.d @ turn.T + shift
+        self.R, self.v, self.p, self.d = (
+            turn @ self.R,
+            turn @ self.v,
+            turn @ self.p + shift,
+            self.d @ turn.T + shift,
+        )
         self.world = pin.SE3(turn, shift) * self.world
         adjoint, moved = np.eye(len(self.P)), np.zeros((len(self.P), 4))
         adjoint[R_, R_] = adjoint[V_, V_] = turn
         moved[R_, 3] = [0.0, 0.0, 1.0]
         for block in (P_, *self.D):
             adjoint[block, block], adjoint[block, R_] = turn, pin.skew(shift) @ turn
-            moved[block, :3], moved[block, 3] = np.eye(3), np.cross(pose.position_world, [0.0, 0.0, 1.0])
+            moved[block, :3], moved[block, 3] = (
+                np.eye(3),
+                np.cross(pose.position_world, [0.0, 0.0, 1.0]),
+            )
         yaw = np.hypot(2.0 * self.noise.mocap_rotation, self.noise.mocap_offset)
         moved = moved * [*(3 * [3.0 * self.noise.mocap_position]), yaw]
         self.P = adjoint @ self.P @ adjoint.T + moved @ moved.T
@@ -240,10 +291,14 @@ class ContactEkf:
         R = self.R @ base.rotation
         p = self.p + self.R @ base.translation
         omega = base.rotation.T @ (self.imu.angular_velocity - self.gyro_bias)
-        v = base.rotation.T @ (self.R.T @ self.v) + np.cross(omega, base.rotation.T @ base.translation)
+        v = base.rotation.T @ (self.R.T @ self.v) + np.cross(
+            omega, base.rotation.T @ base.translation
+        )
         J = np.zeros((12, len(self.P)))
         J[:3, P_], J[:3, R_], J[3:6, R_] = R.T, -R.T @ pin.skew(p), R.T
         J[6:9, V_], J[9:, self.BG] = R.T, -base.rotation.T
         C = J @ self.P @ J.T
         C[9:, 9:] += self.noise.gyro**2 * np.eye(3)
-        return Odometry(self.stamp_ns, p, pin.Quaternion(R).coeffs(), v, omega, C[:6, :6], C[6:, 6:])
+        return Odometry(
+            self.stamp_ns, p, pin.Quaternion(R).coeffs(), v, omega, C[:6, :6], C[6:, 6:]
+        )

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the yardstick filter reads off the legs: foot positions and rates in the IMU frame, contact from joint torques."""
+"""What the yardstick filter reads off the legs.
+
+Foot positions and rates in the IMU frame, contact from joint torques.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,9 @@ from prime_estimation.robot import Robot
 class Feet:
     """Feet of one joint sample, in axes and about the origin of the IMU frame.
 
-    `position` (n, 3) centres of the foot spheres [m]; `jacobian` (n, 3, nj) of these by the joints; `turn` (n, 3, nj) angular
-    Jacobian of the bodies that carry them; `force` (n, 3) on the foot by the ground [N].
+    `position` (n, 3) centres of the foot spheres [m]; `jacobian` (n, 3, nj) of these by the joints;
+    `turn` (n, 3, nj) angular Jacobian of the bodies that carry them; `force` (n, 3) on the foot by
+    the ground [N].
     """
 
     position: np.ndarray
@@ -30,13 +34,17 @@ class Feet:
 class Legs:
     """Leg kinematics and forces of a robot with one contact sphere per foot.
 
-    The force is quasi-static: `f = J^-T (tau_model - tau)`, with the leg's weight and the base's acceleration (from the IMU) in
-    `tau_model`, dry and viscous joint friction in `tau`, joint accelerations left out.
+    The force is quasi-static: `f = J^-T (tau_model - tau)`, with the leg's weight and the base's
+    acceleration (from the IMU) in `tau_model`, dry and viscous joint friction in `tau`, joint
+    accelerations left out.
     """
 
     def __init__(self, robot: Robot):
         if len(robot.contacts) != len(robot.feet) or not robot.feet or robot.imu_placement is None:
-            raise RobotError(f"{robot.name}: this filter is for robots with an IMU and one contact sphere per foot", robot.feet)
+            raise RobotError(
+                f"{robot.name}: this filter is for robots with an IMU and one contact sphere per foot",
+                robot.feet,
+            )
         self.robot, self.contacts = robot, robot.contacts
         self.frames = [robot.model.getFrameId(c.frame) for c in self.contacts]
         self.centres = [np.array(c.position) for c in self.contacts]
@@ -58,16 +66,26 @@ class Legs:
         pin.computeJointJacobians(model, data, self._q)
         pin.updateFramePlacements(model, data)
         rate = velocity / np.sqrt(velocity**2 + 0.05**2)
-        load = tau_model - effort + self.robot.joint_friction * rate + self.robot.joint_damping * velocity
+        load = (
+            tau_model
+            - effort
+            + self.robot.joint_friction * rate
+            + self.robot.joint_damping * velocity
+        )
         shape = (len(self.frames), 3)
-        feet = Feet(np.zeros(shape), np.zeros((*shape, nj)), np.zeros((*shape, nj)), np.zeros(shape))
+        feet = Feet(
+            np.zeros(shape), np.zeros((*shape, nj)), np.zeros((*shape, nj)), np.zeros(shape)
+        )
         for i, (frame, centre) in enumerate(zip(self.frames, self.centres)):
             J = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
             arm = data.oMf[frame].rotation @ centre
             linear = J[:3, 6:] - pin.skew(arm) @ J[3:, 6:]
-            feet.position[i] = R.T @ (data.oMf[frame].translation + arm - self.placement.translation)
+            feet.position[i] = R.T @ (
+                data.oMf[frame].translation + arm - self.placement.translation
+            )
             feet.jacobian[i], feet.turn[i] = R.T @ linear, R.T @ J[3:, 6:]
-            # least squares with a little damping: near a stretched leg the force along it cannot be told
+            # least squares with a little damping: near a stretched leg the force along it cannot be
+            # told
             A = feet.jacobian[i].T
             feet.force[i] = np.linalg.solve(A.T @ A + 1e-5 * np.eye(3), A.T @ load)
         return feet
@@ -83,7 +101,9 @@ class ContactDetector:
         time_constant: of the low pass [s].
     """
 
-    def __init__(self, feet: int, weight: float, on: float, off: float, time_constant: float = 0.004):
+    def __init__(
+        self, feet: int, weight: float, on: float, off: float, time_constant: float = 0.004
+    ):
         self.on, self.off = on * weight / feet, off * weight / feet
         self.time_constant = time_constant
         self.force = np.zeros(feet)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Runs player and live estimator as two processes over Cyclone DDS, and prints once a minute: rates, ages, memory, what was counted.
+"""Runs player and live estimator as two processes over Cyclone DDS, and prints once a minute.
+
+Rates, ages, memory, what was counted.
 
     python benchmarks/live.py ../shared/data/sim/go2_payload3 --robot go2 --minutes 10
 
-Ages are those of odometry and status at a third process, from the stamp of the newest sample to arrival. The recording is played in a
-loop with a second of silence at its seam, after which the estimator starts anew.
+Ages are those of odometry and status at a third process, from the stamp of the newest sample to
+arrival. The recording is played in a loop with a second of silence at its seam, after which the
+estimator starts anew.
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ from prime_estimation.transport.base import Qos
 from prime_estimation.transport.dds import DdsTransport
 
 LOG = Path(tempfile.gettempdir()) / "prime_live.log"  # what the nodes say
-TOPICS = {"odometry": "nav_msgs/msg/Odometry", "status": "prime_estimation_msgs/msg/EstimatorStatus"}
+TOPICS = {
+    "odometry": "nav_msgs/msg/Odometry",
+    "status": "prime_estimation_msgs/msg/EstimatorStatus",
+}
 
 
 class Observer:
@@ -38,7 +44,9 @@ class Observer:
         self._ages: dict[str, list[float]] = {name: [] for name in TOPICS}
         self.status = None
         for name, kind in TOPICS.items():
-            self._transport.subscribe(f"/prime/{name}", kind, lambda m, at, name=name: self._note(name, m, at), Qos.STATE)
+            self._transport.subscribe(
+                f"/prime/{name}", kind, lambda m, at, name=name: self._note(name, m, at), Qos.STATE
+            )
         threading.Thread(target=self._transport.spin, args=(self._stop,), daemon=True).start()
 
     def _note(self, name: str, message, arrival_ns: int) -> None:
@@ -63,7 +71,18 @@ def memory_mb(pid: int) -> float:
 def start(*arguments, domain: int) -> subprocess.Popen:
     """`prime node` in a process of its own."""
     with LOG.open("a") as log:
-        return subprocess.Popen([sys.executable, "-m", "prime_estimation.cli", "node", *arguments, "--domain", str(domain)], stderr=log)
+        return subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "prime_estimation.cli",
+                "node",
+                *arguments,
+                "--domain",
+                str(domain),
+            ],
+            stderr=log,
+        )
 
 
 def end(*programs: subprocess.Popen) -> None:
@@ -79,7 +98,9 @@ def end(*programs: subprocess.Popen) -> None:
 
 def main() -> None:
     """Run for the given time and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("bag", help="recording with sensor topics")
     parser.add_argument("--robot", default="go2")
     parser.add_argument("--minutes", type=float, default=10.0)
@@ -87,7 +108,8 @@ def main() -> None:
     parser.add_argument("--domain", type=int, default=100 + os.getpid() % 100)
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through the end of main, which ends the programs too
+    # through the end of main, which ends the programs too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     LOG.unlink(missing_ok=True)
     observer = Observer(args.domain)
     programs: list[subprocess.Popen] = []
@@ -104,15 +126,36 @@ def main() -> None:
             time.sleep(args.period)
             ended = [p for p in programs if p.poll() is not None]
             if ended:
-                raise SystemExit(f"{' '.join(ended[0].args[3:])} ended with code {ended[0].returncode}; see {LOG}")
+                raise SystemExit(
+                    f"{' '.join(ended[0].args[3:])} ended with code {ended[0].returncode}; see {LOG}"
+                )
             seen = observer.look()
             cells = [f"{(line + 1) * args.period / 60.0:.1f}"]
             for name in TOPICS:
                 ages = seen[name]
-                cells += [f"{len(ages) / args.period:.0f}", "{:.1f} / {:.1f}".format(*np.percentile(ages, (50, 99))) if len(ages) else "-"]
-            counts = [observer.status.overruns, observer.status.dropped_samples] if observer.status else ["-", "-"]
+                cells += [
+                    f"{len(ages) / args.period:.0f}",
+                    "{:.1f} / {:.1f}".format(*np.percentile(ages, (50, 99))) if len(ages) else "-",
+                ]
+            counts = (
+                [observer.status.overruns, observer.status.dropped_samples]
+                if observer.status
+                else ["-", "-"]
+            )
             print(
-                "| " + " | ".join(map(str, [*cells, f"{memory_mb(programs[0].pid):.0f}", *counts, f"{os.getloadavg()[0]:.1f}"])) + " |",
+                "| "
+                + " | ".join(
+                    map(
+                        str,
+                        [
+                            *cells,
+                            f"{memory_mb(programs[0].pid):.0f}",
+                            *counts,
+                            f"{os.getloadavg()[0]:.1f}",
+                        ],
+                    )
+                )
+                + " |",
                 flush=True,
             )
     finally:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the live estimator says and does when its sensors misbehave: player and estimator as two processes over Cyclone DDS.
+"""What the live estimator says and does when its sensors misbehave.
+
+Player and estimator as two processes over Cyclone DDS.
 
     python benchmarks/live_faults.py ../shared/data/sim/go2_payload3 --robot go2
 
-One line per phase: rate of odometry and of status, samples dropped so far, and every complaint that `~/status` carried, with the share of
-the phase's messages in which it stood and whether it stood in the last one.
+One line per phase: rate of odometry and of status, samples dropped so far, and every complaint that
+`~/status` carried, with the share of the phase's messages in which it stood and whether it stood in
+the last one.
 """
 
 from __future__ import annotations
@@ -51,7 +54,9 @@ def complaints(status) -> set[str]:
 def altered(source: str, target: Path, change: Callable[[int, object], object | None]) -> str:
     """A copy of a recording's sensor topics; `change(count, joint state or IMU message)` may alter a message or drop it (None)."""
     with BagReader(source) as reader:
-        kept = {t.name: t.type for t in reader.topics.values() if not t.name.startswith("/ground_truth")}
+        kept = {
+            t.name: t.type for t in reader.topics.values() if not t.name.startswith("/ground_truth")
+        }
         with BagWriter(target, kept) as writer:
             counts: Counter = Counter()
             for topic, stamp, message in reader.messages(kept):
@@ -88,7 +93,10 @@ def player(bag: str, domain: int) -> Iterator:
 
 def phases(bag: str, folder: Path, domain: int) -> Iterator[tuple[str, float]]:
     """Sets each phase up, and yields its name and how long it lasts [s]."""
-    slow, crossed = altered(bag, folder / "halved.mcap", halved), altered(bag, folder / "swapped.mcap", swapped)
+    slow, crossed = (
+        altered(bag, folder / "halved.mcap", halved),
+        altered(bag, folder / "swapped.mcap", swapped),
+    )
     with player(bag, domain):
         yield "start", SECONDS
     yield "player killed", PAUSE
@@ -108,15 +116,21 @@ def phases(bag: str, folder: Path, domain: int) -> Iterator[tuple[str, float]]:
 
 def main() -> None:
     """Run all phases and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("bag", help="recording with sensor topics")
     parser.add_argument("--robot", default="go2")
     parser.add_argument("--domain", type=int, default=100 + os.getpid() % 100)
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through the end of main, which ends the programs too
+    # through the end of main, which ends the programs too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     listener, node = Listener(args.domain), start("--robot", args.robot, domain=args.domain)
-    print("| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n|---|---:|---:|---:|---|", flush=True)
+    print(
+        "| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n|---|---:|---:|---:|---|",
+        flush=True,
+    )
     try:
         with tempfile.TemporaryDirectory() as folder:
             for name, seconds in phases(args.bag, Path(folder), args.domain):
@@ -133,9 +147,23 @@ def _row(name: str, seconds: float, listener: Listener) -> str:
     said, total = listener.complaints, max(len(seen["status"]), 1)
     listener.complaints = Counter()
     last = complaints(status) if status else set()
-    texts = [f"{text} ({n / total:.0%}{'; last' if text in last else ''})" for text, n in said.most_common()]
+    texts = [
+        f"{text} ({n / total:.0%}{'; last' if text in last else ''})"
+        for text, n in said.most_common()
+    ]
     rates = [f"{len(seen[topic]) / seconds:.0f}" for topic in ("odometry", "status")]
-    return "| " + " | ".join([name, *rates, str(status.dropped_samples if status else "-"), "; ".join(texts) or "nothing"]) + " |"
+    return (
+        "| "
+        + " | ".join(
+            [
+                name,
+                *rates,
+                str(status.dropped_samples if status else "-"),
+                "; ".join(texts) or "nothing",
+            ]
+        )
+        + " |"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""One full-information problem in both forms: iterations to its optimum, differences there, process time per node."""
+"""One full-information problem in both forms.
+
+Iterations to its optimum, differences there, process time per node.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,11 @@ from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
 FORMS = ("forward", "inverse")
-LIMIT, TOLERANCE = 150, 1e-13  # of the search for the optimum, and where to stop, relative to the cost
-SOFTER = (0.1, 0.3, 0.6, 0.8)  # shares of kappa on the way to the initial trajectory: where a law begins decides in which optimum it ends
+# of the search for the optimum, and where to stop, relative to the cost
+LIMIT, TOLERANCE = 150, 1e-13
+# shares of kappa on the way to the initial trajectory: where a law begins decides in which optimum
+# it ends
+SOFTER = (0.1, 0.3, 0.6, 0.8)
 SOFT_ITERATIONS = 30
 
 
@@ -31,14 +37,20 @@ def form_config(robot: str, form: str, **estimator) -> Config:
 
 
 def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[str, Window]:
-    """Full-information windows of both forms over the first `end` seconds: same inputs, prior and initial trajectory.
+    """Full-information windows of both forms over the first `end` seconds.
 
-    The trajectory is that of the forward form's sliding window, solved with softer contact laws. The weights of the contact disturbance,
-    which full information renews after every round, are those of its solution: one problem, on which iterations can be counted.
+    Same inputs, prior and initial trajectory.
+
+    The trajectory is that of the forward form's sliding window, solved with softer contact laws.
+    The weights of the contact disturbance, which full information renews after every round, are
+    those of its solution: one problem, on which iterations can be counted.
     """
     config = form_config(robot, "forward")
     estimator = Estimator(Robot(config.robot), config, mocap)
-    window = sweep(estimator, measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end))).window()
+    window = sweep(
+        estimator,
+        measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end)),
+    ).window()
     guess = [x.copy() for x in window.xs], [u.copy() for u in window.us]
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)
@@ -49,14 +61,23 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     for form in FORMS:
         config = form_config(robot, form)
         problem = Problem(Robot(config.robot), config, mocap)
-        arrival = _core.ActionArrival(problem.state, window.arrival.reference, window.arrival.covariance)
-        us = controls if form == "forward" else [np.r_[x[nq : nq + nv], u[nv:]] for x, u in zip(initial[1:], controls)]
+        arrival = _core.ActionArrival(
+            problem.state, window.arrival.reference, window.arrival.covariance
+        )
+        us = (
+            controls
+            if form == "forward"
+            else [np.r_[x[nq : nq + nv], u[nv:]] for x, u in zip(initial[1:], controls)]
+        )
         windows[form] = Window(problem, arrival, window.inputs, window.stamps, initial, us)
     return windows
 
 
 def softened(window: Window) -> tuple[list, list]:
-    """States and controls of the window solved with softer contact laws, the softest first; its own law stays."""
+    """States and controls of the window solved with softer contact laws, the softest first.
+
+    Its own law stays.
+    """
     dynamics, (xs, us) = window.problem.dynamics, trajectory(window)
     kappa = dynamics.kappa
     for share in SOFTER:
@@ -76,7 +97,8 @@ def trajectory(window: Window) -> tuple[list, list]:
 def descend(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list, float]:
     """Multiple shooting: (cost, largest gap) after each iteration, the final states, CPU time [s].
 
-    The solver keeps no log: it is run once with each number of iterations, the last run is the one that is timed.
+    The solver keeps no log: it is run once with each number of iterations, the last run is the one
+    that is timed.
     """
     xs, us = trajectory(window)
     solver, history, done = window.solver, [], False
@@ -88,7 +110,9 @@ def descend(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float
     return history, solver.states(), time.process_time() - began
 
 
-def descend_fddp(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, float]], list, float]:
+def descend_fddp(
+    window: Window, limit: int = LIMIT
+) -> tuple[list[tuple[float, float]], list, float]:
     """The same with Crocoddyl's feasibility-driven DDP."""
     xs, us = trajectory(window)
     solver, log = crocoddyl.SolverFDDP(window.solver.problem), crocoddyl.CallbackLogger()
@@ -96,13 +120,19 @@ def descend_fddp(window: Window, limit: int = LIMIT) -> tuple[list[tuple[float, 
     solver.th_stop = 1e-9
     began = time.process_time()
     solver.solve(xs, us, limit, False)
-    return [(cost, gap) for cost, gap in zip(log.costs, log.ffeass)], list(solver.xs), time.process_time() - began
+    return (
+        [(cost, gap) for cost, gap in zip(log.costs, log.ffeass)],
+        list(solver.xs),
+        time.process_time() - began,
+    )
 
 
 def needed(history: list[tuple[float, float]], best: float, share: float) -> int | None:
     """Iterations until the cost is, and stays, within `share` of the best, with closed gaps (1e-6); None when it does not."""
     good = [abs(cost - best) <= share * best and gap < 1e-6 for cost, gap in history]
-    return None if not good[-1] else 1 + max((k for k, g in enumerate(good) if not g), default=-1) + 1
+    return (
+        None if not good[-1] else 1 + max((k for k, g in enumerate(good) if not g), default=-1) + 1
+    )
 
 
 def optima(bag: Path, robot: str, end: float) -> list[dict]:
@@ -120,9 +150,19 @@ def optima(bag: Path, robot: str, end: float) -> list[dict]:
     reference = results["forward", "multiple shooting"][1]
     rows = []
     for (form, name), (history, xs, seconds, error) in results.items():
-        row = {"run": bag.name, "nodes": windows[form].size, "form": form, "solver": name, "error": error or None}
+        row = {
+            "run": bag.name,
+            "nodes": windows[form].size,
+            "form": form,
+            "solver": name,
+            "error": error or None,
+        }
         if history:
-            row |= {"to 1e-4": needed(history, best, 1e-4), "to 1e-8": needed(history, best, 1e-8), "iterations": len(history)}
+            row |= {
+                "to 1e-4": needed(history, best, 1e-4),
+                "to 1e-8": needed(history, best, 1e-8),
+                "iterations": len(history),
+            }
             row |= {"cost": history[-1][0], "gap": history[-1][1], "CPU [s]": seconds}
             row |= _differences(windows[form].problem, reference, xs)
         rows.append(row)
@@ -133,21 +173,30 @@ def _differences(problem: Problem, a: list, b: list) -> dict:
     """Largest difference of configurations [m, rad], velocities [m/s, rad/s] and parameters of two trajectories."""
     d = np.abs([problem.state.diff(x, y) for x, y in zip(a, b)])
     nv = problem.nv
-    return {"dq": float(d[:, :nv].max()), "dv": float(d[:, nv : 2 * nv].max()), "dp": float(d[:, 2 * nv :].max())}
+    return {
+        "dq": float(d[:, :nv].max()),
+        "dv": float(d[:, nv : 2 * nv].max()),
+        "dp": float(d[:, 2 * nv :].max()),
+    }
 
 
-# --- speed --------------------------------------------------------------------------------------------------------
+# --- speed
+# --------------------------------------------------------------------------------------------------------
 
 
 def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
     """Process time per node [us] of both forms."""
-    return [{"run": bag.name, "form": form, **_speed(window, repeats)} for form, window in same_problem(bag, robot, end).items()]
+    return [
+        {"run": bag.name, "form": form, **_speed(window, repeats)}
+        for form, window in same_problem(bag, robot, end).items()
+    ]
 
 
 def _speed(window: Window, repeats: int) -> dict:
     """Evaluation with the Newton iteration starting one solver iteration away, linearization, and a whole iteration.
 
-    What an iteration needs beside the evaluation is measured at the optimum, where no step is shortened.
+    What an iteration needs beside the evaluation is measured at the optimum, where no step is
+    shortened.
     """
     xs, us = trajectory(window)
     window.solver.solve(xs, us, 1)
@@ -156,8 +205,13 @@ def _speed(window: Window, repeats: int) -> dict:
     def nodes(point: int):
         return zip(window.nodes, window.data, *points[point])
 
-    calc = [_timed(lambda: [node.calc(d, x, u) for node, d, x, u in nodes(i % 2)]) for i in range(2 * repeats)]
-    linear = [_timed(lambda: [node.linearize(d, x) for node, d, x, _ in nodes(1)]) for _ in range(repeats)]
+    calc = [
+        _timed(lambda: [node.calc(d, x, u) for node, d, x, u in nodes(i % 2)])
+        for i in range(2 * repeats)
+    ]
+    linear = [
+        _timed(lambda: [node.linearize(d, x) for node, d, x, _ in nodes(1)]) for _ in range(repeats)
+    ]
     descend(window)
     xs, us = window.solver.states(), window.solver.controls()
     still = [_timed(lambda: window.solver.solve(xs, us, 0)) for _ in range(repeats)]
@@ -166,9 +220,16 @@ def _speed(window: Window, repeats: int) -> dict:
     fddp.setCandidate(xs, us, False)
     fddp.calcDiff()
     wheel = [_timed(fddp.backwardPass) for _ in range(repeats)]
-    calc, linear, still, whole, wheel = (1e6 * float(np.median(t)) / window.size for t in (calc, linear, still, whole, wheel))
+    calc, linear, still, whole, wheel = (
+        1e6 * float(np.median(t)) / window.size for t in (calc, linear, still, whole, wheel)
+    )
     iteration = calc + whole - 2.0 * still  # the candidate and the step are evaluated
-    return {"calc": calc, "linearization": linear, "iteration": iteration, "backward pass (Crocoddyl)": wheel}
+    return {
+        "calc": calc,
+        "linearization": linear,
+        "iteration": iteration,
+        "backward pass (Crocoddyl)": wheel,
+    }
 
 
 def _timed(f) -> float:

@@ -2,14 +2,17 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Test problems of "Multi-Contact Inertial Parameters Estimation and Localization in Legged Robots" (Martinez, Griffin, Mastalli).
 
-Robots of example-robot-data move by their joint torques, quadrotors by the wrench of their rotors. All of their sensors are known, the
-inertia of none of their bodies is (of Borinot: that of what it holds). The paper gives neither motions nor noise nor horizons; here:
+Robots of example-robot-data move by their joint torques, quadrotors by the wrench of their rotors.
+All of their sensors are known, the inertia of none of their bodies is (of Borinot: that of what it
+holds). The paper gives neither motions nor noise nor horizons; here:
 
-- sensors: encoders and joint rates, torques or wrench of the rotors, gyro, specific force and orientation of the base;
-- hardly anything is known of the inertias beforehand (the paper leaves this term out), and of the first state what `START` says;
-- contacts follow the smoothed law of this package; ground and friction are known. Nothing says when a foot is put down, so its velocity
-  may be disturbed in any step as much as the estimator allows where one may be: with a tenth of that a wrong guess of a hop is a local
-  minimum.
+- sensors: encoders and joint rates, torques or wrench of the rotors, gyro, specific force and
+  orientation of the base;
+- hardly anything is known of the inertias beforehand (the paper leaves this term out), and of the
+  first state what `START` says;
+- contacts follow the smoothed law of this package; ground and friction are known. Nothing says when
+  a foot is put down, so its velocity may be disturbed in any step as much as the estimator allows
+  where one may be: with a tenth of that a wrong guess of a hop is a local minimum.
 """
 
 from __future__ import annotations
@@ -33,34 +36,60 @@ EXPONENTIAL = "exponential_eigenvalue"
 WRONG = 0.7  # relative error of the first guess of masses, centres of mass and second moments
 UNKNOWN = 100.0  # prior std of the coordinates of an inertia, most of them logarithms
 START = (0.01, 0.1)  # prior std of the first state [m or rad, m/s or rad/s]
-GUESS = (0.01, 0.05, 0.2)  # std of the guess of a state: base [m], angles [rad], velocities [m/s, rad/s]
+# std of the guess of a state: base [m], angles [rad], velocities [m/s, rad/s]
+GUESS = (0.01, 0.05, 0.2)
 ENCODER, RATE, TORQUE = 0.001, 0.02, 0.1  # std of the sensors [rad, rad/s, Nm]
 GYRO, SPECIFIC_FORCE, ROTATION = 0.005, 0.1, 0.005  # rad/s, m/s2, rad
 BASE = np.array([0.1, 0.1, 0.1, 0.02, 0.02, 0.02])  # std of the wrench on a floating base [N, Nm]
-CONTACT = {"contact_normal": 0.1, "contact_tangential": 0.05}  # std of the disturbance of a foot's velocity in any step [m/s]
+# std of the disturbance of a foot's velocity in any step [m/s]
+CONTACT = {"contact_normal": 0.1, "contact_tangential": 0.05}
 
 
 def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
-    """Models of one of MACHINES; the inertia of every body, or of those that are `unknown`, is estimated."""
+    """Models of one of MACHINES.
+
+    The inertia of every body, or of those that are `unknown`, is estimated.
+    """
     machine = MACHINES[name]
     contacts = [
-        {"name": f"{frame}/{i}", "frame": frame, "foot": frame, "position": list(p), "radius": machine.radius}
+        {
+            "name": f"{frame}/{i}",
+            "frame": frame,
+            "foot": frame,
+            "position": list(p),
+            "radius": machine.radius,
+        }
         for frame, points in machine.soles.items()
         for i, p in enumerate(points)
     ]
-    urdf = str(HERE / machine.urdf) if machine.urdf.endswith(".urdf") else f"example-robot-data:{machine.urdf}"
+    urdf = (
+        str(HERE / machine.urdf)
+        if machine.urdf.endswith(".urdf")
+        else f"example-robot-data:{machine.urdf}"
+    )
     settings = {"name": name, "urdf": urdf, "floating_base": machine.floating, "contacts": contacts}
     settings["armature"] = machine.armature or 0.0
-    config = Config().updated({"robot": settings, "estimator": {"manifold": manifold, "step": machine.step}, "noise": CONTACT})
+    config = Config().updated(
+        {
+            "robot": settings,
+            "estimator": {"manifold": manifold, "step": machine.step},
+            "noise": CONTACT,
+        }
+    )
     whole = Robot(config.robot)
-    links = [whole.links[whole.model.getJointId(joint)] for joint in machine.unknown] or whole.links[1:]
+    links = [
+        whole.links[whole.model.getJointId(joint)] for joint in machine.unknown
+    ] or whole.links[1:]
     robot = Robot(config.updated({"robot": {"estimated_links": links}}).robot)
     for joint, (mass, com, moments) in machine.bodies.items():
-        robot.model.inertias[robot.model.getJointId(joint)] = pin.Inertia(mass, np.array(com), np.diag(moments))
+        robot.model.inertias[robot.model.getJointId(joint)] = pin.Inertia(
+            mass, np.array(com), np.diag(moments)
+        )
     return Problem(robot, config, mocap=False)
 
 
-# --- the motion and what the sensors say of it ------------------------------------------------------------------------
+# --- the motion and what the sensors say of it
+# ------------------------------------------------------------------------
 
 
 @dataclass
@@ -75,7 +104,10 @@ class Run:
 
 
 def simulate(name: str, manifold: str = EXPONENTIAL, nodes: int = 100, noise: float = 1.0) -> Run:
-    """A motion of `nodes` steps; the sensors' noise is `noise` times what the estimator takes it for."""
+    """A motion of `nodes` steps.
+
+    The sensors' noise is `noise` times what the estimator takes it for.
+    """
     problem = make(name, manifold)
     rng, drive = np.random.default_rng(0), Drive(problem, MACHINES[name])
     node = problem.node()
@@ -88,13 +120,34 @@ def simulate(name: str, manifold: str = EXPONENTIAL, nodes: int = 100, noise: fl
         xs.append(np.array(data.xnext))
         inputs.append(_readings(problem, *xs[-2:], wrench, torque, noise, rng))
         exact.append(_readings(problem, *xs[-2:], wrench, torque, 0.0, np.random.default_rng(0)))
-    stddev = np.concatenate([np.full(problem.nv, START[0]), np.full(problem.nv, START[1]), np.zeros(problem.np)])
-    return Run(problem, xs[:-1], inputs, exact, problem.state.integrate(xs[0], noise * stddev * rng.normal(size=problem.ndx)))
+    stddev = np.concatenate(
+        [np.full(problem.nv, START[0]), np.full(problem.nv, START[1]), np.zeros(problem.np)]
+    )
+    return Run(
+        problem,
+        xs[:-1],
+        inputs,
+        exact,
+        problem.state.integrate(xs[0], noise * stddev * rng.normal(size=problem.ndx)),
+    )
 
 
-def _readings(of: Problem, x: np.ndarray, after: np.ndarray, wrench: np.ndarray, torque: np.ndarray, noise: float, rng):
+def _readings(
+    of: Problem,
+    x: np.ndarray,
+    after: np.ndarray,
+    wrench: np.ndarray,
+    torque: np.ndarray,
+    noise: float,
+    rng,
+):
     """What the sensors say of a node; `after`: the true state that follows it."""
-    given, q, v, v_next = _core.NodeInput(of.dynamics), x[: of.nq], x[of.nq : of.nq + of.nv], after[of.nq : of.nq + of.nv]
+    given, q, v, v_next = (
+        _core.NodeInput(of.dynamics),
+        x[: of.nq],
+        x[of.nq : of.nq + of.nv],
+        after[of.nq : of.nq + of.nv],
+    )
 
     def disturbed(value: np.ndarray, stddev) -> np.ndarray:
         return value + noise * stddev * rng.normal(size=len(value))
@@ -103,21 +156,36 @@ def _readings(of: Problem, x: np.ndarray, after: np.ndarray, wrench: np.ndarray,
     base = of.nv - of.nj
     joints = np.concatenate([np.zeros(base), disturbed(np.zeros(of.nj), ENCODER)])
     given.position = pin.integrate(of.robot.model, q, joints)
-    given.velocity, given.torque, given.base_wrench = disturbed(v[base:], RATE), disturbed(torque, TORQUE), disturbed(wrench, BASE[:base])
-    given.weight_position, given.weight_velocity = np.full(of.nj, 1.0 / ENCODER), np.full(of.nj, 1.0 / RATE)
+    given.velocity, given.torque, given.base_wrench = (
+        disturbed(v[base:], RATE),
+        disturbed(torque, TORQUE),
+        disturbed(wrench, BASE[:base]),
+    )
+    given.weight_position, given.weight_velocity = (
+        np.full(of.nj, 1.0 / ENCODER),
+        np.full(of.nj, 1.0 / RATE),
+    )
     given.weight_force = 1.0 / np.concatenate([BASE[:base], np.full(of.nj, TORQUE)])
     if not of.floating:
         return given
     R = pin.Quaternion(q[3:7]).toRotationMatrix()
     middle, acceleration = 0.5 * (v + v_next), (v_next - v) / of.dt
-    force = acceleration[:3] + np.cross(middle[3:6], middle[:3]) - R.T @ of.robot.model.gravity.linear
+    force = (
+        acceleration[:3] + np.cross(middle[3:6], middle[:3]) - R.T @ of.robot.model.gravity.linear
+    )
     given.gyro, given.accelerometer = disturbed(v[3:6], GYRO), disturbed(force, SPECIFIC_FORCE)
-    given.weight_gyro, given.weight_accelerometer = np.full(3, 1.0 / GYRO), np.full(3, 1.0 / SPECIFIC_FORCE)
-    given.set_pose(0, 0.0, np.zeros(3), R @ pin.exp3(disturbed(np.zeros(3), ROTATION)), 0.0, 1.0 / ROTATION)
+    given.weight_gyro, given.weight_accelerometer = (
+        np.full(3, 1.0 / GYRO),
+        np.full(3, 1.0 / SPECIFIC_FORCE),
+    )
+    given.set_pose(
+        0, 0.0, np.zeros(3), R @ pin.exp3(disturbed(np.zeros(3), ROTATION)), 0.0, 1.0 / ROTATION
+    )
     return given
 
 
-# --- guesses ----------------------------------------------------------------------------------------------------------
+# --- guesses
+# ----------------------------------------------------------------------------------------------------------
 
 
 def wrong(pi: np.ndarray, signs: np.ndarray) -> np.ndarray:
@@ -128,10 +196,15 @@ def wrong(pi: np.ndarray, signs: np.ndarray) -> np.ndarray:
     return from_theta(theta, EXPONENTIAL)[0]
 
 
-def random_guess(run: Run, rng: np.random.Generator, signs: np.ndarray | None = None) -> list[np.ndarray]:
+def random_guess(
+    run: Run, rng: np.random.Generator, signs: np.ndarray | None = None
+) -> list[np.ndarray]:
     """Every state somewhere about the first one, every body wrong by 70 % in random directions, or in those of `signs`."""
     of = run.problem
-    bodies = [wrong(pi, rng.choice([-1.0, 1.0], 7) if signs is None else signs) for pi, _ in of.inertias(run.xs[0])]
+    bodies = [
+        wrong(pi, rng.choice([-1.0, 1.0], 7) if signs is None else signs)
+        for pi, _ in of.inertias(run.xs[0])
+    ]
     where = [GUESS[0]] * 3 + [GUESS[1]] * (of.nv - 3) if of.floating else [GUESS[1]] * of.nv
     stddev = np.concatenate([where, np.full(of.nv, GUESS[2]), np.zeros(of.np)])
     first = with_bodies(of, run.first, bodies)
@@ -142,7 +215,9 @@ def with_bodies(of: Problem, x: np.ndarray, bodies: list[np.ndarray]) -> np.ndar
     """The state x with these inertias (10,) of all links."""
     x, columns = x.copy(), of.columns("theta")
     manifold, shift = of.config.estimator.manifold, of.nq - of.nv
-    x[columns.start + shift : columns.stop + shift] = np.concatenate([to_theta(pi, manifold) for pi in bodies])
+    x[columns.start + shift : columns.stop + shift] = np.concatenate(
+        [to_theta(pi, manifold) for pi in bodies]
+    )
     return x
 
 
@@ -158,14 +233,22 @@ def holding(run: Run, x: np.ndarray) -> list[np.ndarray]:
     of, none = run.problem, np.zeros(run.problem.nv)
     known = (of.parameter(x, "theta"), of.parameter(x, "height"), of.config.estimator.friction)
     force = [np.concatenate([given.base_wrench, given.torque]) for given in run.inputs[:-1]]
-    missing = [of.dynamics.residual(x[: of.nq], none, f, np.zeros(of.dynamics.nxi), *known, none) / of.dt for f in force]
+    missing = [
+        of.dynamics.residual(x[: of.nq], none, f, np.zeros(of.dynamics.nxi), *known, none) / of.dt
+        for f in force
+    ]
     return [np.concatenate([w, np.zeros(of.dynamics.nxi)]) for w in missing]
 
 
 def window(run: Run, guess: list[np.ndarray]) -> Window:
-    """The estimation problem of a run, from a guess of all states; what is known beforehand of the inertias is centred there."""
+    """The estimation problem of a run, from a guess of all states.
+
+    What is known beforehand of the inertias is centred there.
+    """
     of = run.problem
-    stddev = np.concatenate([np.full(of.nv, START[0]), np.full(of.nv, START[1]), np.full(of.np, HELD_STDDEV)])
+    stddev = np.concatenate(
+        [np.full(of.nv, START[0]), np.full(of.nv, START[1]), np.full(of.np, HELD_STDDEV)]
+    )
     stddev[of.columns("theta")] = UNKNOWN
     reference = np.concatenate([run.first[: of.nq + of.nv], guess[0][of.nq + of.nv :]])
     arrival = _core.ActionArrival(of.state, reference, np.diag(stddev**2))

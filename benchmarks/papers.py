@@ -4,12 +4,16 @@
 
     python benchmarks/papers.py [--guesses 100] [--only kinova ...] [--figure FILE.png] [--json]
 
-- rollouts: single shooting, feasibility-driven and multiple shooting from the same random guesses, every body's inertia wrong by 70 %;
-- manifolds: log-Cholesky against exponential eigenvalue, from one guess, all bodies 70 % too heavy and too wide;
-- sphere: equal moments, so that the axes of its inertia are not to be known: nullspace method against Schur complement.
+- rollouts: single shooting, feasibility-driven and multiple shooting from the same random guesses,
+  every body's inertia wrong by 70 %;
+- manifolds: log-Cholesky against exponential eigenvalue, from one guess, all bodies 70 % too heavy
+  and too wide;
+- sphere: equal moments, so that the axes of its inertia are not to be known: nullspace method
+  against Schur complement.
 
-The robots are those of the paper; motions, noise and horizons, which it does not state, are in paper_problems.py. The paper's figures
-stand beside ours for the order of things, not of sizes: its costs and errors have other units.
+The robots are those of the paper; motions, noise and horizons, which it does not state, are in
+paper_problems.py. The paper's figures stand beside ours for the order of things, not of sizes: its
+costs and errors have other units.
 """
 
 from __future__ import annotations
@@ -31,11 +35,15 @@ from prime_estimation.inertia import inertia_about_com
 
 NODES = {"kinova": 50, "quadrotor": 50, "anymal": 30, "talos": 20, "hopper": 100, "borinot": 100}
 ROLLOUTS = ("single", "feasible", "multiple")
-FEWER = {"talos": 20}  # guesses are divided by this: one with 333 parameters takes as long as many others
-ITERATIONS, STOP = 200, 1e-2  # the paper's limit; stop when a step in the whole trust region changes less than this share of the cost
+# guesses are divided by this: one with 333 parameters takes as long as many others
+FEWER = {"talos": 20}
+# the paper's limit; stop when a step in the whole trust region changes less than this share of the
+# cost
+ITERATIONS, STOP = 200, 1e-2
 LARGEST_STEP = 0.5  # of the coordinates of an inertia in an iteration
 SOLVED = 1.1  # largest cost of what counts as a solution, relative to that found from the truth
-# iterations, cost (in units of 0.1) and error (largest) of 100 guesses: mean and standard deviation; single shooting of ANYmal: none solved
+# iterations, cost (in units of 0.1) and error (largest) of 100 guesses: mean and standard
+# deviation; single shooting of ANYmal: none solved
 PUBLISHED = {
     ("kinova", "single"): "39.7 ± 11.2 | 2.78 ± 0.89 | 3.11 ± 0.56",
     ("kinova", "feasible"): "44.7 ± 11.6 | 1.16 ± 0.42 | 3.12 ± 0.01",
@@ -61,8 +69,9 @@ def configure(solver: "_core.SolverMultipleShooting", of, rollout: str) -> None:
 def solve(run: Run, guess: list[np.ndarray], rollout: str, iterations: int = ITERATIONS) -> dict:
     """Iterations, cost and errors of one solution; without a cost when the solver gave up.
 
-    Single shooting starts from the guess's first state at rest and the disturbance that holds it: from there its rollout is as good as
-    the guess. The other rollouts start from all states of the guess and no disturbance.
+    Single shooting starts from the guess's first state at rest and the disturbance that holds it:
+    from there its rollout is as good as the guess. The other rollouts start from all states of the
+    guess and no disturbance.
     """
     of = run.problem
     if rollout == "single":
@@ -72,7 +81,9 @@ def solve(run: Run, guess: list[np.ndarray], rollout: str, iterations: int = ITE
     solver = window.solver
     configure(solver, of, rollout)
     try:
-        stopped = solver.solve([guess[0], *guess], [of.state.diff(window.arrival.reference, guess[0]), *us], iterations)
+        stopped = solver.solve(
+            [guess[0], *guess], [of.state.diff(window.arrival.reference, guess[0]), *us], iterations
+        )
     except RuntimeError:  # the first rollout, or every Hessian, is beyond numbers
         return {"stopped": False}
     xs = solver.states()[1:]
@@ -90,17 +101,23 @@ def solve(run: Run, guess: list[np.ndarray], rollout: str, iterations: int = ITE
 def prediction_error(run: Run, x: np.ndarray) -> float:
     """Error of the change of velocity that the inertias of x predict for each step of the true motion, relative, in energy's metric.
 
-    (The inertias themselves are not to be known: of an arm's first link but for what turns, of a standing shank not even the weight.)
+    (The inertias themselves are not to be known: of an arm's first link but for what turns, of a
+    standing shank not even the weight.)
     """
     of, model = run.problem, run.problem.robot.model
     node, velocity = of.node(), slice(of.nq, of.nq + of.nv)
     data, pin_data, energies = node.createData(), model.createData(), []
     for given, before, after in zip(run.exact, run.xs, run.xs[1:]):
         node.input = given
-        node.calc(data, np.concatenate([before[: of.nq + of.nv], x[of.nq + of.nv :]]), np.zeros(of.nu))
+        node.calc(
+            data, np.concatenate([before[: of.nq + of.nv], x[of.nq + of.nv :]]), np.zeros(of.nu)
+        )
         M = pin.crba(model, pin_data, before[: of.nq])
         M = np.triu(M) + np.triu(M, 1).T
-        changes = np.array(data.xnext)[velocity] - after[velocity], after[velocity] - before[velocity]
+        changes = (
+            np.array(data.xnext)[velocity] - after[velocity],
+            after[velocity] - before[velocity],
+        )
         energies.append([change @ M @ change for change in changes])
     wrong, true = np.sum(energies, axis=0)
     return float(np.sqrt(wrong / true))
@@ -112,9 +129,18 @@ def rollouts(name: str, guesses: int) -> list[dict]:
     best = solve(run, run.xs, "multiple")["cost"]
     rows = []
     for rollout in ROLLOUTS:
-        results = [solve(run, problems.random_guess(run, np.random.default_rng(seed)), rollout) for seed in range(guesses)]
+        results = [
+            solve(run, problems.random_guess(run, np.random.default_rng(seed)), rollout)
+            for seed in range(guesses)
+        ]
         solved = [r for r in results if r["stopped"] and r["cost"] < SOLVED * best]
-        row = {"robot": name, "rollout": rollout, "guesses": guesses, "solved": len(solved), "best": best}
+        row = {
+            "robot": name,
+            "rollout": rollout,
+            "guesses": guesses,
+            "solved": len(solved),
+            "best": best,
+        }
         for key in ("iterations", "cost", "error", "motion"):
             values = [r[key] for r in solved]
             row[key] = (float(np.mean(values)), float(np.std(values))) if values else None
@@ -127,13 +153,21 @@ def line(row: dict) -> str:
     if row["iterations"] is None:
         ours = "none | | | "
     else:
-        scales = {"iterations": (1.0, ".1f"), "cost": (1.0, ".1f"), "error": (1.0, ".3f"), "motion": (100.0, ".2f")}
-        ours = " | ".join(f"{s * row[key][0]:{f}} ± {s * row[key][1]:{f}}" for key, (s, f) in scales.items())
+        scales = {
+            "iterations": (1.0, ".1f"),
+            "cost": (1.0, ".1f"),
+            "error": (1.0, ".3f"),
+            "motion": (100.0, ".2f"),
+        }
+        ours = " | ".join(
+            f"{s * row[key][0]:{f}} ± {s * row[key][1]:{f}}" for key, (s, f) in scales.items()
+        )
     published = PUBLISHED.get((row["robot"], row["rollout"]), " | | ")
     return f"| {row['robot']} | {row['rollout']} | {row['solved']}/{row['guesses']} | {ours} | {published} |"
 
 
-# --- manifolds and sphere ---------------------------------------------------------------------------------------------
+# --- manifolds and sphere
+# ---------------------------------------------------------------------------------------------
 
 
 def progress(name: str, manifold: str, last: int = ITERATIONS) -> dict:
@@ -146,32 +180,53 @@ def progress(name: str, manifold: str, last: int = ITERATIONS) -> dict:
         points.append(solve(run, guess, "multiple", int(n)))
         if points[-1]["stopped"]:
             break
-    return {"robot": name, "manifold": manifold, "best": solve(run, run.xs, "multiple")["cost"], "points": points}
+    return {
+        "robot": name,
+        "manifold": manifold,
+        "best": solve(run, run.xs, "multiple")["cost"],
+        "points": points,
+    }
 
 
 def sphere(method: str, bounded: bool, noise: float = 1.0) -> dict:
-    """A sphere that Borinot holds, nothing known of it beforehand, the first state given; at first 70 % too heavy, its centre off."""
+    """A sphere that Borinot holds, nothing known of it beforehand, the first state given.
+
+    At first 70 % too heavy, its centre off.
+    """
     run = problems.simulate("borinot", nodes=NODES["borinot"], noise=noise)
     of = run.problem
     pi = of.inertias(run.xs[0])[0][0]
     guess = [problems.with_bodies(of, x, [problems.wrong(pi, np.ones(7))]) for x in run.xs]
     window = problems.window(run, guess)
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(guess[0], window.nodes, window.terminal))
+    solver = _core.SolverMultipleShooting(
+        crocoddyl.ShootingProblem(guess[0], window.nodes, window.terminal)
+    )
     configure(solver, of, "multiple")
     if not bounded:
         solver.largest_step = np.zeros(0)
     solver.method = getattr(_core.ParameterMethod, method)
     row = {"elimination": method, "trust region": "yes" if bounded else "no", "parameters": of.np}
     try:
-        row["turn in the first step"] = float(abs(solver.direction(guess, window.us)[0][0][of.columns("theta")][4:7]).max())
+        row["turn in the first step"] = float(
+            abs(solver.direction(guess, window.us)[0][0][of.columns("theta")][4:7]).max()
+        )
         row["solved for"] = solver.rank
         row["stopped"] = solver.solve(guess, window.us, ITERATIONS)
     except RuntimeError:  # nothing is known of the axes: the Hessian is singular
         return row
     found = of.inertias(solver.states()[-1])[0][0]
-    moments = np.linalg.eigvalsh(inertia_about_com(found)) / np.linalg.eigvalsh(inertia_about_com(pi))
-    row |= {"iterations": solver.iter, "cost": solver.cost, "mass error [g]": 1e3 * float(found[0] - pi[0])}
-    return row | {"com error [mm]": 1e3 * float(np.linalg.norm(found[1:4] / found[0] - pi[1:4] / pi[0])), "moments": moments.tolist()}
+    moments = np.linalg.eigvalsh(inertia_about_com(found)) / np.linalg.eigvalsh(
+        inertia_about_com(pi)
+    )
+    row |= {
+        "iterations": solver.iter,
+        "cost": solver.cost,
+        "mass error [g]": 1e3 * float(found[0] - pi[0]),
+    }
+    return row | {
+        "com error [mm]": 1e3 * float(np.linalg.norm(found[1:4] / found[0] - pi[1:4] / pi[0])),
+        "moments": moments.tolist(),
+    }
 
 
 def draw(curves: list[dict], path: Path) -> None:
@@ -187,7 +242,9 @@ def draw(curves: list[dict], path: Path) -> None:
             points = [p for p in curve["points"] if "cost" in p]
             iterations = [p["iterations"] for p in points]
             label = curve["manifold"].replace("_", " ")
-            axes[0].loglog(iterations, [p["cost"] / curve["best"] for p in points], style, label=label)
+            axes[0].loglog(
+                iterations, [p["cost"] / curve["best"] for p in points], style, label=label
+            )
             axes[1].loglog(iterations, [p["mean error"] for p in points], style)
         axes[0].set_title(column)
         axes[1].set_xlabel("iteration")
@@ -200,23 +257,51 @@ def draw(curves: list[dict], path: Path) -> None:
 
 def report(results: dict) -> str:
     """Markdown of everything."""
-    held = {"elimination": "", "trust region": "", "solved for": "d", "turn in the first step": ".0e", "iterations": "d", "cost": ".1f"}
+    held = {
+        "elimination": "",
+        "trust region": "",
+        "solved for": "d",
+        "turn in the first step": ".0e",
+        "iterations": "d",
+        "cost": ".1f",
+    }
     held |= {"mass error [g]": ".1f", "com error [mm]": ".1f"}
-    return "\n".join([HEAD, *(line(row) for row in results["rollouts"]), "", table(results["sphere"], held)])
+    return "\n".join(
+        [HEAD, *(line(row) for row in results["rollouts"]), "", table(results["sphere"], held)]
+    )
 
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--guesses", type=int, default=100)
-    parser.add_argument("--only", nargs="+", default=["kinova", "quadrotor", "hopper", "anymal", "talos"], help="robots")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=["kinova", "quadrotor", "hopper", "anymal", "talos"],
+        help="robots",
+    )
     parser.add_argument("--figure", type=Path, default=Path("prime_runs/papers.png"))
     parser.add_argument("--json", action="store_true", help="JSON instead of tables")
     args = parser.parse_args()
     results = {
-        "rollouts": [row for name in args.only for row in rollouts(name, -(-args.guesses // FEWER.get(name, 1)))],
-        "manifolds": [progress(name, manifold) for name in args.only for manifold in ("log_cholesky", problems.EXPONENTIAL)],
-        "sphere": [sphere(method, bounded) for bounded in (False, True) for method in ("nullspace", "schur")],
+        "rollouts": [
+            row
+            for name in args.only
+            for row in rollouts(name, -(-args.guesses // FEWER.get(name, 1)))
+        ],
+        "manifolds": [
+            progress(name, manifold)
+            for name in args.only
+            for manifold in ("log_cholesky", problems.EXPONENTIAL)
+        ],
+        "sphere": [
+            sphere(method, bounded)
+            for bounded in (False, True)
+            for method in ("nullspace", "schur")
+        ],
     }
     draw(results["manifolds"], args.figure)
     print(json.dumps(results, indent=1) if args.json else report(results))

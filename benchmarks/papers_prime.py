@@ -2,17 +2,21 @@
 # Copyright (c) 2026, the prime_estimation developers
 """PRIME's tables on recorded runs: contact models, sharpness of the smoothed law, identified payloads.
 
-    python benchmarks/papers_prime.py [--part models kappa payloads] [--runs 'g1_*'] [--seconds 10] [--keep DIR] [--json]
+    python benchmarks/papers_prime.py [--part models kappa payloads] [--runs 'g1_*'] [--seconds 10]
+    [--keep DIR] [--json]
 
-Kang, Ren, Pang, Xiong, "PRIME: Physically-consistent Robotic Inertial and Motion Estimation for Legged and Humanoid Robots" (2026).
+Kang, Ren, Pang, Xiong, "PRIME: Physically-consistent Robotic Inertial and Motion Estimation for
+Legged and Humanoid Robots" (2026).
 
-- models: its comparison of contact models (supplement E), by `prime replay` with smoothed contacts (corrected and published cone) and
-  rigid ones, with motion capture and without;
-- kappa: its Fig. 11 and 12, full information with contact laws of different sharpness, from the sliding window's states and from the
-  measured kinematics;
-- payloads: its Tables I and II, by `prime identify`. Recorded runs where there are such, else `prime simulate`.
+- models: its comparison of contact models (supplement E), by `prime replay` with smoothed contacts
+  (corrected and published cone) and rigid ones, with motion capture and without;
+- kappa: its Fig. 11 and 12, full information with contact laws of different sharpness, from the
+  sliding window's states and from the measured kinematics;
+- payloads: its Tables I and II, by `prime identify`. Recorded runs where there are such, else
+  `prime simulate`.
 
-Its times are beside ours in speed.py. --keep: folder of the simulated runs, used again when it has them.
+Its times are beside ours in speed.py. --keep: folder of the simulated runs, used again when it has
+them.
 """
 
 from __future__ import annotations
@@ -47,7 +51,8 @@ from prime_estimation.mhe.window import Window
 from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
-# --- contact models -----------------------------------------------------------------------------------------------
+# --- contact models
+# -----------------------------------------------------------------------------------------------
 
 MODELS = [
     Variant("smoothed, corrected cone"),
@@ -61,10 +66,16 @@ def models(pattern: str, folder: Path) -> Iterator[dict]:
     for bag, robot in find_runs(RUNS, pattern).values():
         for variant in MODELS:
             config = Config.load(robot).updated(variant.overlay)
-            yield row(bag.name, "online", variant, lambda mocap: online(bag, bag, config, variant, mocap, folder))
+            yield row(
+                bag.name,
+                "online",
+                variant,
+                lambda mocap: online(bag, bag, config, variant, mocap, folder),
+            )
 
 
-# --- sharpness of the law -----------------------------------------------------------------------------------------
+# --- sharpness of the law
+# -----------------------------------------------------------------------------------------
 
 KAPPAS = (50, 100, 200, 500, 1000, 2000, 5000)
 KAPPA_RUNS = {"go2_payload3": "go2", "g1_walk_payload29": "g1"}
@@ -73,17 +84,31 @@ CLOSED = 0.1  # largest gap of the dynamics of what counts as a solution [mixed 
 
 
 def sharpness(end: float) -> Iterator[dict]:
-    """Full information of the first `end` seconds for each kappa, from two guesses: what it costs, and how good it is."""
+    """Full information of the first `end` seconds for each kappa, from two guesses.
+
+    What it costs, and how good it is.
+    """
     for run, robot in KAPPA_RUNS.items():
         bag, base = RUNS / run, Config.load(robot)
         ms = measurements(bag, Robot(base.robot), base.estimator.step, span=(0.0, end))
-        passage = sweep(Estimator(Robot(base.robot), base), ms)  # one guess for all: with the default kappa
+        # one guess for all: with the default kappa
+        passage = sweep(Estimator(Robot(base.robot), base), ms)
         for kappa in KAPPAS:
             window = passage.window()
             window.problem.dynamics.kappa = kappa
             config = base.updated({"robot": {"kappa": kappa}, "estimator": {"start_iterations": 1}})
-            raw = solved(lambda: start_window(Problem(Robot(config.robot), config, True), ms), bag, end, HELD_ITERATIONS + 1)
-            yield {"run": run, "kappa": kappa, **solved(lambda: window, bag, end), **{f"{name}, raw": v for name, v in raw.items()}}
+            raw = solved(
+                lambda: start_window(Problem(Robot(config.robot), config, True), ms),
+                bag,
+                end,
+                HELD_ITERATIONS + 1,
+            )
+            yield {
+                "run": run,
+                "kappa": kappa,
+                **solved(lambda: window, bag, end),
+                **{f"{name}, raw": v for name, v in raw.items()},
+            }
 
 
 def solved(guess: Callable[[], Window], bag: Path, end: float, done: int = 0) -> dict:
@@ -91,23 +116,33 @@ def solved(guess: Callable[[], Window], bag: Path, end: float, done: int = 0) ->
     try:
         solution, closed = Solution(guess()), False
         while not closed and len(solution.history) < LIMIT:
-            closed = converge(solution, iterations=LIMIT - len(solution.history)) and solution.history[-1].gap < CLOSED
+            closed = (
+                converge(solution, iterations=LIMIT - len(solution.history))
+                and solution.history[-1].gap < CLOSED
+            )
     except (PrimeError, RuntimeError) as error:
         return {"error": " ".join(str(error).split())}
     last = solution.history[-1]
-    effort = {"iterations": done + len(solution.history) if closed else None, "cost": last.cost, "gap": last.gap}
+    effort = {
+        "iterations": done + len(solution.history) if closed else None,
+        "cost": last.cost,
+        "gap": last.gap,
+    }
     return effort | batch_figures(solution.window, bag, end)
 
 
-# --- payloads -----------------------------------------------------------------------------------------------------
+# --- payloads
+# -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Case:
     """A change of a robot's inertia that was published, and runs of ours with the same one.
 
-    `published`: true and identified mass of the link and height of its centre of mass (kg, m; None: not known), as published.
-    `recorded`: runs; `motions`: of `prime simulate`, with `payload` or the trunk's centre of mass moved by `shift` [m].
+    `published`: true and identified mass of the link and height of its centre of mass (kg, m; None:
+        not known), as published.
+    `recorded`: runs; `motions`: of `prime simulate`, with `payload` or the trunk's centre of mass
+        moved by `shift` [m].
     """
 
     name: str
@@ -121,9 +156,26 @@ class Case:
 
 PLATES = simulate.Payload(4.6, (0.0, 0.0, -0.1))  # two barbell plates under the trunk
 CASES = [
-    Case("Go2, +3 kg, simulated", "go2", (9.927, 9.975, None, -0.012), ("go2_payload3", "go2_sway_payload3", "go2_hop_payload3")),
-    Case("Go2, com 0.1 m lower, simulated", "go2", (6.927, 6.865, -0.105, -0.105), motions=("trot", "sway", "hop"), shift=-0.1),
-    Case("Go2, +4.6 kg, hardware", "go2", (11.527, 11.74, None, -0.013), motions=("trot", "sway", "hop"), payload=PLATES),
+    Case(
+        "Go2, +3 kg, simulated",
+        "go2",
+        (9.927, 9.975, None, -0.012),
+        ("go2_payload3", "go2_sway_payload3", "go2_hop_payload3"),
+    ),
+    Case(
+        "Go2, com 0.1 m lower, simulated",
+        "go2",
+        (6.927, 6.865, -0.105, -0.105),
+        motions=("trot", "sway", "hop"),
+        shift=-0.1,
+    ),
+    Case(
+        "Go2, +4.6 kg, hardware",
+        "go2",
+        (11.527, 11.74, None, -0.013),
+        motions=("trot", "sway", "hop"),
+        payload=PLATES,
+    ),
     Case("G1, +2.914 kg, hardware", "g1", (12.514, 13.02, None, 0.1775), ("g1_walk_payload29",)),
 ]
 
@@ -132,8 +184,16 @@ def payloads(end: float, folder: Path) -> Iterator[dict]:
     """What `prime identify` makes of the first `end` seconds of each run, beside what was published."""
     for case in CASES:
         bags = [(RUNS / name, "recorded") for name in case.recorded]
-        for bag, data in bags + [(simulated(case, motion, end, folder), "simulated") for motion in case.motions]:
-            yield {"case": case.name, "run": bag.name, "data": data, **identified(bag, case.robot, end), **_published(*case.published)}
+        for bag, data in bags + [
+            (simulated(case, motion, end, folder), "simulated") for motion in case.motions
+        ]:
+            yield {
+                "case": case.name,
+                "run": bag.name,
+                "data": data,
+                **identified(bag, case.robot, end),
+                **_published(*case.published),
+            }
 
 
 def identified(bag: Path, robot: str, end: float) -> dict:
@@ -156,12 +216,21 @@ def identified(bag: Path, robot: str, end: float) -> dict:
 
 
 def _published(true: float, mass: float, true_z: float | None, z: float) -> dict:
-    values = {"true mass [kg]": true, "mass [kg]": mass, "mass error [kg]": mass - true, "true com z [m]": true_z, "com z [m]": z}
+    values = {
+        "true mass [kg]": true,
+        "mass [kg]": mass,
+        "mass error [kg]": mass - true,
+        "true com z [m]": true_z,
+        "com z [m]": z,
+    }
     return {f"PRIME: {name}": value for name, value in values.items()}
 
 
 def simulated(case: Case, motion: str, duration: float, folder: Path) -> Path:
-    """A run of a case, made when it is not in the folder; the estimator knows neither payload nor shift."""
+    """A run of a case, made when it is not in the folder.
+
+    The estimator knows neither payload nor shift.
+    """
     out = folder / f"{case.robot}_{motion}_{'shift' if case.shift else 'payload'}"
     if out.exists():
         return out
@@ -178,11 +247,14 @@ def shifted(case: Case, folder: Path) -> Path:
     inertia.lever = inertia.lever + [0.0, 0.0, case.shift]
     urdf, path = folder / f"{case.robot}_shifted.urdf", folder / f"{case.robot}_shifted.yaml"
     patch_urdf(robot, {link: inertia.toDynamicParameters()}, urdf)
-    path.write_text(yaml.safe_dump({"robot": config.updated({"robot": {"urdf": str(urdf)}}).to_dict()["robot"]}))
+    path.write_text(
+        yaml.safe_dump({"robot": config.updated({"robot": {"urdf": str(urdf)}}).to_dict()["robot"]})
+    )
     return path
 
 
-# --- the tables ---------------------------------------------------------------------------------------------------
+# --- the tables
+# ---------------------------------------------------------------------------------------------------
 
 _ACCURACY = {"force 40 ms [%]": ".1f", "velocity [mm/s]": ".1f", "mass error [kg]": "+.3f"}
 COLUMNS = {
@@ -205,10 +277,16 @@ COLUMNS = {
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--part", nargs="+", default=list(COLUMNS), choices=list(COLUMNS))
-    parser.add_argument("--runs", default="*", metavar="GLOB", help="recorded runs of the part models")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each run in kappa and payloads")
+    parser.add_argument(
+        "--runs", default="*", metavar="GLOB", help="recorded runs of the part models"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="of each run in kappa and payloads"
+    )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the simulated runs there")
     parser.add_argument("--json", action="store_true", help="JSON instead of tables")
     args = parser.parse_args()
@@ -226,7 +304,11 @@ def main() -> int:
             for figures in parts[part]():
                 out[part].append(figures)
                 print(table([figures], COLUMNS[part]).splitlines()[-1], file=sys.stderr, flush=True)
-    print(json.dumps(out, indent=1) if args.json else "\n\n".join(table(rows, COLUMNS[part]) for part, rows in out.items()))
+    print(
+        json.dumps(out, indent=1)
+        if args.json
+        else "\n\n".join(table(rows, COLUMNS[part]) for part, rows in out.items())
+    )
     return 0
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What forms.py and ablation.py share: excerpts of a recorded run, its ground truth, a variant of the program for a while."""
+"""What forms.py and ablation.py share.
+
+Excerpts of a recorded run, its ground truth, a variant of the program for a while.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,15 @@ from prime_estimation.evaluation.metrics import Motion
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
 
-RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"  # stands beside the repository
+# stands beside the repository
+RUNS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sim"
 
 
 def excerpt(bag: Path, end: float, folder: Path) -> Path:
-    """The first `end` seconds of a run, ground truth included; the run itself when it is not longer."""
+    """The first `end` seconds of a run, ground truth included.
+
+    The run itself when it is not longer.
+    """
     with BagReader(bag) as reader:
         if reader.end_ns - reader.start_ns <= end * 1e9:
             return bag
@@ -33,7 +40,9 @@ def ground_truth(bag: Path, end: float) -> tuple[dict[str, list], int]:
     """Ground truth messages by topic in the first `end` seconds of a run, and the stamp [ns] of the first pose."""
     out: dict[str, list] = {}
     with BagReader(bag) as reader:
-        for topic, arrival_ns, message in reader.messages([t for t in reader.topics if t.startswith("/ground_truth/")]):
+        for topic, arrival_ns, message in reader.messages(
+            [t for t in reader.topics if t.startswith("/ground_truth/")]
+        ):
             if arrival_ns <= reader.start_ns + end * 1e9:
                 out.setdefault(topic, []).append(message)
     return out, stamp_ns(out["/ground_truth/odom"][0].header)
@@ -46,7 +55,10 @@ def true_motion(bag: Path, end: float) -> Motion:
 
 @contextmanager
 def swapped(module, **names) -> Iterator[None]:
-    """Other values for names of a module while the block runs: for variants that no user should be able to choose."""
+    """Other values for names of a module while the block runs.
+
+    For variants that no user should be able to choose.
+    """
     before = {name: getattr(module, name) for name in names}
     try:
         for name, value in names.items():
@@ -58,8 +70,14 @@ def swapped(module, **names) -> Iterator[None]:
 
 
 def table(rows: list[dict], columns: dict[str, str]) -> str:
-    """Markdown: one line per row, `columns` maps headings (keys of the rows) to formats; a dash where a row has no value."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "".join("---|" if not form else "---:|" for form in columns.values())]
+    """Markdown: one line per row, `columns` maps headings (keys of the rows) to formats.
+
+    A dash where a row has no value.
+    """
+    lines = [
+        "| " + " | ".join(columns) + " |",
+        "|" + "".join("---|" if not form else "---:|" for form in columns.values()),
+    ]
     for row in rows:
         cells = ["-" if row.get(c) is None else format(row[c], form) for c, form in columns.items()]
         lines.append("| " + " | ".join(cells) + " |")

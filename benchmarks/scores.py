@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Figures of merit against the ground truth of a run, by the same code: of the sliding window, and of a full-information window."""
+"""Figures of merit against the ground truth of a run, by the same code.
+
+Of the sliding window, and of a full-information window.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,11 @@ def online_figures(run: Path, bag: Path, config: Config, mocap: bool, folder: Pa
 
 def _loads(contacts: dict) -> dict:
     """Force error, mean over the feet of absolute and relative RMSE, and F1 of contact."""
-    absolute = [foot["force_rmse_N"] for foot in contacts.values() if isinstance(foot, dict) and "force_rmse_N" in foot]
+    absolute = [
+        foot["force_rmse_N"]
+        for foot in contacts.values()
+        if isinstance(foot, dict) and "force_rmse_N" in foot
+    ]
     return {
         "force [N]": sum(absolute) / len(absolute),
         "force 10 ms [%]": 100 * contacts["mean_relative_rmse"],
@@ -48,7 +55,8 @@ def _loads(contacts: dict) -> dict:
     }
 
 
-# --- full information ---------------------------------------------------------------------------------------------
+# --- full information
+# ---------------------------------------------------------------------------------------------
 
 
 def _header(stamp_ns: int):
@@ -66,8 +74,12 @@ def motion(window: Window) -> Motion:
     for k, stamp in enumerate(window.stamps[:-1]):
         x, v = window.xs[k], 0.5 * (window.xs[k][nq : nq + 6] + window.xs[k + 1][nq : nq + 6])
         quat = SimpleNamespace(**dict(zip("xyzw", map(float, x[3:7]))))
-        pose = SimpleNamespace(pose=SimpleNamespace(position=_vector(x), orientation=quat), covariance=unknown)
-        twist = SimpleNamespace(twist=SimpleNamespace(linear=_vector(v), angular=_vector(v[3:])), covariance=unknown)
+        pose = SimpleNamespace(
+            pose=SimpleNamespace(position=_vector(x), orientation=quat), covariance=unknown
+        )
+        twist = SimpleNamespace(
+            twist=SimpleNamespace(linear=_vector(v), angular=_vector(v[3:])), covariance=unknown
+        )
         messages.append(SimpleNamespace(header=_header(stamp), pose=pose, twist=twist))
     return Motion(messages, 0)
 
@@ -77,7 +89,10 @@ def contact_messages(window: Window) -> list:
     names, out = [c.name for c in window.problem.robot.contacts], []
     for node, data, stamp in zip(window.nodes, window.data, window.stamps):
         force = node.contact_forces(data)[0].reshape(-1, 3)
-        contacts = [SimpleNamespace(name=n, wrench=SimpleNamespace(force=_vector(f))) for n, f in zip(names, force)]
+        contacts = [
+            SimpleNamespace(name=n, wrench=SimpleNamespace(force=_vector(f)))
+            for n, f in zip(names, force)
+        ]
         out.append(SimpleNamespace(header=_header(stamp), contacts=contacts))
     return out
 
@@ -89,7 +104,9 @@ def batch_figures(window: Window, bag: Path, end: float) -> dict:
     pi = window.problem.inertias(x)[0][0]
     true = true_parameters(truth, robot.estimated_links[0], 0.0)
     moving = odometry_figures(motion(window), Motion(reference["/ground_truth/odom"], 0), SETTLE)
-    loaded = contact_figures(contact_messages(window), reference, GRAVITY * truth["total_mass_true"], start, SETTLE)
+    loaded = contact_figures(
+        contact_messages(window), reference, GRAVITY * truth["total_mass_true"], start, SETTLE
+    )
     return {
         "mass error [kg]": float(pi[0] - true[0]),
         "com error [mm]": 1e3 * float(np.linalg.norm(pi[1:4] / pi[0] - true[1:4] / true[0])),

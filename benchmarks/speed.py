@@ -2,14 +2,18 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Where the time goes: parts of a solver iteration per node, whole updates of the sliding window, full information of a whole walk.
 
-    python benchmarks/speed.py [--robots go2 g1] [--seconds 8] [--only parts updates full] [--omp unset 1 16] [--json]
+    python benchmarks/speed.py [--robots go2 g1] [--seconds 8] [--only parts updates full] [--omp
+    unset 1 16] [--json]
 
-Parts: windows of a recorded walk, taken as the estimator passes them; CPU time [us] per node and call, 1 thread. `step` (Crocoddyl's
-calc, and the trial of a new iterate) is the contact Newton with the residuals, started one solver iteration away from its solution;
-`linearization` what the window's solver needs, `derivatives` the explicit ones (calcDiff: dv+ and the Gauss-Newton cost model) that other
-Crocoddyl solvers take; `iteration` all of a solver's iteration, `posterior` the covariances. Updates: wall time [ms] from measurement to
-estimate with covariances; all variants of a robot take each measurement in turn, in one process per OMP_NUM_THREADS. Full: CPU time [s]
-of one window over as many nodes of a run as PRIME publishes a time for (Kang, Ren, Pang, Xiong 2026), solved from the sliding window.
+Parts: windows of a recorded walk, taken as the estimator passes them; CPU time [us] per node and
+    call, 1 thread. `step` (Crocoddyl's
+calc, and the trial of a new iterate) is the contact Newton with the residuals, started one solver
+iteration away from its solution; `linearization` what the window's solver needs, `derivatives` the
+explicit ones (calcDiff: dv+ and the Gauss-Newton cost model) that other Crocoddyl solvers take;
+`iteration` all of a solver's iteration, `posterior` the covariances. Updates: wall time [ms] from
+measurement to estimate with covariances; all variants of a robot take each measurement in turn, in
+one process per OMP_NUM_THREADS. Full: CPU time [s] of one window over as many nodes of a run as
+PRIME publishes a time for (Kang, Ren, Pang, Xiong 2026), solved from the sliding window.
 """
 
 from __future__ import annotations
@@ -38,7 +42,8 @@ WALKS = {"go2": "go2_payload3", "g1": "g1_walk_payload29"}
 VARIANTS = ((None, 1), (None, 2), (30, 1), (30, 2))  # (nodes of the window, None: default; threads)
 EVERY, REPEATS = 25, 8  # nodes between two windows that are looked at; calls of each part there
 PUBLISHED_STEP = {"go2": 80.0}  # us, step + derivatives on an i9-13900
-PUBLISHED_FULL = {"go2": ("go2_payload3", 1000, 200.0), "g1": ("g1_dance102_nominal", 1500, 400.0)}  # our run; nodes, s on an i9-13900
+# our run; nodes, s on an i9-13900
+PUBLISHED_FULL = {"go2": ("go2_payload3", 1000, 200.0), "g1": ("g1_dance102_nominal", 1500, 400.0)}
 PARTS = {
     "robot": "", "nodes": "d", "step": ".1f", "linearization": ".1f", "derivatives": ".1f", "backward": ".1f", "forward": ".1f",
     "iteration": ".1f", "posterior": ".1f", "step + linearization": ".1f", "step + derivatives": ".1f", "PRIME [us]": ".0f",
@@ -57,17 +62,25 @@ FULL = {
 def walk(robot: str, seconds: float, run: str | None = None) -> list[Measurement]:
     """Measurements of a recorded run; default: a walk with a payload."""
     config = Config.load(robot)
-    return measurements(RUNS / (run or WALKS[robot]), Robot(config.robot), config.estimator.step, span=(0.0, seconds))
+    return measurements(
+        RUNS / (run or WALKS[robot]),
+        Robot(config.robot),
+        config.estimator.step,
+        span=(0.0, seconds),
+    )
 
 
 def estimator(robot: str, nodes: int | None = None, threads: int = 1, **changes) -> Estimator:
     """With default settings but for the size of the window, the threads and other `changes` of the section `estimator`."""
     config = Config.load(robot)
-    config = config.updated({"estimator": {"window": nodes or config.estimator.window, "threads": threads, **changes}})
+    config = config.updated(
+        {"estimator": {"window": nodes or config.estimator.window, "threads": threads, **changes}}
+    )
     return Estimator(Robot(config.robot), config)
 
 
-# --- parts of an iteration ----------------------------------------------------------------------------------------
+# --- parts of an iteration
+# ----------------------------------------------------------------------------------------
 
 
 def parts(robot: str, ms: list[Measurement], nodes: int | None = None) -> dict:
@@ -78,7 +91,13 @@ def parts(robot: str, ms: list[Measurement], nodes: int | None = None) -> dict:
             rows.append(_parts(e.window))
     row = {name: 1e6 * float(np.median([r[name] for r in rows])) for name in rows[0]}
     both = {f"step + {name}": row["step"] + row[name] for name in ("linearization", "derivatives")}
-    return {"robot": robot, "nodes": e.window.size, **row, **both, "PRIME [us]": PUBLISHED_STEP.get(robot)}
+    return {
+        "robot": robot,
+        "nodes": e.window.size,
+        **row,
+        **both,
+        "PRIME [us]": PUBLISHED_STEP.get(robot),
+    }
 
 
 def _parts(window: Window) -> dict[str, float]:
@@ -87,7 +106,10 @@ def _parts(window: Window) -> dict[str, float]:
     xs = [window.xs[0], *window.xs]
     us = [window.problem.state.diff(window.arrival.reference, window.xs[0]), *window.us]
     dxs, dus = solver.direction(xs, us)
-    stepped = [window.problem.state.integrate(x, dx) for x, dx in zip(xs, dxs)], [u + du for u, du in zip(us, dus)]
+    stepped = (
+        [window.problem.state.integrate(x, dx) for x, dx in zip(xs, dxs)],
+        [u + du for u, du in zip(us, dus)],
+    )
     points = ((xs[1:], us[1:]), (stepped[0][1:], stepped[1][1:]))
 
     def each(f: Callable, xs: list, us: list) -> None:
@@ -98,8 +120,12 @@ def _parts(window: Window) -> dict[str, float]:
     solver.direction(xs, us)
     calls = {
         "step": there,
-        "linearization": _fastest(lambda k: each(lambda node, d, x, u: node.linearize(d, x), *points[0])),
-        "derivatives": _fastest(lambda k: each(lambda node, d, x, u: node.calcDiff(d, x, u), *points[0])),
+        "linearization": _fastest(
+            lambda k: each(lambda node, d, x, u: node.linearize(d, x), *points[0])
+        ),
+        "derivatives": _fastest(
+            lambda k: each(lambda node, d, x, u: node.calcDiff(d, x, u), *points[0])
+        ),
         "backward": _fastest(lambda k: solver.backward()),
         "forward": _fastest(lambda k: solver.forward()),
         "posterior": _fastest(lambda k: solver.compute_posterior()),
@@ -113,7 +139,14 @@ def _shift(window: Window, call: int) -> None:
     """The arrival cost's part of a shift; its knowledge is put back."""
     arrival = window.arrival
     before = arrival.reference, arrival.mean, arrival.L
-    arrival.advance(window.nodes[0], window.data[0], window.xs[0], window.us[0], window.xs[1], np.zeros((window.problem.ndx, 1)))
+    arrival.advance(
+        window.nodes[0],
+        window.data[0],
+        window.xs[0],
+        window.us[0],
+        window.xs[1],
+        np.zeros((window.problem.ndx, 1)),
+    )
     arrival.reference, arrival.mean, arrival.L = before
 
 
@@ -126,7 +159,8 @@ def _fastest(call: Callable[[int], None], repeats: int = REPEATS) -> float:
     return best
 
 
-# --- whole updates ------------------------------------------------------------------------------------------------
+# --- whole updates
+# ------------------------------------------------------------------------------------------------
 
 
 def updates(robot: str, ms: list[Measurement], threads: tuple[int, ...] = (1, 2)) -> Iterator[dict]:
@@ -149,7 +183,8 @@ def updates(robot: str, ms: list[Measurement], threads: tuple[int, ...] = (1, 2)
         }  # fmt: skip
 
 
-# --- whole walks --------------------------------------------------------------------------------------------------
+# --- whole walks
+# --------------------------------------------------------------------------------------------------
 
 
 def full(robot: str, ms: list[Measurement]) -> dict:
@@ -167,7 +202,11 @@ def full(robot: str, ms: list[Measurement]) -> dict:
     converge(solution)
     row |= {"iterations": len(solution.history), "iterations [s]": lap()}
     solution.window.posterior()
-    return row | {"posterior [s]": lap(), "all [s]": clock[-1] - clock[0], "PRIME [s]": PUBLISHED_FULL[robot][2]}
+    return row | {
+        "posterior [s]": lap(),
+        "all [s]": clock[-1] - clock[0],
+        "PRIME [s]": PUBLISHED_FULL[robot][2],
+    }
 
 
 def _whole(robot: str) -> list[Measurement]:
@@ -177,23 +216,53 @@ def _whole(robot: str) -> list[Measurement]:
     return walk(robot, (nodes - options.window) * options.step + options.start_duration, run)
 
 
-# --- the tables ---------------------------------------------------------------------------------------------------
+# --- the tables
+# ---------------------------------------------------------------------------------------------------
 
 
 def _under(omp: str, robot: str, seconds: float) -> list[dict]:
     """The updates of a robot with one thread, in a process of its own with this OMP_NUM_THREADS."""
-    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | ({} if omp == "unset" else {"OMP_NUM_THREADS": omp})
-    command = [sys.executable, __file__, "--robots", robot, "--seconds", str(seconds), "--json", "--only", "updates", "--omp"]
-    return json.loads(subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout)["updates"]
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | (
+        {} if omp == "unset" else {"OMP_NUM_THREADS": omp}
+    )
+    command = [
+        sys.executable,
+        __file__,
+        "--robots",
+        robot,
+        "--seconds",
+        str(seconds),
+        "--json",
+        "--only",
+        "updates",
+        "--omp",
+    ]
+    return json.loads(
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout
+    )["updates"]
 
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--robots", nargs="+", default=list(WALKS), choices=list(WALKS))
-    parser.add_argument("--seconds", type=float, default=8.0, help="length of the walks, for parts and updates")
-    parser.add_argument("--only", nargs="+", default=["parts", "updates", "full"], choices=["parts", "updates", "full"])
-    parser.add_argument("--omp", nargs="*", default=["unset", "1", "16"], help="OMP_NUM_THREADS of further processes; none: 1 thread only")
+    parser.add_argument(
+        "--seconds", type=float, default=8.0, help="length of the walks, for parts and updates"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=["parts", "updates", "full"],
+        choices=["parts", "updates", "full"],
+    )
+    parser.add_argument(
+        "--omp",
+        nargs="*",
+        default=["unset", "1", "16"],
+        help="OMP_NUM_THREADS of further processes; none: 1 thread only",
+    )
     parser.add_argument("--json", action="store_true", help="JSON instead of tables")
     args = parser.parse_args()
     out: dict[str, list] = {name: [] for name in args.only}
@@ -207,7 +276,11 @@ def main() -> int:
         if "full" in out:
             out["full"].append(full(robot, _whole(robot)))
     columns = {"parts": PARTS, "updates": UPDATES, "full": FULL}
-    print(json.dumps(out, indent=1) if args.json else "\n\n".join(table(rows, columns[name]) for name, rows in out.items()))
+    print(
+        json.dumps(out, indent=1)
+        if args.json
+        else "\n\n".join(table(rows, columns[name]) for name, rows in out.items())
+    )
     return 0
 
 

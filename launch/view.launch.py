@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""See what the estimator says: `ros2 launch prime_estimation view.launch.py robot:=go2 rviz:=true rqt:=true`.
+"""See what the estimator says.
 
-RViz gets the robot at its estimated posture, odometry with covariance, ground forces and inertia ellipsoids. Where motion capture
-has a frame of its own, `mocap_frame` and `mocap_origin` tie it to the estimator's world.
+`ros2 launch prime_estimation view.launch.py robot:=go2 rviz:=true rqt:=true`.
+
+RViz gets the robot at its estimated posture, odometry with covariance, ground forces and inertia
+ellipsoids. Where motion capture has a frame of its own, `mocap_frame` and `mocap_origin` tie it to
+the estimator's world.
 """
 
 from pathlib import Path
@@ -29,15 +32,44 @@ def generate_launch_description() -> LaunchDescription:
     perspective = str(SHARE / "config" / "rqt" / "prime.perspective")
     return LaunchDescription(
         [
-            DeclareLaunchArgument("robot", default_value="go2", choices=RobotChoices(), description="which robot"),
-            DeclareLaunchArgument("config", default_value="", description="YAML file with changes to the defaults, that of the estimator"),
-            DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
-            DeclareLaunchArgument("use_sim_time", default_value="false", choices=YES_NO, description="take the time from /clock"),
-            DeclareLaunchArgument("rviz", default_value="true", choices=YES_NO, description="RViz with robot, odometry, forces, inertia"),
-            DeclareLaunchArgument("rqt", default_value="false", choices=YES_NO, description="rqt with mass, forces, solve time"),
-            DeclareLaunchArgument("mocap_frame", default_value="", description="frame of the motion capture system, to be tied to odom"),
             DeclareLaunchArgument(
-                "mocap_origin", default_value="0 0 0 0 0 0", description="its pose in odom: x y z [m] roll pitch yaw [rad]"
+                "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+            ),
+            DeclareLaunchArgument(
+                "config",
+                default_value="",
+                description="YAML file with changes to the defaults, that of the estimator",
+            ),
+            DeclareLaunchArgument(
+                "namespace", default_value="", description="that of the estimator"
+            ),
+            DeclareLaunchArgument(
+                "use_sim_time",
+                default_value="false",
+                choices=YES_NO,
+                description="take the time from /clock",
+            ),
+            DeclareLaunchArgument(
+                "rviz",
+                default_value="true",
+                choices=YES_NO,
+                description="RViz with robot, odometry, forces, inertia",
+            ),
+            DeclareLaunchArgument(
+                "rqt",
+                default_value="false",
+                choices=YES_NO,
+                description="rqt with mass, forces, solve time",
+            ),
+            DeclareLaunchArgument(
+                "mocap_frame",
+                default_value="",
+                description="frame of the motion capture system, to be tied to odom",
+            ),
+            DeclareLaunchArgument(
+                "mocap_origin",
+                default_value="0 0 0 0 0 0",
+                description="its pose in odom: x y z [m] roll pitch yaw [rad]",
             ),
             OpaqueFunction(function=robot_description),
             OpaqueFunction(function=rviz),
@@ -50,7 +82,10 @@ def generate_launch_description() -> LaunchDescription:
                 parameters=[sim_time],
                 condition=IfCondition(value("rviz")),
             ),
-            ExecuteProcess(cmd=["rqt", "--force-discover", "--perspective-file", perspective], condition=IfCondition(value("rqt"))),
+            ExecuteProcess(
+                cmd=["rqt", "--force-discover", "--perspective-file", perspective],
+                condition=IfCondition(value("rqt")),
+            ),
         ]
     )
 
@@ -64,7 +99,9 @@ def robot_description(context) -> list:
         Node(
             package="robot_state_publisher",
             executable="robot_state_publisher",
-            parameters=[{"robot_description": urdf, "use_sim_time": LaunchConfiguration("use_sim_time")}],
+            parameters=[
+                {"robot_description": urdf, "use_sim_time": LaunchConfiguration("use_sim_time")}
+            ],
             namespace=LaunchConfiguration("namespace"),
             remappings=[("joint_states", "prime/joint_states")],
             condition=IfCondition(LaunchConfiguration("rviz")),
@@ -83,7 +120,10 @@ def rviz(context) -> list:
             executable="rviz2",
             arguments=["-d", str(RVIZ)],
             parameters=[{"use_sim_time": LaunchConfiguration("use_sim_time")}],
-            remappings=[(display, [LaunchConfiguration("namespace"), topic]) for display, topic in topics.items()],
+            remappings=[
+                (display, [LaunchConfiguration("namespace"), topic])
+                for display, topic in topics.items()
+            ],
             condition=IfCondition(LaunchConfiguration("rviz")),
         )
     ]
@@ -106,9 +146,17 @@ def mocap_frame(context) -> list:
 
     numbers = [float(v) for v in LaunchConfiguration("mocap_origin").perform(context).split()]
     if len(numbers) != 6:
-        raise RuntimeError(f"mocap_origin wants six numbers, x y z roll pitch yaw, got {len(numbers)}")
+        raise RuntimeError(
+            f"mocap_origin wants six numbers, x y z roll pitch yaw, got {len(numbers)}"
+        )
     x, y, z, w = quaternion_from_euler(*numbers[3:])
-    pose = dict(zip(("--x", "--y", "--z", "--qx", "--qy", "--qz", "--qw"), (*numbers[:3], x, y, z, w), strict=True))
+    pose = dict(
+        zip(
+            ("--x", "--y", "--z", "--qx", "--qy", "--qz", "--qw"),
+            (*numbers[:3], x, y, z, w),
+            strict=True,
+        )
+    )
     arguments = [part for pair in pose.items() for part in map(str, pair)]
     return [
         Node(

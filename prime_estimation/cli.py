@@ -2,8 +2,9 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The command `prime`: one verb per module of `commands/`, loaded when it is used.
 
-A verb's module has `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and `run(args) -> dict` (what `--json` prints).
-Exit codes: 0 done, 1 a bug of ours, 2 bad input (one line on stderr says what and how to fix it), 130 interrupted.
+A verb's module has `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and `run(args) -> dict` (what
+`--json` prints). Exit codes: 0 done, 1 a bug of ours, 2 bad input (one line on stderr says what and
+how to fix it), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ class _Version(argparse.Action):
         from .io.trajectory import versions
 
         found = versions()
-        parser.exit(0, f"prime_estimation {found.get('prime_estimation') or found.get('git', 'not installed')}\n")
+        parser.exit(
+            0,
+            f"prime_estimation {found.get('prime_estimation') or found.get('git', 'not installed')}\n",
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 @contextmanager
 def _terminable() -> Iterator[None]:
     """SIGTERM ends a verb as Ctrl-C does: nothing half-written is left behind."""
-    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+    # signals belong to the main thread
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -81,7 +86,9 @@ def _run(name: str, argv: list[str]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else, on stdout")
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as JSON, and nothing else, on stdout"
+    )
     args = parser.parse_args(argv)
     result = verb.run(args)
     if args.json:
@@ -121,7 +128,11 @@ def _guarded(prog: str, run: Callable[[], None]) -> int:
         if os.environ.get("PRIME_TRACEBACK"):
             raise
         text = " ".join(str(error).split())
-        return _fail(prog, f"a bug, please report it: {type(error).__name__}: {text} (PRIME_TRACEBACK=1 shows where)", 1)
+        return _fail(
+            prog,
+            f"a bug, please report it: {type(error).__name__}: {text} (PRIME_TRACEBACK=1 shows where)",
+            1,
+        )
 
 
 def _fail(prog: str, text: str, code: int) -> int:

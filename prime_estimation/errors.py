@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Errors that say what was wrong, carry the evidence and name the fix. The command line prints them as one line, exit 2."""
+"""Errors that say what was wrong, carry the evidence and name the fix.
+
+The command line prints them as one line, exit 2.
+"""
 
 from __future__ import annotations
 

@@ -24,22 +24,28 @@ from .reporting import Reporter
 from .robot import Robot
 from .types import Estimate, ImuSample, Measurement
 
-RECOVERY = 5  # iterations of the first nodes that see the legs again: they are far from where they were thought to be
-FAILURES = (RuntimeError, InitializationError, np.linalg.LinAlgError)  # of a solve, whatever the data
+# iterations of the first nodes that see the legs again: they are far from where they were thought
+# to be
+RECOVERY = 5
+# of a solve, whatever the data
+FAILURES = (RuntimeError, InitializationError, np.linalg.LinAlgError)
 
 
 class Estimator:
     """Moving-horizon estimator of state, contact forces and inertia.
 
-        min over (x_0, p, w_k, xi_k):  arrival(x_0, p) + sum 1/2 |(w_k, xi_k)|^2_{Q^-1} + sum 1/2 |z_k (-) h(x_k, w_k, xi_k, p)|^2_{R^-1}
+        min over (x_0, p, w_k, xi_k):  arrival(x_0, p) + sum 1/2 |(w_k, xi_k)|^2_{Q^-1} + sum 1/2
+        |z_k (-) h(x_k, w_k, xi_k, p)|^2_{R^-1}
 
-    One measurement moves the window by one node: the oldest node goes into the arrival cost, the new head is predicted, and a
-    bounded number of multiple-shooting steps improves the whole window.
+    One measurement moves the window by one node: the oldest node goes into the arrival cost, the
+    new head is predicted, and a bounded number of multiple-shooting steps improves the whole
+    window.
 
     Args:
         robot: model and contact points.
         config: noise and window.
-        mocap: expect motion capture poses (they may come late, drop out, and be rotated against the base).
+        mocap: expect motion capture poses (they may come late, drop out, and be rotated against the
+            base).
 
     Attributes:
         window: the sliding window, None before the first estimate.
@@ -49,7 +55,8 @@ class Estimator:
     def __init__(self, robot: Robot, config: Config, mocap: bool = True):
         if robot.config.floating_base and not robot.feet:
             raise RobotError(
-                f"{robot.name}: a robot with a floating base needs contacts (robot.contacts): what should carry it?", robot.config
+                f"{robot.name}: a robot with a floating base needs contacts (robot.contacts): what should carry it?",
+                robot.config,
             )
         self.robot, self.config = robot, config
         self.problem = Problem(robot, config, mocap)
@@ -61,7 +68,10 @@ class Estimator:
 
     @property
     def frozen(self) -> bool:
-        """Hold the inertia at its present value; once released, it is estimated anew from the prior's width."""
+        """Hold the inertia at its present value.
+
+        Once released, it is estimated anew from the prior's width.
+        """
         return self._weighing.frozen
 
     @frozen.setter
@@ -103,25 +113,32 @@ class Estimator:
 
         Args:
             measurement: its stamp is one step after that of the one before.
-            iterations: of the solver at most, instead of the configured ones, for a node that fell behind; with 0 the window is only moved,
-                and there is no estimate.
+            iterations: of the solver at most, instead of the configured ones, for a node that fell
+                behind; with 0 the window is only moved, and there is no estimate.
 
         Raises:
             DataError: the measurement has not the sizes of this robot.
         """
         began = time.perf_counter()
-        if not self._improve(measurement, self.config.estimator.iterations if iterations is None else iterations):
+        if not self._improve(
+            measurement, self.config.estimator.iterations if iterations is None else iterations
+        ):
             return None
         self.window.posterior()
         self._follow(measurement)
         elapsed_ms = 1e3 * (time.perf_counter() - began)
-        estimate = self._report.estimate(self.window, measurement, self._watch, elapsed_ms, self._weighing.covariance)
+        estimate = self._report.estimate(
+            self.window, measurement, self._watch, elapsed_ms, self._weighing.covariance
+        )
         if self.problem.layout.gyro_bias >= 0:  # without an IMU there is nothing to predict with
             self._predictor.correct(estimate)
         return estimate
 
     def advance(self, measurement: Measurement) -> bool:
-        """`update` without covariances and estimate, for those who only want the window; False while there is none."""
+        """`update` without covariances and estimate, for those who only want the window.
+
+        False while there is none.
+        """
         if not self._improve(measurement, self.config.estimator.iterations):
             return False
         self._follow(measurement)
@@ -152,7 +169,8 @@ class Estimator:
                     self._terrain.update(self.window)
                     return False
                 for _ in range(RECOVERY if self._legs_are_back(measurement) else iterations):
-                    self.window.solve(1)  # one by one: each step has the robust weights of the one before
+                    # one by one: each step has the robust weights of the one before
+                    self.window.solve(1)
             if self._watch.lost(self.window):
                 raise RuntimeError("the residuals do not fit the model")
         except FAILURES as error:
@@ -160,13 +178,19 @@ class Estimator:
         return True
 
     def _follow(self, measurement: Measurement) -> None:
-        """Adapt what is not solved for: ground heights at touch-down, the inertia's prior after a change of payload."""
+        """Adapt what is not solved for.
+
+        Ground heights at touch-down, the inertia's prior after a change of payload.
+        """
         self._terrain.update(self.window)
         self._payload.update(self.window, self._weighing.held)
         self._heads.append((measurement.stamp_ns, self.window.xs[-1]))
 
     def predict(self, sample: ImuSample) -> Estimate | None:
-        """The newest estimate carried to an IMU sample: odometry at the rate of the IMU; None before the first estimate."""
+        """The newest estimate carried to an IMU sample: odometry at the rate of the IMU.
+
+        None before the first estimate.
+        """
         return self._predictor.predict(sample)
 
     def _shift(self, m: Measurement) -> None:
@@ -176,18 +200,26 @@ class Estimator:
         problem.dynamics_input(window.inputs[-1], m)
         problem.expect_touchdown(window.inputs[-1], self._terrain.airborne)
         self._seen = self._seen if m.position is None else m.position
-        window.shift(problem.state_input(m, self._seen), m.stamp_ns, self._terrain.process_noise(self._weighing.held))
+        window.shift(
+            problem.state_input(m, self._seen),
+            m.stamp_ns,
+            self._terrain.process_noise(self._weighing.held),
+        )
         self._watch.late_poses += give_poses(problem, m.mocap, window.inputs, window.stamps)
 
     def _legs_are_back(self, m: Measurement) -> bool:
-        return m.position is not None and any(given.ground_depth > 0.0 for given in self.window.inputs[-5:-1])
+        return m.position is not None and any(
+            given.ground_depth > 0.0 for given in self.window.inputs[-5:-1]
+        )
 
     def _start(self, before: np.ndarray | None = None) -> bool:
         """Solve the first batch; False while it is being gathered."""
         if len(self._recent) < self._recent.maxlen:
             return False
         noise = self._terrain.process_noise(True)
-        self.window, self.prior_parameters = first_window(self.problem, list(self._recent), before, noise)
+        self.window, self.prior_parameters = first_window(
+            self.problem, list(self._recent), before, noise
+        )
         self._weighing.start(self.window, list(self._recent))
         self._seen = next(m.position for m in reversed(self._recent) if m.position is not None)
         return True
@@ -201,7 +233,11 @@ class Estimator:
         self._terrain = Terrain(self.problem)
         self._payload = PayloadDetector(self.problem)
         try:
-            return self._start(self._support.on_ground(before if before is not None and np.all(np.isfinite(before)) else None))
+            return self._start(
+                self._support.on_ground(
+                    before if before is not None and np.all(np.isfinite(before)) else None
+                )
+            )
         except FAILURES:
             self.window = None
             self._recent.clear()

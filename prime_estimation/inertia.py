@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Inertia of a link in three coordinates: what people say (m, c, I_c), what the dynamics are linear in (pi), what is free (theta).
+"""Inertia of a link in three coordinates.
 
-`psi = (m, c, I_c)`: mass, centre of mass in the link frame, tensor about it (xx, xy, yy, xz, yz, zz).
-`pi = (m, m c, I_o)`: Pinocchio's dynamic parameters about the frame origin. `theta`: coordinates in which every point is a physical
-body, on one of two manifolds: `log_cholesky`, factors of the pseudo-inertia (Rucker and Wensing 2022), or `exponential_eigenvalue`,
-`(log m, m c, omega, log of the principal second moments)` with their axes Exp(omega) (Martinez, Griffin and Mastalli).
+What people say (m, c, I_c), what the dynamics are linear in (pi), what is free (theta).
+
+`psi = (m, c, I_c)`: mass, centre of mass in the link frame, tensor about it (xx, xy, yy, xz, yz,
+zz). `pi = (m, m c, I_o)`: Pinocchio's dynamic parameters about the frame origin. `theta`:
+coordinates in which every point is a physical body, on one of two manifolds: `log_cholesky`,
+factors of the pseudo-inertia (Rucker and Wensing 2022), or `exponential_eigenvalue`, `(log m, m c,
+omega, log of the principal second moments)` with their axes Exp(omega) (Martinez, Griffin and
+Mastalli).
 """
 
 from __future__ import annotations
@@ -14,23 +18,33 @@ import numpy as np
 
 from . import _core
 
-TURN = 2.5  # largest standard deviation of principal axes for a relative error 1 of the tensor [rad]
+# largest standard deviation of principal axes for a relative error 1 of the tensor [rad]
+TURN = 2.5
 EXACT = 1e-8  # relative error that stands for none
-_SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # Pinocchio's order of a symmetric matrix
+# Pinocchio's order of a symmetric matrix
+_SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
 def to_theta(pi: np.ndarray, manifold: str) -> np.ndarray:
-    """Coordinates theta (10,) of dynamic parameters (10,); ValueError when they belong to no physical body."""
+    """Coordinates theta (10,) of dynamic parameters (10,).
+
+    ValueError when they belong to no physical body.
+    """
     return _core.theta_from_inertia(np.asarray(pi, float), getattr(_core.InertiaManifold, manifold))
 
 
 def from_theta(theta: np.ndarray, manifold: str) -> tuple[np.ndarray, np.ndarray]:
     """Dynamic parameters (10,) of theta (10,), and d pi / d theta (10, 10)."""
-    return _core.inertia_from_theta(np.asarray(theta, float), getattr(_core.InertiaManifold, manifold))
+    return _core.inertia_from_theta(
+        np.asarray(theta, float), getattr(_core.InertiaManifold, manifold)
+    )
 
 
 def pi_by_psi(pi: np.ndarray) -> np.ndarray:
-    """Jacobian d pi / d psi (10, 10) at pi: `m c` and the parallel axis term `m (|c|^2 1 - c c^T)` beside I_c."""
+    """Jacobian d pi / d psi (10, 10) at pi.
+
+    `m c` and the parallel axis term `m (|c|^2 1 - c c^T)` beside I_c.
+    """
     m, c = pi[0], pi[1:4] / pi[0]
     jacobian = np.zeros((10, 10))
     jacobian[0, 0] = 1.0
@@ -55,19 +69,28 @@ def inertia_about_com(pi: np.ndarray) -> np.ndarray:
     return inertia - m * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
 
 
-def theta_root(pi: np.ndarray, mass: float, com: float, inertia: float, manifold: str) -> np.ndarray:
+def theta_root(
+    pi: np.ndarray, mass: float, com: float, inertia: float, manifold: str
+) -> np.ndarray:
     """Square root (10, 10) of the covariance of theta for independent errors of mass [kg], com [m] and inertia (relative).
 
-    A relative error of the tensor means `inertia` times the mean of its diagonal for products, times each moment for moments.
-    Principal axes (exponential eigenvalue) are not believed to be off by more than TURN * `inertia` rad: where two moments are equal,
-    no error of the tensor says anything about them.
+    A relative error of the tensor means `inertia` times the mean of its diagonal for products,
+    times each moment for moments. Principal axes (exponential eigenvalue) are not believed to be
+    off by more than TURN * `inertia` rad: where two moments are equal, no error of the tensor says
+    anything about them.
     """
     principal = np.diag(inertia_about_com(pi))
-    scale = [inertia * np.sqrt(principal[i] * principal[j]) * (1.0 if i == j else 0.5) for i, j in _SYMMETRIC]
+    scale = [
+        inertia * np.sqrt(principal[i] * principal[j]) * (1.0 if i == j else 0.5)
+        for i, j in _SYMMETRIC
+    ]
     stddev = np.concatenate([[mass], np.full(3, com), scale])
-    floor = EXACT * np.concatenate([[pi[0]], np.full(3, np.sqrt(principal.max() / pi[0])), np.full(6, principal.mean())])
+    floor = EXACT * np.concatenate(
+        [[pi[0]], np.full(3, np.sqrt(principal.max() / pi[0])), np.full(6, principal.mean())]
+    )
     _, jacobian = from_theta(to_theta(pi, manifold), manifold)
-    # whitened rows "theta means this psi", then those of the axes; the inverse of their triangle is a root
+    # whitened rows "theta means this psi", then those of the axes; the inverse of their triangle is
+    # a root
     rows = np.linalg.solve(pi_by_psi(pi), jacobian) / np.maximum(stddev, floor)[:, None]
     if manifold == "exponential_eigenvalue":
         rows = np.vstack([rows, np.eye(10)[4:7] / max(TURN * inertia, EXACT)])

@@ -16,12 +16,16 @@ from .io.messages import stamp_ns
 from .io.to_messages import inertia_parameters
 from .robot import Robot
 
-_RESTART_NS = 1_000_000_000  # a message stamped so much before the newest is not late, but of another time
+# a message stamped so much before the newest is not late, but of another time
+_RESTART_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a controller is willing to believe. `mass_rate` limits how fast its model follows [kg/s]."""
+    """What a controller is willing to believe.
+
+    `mass_rate` limits how fast its model follows [kg/s].
+    """
 
     lowest_mass: float = 0.5  # of the nominal mass of the body
     highest_mass: float = 3.0
@@ -32,8 +36,9 @@ class Bounds:
 class InertiaGate:
     """Stands between the estimator's messages and a controller's model.
 
-    `offer` is called where messages arrive, `apply` by the controller between two solves; they may be different threads.
-    A model on its way to a new value is `(1 - s) pi_now + s pi_wanted`: a convex combination of bodies is a body again.
+    `offer` is called where messages arrive, `apply` by the controller between two solves; they may
+    be different threads. A model on its way to a new value is `(1 - s) pi_now + s pi_wanted`: a
+    convex combination of bodies is a body again.
 
     Attributes:
         frozen: nothing is applied while set.
@@ -42,7 +47,10 @@ class InertiaGate:
     """
 
     def __init__(self, robot: Robot, bounds: Bounds = Bounds()):
-        if min(bounds.lowest_mass, bounds.mass_rate, bounds.com_shift) <= 0.0 or bounds.highest_mass <= bounds.lowest_mass:
+        if (
+            min(bounds.lowest_mass, bounds.mass_rate, bounds.com_shift) <= 0.0
+            or bounds.highest_mass <= bounds.lowest_mass
+        ):
             raise ConfigError(f"bounds of the inertia listener make no sense: {bounds}", bounds)
         self._robot, self._bounds = robot, bounds
         self._nominal = [inertia.toDynamicParameters() for inertia in robot.model.inertias]
@@ -54,12 +62,17 @@ class InertiaGate:
         self.refused: Counter[str] = Counter()
 
     def offer(self, message) -> str:
-        """Take an InertialParameters message; returns why it is refused, empty when it is accepted."""
+        """Take an InertialParameters message.
+
+        Returns why it is refused, empty when it is accepted.
+        """
         reason = self._judge(message)
         if reason:
             self.refused[reason.split(":")[0]] += 1
             return reason
-        bodies = {self._robot.link_joint(b.link): inertia_parameters(b.inertia) for b in message.bodies}
+        bodies = {
+            self._robot.link_joint(b.link): inertia_parameters(b.inertia) for b in message.bodies
+        }
         with self._lock:
             self._newest = (stamp_ns(message.header), int(message.sequence))
             self._wanted = (int(message.sequence), bodies)
@@ -68,35 +81,49 @@ class InertiaGate:
     def _judge(self, message) -> str:
         if not message.valid:
             return "not valid"
-        # an estimator that was restarted counts from 1 again, but its clock goes on; a recording that begins again sets both back
+        # an estimator that was restarted counts from 1 again, but its clock goes on; a recording
+        # that begins again sets both back
         age_ns = self._newest[0] - stamp_ns(message.header)
         if 0 <= age_ns < _RESTART_NS and int(message.sequence) <= self._newest[1]:
             return "old"
         for body in message.bodies:
             if body.link not in self._robot.links[1:]:
                 return f"unknown link: {body.link}"
-            pi, nominal = inertia_parameters(body.inertia), self._nominal[self._robot.link_joint(body.link)]
+            pi, nominal = (
+                inertia_parameters(body.inertia),
+                self._nominal[self._robot.link_joint(body.link)],
+            )
             if (
                 not np.isfinite(pi).all()
                 or pi[0] <= 0.0
-                or np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(pi).toMatrix())[0] <= 0.0
+                or np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(pi).toMatrix())[0]
+                <= 0.0
             ):
                 return f"not physical: {body.link}"
             if not self._bounds.lowest_mass <= pi[0] / nominal[0] <= self._bounds.highest_mass:
-                return f"mass out of bounds: {body.link} {pi[0]:.2f} kg, nominal {nominal[0]:.2f} kg"
+                return (
+                    f"mass out of bounds: {body.link} {pi[0]:.2f} kg, nominal {nominal[0]:.2f} kg"
+                )
             if np.linalg.norm(pi[1:4] / pi[0] - nominal[1:4] / nominal[0]) > self._bounds.com_shift:
                 return f"centre of mass out of bounds: {body.link}"
         return "" if message.bodies else "no bodies"
 
     def on_freeze(self, request) -> dict:
-        """Answer of a service `~/freeze` (std_srvs/SetBool): hold the inertia that the model has, or follow again."""
+        """Answer of a service `~/freeze` (std_srvs/SetBool).
+
+        Hold the inertia that the model has, or follow again.
+        """
         self.frozen = bool(request.data)
-        return {"success": True, "message": "inertia is frozen" if self.frozen else "inertia follows the estimator"}
+        return {
+            "success": True,
+            "message": "inertia is frozen" if self.frozen else "inertia follows the estimator",
+        }
 
     def apply(self, model: pin.Model, dt: float) -> bool:
         """Move a model towards the newest accepted message, by what `mass_rate` allows in `dt` [s]; True when it changed.
 
-        Only `model.inertias` is written, in place: Crocoddyl's and Pinocchio's objects that hold this model see it at once.
+        Only `model.inertias` is written, in place: Crocoddyl's and Pinocchio's objects that hold
+        this model see it at once.
         """
         with self._lock:
             wanted = self._wanted
@@ -107,7 +134,9 @@ class InertiaGate:
         step = max(abs(bodies[j][0] - now[j][0]) for j in bodies)
         share = min(1.0, self._bounds.mass_rate * dt / step) if step > 0.0 else 1.0
         for j, pi in bodies.items():
-            model.inertias[j] = pin.Inertia.FromDynamicParameters((1.0 - share) * now[j] + share * pi)
+            model.inertias[j] = pin.Inertia.FromDynamicParameters(
+                (1.0 - share) * now[j] + share * pi
+            )
         if share == 1.0:
             self.applied = sequence
             with self._lock:

@@ -13,7 +13,10 @@ FRICTION_VELOCITY = _core.DynamicsOptions().friction_velocity  # rad/s, smoothin
 
 
 def dry_friction(robot: Robot, rate: np.ndarray) -> np.ndarray:
-    """Torque of dry friction [Nm] at joint rates (..., nj) [rad/s]: f rate / sqrt(rate^2 + FRICTION_VELOCITY^2)."""
+    """Torque of dry friction [Nm] at joint rates (..., nj) [rad/s].
+
+    F rate / sqrt(rate^2 + FRICTION_VELOCITY^2).
+    """
     return robot.joint_friction * rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Everything that is published about one estimate: the same list for replay, Cyclone DDS and rclpy."""
+"""Everything that is published about one estimate.
+
+The same list for replay, Cyclone DDS and rclpy.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ class Outputs:
         world_frame: frame of odometry and contact wrenches.
     """
 
-    def __init__(self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME):
+    def __init__(
+        self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME
+    ):
         self.world_frame, self.base_frame = world_frame, robot.base_frame
         self._robot, self._make, self.config = robot, make, config
         self._data = robot.model.createData()
@@ -46,7 +51,9 @@ class Outputs:
     def topics(self) -> dict[str, str]:
         """Types of all topics by name, the names relative to the node."""
         names = [*(c.name for c in self._robot.contacts), *self._feet]
-        wrenches = {outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names}
+        wrenches = {
+            outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names
+        }
         return {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
 
     def odometry(self, estimate: Estimate):
@@ -67,7 +74,12 @@ class Outputs:
             ("/tf", self.transform(estimate)),
             ("joint_states", outbound.joint_states(make, estimate, self._robot.joint_names)),
             ("contact_wrenches", outbound.contact_wrenches(make, estimate, self.world_frame)),
-            ("inertial_parameters", outbound.inertial_parameters(make, estimate, self.world_frame, self._sequence, valid)),
+            (
+                "inertial_parameters",
+                outbound.inertial_parameters(
+                    make, estimate, self.world_frame, self._sequence, valid
+                ),
+            ),
             ("status", outbound.estimator_status(make, estimate, self.world_frame)),
         ]
         out += self._wrenches(estimate)
@@ -77,7 +89,11 @@ class Outputs:
     def _wrenches(self, estimate: Estimate) -> list[tuple[str, object]]:
         # forces are one node older than the state: their frames come from the posture of that node
         before = self._previous
-        posture = before if before is not None and before.stamp_ns == estimate.contacts_stamp_ns else estimate
+        posture = (
+            before
+            if before is not None and before.stamp_ns == estimate.contacts_stamp_ns
+            else estimate
+        )
         q = self._robot.coordinates(posture.joint_position)
         if self._robot.config.floating_base:
             q = np.concatenate([posture.position_world, posture.quat_world_base, q])
@@ -88,13 +104,18 @@ class Outputs:
         for name, members in groups.items():
             frame, index = self._frames[members[0]]
             pose = pin.updateFramePlacement(self._robot.model, self._data, index)
-            message = outbound.wrench_stamped(self._make, [contacts[m] for m in members], estimate.contacts_stamp_ns, frame, pose)
+            message = outbound.wrench_stamped(
+                self._make, [contacts[m] for m in members], estimate.contacts_stamp_ns, frame, pose
+            )
             out.append((outbound.contact_topic(name), message))
         return out
 
 
 def _flat_feet(robot: Robot) -> dict[str, list[str]]:
-    """Contacts `<foot>/<corner>` of each foot that has several on one frame: their sum is a topic of its own."""
+    """Contacts `<foot>/<corner>` of each foot that has several on one frame.
+
+    Their sum is a topic of its own.
+    """
     feet: dict[str, list[str]] = {}
     for contact in robot.contacts:
         foot, corner, _ = contact.name.partition("/")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""From the solved window to the frozen `Estimate`: head state, forces, inertia, with their covariances."""
+"""From the solved window to the frozen `Estimate`.
+
+Head state, forces, inertia, with their covariances.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,25 @@ class Reporter:
 
     def __init__(self, problem: Problem):
         self.problem, self.robot = problem, problem.robot
-        estimated = (self.robot.model.inertias[self.robot.link_joint(link)] for link in self.robot.estimated_links)
+        estimated = (
+            self.robot.model.inertias[self.robot.link_joint(link)]
+            for link in self.robot.estimated_links
+        )
         self.fixed_mass = self.robot.total_mass - sum(inertia.mass for inertia in estimated)
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
 
-    def estimate(self, window: Window, m: Measurement, watch: Watch, solve_time_ms: float, held: np.ndarray | None = None) -> Estimate:
-        """The estimate at the head of a window whose posterior has been computed; `held`: covariance of an inertia that is held."""
+    def estimate(
+        self,
+        window: Window,
+        m: Measurement,
+        watch: Watch,
+        solve_time_ms: float,
+        held: np.ndarray | None = None,
+    ) -> Estimate:
+        """The estimate at the head of a window whose posterior has been computed.
+
+        `held`: covariance of an inertia that is held.
+        """
         problem, nq, nv, nj = self.problem, self.problem.nq, self.problem.nv, self.problem.nj
         x, P = window.xs[-1], window.head_covariance()
         if held is not None:
@@ -46,16 +62,27 @@ class Reporter:
             **base,
             joint_position=self.robot.positions(x[:nq]),
             joint_velocity=x[nq + nv - nj : nq + nv].copy(),
-            joint_torque=window.inputs[-2].torque + window.unexplained(slice(-1, None))[0, nv - nj :],
+            joint_torque=window.inputs[-2].torque
+            + window.unexplained(slice(-1, None))[0, nv - nj :],
             contacts_stamp_ns=window.stamps[-2],
-            contacts=self._contacts(window, mass, 0.0 if held is None else np.sqrt(variance) / mass),
+            contacts=self._contacts(
+                window, mass, 0.0 if held is None else np.sqrt(variance) / mass
+            ),
             bodies=bodies,
             total_mass=float(mass),
             total_mass_stddev=float(np.sqrt(variance)),
-            status=self._status(window, watch, m, solve_time_ms, watch.doubt(mass, np.sqrt(variance), self.robot.total_mass)),
+            status=self._status(
+                window,
+                watch,
+                m,
+                solve_time_ms,
+                watch.doubt(mass, np.sqrt(variance), self.robot.total_mass),
+            ),
             gyro_bias=problem.parameter(x, "gyro_bias").copy(),
             accelerometer_bias=problem.parameter(x, "accelerometer_bias").copy(),
-            friction=float(np.exp(problem.parameter(x, "friction")[0])) if problem.dynamics.nc else float("nan"),
+            friction=float(np.exp(problem.parameter(x, "friction")[0]))
+            if problem.dynamics.nc
+            else float("nan"),
         )
 
     def _base(self, window: Window, m: Measurement, P: np.ndarray) -> dict:
@@ -64,7 +91,8 @@ class Reporter:
         linear, angular = _velocity_now(problem, window, m)
         twist = P[nv : nv + 6, nv : nv + 6].copy()
         noise = problem.config.noise
-        # what half a step of acceleration adds: the vibration that the rigid model does not have, and what falls between samples
+        # what half a step of acceleration adds: the vibration that the rigid model does not have,
+        # and what falls between samples
         missed = np.hypot(noise.accelerometer_model, INSTANT * np.max(m.accelerometer_change))
         twist[:3, :3] += np.eye(3) * (0.5 * problem.dt * missed) ** 2
         if m.gyro_now is not None and problem.mount.rigid:
@@ -90,16 +118,21 @@ class Reporter:
             mass_stddev = float(np.hypot(np.sqrt(max(covariance[0, 0], 0.0)), systematic))
             com_stddev = np.sqrt(np.maximum(np.diag(com_covariance(pi, covariance)), 0.0))
             observable = mass_stddev < 0.5 * self.prior_mass_stddev
-            bodies.append(BodyInertia(link, pi, covariance, mass_stddev, com_stddev, bool(observable)))
+            bodies.append(
+                BodyInertia(link, pi, covariance, mass_stddev, com_stddev, bool(observable))
+            )
         return tuple(bodies)
 
-    def _contacts(self, window: Window, mass: float, unweighed: float) -> tuple[ContactEstimate, ...]:
+    def _contacts(
+        self, window: Window, mass: float, unweighed: float
+    ) -> tuple[ContactEstimate, ...]:
         if not self.problem.dynamics.nc:
             return ()
         force, covariance = window.forces()
         # forces carry the weight: they are no better known than a mass that is not estimated
         covariance = covariance + unweighed**2 * np.outer(force, force)
-        if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while the legs are not seen
+        # no contact is modelled while the legs are not seen
+        if window.inputs[-2].ground_depth > 0.0:
             covariance += np.eye(len(force)) * (GRAVITY * mass) ** 2
         kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
         threshold = CONTACT_SHARE * GRAVITY * mass
@@ -108,22 +141,37 @@ class Reporter:
             rows = slice(3 * i, 3 * i + 3)
             normal, sigma = force[3 * i + 2], np.sqrt(max(covariance[3 * i + 2, 3 * i + 2], 1e-12))
             slipping = np.linalg.norm(kinematics["velocity"][3 * i : 3 * i + 2]) > SLIP_SPEED
-            state = ContactState.OPEN if normal < threshold else ContactState.SLIPPING if slipping else ContactState.STICKING
+            state = (
+                ContactState.OPEN
+                if normal < threshold
+                else ContactState.SLIPPING
+                if slipping
+                else ContactState.STICKING
+            )
             probability = float(ndtr((normal - threshold) / sigma))
             point, spread = kinematics["points"][i].copy(), covariance[rows, rows].copy()
-            out.append(ContactEstimate(contact.name, point, force[rows].copy(), spread, probability, state))
+            out.append(
+                ContactEstimate(contact.name, point, force[rows].copy(), spread, probability, state)
+            )
         return tuple(out)
 
-    def _status(self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float, doubt: str) -> SolverStatus:
+    def _status(
+        self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float, doubt: str
+    ) -> SolverStatus:
         present = {"joint_states": m.position is not None, "torque": m.torque is not None}
         if self.problem.layout.gyro_bias >= 0:
             present["imu"] = m.gyro is not None
         if self.problem.layout.mocap >= 0:
             present["mocap"] = "mocap" in watch.innovations
         sensors = tuple(name if there else f"{name}: no data" for name, there in present.items())
-        innovations = [watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present]
+        innovations = [
+            watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present
+        ]
         if doubt:
-            sensors, innovations = (*sensors, f"robot: {doubt}"), [*innovations, watch.innovations.get("model", float("nan"))]
+            sensors, innovations = (
+                (*sensors, f"robot: {doubt}"),
+                [*innovations, watch.innovations.get("model", float("nan"))],
+            )
         if self.problem.carried:
             sensors, innovations = (*sensors, CARRIED), [*innovations, float("nan")]
         if self.problem.stances is not None and contradicted(window):
@@ -158,12 +206,17 @@ def _fixed_base() -> dict:
     )
 
 
-def _velocity_now(problem: Problem, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity at the stamp: the mean over the past step, which is the state, and half a step of acceleration.
+def _velocity_now(
+    problem: Problem, window: Window, m: Measurement
+) -> tuple[np.ndarray, np.ndarray]:
+    """Velocity at the stamp.
+
+    The mean over the past step, which is the state, and half a step of acceleration.
 
     v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
 
-    An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis is pushed): then the last change stands in.
+    An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis is
+    pushed): then the last change stands in.
     """
     nq = problem.nq
     x = window.xs[-1]

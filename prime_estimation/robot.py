@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A robot as the estimator sees it: Pinocchio model, joint losses, contact points, IMU; everything looked up by name."""
+"""A robot as the estimator sees it: Pinocchio model, joint losses, contact points, IMU.
+
+Everything looked up by name.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,22 @@ GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every mode
 
 
 class Robot:
-    """Pinocchio model of a robot with what its URDF does not say: motors, friction, contact spheres.
+    """Pinocchio model of a robot with what its URDF does not say.
+
+    Motors, friction, contact spheres.
 
     Attributes:
-        model: pin.Model with the motors' armature; fixed links are lumped into the body of their joint.
-        joint_names: the actuated joints, in model order: the order of every joint array in this package.
+        model: pin.Model with the motors' armature; fixed links are lumped into the body of their
+            joint.
+        joint_names: the actuated joints, in model order: the order of every joint array in this
+            package.
         turning: indices of the continuous joints in that order.
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
         base_frame: name of the base in odometry and tf.
-        imu_joint, imu_placement: joint id that carries the IMU and its pose in that joint's frame; None without IMU.
+        imu_joint, imu_placement: joint id that carries the IMU and its pose in that joint's frame;
+            None without IMU.
     """
 
     def __init__(self, config: RobotConfig):
@@ -58,7 +66,9 @@ class Robot:
             frame = model.frames[self._frame(config.imu_frame, "IMU")]
             self.imu_joint, self.imu_placement = frame.parentJoint, frame.placement
         links = [self._carrier(link) for link in config.estimated_links]
-        self.estimated_links = list(dict.fromkeys(links)) or ([self.links[1]] if config.floating_base else [])
+        self.estimated_links = list(dict.fromkeys(links)) or (
+            [self.links[1]] if config.floating_base else []
+        )
         self._check_estimated()
 
     @staticmethod
@@ -87,7 +97,10 @@ class Robot:
         return q
 
     def positions(self, q: np.ndarray) -> np.ndarray:
-        """Joint positions (nj,) [rad] in a configuration (nq,) of the model; continuous joints in [-pi, pi]."""
+        """Joint positions (nj,) [rad] in a configuration (nq,) of the model.
+
+        Continuous joints in [-pi, pi].
+        """
         joints = q[len(q) - self.nj - len(self.turning) :]
         position = joints[self._first_q]
         if self.turning:
@@ -98,56 +111,99 @@ class Robot:
     def check(self, m: Measurement) -> None:
         """DataError where a measurement has another number of joints, or of axes, than this robot and its sensors."""
         joints = ("position", "position_carried", "velocity", "torque")
-        for name, size in (*((name, self.nj) for name in joints), ("gyro", 3), ("accelerometer", 3), ("quat_world_imu", 4)):
+        for name, size in (
+            *((name, self.nj) for name in joints),
+            ("gyro", 3),
+            ("accelerometer", 3),
+            ("quat_world_imu", 4),
+        ):
             value = getattr(m, name)
             if value is not None and np.shape(value) != (size,):
-                raise DataError(f"measurement for {self.name}: {name} must have the shape ({size},), has {np.shape(value)}", m)
+                raise DataError(
+                    f"measurement for {self.name}: {name} must have the shape ({size},), has {np.shape(value)}",
+                    m,
+                )
 
     def link_joint(self, link: str) -> int:
         """Joint id whose moving body is `link`."""
         if link not in self.links[1:]:
-            moving = f"moving links are {', '.join(self.links[1:])} (fixed links are lumped into them)"
+            moving = (
+                f"moving links are {', '.join(self.links[1:])} (fixed links are lumped into them)"
+            )
             raise RobotError(f"{self.name}: no moving link '{link}'; {moving}", link)
         return self.links.index(link)
 
     def _carrier(self, link: str) -> str:
         """The moving link that a link belongs to once joints are locked."""
         if self.config.locked_joints and self.model.existBodyName(link):
-            return self.links[self.model.frames[self.model.getFrameId(link, pin.FrameType.BODY)].parentJoint]
+            return self.links[
+                self.model.frames[self.model.getFrameId(link, pin.FrameType.BODY)].parentJoint
+            ]
         return self.links[self.link_joint(link)]
 
     def _check_base(self) -> None:
-        """The pose of the estimate is that of the root; under the name of another frame it would be wrong, or hang nowhere in tf."""
+        """The pose of the estimate is that of the root.
+
+        Under the name of another frame it would be wrong, or hang nowhere in tf.
+        """
         model, name = self.model, self.base_frame
-        name = name if model.existFrame(name) else name.rpartition("/")[2]  # it may have a prefix for tf
+        # it may have a prefix for tf
+        name = name if model.existFrame(name) else name.rpartition("/")[2]
         frame = model.frames[model.getFrameId(name)] if model.existFrame(name) else None
-        if self.config.floating_base and (frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6)):
-            raise RobotError(f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which is {self.links[1]}", name)
+        if self.config.floating_base and (
+            frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6)
+        ):
+            raise RobotError(
+                f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which is {self.links[1]}",
+                name,
+            )
 
     def _check_estimated(self) -> None:
         """Estimated inertias are physical, so they must begin as such."""
         for link in self.estimated_links:
-            if np.linalg.eigvalsh(self.model.inertias[self.link_joint(link)].toPseudoInertia().toMatrix())[0] <= 0.0:
+            if (
+                np.linalg.eigvalsh(
+                    self.model.inertias[self.link_joint(link)].toPseudoInertia().toMatrix()
+                )[0]
+                <= 0.0
+            ):
                 what = "a moment is negative, or exceeds the sum of the two others"
-                raise RobotError(f"{self.name}: the URDF's inertia of {link} is that of no physical body ({what})", link)
+                raise RobotError(
+                    f"{self.name}: the URDF's inertia of {link} is that of no physical body ({what})",
+                    link,
+                )
 
     def _check_feet(self) -> None:
         """The force of a foot is that of one link, told by the torques of the joints in front of it."""
         carriers: dict[str, set] = {}
         for contact in self.contacts:
-            carriers.setdefault(contact.foot, set()).add(self.model.frames[self._frame(contact.frame, "contact")].parentJoint)
+            carriers.setdefault(contact.foot, set()).add(
+                self.model.frames[self._frame(contact.frame, "contact")].parentJoint
+            )
         for foot, joints in carriers.items():
             if len(joints) > 1:
                 links = ", ".join(self.links[j] for j in sorted(joints))
-                raise RobotError(f"{self.name}: foot '{foot}' has contacts on several links ({links}); each needs a foot of its own", foot)
+                raise RobotError(
+                    f"{self.name}: foot '{foot}' has contacts on several links ({links}); each needs a foot of its own",
+                    foot,
+                )
             if self.config.floating_base and joints == {1}:
-                raise RobotError(f"{self.name}: foot '{foot}' is on the base ({self.links[1]}), where no joint feels its force", foot)
+                raise RobotError(
+                    f"{self.name}: foot '{foot}' is on the base ({self.links[1]}), where no joint feels its force",
+                    foot,
+                )
 
     def _frame(self, name: str, what: str) -> int:
         if not self.model.existFrame(name):
             names = [f.name for f in self.model.frames if f.type == pin.FrameType.BODY]
-            close = [n for n in names if name.lower() in n.lower()] or get_close_matches(name, names)
-            hint = f"did you mean {' or '.join(close[:3])}?" if close else f"the URDF has {_few(names)}"
+            close = [n for n in names if name.lower() in n.lower()] or get_close_matches(
+                name, names
+            )
+            hint = (
+                f"did you mean {' or '.join(close[:3])}?"
+                if close
+                else f"the URDF has {_few(names)}"
+            )
             raise RobotError(f"{self.name}: no frame '{name}' for the {what}; {hint}", name)
         return self.model.getFrameId(name)
 
@@ -158,7 +214,10 @@ class Robot:
         unknown = set(value) - set(self.joint_names) - set(self.config.locked_joints) - {"default"}
         if unknown:
             known = ", ".join(self.joint_names)
-            raise RobotError(f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {known}", value)
+            raise RobotError(
+                f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {known}",
+                value,
+            )
         return np.array([float(value.get(n, value.get("default", 0.0))) for n in self.joint_names])
 
 
@@ -167,24 +226,42 @@ def _load_model(config: RobotConfig) -> pin.Model:
     if not path.is_file():
         raise RobotError(f"no URDF at {path}", path)
     if path.suffix == ".xacro":
-        raise RobotError(f"{path} is a xacro; make a URDF of it: xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf", path)
+        raise RobotError(
+            f"{path} is a xacro; make a URDF of it: xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf",
+            path,
+        )
     try:
         root = (pin.JointModelFreeFlyer(),) if config.floating_base else ()
         model = pin.buildModelFromUrdf(str(path), *root)
     except (ValueError, RuntimeError) as error:
-        raise RobotError(f"{path} is not a usable URDF: {' '.join(str(error).split())}", path) from error
+        raise RobotError(
+            f"{path} is not a usable URDF: {' '.join(str(error).split())}", path
+        ) from error
     if config.locked_joints:
         model = _lock(model, config)
     if model.njoints == 1:
         raise RobotError(f"{path}: nothing moves, neither the base nor a joint", path)
-    several = [name for joint, name in list(zip(model.joints, model.names))[1 + config.floating_base :] if joint.nv != 1]
+    several = [
+        name
+        for joint, name in list(zip(model.joints, model.names))[1 + config.floating_base :]
+        if joint.nv != 1
+    ]
     if several:
-        remedy = "a free base is robot.floating_base, no joint of the URDF" if config.floating_base else "make one joint of each"
-        raise RobotError(f"{path}: only joints with one degree of freedom are supported, unlike {_few(several)}; {remedy}", several)
+        remedy = (
+            "a free base is robot.floating_base, no joint of the URDF"
+            if config.floating_base
+            else "make one joint of each"
+        )
+        raise RobotError(
+            f"{path}: only joints with one degree of freedom are supported, unlike {_few(several)}; {remedy}",
+            several,
+        )
     massless = [model.names[i] for i in range(1, model.njoints) if model.inertias[i].mass <= 0.0]
     if massless:
         remedy = "the dynamics need <inertial> on every moving link; joints that do not move can be put into robot.locked_joints"
-        raise RobotError(f"{path}: the body moved by {_few(massless)} has no mass; {remedy}", massless)
+        raise RobotError(
+            f"{path}: the body moved by {_few(massless)} has no mass; {remedy}", massless
+        )
     return model
 
 
@@ -207,15 +284,26 @@ def urdf_path(config: RobotConfig) -> Path:
 
 
 def _in_package(package: str, file: str) -> Path:
-    shares = [Path(prefix) / "share" / package for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if prefix]
+    shares = [
+        Path(prefix) / "share" / package
+        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(":")
+        if prefix
+    ]
     share = next((folder for folder in shares if folder.is_dir()), None)
     if share is None:
-        raise RobotError(f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give robot.urdf as a path", package)
+        raise RobotError(
+            f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give robot.urdf as a path",
+            package,
+        )
     return share / file
 
 
 def urdf_text(config: RobotConfig) -> str:
-    """The URDF for a viewer: meshes of example-robot-data by their files, since it need not be a package of the ROS installation."""
+    """The URDF for a viewer.
+
+    Meshes of example-robot-data by their files, since it need not be a package of the ROS
+    installation.
+    """
     path = urdf_path(config)
     home = next((folder for folder in path.parents if folder.name == "example-robot-data"), None)
     text = path.read_text()
@@ -226,13 +314,20 @@ def _lock(model: pin.Model, config: RobotConfig) -> pin.Model:
     first = 2 if config.floating_base else 1
     unknown = [n for n in config.locked_joints if n not in model.names.tolist()[first:]]
     if unknown:
-        raise RobotError(f"{config.name}: locked_joints names unknown joints {', '.join(unknown)}", unknown)
+        raise RobotError(
+            f"{config.name}: locked_joints names unknown joints {', '.join(unknown)}", unknown
+        )
     q = pin.neutral(model)
     for name, value in config.locked_joints.items():
         joint = model.joints[model.getJointId(name)]
         if joint.nv != 1:
-            raise RobotError(f"{config.name}: locked_joints: {name} has more than one degree of freedom", name)
-        q[joint.idx_q : joint.idx_q + joint.nq] = value if joint.nq == 1 else [np.cos(value), np.sin(value)]  # two: continuous
+            raise RobotError(
+                f"{config.name}: locked_joints: {name} has more than one degree of freedom", name
+            )
+        # two: continuous
+        q[joint.idx_q : joint.idx_q + joint.nq] = (
+            value if joint.nq == 1 else [np.cos(value), np.sin(value)]
+        )
     return pin.buildReducedModel(model, [model.getJointId(n) for n in config.locked_joints], q)
 
 

@@ -2,10 +2,10 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The nouns of the package: frozen, SI, with frames in their names.
 
-Conventions. Time is int64 nanoseconds. Quaternions are xyzw. The base velocity is (linear, angular) in the
-base frame, as Pinocchio's free-flyer has it. `_world` and `_base` name the axes a vector is expressed in.
-Arrays over joints follow the order of `Robot.joint_names`, never the order of a wire message.
-Arrays handed out are read-only.
+Conventions. Time is int64 nanoseconds. Quaternions are xyzw. The base velocity is (linear, angular)
+in the base frame, as Pinocchio's free-flyer has it. `_world` and `_base` name the axes a vector is
+expressed in. Arrays over joints follow the order of `Robot.joint_names`, never the order of a wire
+message. Arrays handed out are read-only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def _freeze(instance) -> None:
             value.setflags(write=False)
 
 
-# --- what a sensor says -------------------------------------------------------------------------------------------
+# --- what a sensor says
+# -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,10 @@ class JointSample:
 
 @dataclass(frozen=True)
 class CommandSample:
-    """Commanded joint torques; they stand in for the measured ones where `JointSample.effort` is absent."""
+    """Commanded joint torques.
+
+    They stand in for the measured ones where `JointSample.effort` is absent.
+    """
 
     stamp_ns: int
     effort: Array  # (nj,) Nm
@@ -58,7 +62,10 @@ class ImuSample:
 
 @dataclass(frozen=True)
 class PoseSample:
-    """Motion capture: pose of the tracked body in the world. `stamp_ns` is when it was measured, `arrival_ns` when it came."""
+    """Motion capture: pose of the tracked body in the world.
+
+    `stamp_ns` is when it was measured, `arrival_ns` when it came.
+    """
 
     stamp_ns: int
     position_world: Array  # (3,) m
@@ -69,19 +76,20 @@ class PoseSample:
 Sample = JointSample | CommandSample | ImuSample | PoseSample
 
 
-# --- what a node of the window is given ---------------------------------------------------------------------------
+# --- what a node of the window is given
+# ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Measurement:
     """All that the sensors say about one node, aligned in time.
 
-    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in [t_k - dt, t_k], carried to t_k by the joint
-    rates; joint rate and gyro averaged over the same time.
-    Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular weight over
-    [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two samples holds until the later one. A field that no sensor
-    supplied is None.
-    `*_samples` count the effective number of independent samples in an average, for its noise.
+    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in [t_k -
+    dt, t_k], carried to t_k by the joint rates; joint rate and gyro averaged over the same time.
+    Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular
+    weight over [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two samples holds
+    until the later one. A field that no sensor supplied is None. `*_samples` count the effective
+    number of independent samples in an average, for its noise.
     """
 
     stamp_ns: int
@@ -91,7 +99,8 @@ class Measurement:
     position_carried: Array | None = None  # (nj,) rad
     torque: Array | None = None  # (nj,) Nm
     accelerometer: Array | None = None  # (3,) m/s^2, IMU frame
-    accelerometer_ramp: Array | None = None  # (3,) m/s^2, mean over the last dt with weight growing linearly to t_k
+    # (3,) m/s^2, mean over the last dt with weight growing linearly to t_k
+    accelerometer_ramp: Array | None = None
     gyro_now: Array | None = None  # (3,) rad/s, newest reading at t_k
     quat_world_imu: Array | None = None  # (4,) xyzw at t_k
     mocap: tuple[PoseSample, ...] = ()  # taken within (t_k - dt, t_k]; may come late
@@ -99,7 +108,8 @@ class Measurement:
     gyro_samples: float = 1.0
     torque_samples: float = 1.0
     accelerometer_samples: float = 1.0
-    velocity_change: Array | float = 0.0  # (nj,) rad/s, between its samples (`stream.between_samples`)
+    # (nj,) rad/s, between its samples (`stream.between_samples`)
+    velocity_change: Array | float = 0.0
     gyro_change: Array | float = 0.0  # (3,) rad/s
     accelerometer_change: Array | float = 0.0  # (3,) m/s^2
 
@@ -107,7 +117,8 @@ class Measurement:
         _freeze(self)
 
 
-# --- what the estimator says --------------------------------------------------------------------------------------
+# --- what the estimator says
+# --------------------------------------------------------------------------------------
 
 
 class ContactState(IntEnum):
@@ -135,9 +146,12 @@ class ContactEstimate:
 
 @dataclass(frozen=True)
 class FootEstimate:
-    """Wrench on a foot by the ground: the forces at its contacts taken together at their centre of pressure.
+    """Wrench on a foot by the ground.
 
-    `c = sum f_n,i p_i / sum f_n,i`, about which only the moment around the vertical and that of an uneven ground remain.
+    The forces at its contacts taken together at their centre of pressure.
+
+    `c = sum f_n,i p_i / sum f_n,i`, about which only the moment around the vertical and that of an
+    uneven ground remain.
     """
 
     name: str
@@ -153,8 +167,9 @@ class FootEstimate:
 class BodyInertia:
     """Inertia of one moving body (fixed links lumped into it), about its joint frame.
 
-    `parameters` is Pinocchio's 10-vector (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the frame origin, `covariance`
-    its covariance. `observable` says that the posterior has shrunk against the prior; otherwise do not use it.
+    `parameters` is Pinocchio's 10-vector (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the frame
+    origin, `covariance` its covariance. `observable` says that the posterior has shrunk against the
+    prior; otherwise do not use it.
     """
 
     link: str
@@ -225,7 +240,10 @@ class Estimate:
 
     @property
     def feet(self) -> tuple[FootEstimate, ...]:
-        """Wrench of each foot, in the order of its first contact; contacts named `<foot>/<corner>` belong together."""
+        """Wrench of each foot, in the order of its first contact.
+
+        Contacts named `<foot>/<corner>` belong together.
+        """
         groups: dict[str, list[ContactEstimate]] = {}
         for contact in self.contacts:
             groups.setdefault(contact.name.split("/")[0], []).append(contact)
@@ -233,7 +251,10 @@ class Estimate:
 
 
 def _foot(name: str, contacts: list[ContactEstimate]) -> FootEstimate:
-    forces, points = np.array([c.force_world for c in contacts]), np.array([c.position_world for c in contacts])
+    forces, points = (
+        np.array([c.force_world for c in contacts]),
+        np.array([c.position_world for c in contacts]),
+    )
     force, normal = forces.sum(axis=0), np.maximum(forces[:, 2], 0.0)
     if not normal.sum() > 0.0:
         return FootEstimate(name, force, np.full(3, np.nan), np.full(3, np.nan))

@@ -17,7 +17,10 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def recorded_runs() -> Path:
-    """Folder of recorded runs with ground truth, beside the checkout; without it the test is skipped."""
+    """Folder of recorded runs with ground truth, beside the checkout.
+
+    Without it the test is skipped.
+    """
     runs = REPOSITORY.parent / "shared" / "data" / "sim"
     if not runs.is_dir():
         pytest.skip("no recorded runs beside the repository")

@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 import yaml
-from spoiling import trot, write
+from helpers.spoiling import trot, write
 
 from prime_estimation import cli
 from prime_estimation.io.bag import BagWriter
@@ -39,12 +39,16 @@ def test_missing_or_renamed_joint(change, recording, tmp_path, capsys):
         if change == "renamed":
             names[gone] = "RL_knee"
             return dataclasses.replace(message, name=names)
-        arrays = {f: np.delete(getattr(message, f), gone) for f in ("position", "velocity", "effort")}
+        arrays = {
+            f: np.delete(getattr(message, f), gone) for f in ("position", "velocity", "effort")
+        }
         return dataclasses.replace(message, name=names[:gone] + names[gone + 1 :], **arrays)
 
     bag = write(tmp_path / "bag.mcap", recording[1], spoil)
     line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
-    assert "lacks 1 of 12 joints: RL_calf_joint" in line and ("RL_knee" in line) == (change == "renamed")
+    assert "lacks 1 of 12 joints: RL_calf_joint" in line and ("RL_knee" in line) == (
+        change == "renamed"
+    )
     assert not (tmp_path / "out.mcap").exists() and not (tmp_path / "prime_runs").exists()
 
 
@@ -52,7 +56,11 @@ def test_wrong_robot(recording, tmp_path, capsys):
     """A bag whose joints have the names of another machine."""
 
     def spoil(topic, t, message):
-        return dataclasses.replace(message, name=[f"left_{n}" for n in message.name]) if topic == "/joint_states" else message
+        return (
+            dataclasses.replace(message, name=[f"left_{n}" for n in message.name])
+            if topic == "/joint_states"
+            else message
+        )
 
     bag = write(tmp_path / "bag.mcap", recording[1], spoil)
     line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
@@ -60,14 +68,26 @@ def test_wrong_robot(recording, tmp_path, capsys):
 
 
 def test_unknown_robot(recording, tmp_path, capsys):
-    line = fails(capsys, "replay", str(recording[0]), "--robot", "go3", "--out", str(tmp_path / "out.mcap"))
+    line = fails(
+        capsys, "replay", str(recording[0]), "--robot", "go3", "--out", str(tmp_path / "out.mcap")
+    )
     assert "unknown robot 'go3': known are g1, go1, go2" in line
 
 
 def test_unknown_config_key(recording, tmp_path, capsys):
     changes = tmp_path / "changes.yaml"
     changes.write_text("estimator: {windw: 5}")
-    line = fails(capsys, "replay", str(recording[0]), "--robot", "go2", "--config", str(changes), "--out", str(tmp_path / "out.mcap"))
+    line = fails(
+        capsys,
+        "replay",
+        str(recording[0]),
+        "--robot",
+        "go2",
+        "--config",
+        str(changes),
+        "--out",
+        str(tmp_path / "out.mcap"),
+    )
     assert "unknown key 'estimator.windw'; did you mean 'window'?" in line
 
 
@@ -79,7 +99,15 @@ def test_urdf_without_inertia(recording, tmp_path, capsys):
     )
     robot = tmp_path / "bare.yaml"
     robot.write_text(yaml.safe_dump({"robot": {"name": "bare", "urdf": str(urdf)}}))
-    line = fails(capsys, "replay", str(recording[0]), "--robot", str(robot), "--out", str(tmp_path / "out.mcap"))
+    line = fails(
+        capsys,
+        "replay",
+        str(recording[0]),
+        "--robot",
+        str(robot),
+        "--out",
+        str(tmp_path / "out.mcap"),
+    )
     assert "has no mass" in line and "<inertial>" in line
 
 
@@ -87,46 +115,77 @@ def test_urdf_without_inertia(recording, tmp_path, capsys):
 def test_broken_bag(content, tmp_path, capsys):
     bag = tmp_path / "bag.mcap"
     bag.write_bytes(content)
-    assert "bag.mcap" in fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
+    assert "bag.mcap" in fails(
+        capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap")
+    )
 
 
 def test_empty_bag(tmp_path, capsys):
     with BagWriter(tmp_path / "bag.mcap", {"/joint_states": "sensor_msgs/msg/JointState"}):
         pass
-    line = fails(capsys, "replay", str(tmp_path / "bag.mcap"), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
+    line = fails(
+        capsys,
+        "replay",
+        str(tmp_path / "bag.mcap"),
+        "--robot",
+        "go2",
+        "--out",
+        str(tmp_path / "out.mcap"),
+    )
     assert "holds no message" in line
 
 
 @pytest.mark.parametrize("topic", ["/joint_states", "/imu"])
 def test_bag_without_a_needed_sensor(topic, recording, tmp_path, capsys):
-    bag = write(tmp_path / "bag.mcap", recording[1], lambda name, t, message: None if name == topic else message)
+    bag = write(
+        tmp_path / "bag.mcap",
+        recording[1],
+        lambda name, t, message: None if name == topic else message,
+    )
     line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
     assert f"lacks {topic[1:]}" in line and "it has /" in line
 
 
 def test_bag_too_short_for_a_start(recording, tmp_path, capsys):
-    bag = write(tmp_path / "bag.mcap", recording[1], lambda name, t, message: message if t < 0.2 else None)
+    bag = write(
+        tmp_path / "bag.mcap", recording[1], lambda name, t, message: message if t < 0.2 else None
+    )
     line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
     assert "not enough for a start" in line and "joint_states" in line
 
 
 def test_output_over_input(recording, tmp_path, capsys):
-    bag = write(tmp_path / "bag.mcap", recording[1], lambda name, t, message: message if t < 0.1 else None)
+    bag = write(
+        tmp_path / "bag.mcap", recording[1], lambda name, t, message: message if t < 0.1 else None
+    )
     before = bag.read_bytes()
     assert "same file" in fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(bag))
     assert bag.read_bytes() == before
 
 
-@pytest.mark.parametrize(("field", "words"), [("velocity", "hold no joint positions and rates"), ("position", "no positions")])
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [("velocity", "hold no joint positions and rates"), ("position", "no positions")],
+)
 def test_joints_without_rates_or_positions(field, words, recording, tmp_path, capsys):
-    bag = write(tmp_path / "bag.mcap", recording[1], lambda topic, t, m: _without(m, field) if topic == "/joint_states" else m)
+    bag = write(
+        tmp_path / "bag.mcap",
+        recording[1],
+        lambda topic, t, m: _without(m, field) if topic == "/joint_states" else m,
+    )
     line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
     assert words in line
 
 
 def test_what_is_missing_at_the_end_is_said(recording, tmp_path, capsys):
-    bag = write(tmp_path / "bag.mcap", recording[1], lambda topic, t, m: _without(m, "effort") if topic == "/joint_states" else m)
-    assert cli.main(["replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap")]) == 0
+    bag = write(
+        tmp_path / "bag.mcap",
+        recording[1],
+        lambda topic, t, m: _without(m, "effort") if topic == "/joint_states" else m,
+    )
+    assert (
+        cli.main(["replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap")]) == 0
+    )
     assert "warning: at the end, torque: no data" in capsys.readouterr().err
 
 

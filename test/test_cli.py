@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import wait
+from helpers.waiting import wait
 
 from prime_estimation import cli
 
@@ -53,7 +53,10 @@ def test_overview_lists_the_verbs(capsys):
         ([], "required: VERB"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         (["replay"], "required: BAG, --robot, --out"),
-        (["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"], "unrecognized arguments: --frob"),
+        (
+            ["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"],
+            "unrecognized arguments: --frob",
+        ),
         (["evaluate", "absent.mcap", "absent"], "no such bag"),
         (["evaluate", "a", "b", "--settle", "soon"], "invalid float value"),
     ],
@@ -67,19 +70,30 @@ def test_a_bug_of_ours_is_one_line_too(monkeypatch, capsys):
     monkeypatch.setattr(cli, "_run", lambda *_: 1 / 0)
     monkeypatch.delenv("PRIME_TRACEBACK", raising=False)
     code, _, err = run("doctor", capsys=capsys)
-    assert code == 1 and "a bug, please report it: ZeroDivisionError" in err and err.count("\n") == 1
+    assert (
+        code == 1 and "a bug, please report it: ZeroDivisionError" in err and err.count("\n") == 1
+    )
 
 
 def test_doctor(capsys):
     code, out, err = run("doctor", "--json", capsys=capsys)
     report = json.loads(out)
     assert report["robots"]["go2"].startswith("12 joints, 4 contacts")
-    assert report["versions"]["numpy"] and set(report["optional"]) == {"mujoco", "matplotlib", "cyclonedds", "rclpy"}
+    assert report["versions"]["numpy"] and set(report["optional"]) == {
+        "mujoco",
+        "matplotlib",
+        "cyclonedds",
+        "rclpy",
+    }
     assert (code == 2) == bool(report["problems"]) == bool(err)
 
 
 def test_closed_pipe_is_no_error():
-    process = subprocess.Popen([sys.executable, "-m", "prime_estimation.cli", "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prime_estimation.cli", "doctor"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
@@ -94,12 +108,31 @@ def test_demo_leaves_a_complete_run_folder(tmp_path, capsys):
     result = json.loads(out)
     folder = (tmp_path / "latest").resolve()
     assert str(folder) == result["folder"]
-    expected = {"config.yaml", "versions.yaml", "trajectory.tum", "metrics.json", "recording", "recording.json", "estimate.mcap", "figures"}
+    expected = {
+        "config.yaml",
+        "versions.yaml",
+        "trajectory.tum",
+        "metrics.json",
+        "recording",
+        "recording.json",
+        "estimate.mcap",
+        "figures",
+    }
     assert {p.name for p in folder.iterdir()} == expected
-    assert all(Path(p).stat().st_size > 10_000 for p in result["figures"]) and len(result["figures"]) == 5
+    assert (
+        all(Path(p).stat().st_size > 10_000 for p in result["figures"])
+        and len(result["figures"]) == 5
+    )
     body = result["evaluation"]["inertia"]["base"]
-    assert abs(body["mass_error_final_kg"]) < 0.5  # after three seconds; that it converges is tested elsewhere
-    again, out, _ = run("evaluate", str(folder / "estimate.mcap"), str(folder / "recording"), "--json", capsys=capsys)
+    # after three seconds; that it converges is tested elsewhere
+    assert abs(body["mass_error_final_kg"]) < 0.5
+    again, out, _ = run(
+        "evaluate",
+        str(folder / "estimate.mcap"),
+        str(folder / "recording"),
+        "--json",
+        capsys=capsys,
+    )
     assert again == 0 and json.loads(out) == result["evaluation"]
 
 
@@ -110,21 +143,46 @@ def test_demo_that_is_too_short(tmp_path, capsys):
 
 def test_simulate_with_an_unknown_motion_lists_them(tmp_path, capsys):
     pytest.importorskip("mujoco")
-    code, _, err = run("simulate", "--robot", "go2", "--motion", "moonwalk", "--out", str(tmp_path / "run"), capsys=capsys)
+    code, _, err = run(
+        "simulate",
+        "--robot",
+        "go2",
+        "--motion",
+        "moonwalk",
+        "--out",
+        str(tmp_path / "run"),
+        capsys=capsys,
+    )
     assert code == 2 and "trot" in err and err.count("\n") == 1
 
 
 def hearing_interrupts() -> None:
-    """Run in a child before its program: in the background of a shell without job control it would ignore SIGINT."""
+    """Run in a child before its program.
+
+    In the background of a shell without job control it would ignore SIGINT.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-# Python ends by the signal itself, which a shell calls 130 too, where the interrupt came in code that a library had made from text
-@pytest.mark.parametrize(("number", "codes"), [(signal.SIGTERM, {143}), (signal.SIGINT, {130, -signal.SIGINT})])
+# Python ends by the signal itself, which a shell calls 130 too, where the interrupt came in code
+# that a library had made from text
+@pytest.mark.parametrize(
+    ("number", "codes"), [(signal.SIGTERM, {143}), (signal.SIGINT, {130, -signal.SIGINT})]
+)
 def test_a_verb_that_is_ended_leaves_nothing_half_written(number, codes, recorded_runs, tmp_path):
-    command = ["replay", recorded_runs / "go2_payload3", "--robot", "go2", "--out", tmp_path / "out.mcap", "--realtime"]
+    command = [
+        "replay",
+        recorded_runs / "go2_payload3",
+        "--robot",
+        "go2",
+        "--out",
+        tmp_path / "out.mcap",
+        "--realtime",
+    ]
     program = [sys.executable, "-m", "prime_estimation.cli", *command]
-    process = subprocess.Popen(program, stderr=subprocess.PIPE, text=True, preexec_fn=hearing_interrupts)
+    process = subprocess.Popen(
+        program, stderr=subprocess.PIPE, text=True, preexec_fn=hearing_interrupts
+    )
     assert wait(lambda: any(tmp_path.glob(".out.*/out/*")), 60.0)
     process.send_signal(number)
     assert process.wait(30) in codes and "Traceback" not in process.stderr.read()
@@ -153,5 +211,7 @@ def test_nodes_refuse_what_makes_no_sense(arguments, words, capsys):
 
 def test_negative_seed(tmp_path, capsys):
     pytest.importorskip("mujoco")
-    code, _, err = run("simulate", "--robot", "go2", "--seed", "-1", "--out", str(tmp_path / "run"), capsys=capsys)
+    code, _, err = run(
+        "simulate", "--robot", "go2", "--seed", "-1", "--out", str(tmp_path / "run"), capsys=capsys
+    )
     assert code == 2 and "a seed must not be negative" in err

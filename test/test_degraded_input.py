@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Bad input that is borne: a degradation that is counted, told and covered by the covariance; nothing silent."""
+"""Bad input that is borne: a degradation that is counted, told and covered by the covariance.
+
+Nothing silent.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from spoiling import SECONDS, SENSORS, shifted, trot, write
+from helpers.spoiling import SECONDS, SENSORS, shifted, trot, write
 
 from prime_estimation import cli
 from prime_estimation.config.parameters import Config
@@ -63,22 +66,34 @@ def clean(recording, tmp_path_factory):
     """The estimates of the unspoilt recording, by stamp."""
     config = Config.load("go2")
     estimates: list[Estimate] = []
-    replay(recording[0], Robot(config.robot), config, tmp_path_factory.mktemp("clean") / "out.mcap", observer=estimates.append)
+    replay(
+        recording[0],
+        Robot(config.robot),
+        config,
+        tmp_path_factory.mktemp("clean") / "out.mcap",
+        observer=estimates.append,
+    )
     return {e.stamp_ns: e for e in estimates}
 
 
-def assert_agrees(estimates: list[Estimate], clean: dict[int, Estimate], sigmas: float = 5.0) -> None:
+def assert_agrees(
+    estimates: list[Estimate], clean: dict[int, Estimate], sigmas: float = 5.0
+) -> None:
     """Velocity and mass differ from the unspoilt estimate by no more than the spoilt one's own uncertainty allows."""
     compared = [(e, clean[e.stamp_ns]) for e in estimates if e.stamp_ns in clean]
     assert len(compared) > 20
     for spoilt, good in compared:
         stddev = np.sqrt(np.diag(spoilt.twist_covariance)[:3] + np.diag(good.twist_covariance)[:3])
-        assert np.all(np.abs(spoilt.linear_velocity_base - good.linear_velocity_base) < sigmas * stddev)
+        assert np.all(
+            np.abs(spoilt.linear_velocity_base - good.linear_velocity_base) < sigmas * stddev
+        )
         body, same = spoilt.bodies[0], good.bodies[0]
         assert abs(body.mass - same.mass) < sigmas * np.hypot(body.mass_stddev, same.mass_stddev)
 
 
-@pytest.mark.parametrize(("topic", "bad"), list(zip(SENSORS, (np.nan, np.inf, np.nan), strict=True)))
+@pytest.mark.parametrize(
+    ("topic", "bad"), list(zip(SENSORS, (np.nan, np.inf, np.nan), strict=True))
+)
 def test_nan_and_infinite_samples(topic, bad, play, clean):
     def spoil(name, t, message):
         if name != topic or not TROUBLE <= t < TROUBLE + 0.05:
@@ -86,9 +101,14 @@ def test_nan_and_infinite_samples(topic, bad, play, clean):
         if name == "/joint_states":
             return dataclasses.replace(message, position=np.array([bad, *message.position[1:]]))
         if name == "/imu":
-            return dataclasses.replace(message, angular_velocity=dataclasses.replace(message.angular_velocity, y=bad))
+            return dataclasses.replace(
+                message, angular_velocity=dataclasses.replace(message.angular_velocity, y=bad)
+            )
         return dataclasses.replace(
-            message, pose=dataclasses.replace(message.pose, position=dataclasses.replace(message.pose.position, x=bad))
+            message,
+            pose=dataclasses.replace(
+                message.pose, position=dataclasses.replace(message.pose.position, x=bad)
+            ),
         )
 
     result = play(spoil)
@@ -98,7 +118,10 @@ def test_nan_and_infinite_samples(topic, bad, play, clean):
     assert_agrees(result.between(TROUBLE, SECONDS), clean)
 
 
-@pytest.mark.parametrize(("topic", "jump"), [("/joint_states", -0.3), ("/joint_states", 2.0), ("/imu", 2.0), ("/mocap/pose", 2.0)])
+@pytest.mark.parametrize(
+    ("topic", "jump"),
+    [("/joint_states", -0.3), ("/joint_states", 2.0), ("/imu", 2.0), ("/mocap/pose", 2.0)],
+)
 def test_single_wrong_stamps(topic, jump, play, clean):
     """Now and then one stamp lies in the past or 2 s ahead."""
     seen = 0
@@ -106,7 +129,9 @@ def test_single_wrong_stamps(topic, jump, play, clean):
     def spoil(name, t, message):
         nonlocal seen
         seen += name == topic
-        return shifted(message, jump) if name == topic and t > TROUBLE and seen % 40 == 0 else message
+        return (
+            shifted(message, jump) if name == topic and t > TROUBLE and seen % 40 == 0 else message
+        )
 
     result = play(spoil)
     assert sum(result.summary.counts.values()) >= 3
@@ -126,12 +151,20 @@ def test_clock_jumps_for_good(jump, play):
 
 @pytest.mark.parametrize("topic", SENSORS)
 def test_stream_dead_for_half_a_second(topic, play, clean):
-    result = play(lambda name, t, message: None if name == topic and TROUBLE <= t < TROUBLE + 0.5 else message)
+    result = play(
+        lambda name, t, message: None if name == topic and TROUBLE <= t < TROUBLE + 0.5 else message
+    )
     before, during = result.between(0.0, TROUBLE)[-1], result.between(TROUBLE + 0.3, TROUBLE + 0.5)
     assert during, "nodes go on without the stream"
     name = {"/joint_states": "joint_states", "/imu": "imu", "/mocap/pose": "mocap"}[topic]
-    assert any(s.startswith(name) and ":" in s for e in during for s in e.status.sensors), "the status names the sensor"
-    grown = {"/joint_states": "twist_covariance", "/imu": "twist_covariance", "/mocap/pose": "pose_covariance"}[topic]
+    assert any(s.startswith(name) and ":" in s for e in during for s in e.status.sensors), (
+        "the status names the sensor"
+    )
+    grown = {
+        "/joint_states": "twist_covariance",
+        "/imu": "twist_covariance",
+        "/mocap/pose": "pose_covariance",
+    }[topic]
     assert np.trace(getattr(during[-1], grown)[:3, :3]) > np.trace(getattr(before, grown)[:3, :3])
     assert result.summary.final.status.restarts == 0
     assert_agrees(result.between(TROUBLE, SECONDS), clean)
@@ -139,11 +172,16 @@ def test_stream_dead_for_half_a_second(topic, play, clean):
 
 @pytest.mark.parametrize("robot", ["go1", "go2"])
 def test_bag_of_another_robot_with_the_same_joint_names(robot, tmp_path, capsys):
-    """A trotting Go1 taken for a Go2: the estimate goes on, and says that it may be another robot."""
+    """A trotting Go1 taken for a Go2.
+
+    The estimate goes on, and says that it may be another robot.
+    """
     from prime_estimation import simulate
 
     bag = simulate.run("go1", "trot", 3.5, tmp_path / "run", start=1.0)
-    code = cli.main(["replay", str(bag), "--robot", robot, "--out", str(tmp_path / "out.mcap"), "--no-progress"])
+    code = cli.main(
+        ["replay", str(bag), "--robot", robot, "--out", str(tmp_path / "out.mcap"), "--no-progress"]
+    )
     warned = capsys.readouterr().err
     assert code == 0 and ("is it this robot" in warned) == (robot == "go2")
     with BagReader(tmp_path / "out.mcap") as out:
@@ -156,7 +194,9 @@ def test_truncated_bag(recording, tmp_path, capsys):
     whole = write(tmp_path / "whole.mcap", recording[1], lambda name, t, message: message)
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(whole.read_bytes()[: int(0.7 * whole.stat().st_size)])
-    code = cli.main(["replay", str(cut), "--robot", "go2", "--out", str(tmp_path / "out.mcap"), "--json"])
+    code = cli.main(
+        ["replay", str(cut), "--robot", "go2", "--out", str(tmp_path / "out.mcap"), "--json"]
+    )
     captured = capsys.readouterr()
     assert code == 0 and "Traceback" not in captured.err
     assert "is damaged" in captured.err and "recovered" in captured.err
@@ -171,14 +211,22 @@ def test_mocap_in_a_rotated_frame(play, clean):
             return message
         q = message.pose.orientation  # q * (roll by 2 degrees), in the body
         c, s = np.cos(half), np.sin(half)
-        turned = dataclasses.replace(q, x=c * q.x + s * q.w, y=c * q.y + s * q.z, z=c * q.z - s * q.y, w=c * q.w - s * q.x)
-        return dataclasses.replace(message, pose=dataclasses.replace(message.pose, orientation=turned))
+        turned = dataclasses.replace(
+            q, x=c * q.x + s * q.w, y=c * q.y + s * q.z, z=c * q.z - s * q.y, w=c * q.w - s * q.x
+        )
+        return dataclasses.replace(
+            message, pose=dataclasses.replace(message.pose, orientation=turned)
+        )
 
     assert_agrees(play(spoil).between(TROUBLE, SECONDS), clean)
 
 
 def test_no_torque(play):
     """Without effort the run goes on; the status says what is missing."""
-    result = play(lambda name, t, message: dataclasses.replace(message, effort=np.zeros(0)) if name == "/joint_states" else message)
+    result = play(
+        lambda name, t, message: (
+            dataclasses.replace(message, effort=np.zeros(0)) if name == "/joint_states" else message
+        )
+    )
     assert any(s.startswith("torque:") for s in result.summary.final.status.sensors)
     assert result.summary.nodes > 100

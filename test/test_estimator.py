@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator on simulated robots whose truth is known: payloads that come and go, missing torque, standing, faults."""
+"""The estimator on simulated robots whose truth is known.
+
+Payloads that come and go, missing torque, standing, faults.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from runs import measurements
+from helpers.runs import measurements
 
 pytest.importorskip("mujoco")
 
@@ -40,7 +43,11 @@ class Run:
         """(estimator, time since the first measurement [s], estimates)."""
         estimator = Estimator(self.robot, self.config, mocap)
         estimates = [e for e in map(estimator.update, ms) if e is not None]
-        return estimator, np.array([e.stamp_ns - ms[0].stamp_ns for e in estimates]) * 1e-9, estimates
+        return (
+            estimator,
+            np.array([e.stamp_ns - ms[0].stamp_ns for e in estimates]) * 1e-9,
+            estimates,
+        )
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +64,15 @@ def runs(tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize(("event", "heavy", "near"), [("put on", 3.0, 0.3), ("taken off", 3.0, 0.3), ("put on", 1.0, 0.15)])
+@pytest.mark.parametrize(
+    ("event", "heavy", "near"),
+    [("put on", 3.0, 0.3), ("taken off", 3.0, 0.3), ("put on", 1.0, 0.15)],
+)
 def test_payload_is_noticed_within_a_second(runs, event, heavy, near):
-    """Mass near that of the payload one second after the change, and it stays there; one second before, the old mass."""
+    """Mass near that of the payload one second after the change, and it stays there.
+
+    One second before, the old mass.
+    """
     payload = replace(PAYLOAD, mass=heavy, **{"t_on" if event == "put on" else "t_off": SWITCH})
     run = runs("trot", 3.5, payload)
     estimator, t, estimates = run.play(run.measurements())
@@ -71,12 +84,17 @@ def test_payload_is_noticed_within_a_second(runs, event, heavy, near):
 
 
 def test_no_alarm_without_a_change(runs):
-    """A payload that was there from the beginning is found by the start, not by the detector; its interval covers it."""
+    """A payload that was there from the beginning is found by the start, not by the detector.
+
+    Its interval covers it.
+    """
     run = runs("trot", 2.0, PAYLOAD)
     estimator, t, estimates = run.play(run.measurements())
     assert estimator._payload.alarms == 0
     last = estimates[-1]
-    assert abs(last.total_mass - run.robot.total_mass - 3.0) < min(0.3, 3.0 * last.total_mass_stddev)
+    assert abs(last.total_mass - run.robot.total_mass - 3.0) < min(
+        0.3, 3.0 * last.total_mass_stddev
+    )
 
 
 def test_without_torque_there_is_an_estimate_with_less_confidence(runs):
@@ -88,7 +106,10 @@ def test_without_torque_there_is_an_estimate_with_less_confidence(runs):
     assert blind[-1].total_mass_stddev > 3.0 * estimates[-1].total_mass_stddev
     assert not blind[-1].bodies[0].observable
     # motion capture and joints still tell where the base is
-    error = [np.linalg.norm(a.position_world - b.position_world) for a, b in zip(blind[20:], estimates[20:])]
+    error = [
+        np.linalg.norm(a.position_world - b.position_world)
+        for a, b in zip(blind[20:], estimates[20:])
+    ]
     assert max(error) < 0.01
 
 
@@ -97,12 +118,18 @@ def test_without_mocap_or_torque_the_base_is_still_followed(runs):
     _, _, estimates = run.play(run.measurements())
     estimator, _, blind = run.play(run.measurements(effort=False, mocap=False), mocap=False)
     assert estimator.last_restart[0] == 0
-    error = [np.linalg.norm(a.linear_velocity_base - b.linear_velocity_base) for a, b in zip(blind[20:], estimates[20:])]
+    error = [
+        np.linalg.norm(a.linear_velocity_base - b.linear_velocity_base)
+        for a, b in zip(blind[20:], estimates[20:])
+    ]
     assert np.sqrt(np.mean(np.square(error))) < 0.1
 
 
 def test_standing_still_shows_the_weight_and_nothing_else(runs):
-    """The legs weigh the trunk; nothing turns it, so its rotational inertia stays as unknown as it was."""
+    """The legs weigh the trunk.
+
+    Nothing turns it, so its rotational inertia stays as unknown as it was.
+    """
     run = runs("stand", 2.0, PAYLOAD)
     estimator, _, estimates = run.play(run.measurements())
     body, problem = estimates[-1].bodies[0], estimator.problem
@@ -119,15 +146,22 @@ def test_standing_still_shows_the_weight_and_nothing_else(runs):
 
 
 def sticking_force(problem, x) -> float:
-    """Vertical force [N] that dry friction can hide in joints that do not move: sum over legs of |J^-T| friction."""
+    """Vertical force [N] that dry friction can hide in joints that do not move.
+
+    Sum over legs of |J^-T| friction.
+    """
     model = problem.robot.model
     data, total = model.createData(), 0.0
     pin.computeJointJacobians(model, data, x[: problem.nq])
     pin.updateFramePlacements(model, data)
     for contact in problem.robot.contacts:
-        J = pin.getFrameJacobian(model, data, model.getFrameId(contact.frame), pin.LOCAL_WORLD_ALIGNED)[:3]
+        J = pin.getFrameJacobian(
+            model, data, model.getFrameId(contact.frame), pin.LOCAL_WORLD_ALIGNED
+        )[:3]
         leg = [c for c in np.flatnonzero(abs(J).max(axis=0) > 1e-9) if c >= 6]
-        total += abs(np.linalg.inv(J[:, leg].T)[2]) @ problem.robot.joint_friction[np.array(leg) - 6]
+        total += (
+            abs(np.linalg.inv(J[:, leg].T)[2]) @ problem.robot.joint_friction[np.array(leg) - 6]
+        )
     return total
 
 
@@ -137,29 +171,46 @@ def test_start_while_walking(runs, mocap):
     run = runs("trot", 2.0, PAYLOAD)
     estimator, t, estimates = run.play(run.measurements(mocap=mocap), mocap)
     assert t[0] == pytest.approx(START - 0.01, abs=1e-6) and estimator.last_restart[0] == 0
-    _, _, later = run.play(run.measurements())  # the reference: with motion capture, which has seen more by then
+    # the reference: with motion capture, which has seen more by then
+    _, _, later = run.play(run.measurements())
     first, reference = estimates[5], later[5]
     assert np.linalg.norm(first.linear_velocity_base - reference.linear_velocity_base) < 0.1
 
 
 def test_start_that_nothing_explains_is_refused(runs):
-    """A gyro that says 20 rad/s in the first batch: no estimate from it, the reason is told, and the next batch makes a good start."""
+    """A gyro that says 20 rad/s in the first batch.
+
+    No estimate from it, the reason is told, and the next batch makes a good start.
+    """
     run = runs("trot", 2.0, PAYLOAD)
     measurements = run.measurements()
     nodes = round(START / 0.01)
-    estimator, t, estimates = run.play([replace(m, gyro=m.gyro + 20.0) for m in measurements[:nodes]] + measurements[nodes:], True)
+    estimator, t, estimates = run.play(
+        [replace(m, gyro=m.gyro + 20.0) for m in measurements[:nodes]] + measurements[nodes:], True
+    )
     restarts, reason = estimator.last_restart
     assert restarts >= 1 and "no motion of the model fits" in reason
     assert START < t[0] <= 2.0 * START
     _, _, expected = run.play(measurements)
-    assert np.linalg.norm(estimates[-1].linear_velocity_base - expected[-1].linear_velocity_base) < 0.05
+    assert (
+        np.linalg.norm(estimates[-1].linear_velocity_base - expected[-1].linear_velocity_base)
+        < 0.05
+    )
 
 
 @pytest.mark.parametrize(
-    "field, size, told", [("torque", 12, "generalized force"), ("gyro", 3, "angular velocity"), ("accelerometer", 3, "specific force")]
+    "field, size, told",
+    [
+        ("torque", 12, "generalized force"),
+        ("gyro", 3, "angular velocity"),
+        ("accelerometer", 3, "specific force"),
+    ],
 )
 def test_reading_that_is_not_finite_leads_to_a_counted_restart(runs, field, size, told):
-    """Such readings do not pass the synchronizer; if one did, the window is given up, counted, and started again, and the reading named."""
+    """Such readings do not pass the synchronizer.
+
+    If one did, the window is given up, counted, and started again, and the reading named.
+    """
     run = runs("trot", 2.0, PAYLOAD)
     ms = run.measurements()
     k = 100

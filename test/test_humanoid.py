@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pinocchio as pin
 import pytest
-from runs import measurements, truth
+from helpers.runs import measurements, truth
 
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
@@ -29,7 +29,11 @@ def played(bag, seconds: float, mocap: bool):
     config = Config.load("g1")
     robot = Robot(config.robot)
     estimator = Estimator(robot, config, mocap=mocap)
-    return robot, [e for m in measurements(bag, robot, config, seconds, mocap) if (e := estimator.update(m)) is not None]
+    return robot, [
+        e
+        for m in measurements(bag, robot, config, seconds, mocap)
+        if (e := estimator.update(m)) is not None
+    ]
 
 
 def interpolated(stamps, t, x) -> np.ndarray:
@@ -46,8 +50,12 @@ def walk(recorded_runs):
 def test_velocity(walk):
     bag, _, _, estimates = walk
     late = estimates[100:]
-    t, v = truth(bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"])
-    error = np.array([e.linear_velocity_base for e in late]) - interpolated([e.stamp_ns for e in late], t, v)
+    t, v = truth(
+        bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"]
+    )
+    error = np.array([e.linear_velocity_base for e in late]) - interpolated(
+        [e.stamp_ns for e in late], t, v
+    )
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.03
 
 
@@ -57,7 +65,10 @@ def test_payload_on_the_torso(walk):
     expected = np.array(meta["bodies_true"]["torso_link"]["pin_dynamic_parameters"])
     nominal = robot.model.inertias[robot.link_joint("torso_link")].mass
     assert body.link == "torso_link" and body.observable and expected[0] - nominal > 2.8
-    assert abs(body.mass - expected[0]) < 0.15 and abs(body.mass - expected[0]) < 1.96 * body.mass_stddev
+    assert (
+        abs(body.mass - expected[0]) < 0.15
+        and abs(body.mass - expected[0]) < 1.96 * body.mass_stddev
+    )
     assert np.linalg.norm(body.com - expected[1:4] / expected[0]) < 0.01
 
 
@@ -65,31 +76,64 @@ def test_forces_of_the_corners_add_up(walk):
     bag, _, robot, estimates = walk
     late = estimates[100:]
     stamps = [e.contacts_stamp_ns for e in late]
-    assert [c.name for c in late[0].contacts] == [c.name for c in robot.contacts] and len(late[0].contacts) == 8
+    assert [c.name for c in late[0].contacts] == [c.name for c in robot.contacts] and len(
+        late[0].contacts
+    ) == 8
     for foot in FEET:
-        t, f = truth(bag, f"/ground_truth/contacts/{foot}", lambda m: [getattr(m.wrench.force, a) for a in "xyz"])
-        smooth = np.array([np.convolve(column, np.ones(5) / 5.0, "same") for column in f.T]).T  # 20 ms
+        t, f = truth(
+            bag,
+            f"/ground_truth/contacts/{foot}",
+            lambda m: [getattr(m.wrench.force, a) for a in "xyz"],
+        )
+        # 20 ms
+        smooth = np.array([np.convolve(column, np.ones(5) / 5.0, "same") for column in f.T]).T
         expected = interpolated(stamps, t, smooth)[:, 2]
-        found = np.array([sum(c.force_world[2] for c in e.contacts if c.name.startswith(f"{foot}/")) for e in late])
+        found = np.array(
+            [
+                sum(c.force_world[2] for c in e.contacts if c.name.startswith(f"{foot}/"))
+                for e in late
+            ]
+        )
         assert np.sqrt(np.mean((found - expected) ** 2)) < 0.1 * np.sqrt(np.mean(expected**2))
 
 
 def test_23_joints():
-    """Waist and wrists locked: the torso's inertia belongs to the link that is left, motors of locked joints are not missed."""
+    """Waist and wrists locked.
+
+    The torso's inertia belongs to the link that is left, motors of locked joints are not missed.
+    """
     locked = {
-        f"{j}_joint": 0.0 for j in ("waist_roll", "waist_pitch", *(f"{s}_wrist_{a}" for s in ("left", "right") for a in ("pitch", "yaw")))
+        f"{j}_joint": 0.0
+        for j in (
+            "waist_roll",
+            "waist_pitch",
+            *(f"{s}_wrist_{a}" for s in ("left", "right") for a in ("pitch", "yaw")),
+        )
     }
-    whole, robot = Robot.load("g1"), Robot(Config.load("g1").updated({"robot": {"locked_joints": locked}}).robot)
+    whole, robot = (
+        Robot.load("g1"),
+        Robot(Config.load("g1").updated({"robot": {"locked_joints": locked}}).robot),
+    )
     assert robot.nj == 23 and not set(locked) & set(robot.joint_names)
     assert robot.total_mass == pytest.approx(whole.total_mass) and len(robot.contacts) == 8
     assert robot.estimated_links == ["waist_yaw_link"] and robot.imu_joint == 1
-    torso = [whole.model.inertias[whole.link_joint(link)].mass for link in ("waist_yaw_link", "waist_roll_link", "torso_link")]
-    assert robot.model.inertias[robot.link_joint("waist_yaw_link")].mass == pytest.approx(sum(torso))
+    torso = [
+        whole.model.inertias[whole.link_joint(link)].mass
+        for link in ("waist_yaw_link", "waist_roll_link", "torso_link")
+    ]
+    assert robot.model.inertias[robot.link_joint("waist_yaw_link")].mass == pytest.approx(
+        sum(torso)
+    )
 
 
 def test_locked_joint_that_moves(recorded_runs):
-    """An arm that the configuration calls locked swings in the recording: status and counts say so, the estimate goes on."""
-    config = Config.load("g1").updated({"robot": {"locked_joints": {"left_shoulder_pitch_joint": 0.36}}})
+    """An arm that the configuration calls locked swings in the recording.
+
+    Status and counts say so, the estimate goes on.
+    """
+    config = Config.load("g1").updated(
+        {"robot": {"locked_joints": {"left_shoulder_pitch_joint": 0.36}}}
+    )
     pipeline, estimates = Pipeline(Robot(config.robot), config, mocap=False), []
     with BagReader(recorded_runs / "g1_walk_nominal") as reader:
         topics = choose_topics(reader, pipeline.estimator.robot, False)
@@ -99,48 +143,90 @@ def test_locked_joint_that_moves(recorded_runs):
             estimates += pipeline.push(sample)
     troubled = [s for e in estimates for s in e.status.sensors if s.startswith("joint_states: ")]
     assert not estimates[0].status.sensors[0].startswith("joint_states: ")
-    assert troubled and all("left_shoulder_pitch_joint is locked at 0.36 rad but stands at" in s for s in troubled)
+    assert troubled and all(
+        "left_shoulder_pitch_joint is locked at 0.36 rad but stands at" in s for s in troubled
+    )
     assert pipeline.counts["joint_states: a locked joint is not in its place"] > len(troubled)
     assert all(np.isfinite(e.pose_covariance).all() for e in estimates)
 
 
 def torso_imu(bag, robot: Robot, seconds: float) -> list[ImuSample]:
-    """What the IMU in the torso would have read: from the true motion, mean over each interval of its 250 Hz, with noise and biases."""
+    """What the IMU in the torso would have read.
+
+    From the true motion, mean over each interval of its 250 Hz, with noise and biases.
+    """
     names = robot.joint_names
 
     def base(m):
-        p, o, v, w = m.pose.pose.position, m.pose.pose.orientation, m.twist.twist.linear, m.twist.twist.angular
+        p, o, v, w = (
+            m.pose.pose.position,
+            m.pose.pose.orientation,
+            m.twist.twist.linear,
+            m.twist.twist.angular,
+        )
         return [p.x, p.y, p.z, o.x, o.y, o.z, o.w, v.x, v.y, v.z, w.x, w.y, w.z]
 
     t, b = truth(bag, "/ground_truth/odom", base)
     _, j = truth(
-        bag, "/ground_truth/joint_states", lambda m: [getattr(m, f)[m.name.index(n)] for f in ("position", "velocity") for n in names]
+        bag,
+        "/ground_truth/joint_states",
+        lambda m: [getattr(m, f)[m.name.index(n)] for f in ("position", "velocity") for n in names],
     )
     q, v = np.hstack([b[:, :7], j[:, : robot.nj]]), np.hstack([b[:, 7:], j[:, robot.nj :]])
     rng, model, data = np.random.default_rng(0), robot.model, robot.model.createData()
-    frame, bias = model.getFrameId(robot.config.imu_frame), (rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3))
+    frame, bias = (
+        model.getFrameId(robot.config.imu_frame),
+        (rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3)),
+    )
     out = []
     for k in range(int(seconds / 0.004)):
-        pin.forwardKinematics(model, data, pin.interpolate(model, q[k], q[k + 1], 0.5), 0.5 * (v[k] + v[k + 1]), (v[k + 1] - v[k]) / 0.004)
+        pin.forwardKinematics(
+            model,
+            data,
+            pin.interpolate(model, q[k], q[k + 1], 0.5),
+            0.5 * (v[k] + v[k + 1]),
+            (v[k + 1] - v[k]) / 0.004,
+        )
         R = pin.updateFramePlacement(model, data, frame).rotation
         gyro = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
-        force = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear - R.T @ model.gravity.linear
+        force = (
+            pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear
+            - R.T @ model.gravity.linear
+        )
         out.append(
-            ImuSample(int(t[k] + t[k + 1]) // 2, gyro + bias[0] + rng.normal(0.0, 0.005, 3), force + bias[1] + rng.normal(0.0, 0.1, 3))
+            ImuSample(
+                int(t[k] + t[k + 1]) // 2,
+                gyro + bias[0] + rng.normal(0.0, 0.005, 3),
+                force + bias[1] + rng.normal(0.0, 0.1, 3),
+            )
         )
     return out
 
 
 def test_imu_in_the_torso(recorded_runs):
-    """Three joints lie between IMU and base: velocity, attitude and the prediction between nodes hold as with an IMU in the pelvis."""
+    """Three joints lie between IMU and base.
+
+    Velocity, attitude and the prediction between nodes hold as with an IMU in the pelvis.
+    """
     bag, seconds = recorded_runs / "g1_walk_nominal", 3.0
     config = Config.load("g1").updated({"robot": {"imu_frame": "imu_in_torso"}})
     robot = Robot(config.robot)
-    estimator, sync = Estimator(robot, config, mocap=False), Synchronizer(10_000_000, robot.nj, use_mocap=False)
+    estimator, sync = (
+        Estimator(robot, config, mocap=False),
+        Synchronizer(10_000_000, robot.nj, use_mocap=False),
+    )
     estimates, predicted, imu = [], [], torso_imu(bag, robot, seconds)
     with BagReader(bag) as reader:
-        topics = {role: topic for role, topic in choose_topics(reader, robot, False).items() if role != "imu"}
-        samples = [s for _, s in sensor_samples(reader, topics, Inbound(robot.joint_names)) if s.stamp_ns <= imu[-1].stamp_ns]
+        topics = {
+            role: topic
+            for role, topic in choose_topics(reader, robot, False).items()
+            if role != "imu"
+        }
+        samples = [
+            s
+            for _, s in sensor_samples(reader, topics, Inbound(robot.joint_names))
+            if s.stamp_ns <= imu[-1].stamp_ns
+        ]
     for sample in sorted([*samples, *imu], key=lambda s: s.stamp_ns):
         sync.push(sample)
         if isinstance(sample, ImuSample) and (prediction := estimator.predict(sample)) is not None:
@@ -148,13 +234,20 @@ def test_imu_in_the_torso(recorded_runs):
         while (measurement := sync.pop()) is not None:
             if (estimate := estimator.update(measurement)) is not None:
                 estimates.append(estimate)
-    t, v = truth(bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"])
-    _, R = truth(bag, "/ground_truth/odom", lambda m: [getattr(m.pose.pose.orientation, a) for a in "xyzw"])
+    t, v = truth(
+        bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"]
+    )
+    _, R = truth(
+        bag, "/ground_truth/odom", lambda m: [getattr(m.pose.pose.orientation, a) for a in "xyzw"]
+    )
     for found in (estimates[100:], predicted[300:]):
         stamps = [e.stamp_ns for e in found]
         error = np.array([e.linear_velocity_base for e in found]) - interpolated(stamps, t, v)
         assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.03
         up = [pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix()[2] for e in found]
-        expected = [pin.Quaternion(x / np.linalg.norm(x)).toRotationMatrix()[2] for x in interpolated(stamps, t, R)]
+        expected = [
+            pin.Quaternion(x / np.linalg.norm(x)).toRotationMatrix()[2]
+            for x in interpolated(stamps, t, R)
+        ]
         assert np.sqrt(np.mean(np.sum((np.array(up) - expected) ** 2, axis=1))) < 0.01
     assert estimator.last_restart[0] == 0

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Launch files: what they declare, read from the sources everywhere; what they start, where `launch` is installed."""
+"""Launch files: what they declare, read from the sources everywhere.
+
+What they start, where `launch` is installed.
+"""
 
 import ast
 import importlib.util
@@ -18,9 +21,28 @@ LAUNCH = Path(__file__).resolve().parents[1] / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.py"))
 SWITCHES = {"mocap", "use_sim_time", "rviz", "rqt", "loop", "autostart"}
 EXPECTED = {
-    "estimator": {"robot", "config", "mocap", "input", "namespace", "use_sim_time", "autostart", "rviz", "rqt"},
+    "estimator": {
+        "robot",
+        "config",
+        "mocap",
+        "input",
+        "namespace",
+        "use_sim_time",
+        "autostart",
+        "rviz",
+        "rqt",
+    },
     "replay": {"bag", "robot", "config", "mocap", "namespace", "rate", "loop", "rviz", "rqt"},
-    "view": {"robot", "config", "namespace", "use_sim_time", "rviz", "rqt", "mocap_frame", "mocap_origin"},
+    "view": {
+        "robot",
+        "config",
+        "namespace",
+        "use_sim_time",
+        "rviz",
+        "rqt",
+        "mocap_frame",
+        "mocap_origin",
+    },
 }
 
 
@@ -31,7 +53,9 @@ def stem(path: Path) -> str:
 def declarations(path: Path) -> dict[str, dict[str, ast.expr]]:
     """Keyword arguments of every DeclareLaunchArgument, by the argument's name."""
     calls = [
-        n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "DeclareLaunchArgument"
+        n
+        for n in ast.walk(ast.parse(path.read_text()))
+        if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "DeclareLaunchArgument"
     ]
     return {call.args[0].value: {k.arg: k.value for k in call.keywords} for call in calls}
 
@@ -69,28 +93,50 @@ def test_launched_executables_are_installed():
     """Every executable of this package that a launch file names is one that setup.py installs."""
     installed = (LAUNCH.parent / "setup.py").read_text()
     for path in FILES:
-        for call in (n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "Node"):
+        for call in (
+            n
+            for n in ast.walk(ast.parse(path.read_text()))
+            if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "Node"
+        ):
             keywords = {k.arg: k.value for k in call.keywords}
             if keywords["package"].value == "prime_estimation":
                 assert f'"{keywords["executable"].value}"' in installed
 
 
 def passed_on(path: Path, file: str) -> set[str]:
-    """Arguments that a launch file hands to one that it includes; constants at the head of the module are looked up."""
+    """Arguments that a launch file hands to one that it includes.
+
+    Constants at the head of the module are looked up.
+    """
     tree = ast.parse(path.read_text())
     constants = {n.targets[0].id: n.value for n in tree.body if isinstance(n, ast.Assign)}
-    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "IncludeLaunchDescription"):
+    for call in (
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "IncludeLaunchDescription"
+    ):
         if file in ast.unparse(call):
             given = next(k.value for k in call.keywords if k.arg == "launch_arguments")
-            named = [constants[n.id] for n in ast.walk(given) if isinstance(n, ast.Name) and n.id in constants]
-            return {n.value for part in (given, *named) for n in ast.walk(part) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+            named = [
+                constants[n.id]
+                for n in ast.walk(given)
+                if isinstance(n, ast.Name) and n.id in constants
+            ]
+            return {
+                n.value
+                for part in (given, *named)
+                for n in ast.walk(part)
+                if isinstance(n, ast.Constant) and isinstance(n.value, str)
+            }
     raise AssertionError(f"{path.name} does not include {file}")
 
 
 def test_what_is_shown_is_what_is_estimated():
     shared = EXPECTED["estimator"] & EXPECTED["view"]
     assert shared <= passed_on(LAUNCH / "estimator.launch.py", "view.launch.py")
-    assert EXPECTED["estimator"] & EXPECTED["replay"] <= passed_on(LAUNCH / "replay.launch.py", "estimator.launch.py")
+    assert EXPECTED["estimator"] & EXPECTED["replay"] <= passed_on(
+        LAUNCH / "replay.launch.py", "estimator.launch.py"
+    )
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
@@ -98,10 +144,13 @@ def test_viewers_find_the_meshes(robot):
     """Without a ROS package named example-robot-data, which `pip install` does not make."""
     text = urdf_text(Config.load(robot).robot)
     meshes = re.findall(r'mesh filename="([^"]+)"', text)
-    assert meshes and all(m.startswith("file:///") and Path(m.removeprefix("file://")).is_file() for m in meshes)
+    assert meshes and all(
+        m.startswith("file:///") and Path(m.removeprefix("file://")).is_file() for m in meshes
+    )
 
 
-# --- with ROS 2's launch ------------------------------------------------------------------------------------------
+# --- with ROS 2's launch
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -136,10 +185,15 @@ def test_launched_estimator_publishes_odometry(launch, recorded_runs):
     from nav_msgs.msg import Odometry
 
     estimator = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(LAUNCH / "estimator.launch.py")), launch_arguments={"robot": "go2"}.items()
+        PythonLaunchDescriptionSource(str(LAUNCH / "estimator.launch.py")),
+        launch_arguments={"robot": "go2"}.items(),
     )
     bag = str(recorded_runs / "go2_payload3")
-    player = Node(package="prime_estimation", executable="replay", parameters=[{"bag": bag, "duration": 5.0, "loop": True}])
+    player = Node(
+        package="prime_estimation",
+        executable="replay",
+        parameters=[{"bag": bag, "duration": 5.0, "loop": True}],
+    )
     service = launch.LaunchService()
     service.include_launch_description(launch.LaunchDescription([estimator, player]))
     heard: list[Odometry] = []

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Types flow down, data flows right, nothing flows back: who may import whom, read from the sources without running them."""
+"""Types flow down, data flows right, nothing flows back.
+
+Who may import whom, read from the sources without running them.
+"""
 
 import ast
 from pathlib import Path
@@ -9,7 +12,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 
-# A room (a module, or a package with all its modules) imports only rooms that stand to the left of it or above it.
+# A room (a module, or a package with all its modules) imports only rooms that stand to the left of
+# it or above it.
 ORDER = """
     types errors
     alignment io
@@ -29,8 +33,23 @@ ONLY = {
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
 FORBIDDEN = {
-    **{room: {"io", "alignment"} for room in ORDER[ORDER.index("config") : ORDER.index("estimator") + 1]},
-    **{room: {"nodes", "transport"} for room in ("evaluation", "output_messages", "recordings", "identify", "simulate", "viz", "control", "inertia_gate")},
+    **{
+        room: {"io", "alignment"}
+        for room in ORDER[ORDER.index("config") : ORDER.index("estimator") + 1]
+    },
+    **{
+        room: {"nodes", "transport"}
+        for room in (
+            "evaluation",
+            "output_messages",
+            "recordings",
+            "identify",
+            "simulate",
+            "viz",
+            "control",
+            "inertia_gate",
+        )
+    },
     "simulate": {"estimator", "mhe", "nodes", "transport"},
 }
 # Packages that not every installation has, and the only places that may name them.
@@ -46,7 +65,8 @@ OUTSIDERS = {
 
 
 def sources() -> list[Path]:
-    return sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})  # which only names what the user may import
+    # which only names what the user may import
+    return sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
 
 
 def room_of(path: Path) -> str:
@@ -64,14 +84,21 @@ def imports(path: Path) -> set[str]:
             base = [*package[: len(package) - node.level + 1]] if node.level else []
             base += node.module.split(".") if node.module else []
             found |= {".".join([*base, alias.name]) for alias in node.names}
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module" and isinstance(node.args[0], ast.Constant):
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") == "import_module"
+            and isinstance(node.args[0], ast.Constant)
+        ):
             found.add(node.args[0].value)
     return found
 
 
 def rooms_imported(path: Path) -> set[str]:
     parts = [name.split(".") for name in imports(path)]
-    rooms = {p[1] for p in parts if p[0] == "prime_estimation" and len(p) > 1} - {"_core", room_of(path)}
+    rooms = {p[1] for p in parts if p[0] == "prime_estimation" and len(p) > 1} - {
+        "_core",
+        room_of(path),
+    }
     return rooms & ({room_of(p) for p in sources()} | set(ORDER))
 
 
@@ -92,7 +119,11 @@ def test_nothing_flows_back(path):
 
 @pytest.mark.parametrize("outsider", OUTSIDERS)
 def test_optional_packages_stay_in_their_rooms(outsider):
-    users = {str(p.relative_to(PACKAGE)) for p in sources() if any(name.split(".")[0] == outsider for name in imports(p))}
+    users = {
+        str(p.relative_to(PACKAGE))
+        for p in sources()
+        if any(name.split(".")[0] == outsider for name in imports(p))
+    }
     strangers = {user for user in users if not user.startswith(OUTSIDERS[outsider])}
     assert not strangers, f"{outsider} is imported in {', '.join(sorted(strangers))}"
 
@@ -106,6 +137,10 @@ def test_a_forbidden_import_is_seen(tmp_path, monkeypatch):
         "from .. import estimator\nfrom ..reporting import Reporter\nfrom . import salvage\n"
         "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from prime_estimation import robot\n"
     )
-    names = {"prime_estimation.estimator", "prime_estimation.reporting.Reporter", "prime_estimation.io.salvage"}
+    names = {
+        "prime_estimation.estimator",
+        "prime_estimation.reporting.Reporter",
+        "prime_estimation.io.salvage",
+    }
     assert imports(path) == names | {"rclpy.node", "mujoco", "prime_estimation.robot"}
     assert rooms_imported(path) == {"estimator", "reporting", "robot"}

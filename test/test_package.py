@@ -39,8 +39,12 @@ def test_one_version(repository, setup_cfg):
     versions = {
         "setup.cfg": setup_cfg["metadata"]["version"],
         "package.xml": ET.parse(repository / "package.xml").findtext("version"),
-        "prime_estimation_msgs": ET.parse(repository / "prime_estimation_msgs" / "package.xml").findtext("version"),
-        "CITATION.cff": re.search(r"^version: (\S+)$", (repository / "CITATION.cff").read_text(), re.M)[1],
+        "prime_estimation_msgs": ET.parse(
+            repository / "prime_estimation_msgs" / "package.xml"
+        ).findtext("version"),
+        "CITATION.cff": re.search(
+            r"^version: (\S+)$", (repository / "CITATION.cff").read_text(), re.M
+        )[1],
     }
     assert len(set(versions.values())) == 1, versions
     assert versions["setup.cfg"] in (repository / "CHANGELOG.rst").read_text()
@@ -65,7 +69,11 @@ def test_data_files_are_complete(repository, setup_py):
 
 
 def test_colcon_gets_nodes_and_pip_gets_messages(setup_py, monkeypatch):
-    monkeypatch.setattr(sys, "argv", "setup.py egg_info --egg-base x build --build-base y install --record z".split())
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        "setup.py egg_info --egg-base x build --build-base y install --record z".split(),
+    )
     assert not any("prime_estimation_msgs" in folder for folder, _ in setup_py["data_files"]())
     scripts = setup_py["console_scripts"]()
     assert any(script.startswith("estimator = ") for script in scripts), "ros2 run needs the nodes"
@@ -83,7 +91,13 @@ def test_colcon_reads_the_metadata(repository):
         "data['metadata'] = {k: v for k, v in dist.metadata.__dict__.items() if k not in ('license_files', 'provides_extras')}\n"
         "print(repr(data))"
     )
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", question], cwd=repository, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", question],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     data = ast.literal_eval(run.stdout.splitlines()[-1])
     assert data["metadata"]["name"] == "prime_estimation"
     assert "prime_estimation.io" in data["packages"]
@@ -94,24 +108,40 @@ def test_source_distribution_can_be_built_from(repository, tmp_path):
     """Everything that a build reads must be in the archive."""
     code = f"from setuptools.build_meta import build_sdist; build_sdist({str(tmp_path)!r})"
     copy = tmp_path / "tree"
-    tracked = subprocess.run(["git", "-C", str(repository), "ls-files", "-z"], capture_output=True, check=False)
+    tracked = subprocess.run(
+        ["git", "-C", str(repository), "ls-files", "-z"], capture_output=True, check=False
+    )
     if tracked.returncode:
         pytest.skip("not a git checkout")
-    wanted = [name for name in tracked.stdout.decode().split("\0") if name and (repository / name).is_file()]
+    wanted = [
+        name
+        for name in tracked.stdout.decode().split("\0")
+        if name and (repository / name).is_file()
+    ]
     for name in wanted:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_bytes((repository / name).read_bytes())
     subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, check=True)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    rooms = ("prime_estimation/", "prime_estimation_msgs/msg/", "src/", "config/", "launch/", "resource/")
+    rooms = (
+        "prime_estimation/",
+        "prime_estimation_msgs/msg/",
+        "src/",
+        "config/",
+        "launch/",
+        "resource/",
+    )
     rooms += ("setup", "pyproject", "package.xml", "LICENSE")
     assert {name for name in wanted if name.startswith(rooms)} <= names
 
 
 def test_library_prefix(setup_py, tmp_path, monkeypatch):
     """The libraries to build against are those that Python imports: the first on its path."""
-    wheels, ros = tmp_path / "site-packages", tmp_path / "ros" / "lib" / "python3.12" / "site-packages"
+    wheels, ros = (
+        tmp_path / "site-packages",
+        tmp_path / "ros" / "lib" / "python3.12" / "site-packages",
+    )
     (wheels / "cmeel.prefix" / "include" / "pinocchio").mkdir(parents=True)
     (ros / "pinocchio").mkdir(parents=True)
     (ros / "pinocchio" / "__init__.py").touch()
@@ -148,4 +178,10 @@ def test_installed_distribution(setup_cfg):
         pytest.skip("runs from the source tree, not installed")
     assert installed.version == setup_cfg["metadata"]["version"]
     assert {e.name: e.value for e in installed.entry_points}["prime"] == "prime_estimation.cli:main"
-    assert set(installed.metadata.get_all("Provides-Extra")) == {"dds", "identify", "sim", "viz", "test"}
+    assert set(installed.metadata.get_all("Provides-Extra")) == {
+        "dds",
+        "identify",
+        "sim",
+        "viz",
+        "test",
+    }

@@ -41,7 +41,9 @@ def test_robots_are_listed(readme, repository):
     table = readme.split("## Robots")[1]
     for path in (repository / "config" / "robots").glob("*.yaml"):
         robot = Robot(Config.load(path.stem).robot)
-        assert re.search(rf"^\| `{path.stem}` \| {robot.nj} \|", table, re.M), f"{path.stem} is missing in the README's table"
+        assert re.search(rf"^\| `{path.stem}` \| {robot.nj} \|", table, re.M), (
+            f"{path.stem} is missing in the README's table"
+        )
 
 
 def test_commands_exist(readme, repository):

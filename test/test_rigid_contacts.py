@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator with rigid contacts: standing, feet off the ground, and contact flags that contradict the forces."""
+"""The estimator with rigid contacts.
+
+Standing, feet off the ground, and contact flags that contradict the forces.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from choreography import perform, standing_pose
-from test_support import AWAY, BACK, POSTURES, carried, estimates_of, lifted, tilt_error
+from helpers.choreography import perform, standing_pose
+from monitors.test_lift_off import AWAY, BACK, POSTURES, carried, estimates_of, lifted, tilt_error
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
@@ -30,7 +33,11 @@ class Lying:
 
     def before(self, m):
         right = self._stances.before(m)
-        return [self._lie] * len(right) if WRONG[0] < 1e-9 * (m.stamp_ns - self._begin) < WRONG[1] else right
+        return (
+            [self._lie] * len(right)
+            if WRONG[0] < 1e-9 * (m.stamp_ns - self._begin) < WRONG[1]
+            else right
+        )
 
 
 def rigid(name: str) -> Config:
@@ -74,15 +81,24 @@ def test_standing_robot(name):
 
 @pytest.mark.parametrize("name", ["go2", "g1"])
 def test_flags_that_say_open_while_the_robot_stands(name):
-    """The feet carry the robot, the flags say that they do not: said in the status, the base follows the IMU until the flags are right."""
+    """The feet carry the robot, the flags say that they do not.
+
+    Said in the status, the base follows the IMU until the flags are right.
+    """
     estimates, robot = standing(name, 2.6, lie=_core.Stance.open)
     during = [e for t, e in estimates if WRONG[0] + 0.1 < t < WRONG[1]]
     assert during and all(told(e) for e in during)
     for e in during:
-        assert e.twist_covariance[:3, :3].trace() < 0.1**2 and np.linalg.norm(e.linear_velocity_base) < 0.05
+        assert (
+            e.twist_covariance[:3, :3].trace() < 0.1**2
+            and np.linalg.norm(e.linear_velocity_base) < 0.05
+        )
         assert abs(e.total_mass - robot.total_mass) < 2.0 * e.total_mass_stddev
     last = estimates[-1][1]
-    assert abs(weight_share(last, robot) - 1.0) < 0.05 and np.linalg.norm(last.linear_velocity_base) < 0.03
+    assert (
+        abs(weight_share(last, robot) - 1.0) < 0.05
+        and np.linalg.norm(last.linear_velocity_base) < 0.03
+    )
     assert not told(last) and last.status.restarts == 0
 
 
@@ -118,12 +134,18 @@ def test_all_feet_off_the_ground(name):
         assert e.pose_covariance[2, 2] < 0.3**2 and e.twist_covariance[:3, :3].trace() < 0.5**2
         assert abs(e.total_mass - robot.total_mass) < 0.5
     _, q, last = estimates[-1]
-    assert not carried(last) and tilt_error(q, last) < 0.005 and np.linalg.norm(last.linear_velocity_base) < 0.02
+    assert (
+        not carried(last)
+        and tilt_error(q, last) < 0.005
+        and np.linalg.norm(last.linear_velocity_base) < 0.02
+    )
     assert abs(weight_share(last, robot) - 1.0) < 0.05
 
 
 def test_needs_a_floating_base():
-    config = Config().updated({"robot": {"name": "leg", "urdf": "example-robot-data:kinova", "floating_base": False}})
+    config = Config().updated(
+        {"robot": {"name": "leg", "urdf": "example-robot-data:kinova", "floating_base": False}}
+    )
     config = config.updated({"estimator": {"contact_model": "rigid"}})
     with pytest.raises(RobotError, match="floating base"):
         Estimator(Robot(config.robot), config)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Robots that are none of the built-in ones: where their URDF lies, what it may be like, and what is refused in one line."""
+"""Robots that are none of the built-in ones.
+
+Where their URDF lies, what it may be like, and what is refused in one line.
+"""
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from estimates import make_estimate
+from helpers.estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
@@ -29,14 +32,22 @@ def refused(**settings) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize(("name", "root"), [("solo12", "base_link"), ("laikago", "trunk"), ("ur5", "world")])
+@pytest.mark.parametrize(
+    ("name", "root"), [("solo12", "base_link"), ("laikago", "trunk"), ("ur5", "world")]
+)
 def test_the_base_is_the_root_of_the_urdf(name, root):
     assert robot(urdf=f"example-robot-data:{name}").base_frame == root
-    assert robot(urdf=f"example-robot-data:{name}", floating_base=False).base_frame in (root, "base_link")
+    assert robot(urdf=f"example-robot-data:{name}", floating_base=False).base_frame in (
+        root,
+        "base_link",
+    )
 
 
 def test_a_base_frame_that_hangs_nowhere():
-    assert robot(urdf="example-robot-data:solo12", base_frame="robot1/base_link").base_frame == "robot1/base_link"
+    assert (
+        robot(urdf="example-robot-data:solo12", base_frame="robot1/base_link").base_frame
+        == "robot1/base_link"
+    )
     assert "base_frame base is not at the root of the URDF, which is base_link" in refused(
         urdf="example-robot-data:solo12", base_frame="base"
     )
@@ -46,7 +57,9 @@ def test_a_base_frame_that_hangs_nowhere():
 def test_a_continuous_joint_is_locked_where_it_stands(angle):
     whole = robot(urdf="example-robot-data:kinova", floating_base=False)
     joint = whole.joint_names[0]
-    part = robot(urdf="example-robot-data:kinova", floating_base=False, locked_joints={joint: angle})
+    part = robot(
+        urdf="example-robot-data:kinova", floating_base=False, locked_joints={joint: angle}
+    )
     q = np.linspace(0.3, 1.2, whole.nj)
     q[0] = angle
     tips = []
@@ -61,18 +74,34 @@ def test_an_imu_behind_continuous_joints():
     of = robot(urdf="example-robot-data:kinova", imu_frame="j2s6s200_end_effector")
     angles = np.linspace(-2.0, 2.5, of.nj)
     data = of.model.createData()
-    pin.framesForwardKinematics(of.model, data, np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], of.coordinates(angles)]))
-    assert Mount(of).motion(angles, np.zeros(of.nj))[0].isApprox(data.oMf[of.model.getFrameId("j2s6s200_end_effector")], 1e-9)
+    pin.framesForwardKinematics(
+        of.model, data, np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], of.coordinates(angles)])
+    )
+    assert (
+        Mount(of)
+        .motion(angles, np.zeros(of.nj))[0]
+        .isApprox(data.oMf[of.model.getFrameId("j2s6s200_end_effector")], 1e-9)
+    )
 
 
 def test_the_wrench_of_a_contact_behind_continuous_joints():
     contact = {"name": "tip", "frame": "j2s6s200_end_effector"}
-    of = robot(urdf="example-robot-data:kinova", floating_base=False, contacts=[contact], estimated_links=["j2s6s200_link_6"])
+    of = robot(
+        urdf="example-robot-data:kinova",
+        floating_base=False,
+        contacts=[contact],
+        estimated_links=["j2s6s200_link_6"],
+    )
     estimate = make_estimate(of, joint_position=np.linspace(-2.0, 2.5, of.nj))
-    force = dict(Outputs(of, Config().estimator, typestore().types.__getitem__).messages(estimate))["wrench/tip"].wrench.force
+    force = dict(Outputs(of, Config().estimator, typestore().types.__getitem__).messages(estimate))[
+        "wrench/tip"
+    ].wrench.force
     data = of.model.createData()
     pin.framesForwardKinematics(of.model, data, of.coordinates(estimate.joint_position))
-    expected = data.oMf[of.model.getFrameId("j2s6s200_end_effector")].rotation.T @ estimate.contacts[0].force_world
+    expected = (
+        data.oMf[of.model.getFrameId("j2s6s200_end_effector")].rotation.T
+        @ estimate.contacts[0].force_world
+    )
     np.testing.assert_allclose([force.x, force.y, force.z], expected, atol=1e-9)
 
 
@@ -81,7 +110,9 @@ def test_what_cannot_be_used_is_said_in_one_line(tmp_path):
     xacro.write_text("<robot/>")
     assert "make a URDF of it: xacro mine.urdf.xacro > mine.urdf" in refused(urdf=str(xacro))
     assert f"no URDF at {tmp_path}" == refused(urdf=str(tmp_path))
-    assert "nothing moves, neither the base nor a joint" in refused(urdf="example-robot-data:hector", floating_base=False)
+    assert "nothing moves, neither the base nor a joint" in refused(
+        urdf="example-robot-data:hector", floating_base=False
+    )
     massless = refused(urdf="example-robot-data:romeo")
     assert "and 18 more has no mass" in massless and "robot.locked_joints" in massless
     solo = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
@@ -90,7 +121,9 @@ def test_what_cannot_be_used_is_said_in_one_line(tmp_path):
     free.write_text(solo.replace("</robot>", f"{root}</robot>"))
     assert "unlike free; a free base is robot.floating_base" in refused(urdf=str(free))
     assert "did you mean FL_FOOT" in refused(urdf="example-robot-data:solo12", imu_frame="foot")
-    assert "no ROS package 'nowhere' in AMENT_PREFIX_PATH" in refused(urdf="package://nowhere/mine.urdf")
+    assert "no ROS package 'nowhere' in AMENT_PREFIX_PATH" in refused(
+        urdf="package://nowhere/mine.urdf"
+    )
 
 
 def test_a_urdf_of_a_ros_package(tmp_path, monkeypatch):
@@ -122,21 +155,40 @@ def test_an_inertia_that_no_body_has(tmp_path):
             "several links",
         ),
         ([("FL", "FL_FOOT", ""), ("belly", "base_link", "")], "smoothed", "on the base"),
-        ([("FL/toe", "FL_FOOT", ""), ("FL/heel", "FL_FOOT", "")], "rigid", "a foot has one contact, or three and more"),
+        (
+            [("FL/toe", "FL_FOOT", ""), ("FL/heel", "FL_FOOT", "")],
+            "rigid",
+            "a foot has one contact, or three and more",
+        ),
     ],
 )
 def test_feet_that_the_model_does_not_have(contacts, model, words):
-    spheres = [{"name": name, "frame": frame, "foot": foot, "radius": 0.01} for name, frame, foot in contacts]
-    settings = {"name": "solo", "urdf": "example-robot-data:solo12", "imu_frame": "base_link", "contacts": spheres}
+    spheres = [
+        {"name": name, "frame": frame, "foot": foot, "radius": 0.01}
+        for name, frame, foot in contacts
+    ]
+    settings = {
+        "name": "solo",
+        "urdf": "example-robot-data:solo12",
+        "imu_frame": "base_link",
+        "contacts": spheres,
+    }
     config = Config().updated({"robot": settings, "estimator": {"contact_model": model}})
     with pytest.raises(PrimeError, match=words):
         Estimator(Robot(config.robot), config)
 
 
-@pytest.mark.parametrize(("name", "feet"), [("solo12", "FL FR HL HR"), ("hyq", "lf rf lh rh"), ("bolt", "FL FR")])
+@pytest.mark.parametrize(
+    ("name", "feet"), [("solo12", "FL FR HL HR"), ("hyq", "lf rf lh rh"), ("bolt", "FL FR")]
+)
 def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
-    spheres = [{"name": foot, "frame": f"{foot}_foot" if name == "hyq" else f"{foot}_FOOT"} for foot in feet.split()]
-    config = Config().updated({"robot": {"name": name, "urdf": f"example-robot-data:{name}", "contacts": spheres}})
+    spheres = [
+        {"name": foot, "frame": f"{foot}_foot" if name == "hyq" else f"{foot}_FOOT"}
+        for foot in feet.split()
+    ]
+    config = Config().updated(
+        {"robot": {"name": name, "urdf": f"example-robot-data:{name}", "contacts": spheres}}
+    )
     of = Robot(config.robot)
     terrain = Terrain(Problem(of, config, mocap=False))
     terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
@@ -149,8 +201,16 @@ def test_many_joints_and_nothing_but_their_state_to_estimate():
     config = Config().updated({"robot": settings, "estimator": {"start_duration": 0.1}})
     of = Robot(config.robot)
     holding = pin.computeGeneralizedGravity(of.model, of.model.createData(), np.full(of.nj, 0.1))
-    readings = dict(position=np.full(of.nj, 0.1), velocity=np.zeros(of.nj), torque=holding, gyro=None, accelerometer=None)
+    readings = dict(
+        position=np.full(of.nj, 0.1),
+        velocity=np.zeros(of.nj),
+        torque=holding,
+        gyro=None,
+        accelerometer=None,
+    )
     estimator = Estimator(of, config)
-    estimates = [estimator.update(Measurement(stamp_ns=10_000_000 * k, **readings)) for k in range(1, 31)]
+    estimates = [
+        estimator.update(Measurement(stamp_ns=10_000_000 * k, **readings)) for k in range(1, 31)
+    ]
     np.testing.assert_allclose(estimates[-1].joint_position, 0.1, atol=1e-3)
     assert estimates[-1].bodies == () and estimates[-1].contacts == ()

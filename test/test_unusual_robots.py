@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Robots that are not walking machines, and measurements of another robot: a plain answer or a plain refusal."""
+"""Robots that are not walking machines, and measurements of another robot.
+
+A plain answer or a plain refusal.
+"""
 
 from __future__ import annotations
 
-import models
 import numpy as np
 import pytest
+from helpers import models
 
 from prime_estimation.errors import DataError, RobotError
 from prime_estimation.estimator import Estimator
@@ -20,13 +23,24 @@ STEP_NS = 10_000_000
 def at_rest(nj: int, k: int, **changes) -> Measurement:
     """A measurement of an arm that nothing moves: neither gravity nor motors."""
     return Measurement(
-        **{**dict(stamp_ns=k * STEP_NS, position=np.zeros(nj), velocity=np.zeros(nj), gyro=None, torque=np.zeros(nj)), **changes}
+        **{
+            **dict(
+                stamp_ns=k * STEP_NS,
+                position=np.zeros(nj),
+                velocity=np.zeros(nj),
+                gyro=None,
+                torque=np.zeros(nj),
+            ),
+            **changes,
+        }
     )
 
 
 def arm(form: str = "forward", elimination: str = "schur") -> Estimator:
     """Without contacts, IMU and unknown inertias: a window without parameters."""
-    config = models.config("kinova", form=form, elimination=elimination).updated({"robot": {"contacts": [], "estimated_links": []}})
+    config = models.config("kinova", form=form, elimination=elimination).updated(
+        {"robot": {"contacts": [], "estimated_links": []}}
+    )
     robot = Robot(config.robot)
     robot.model.gravity.linear = np.zeros(3)
     return Estimator(robot, config)
@@ -59,9 +73,14 @@ def test_arm_without_any_parameter(form, elimination):
     ],
 )
 def test_measurement_of_another_robot_is_refused(name, size):
-    """One joint more or less, or a number in place of an array, which numpy would spread over all joints."""
+    """One joint more or less, or a number in place of an array.
+
+    Which numpy would spread over all joints.
+    """
     estimator = Estimator(models.robot("kinova"), models.config("kinova"))
-    with pytest.raises(DataError, match=rf"kinova: {name} must have the shape \(\d,\), has \({size},\)"):
+    with pytest.raises(
+        DataError, match=rf"kinova: {name} must have the shape \(\d,\), has \({size},\)"
+    ):
         estimator.update(at_rest(6, 0, **{name: np.zeros(size)}))
 
 

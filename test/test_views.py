@@ -56,23 +56,39 @@ def test_rviz(topics):
     content = yaml.safe_load((VIEWS / "rviz" / "prime.rviz").read_text())
     displays = content["Visualization Manager"]["Displays"]
     used = {d[key]["Value"] for d in displays for key in ("Topic", "Description Topic") if key in d}
-    assert used <= set(topics) and {"/prime/odometry", "/prime/wrench/FL_foot", "/markers/inertia"} <= used
+    assert (
+        used <= set(topics)
+        and {"/prime/odometry", "/prime/wrench/FL_foot", "/markers/inertia"} <= used
+    )
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
 def test_rviz_shows_the_forces_of_every_robot(robot):
     config = Config.load(robot)
-    published = Outputs(Robot(config.robot), config.estimator, typestore().types.__getitem__).topics()
+    published = Outputs(
+        Robot(config.robot), config.estimator, typestore().types.__getitem__
+    ).topics()
     remapped = shown((VIEWS / "rviz" / "prime.rviz").read_text(), config)
-    forces = [topic for topic in remapped.values() if f"{topic.removeprefix('/prime/')}" in published and "/wrench/" in topic]
-    assert len(set(forces)) == len(Robot(config.robot).feet) and remapped["/prime/odometry"] == "/prime/odometry"
+    forces = [
+        topic
+        for topic in remapped.values()
+        if f"{topic.removeprefix('/prime/')}" in published and "/wrench/" in topic
+    ]
+    assert (
+        len(set(forces)) == len(Robot(config.robot).feet)
+        and remapped["/prime/odometry"] == "/prime/odometry"
+    )
 
 
 def test_rqt(topics):
-    manager = json.loads((VIEWS / "rqt" / "prime.perspective").read_text())["groups"]["pluginmanager"]
+    manager = json.loads((VIEWS / "rqt" / "prime.perspective").read_text())["groups"][
+        "pluginmanager"
+    ]
     running = ast.literal_eval(manager["keys"]["running-plugins"]["repr"])
     for plugin, numbers in running.items():
-        assert all(f"plugin__{plugin.replace('/', '__')}__{n}" in manager["groups"] for n in numbers)
+        assert all(
+            f"plugin__{plugin.replace('/', '__')}__{n}" in manager["groups"] for n in numbers
+        )
     for n in running["rqt_plot/Plot"]:
         keys = manager["groups"][f"plugin__rqt_plot__Plot__{n}"]["groups"]["plugin"]["keys"]
         for path in ast.literal_eval(keys["topics"]["repr"]):
@@ -99,13 +115,16 @@ def test_foxglove(topics):
         assert set(panel.get("topics", {})) <= set(topics)
 
 
-# --- inertia ellipsoids -------------------------------------------------------------------------------------------
+# --- inertia ellipsoids
+# -------------------------------------------------------------------------------------------
 
 
 def test_ellipsoid_has_the_inertia_it_was_made_from():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        wanted = pin.SE3.Random().act(pin.Inertia.FromEllipsoid(rng.uniform(1.0, 9.0), *rng.uniform(0.05, 0.5, 3)))
+        wanted = pin.SE3.Random().act(
+            pin.Inertia.FromEllipsoid(rng.uniform(1.0, 9.0), *rng.uniform(0.05, 0.5, 3))
+        )
         centre, quaternion, axes = ellipsoid(wanted.toDynamicParameters())
         solid = pin.Inertia.FromEllipsoid(wanted.mass, *axes)
         made = pin.SE3(pin.Quaternion(quaternion), centre).act(solid)
@@ -114,18 +133,35 @@ def test_ellipsoid_has_the_inertia_it_was_made_from():
 
 
 def test_markers_follow_the_message():
-    from messages import random_message
+    from helpers.messages import random_message
 
     bus, got = Bus(), []
     me = InProcessTransport(bus, "me")
     MarkersNode(InProcessTransport(bus, "markers"))
-    me.subscribe("/markers/inertia", "visualization_msgs/msg/MarkerArray", lambda m, _: got.append(m), Qos.LATCHED)
-    message = random_message("prime_estimation_msgs/msg/InertialParameters", np.random.default_rng(0))
-    message.bodies = [random_message("prime_estimation_msgs/msg/BodyInertia", np.random.default_rng(1))]
+    me.subscribe(
+        "/markers/inertia",
+        "visualization_msgs/msg/MarkerArray",
+        lambda m, _: got.append(m),
+        Qos.LATCHED,
+    )
+    message = random_message(
+        "prime_estimation_msgs/msg/InertialParameters", np.random.default_rng(0)
+    )
+    message.bodies = [
+        random_message("prime_estimation_msgs/msg/BodyInertia", np.random.default_rng(1))
+    ]
     body = message.bodies[0]
-    body.link, body.inertia.m, body.inertia.ixx, body.inertia.iyy, body.inertia.izz = "base", 8.0, 0.03, 0.1, 0.1
+    body.link, body.inertia.m, body.inertia.ixx, body.inertia.iyy, body.inertia.izz = (
+        "base",
+        8.0,
+        0.03,
+        0.1,
+        0.1,
+    )
     body.inertia.ixy = body.inertia.ixz = body.inertia.iyz = 0.0
     me.publish(TOPIC, "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)(message)
     (marker,) = got[-1].markers
-    assert marker.header.frame_id == "base" and marker.pose.position.x == pytest.approx(body.inertia.com.x)
+    assert marker.header.frame_id == "base" and marker.pose.position.x == pytest.approx(
+        body.inertia.com.x
+    )
     assert typestore().serialize_cdr(got[-1], "visualization_msgs/msg/MarkerArray")

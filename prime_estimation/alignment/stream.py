@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""One sensor stream in time: which stamps are believed, a gapless window of its samples, and exact weights of averages."""
+"""One sensor stream in time.
+
+Which stamps are believed, a gapless window of its samples, and exact weights of averages.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,17 @@ import numpy as np
 from ..types import PoseSample
 
 CAPACITY = 8192  # rows kept of a stream that is pushed and never popped
-CONFIRMATIONS = 5  # consecutive older samples after which a clock is believed to have gone back for good
+# consecutive older samples after which a clock is believed to have gone back for good
+CONFIRMATIONS = 5
 BACK_NS = 100_000_000  # a smaller step back is reordering on the way, not another clock
 
 
 class StampGuard:
     """Decides from its stamp whether a sample enters.
 
-    A stamp further ahead than `gap_ns` is held until the next sample confirms it, so that one wrong stamp cannot
-    swallow the stream; a stamp that is not newer is refused, unless `CONFIRMATIONS` consecutive ones tell that the
-    clock was set back.
+    A stamp further ahead than `gap_ns` is held until the next sample confirms it, so that one wrong
+    stamp cannot swallow the stream; a stamp that is not newer is refused, unless `CONFIRMATIONS`
+    consecutive ones tell that the clock was set back.
 
     Args:
         name: of the stream, prefix of the counted reasons.
@@ -69,7 +73,9 @@ class StampGuard:
         self.counts[f"{self.name}_{'late' if ahead else 'duplicate'}"] += 1
         if ahead > -BACK_NS:
             return
-        consistent = self._older_run > 0 and 0 < stamp_ns - self._older <= (self.gap_ns or 10 * BACK_NS)
+        consistent = self._older_run > 0 and 0 < stamp_ns - self._older <= (
+            self.gap_ns or 10 * BACK_NS
+        )
         self._older_run = self._older_run + 1 if consistent else 1
         self._older = stamp_ns
         self.went_back = self._older_run >= CONFIRMATIONS
@@ -79,7 +85,8 @@ class Stream:
     """Rows of one sensor in time order, contiguous in a preallocated array.
 
     Attributes:
-        first, newest: stamps [ns] of the first row since the last reset and of the newest one; None without rows.
+        first, newest: stamps [ns] of the first row since the last reset and of the newest one; None
+            without rows.
         since: stamp of the first row after the newest gap longer than `gap_ns`.
     """
 
@@ -119,7 +126,10 @@ class Stream:
         self.newest = stamp_ns
 
     def gap_at(self, t_ns: int) -> tuple[int, int]:
-        """Length and end [ns] of the interval between samples that holds `t_ns` in its interior; (0, t_ns) at a sample."""
+        """Length and end [ns] of the interval between samples that holds `t_ns` in its interior.
+
+        (0, t_ns) at a sample.
+        """
         if self.since <= t_ns:
             return 0, t_ns
         stamps = self._stamps[self._begin : self._end]
@@ -128,15 +138,22 @@ class Stream:
             return 0, t_ns
         return int(stamps[i] - stamps[i - 1]), int(stamps[i])
 
-    def window(self, t_ns: int, span_ns: int, hold: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+    def window(
+        self, t_ns: int, span_ns: int, hold: bool = False
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         """Stamps relative to `t_ns` [ns] and rows that bracket [t_ns - span_ns, t_ns] without a gap, as far back as there is none.
 
-        None when `t_ns` itself is not bracketed. `hold`: the newest row counts until the next one comes, for `gap_ns`.
-        Rows before the window are given up: `t_ns` must not decrease from call to call.
+        None when `t_ns` itself is not bracketed. `hold`: the newest row counts until the next one
+        comes, for `gap_ns`. Rows before the window are given up: `t_ns` must not decrease from call
+        to call.
         """
         stamps = self._stamps[self._begin : self._end]
         begin = max(int(np.searchsorted(stamps, t_ns - span_ns, "right")) - 1, 0)
-        end = int(np.searchsorted(stamps, t_ns, "right")) if hold else int(np.searchsorted(stamps, t_ns)) + 1
+        end = (
+            int(np.searchsorted(stamps, t_ns, "right"))
+            if hold
+            else int(np.searchsorted(stamps, t_ns)) + 1
+        )
         if end > len(stamps) or end == 0:
             return None
         if hold and t_ns - stamps[end - 1] > self.gap_ns:
@@ -151,7 +168,10 @@ class Stream:
 
 
 class PoseQueue:
-    """Motion capture poses until their node is due; they come at their own rate and some time after they were taken."""
+    """Motion capture poses until their node is due.
+
+    They come at their own rate and some time after they were taken.
+    """
 
     def __init__(self, counts: Counter):
         self.counts = counts
@@ -181,7 +201,10 @@ class PoseQueue:
             self._poses.popleft()
 
     def take(self, until_ns: int, after_ns: int) -> tuple[PoseSample, ...]:
-        """Poses taken up to `until_ns`; those not after `after_ns` are too late for any node and dropped as `mocap_late_node`."""
+        """Poses taken up to `until_ns`.
+
+        Those not after `after_ns` are too late for any node and dropped as `mocap_late_node`.
+        """
         due = []
         while self._poses and self._poses[0].stamp_ns <= until_ns:
             pose = self._poses.popleft()
@@ -196,16 +219,19 @@ class PoseQueue:
 def linear_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights of samples whose piecewise linear interpolation is integrated against four kernels.
 
-    With `x = t/step` and the node at 0: flat on [-1, 0], ramp `2 (x + 1)` on [-1, 0], triangle `1 - |x + 1|` on
-    [-2, 0], and the value at 0. A hat function integrated against a kernel g is the second divided difference of any K with
-    K'' = g, which is exact for any sample times; K is linear outside the kernel's support.
+    With `x = t/step` and the node at 0: flat on [-1, 0], ramp `2 (x + 1)` on [-1, 0], triangle `1 -
+    |x + 1|` on [-2, 0], and the value at 0. A hat function integrated against a kernel g is the
+    second divided difference of any K with K'' = g, which is exact for any sample times; K is
+    linear outside the kernel's support.
 
     Args:
-        relative_ns: int64 stamps minus that of the node, increasing, the last at or after 0 (bytes: regular streams repeat them).
+        relative_ns: int64 stamps minus that of the node, increasing, the last at or after 0 (bytes:
+            regular streams repeat them).
         step_ns: of the nodes.
 
     Returns:
-        Weights (4, n), valid for kernels whose support begins at or after the first sample, and 1/sum(w^2) of each (4,).
+        Weights (4, n), valid for kernels whose support begins at or after the first sample, and
+        1/sum(w^2) of each (4,).
     """
     x = np.frombuffer(relative_ns, np.int64) / step_ns
     p2, p1, p0 = np.maximum(x + 2.0, 0.0), np.maximum(x + 1.0, 0.0), np.maximum(x, 0.0)
@@ -231,9 +257,12 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
 
 
 def between_samples(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How much a signal (n, width) changes between its samples, as a weighted mean sees it: `sqrt(sum w^2 dy^2)`, w that of the interval.
+    """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
 
-    What the signal does between two samples is only known to lie about them: an impact of 2 ms falls between samples at 500 Hz.
+    `sqrt(sum w^2 dy^2)`, w that of the interval.
+
+    What the signal does between two samples is only known to lie about them: an impact of 2 ms
+    falls between samples at 500 Hz.
     """
     between = 0.5 * (weights[1:] + weights[:-1])
     return np.sqrt(between**2 @ np.diff(rows, axis=0) ** 2)

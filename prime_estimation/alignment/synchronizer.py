@@ -32,8 +32,9 @@ class Sensed(Protocol):
 class Synchronizer:
     """Aligns joint, IMU, command and motion capture samples to nodes (see `Measurement` for what each field means).
 
-    Nodes lie at `t_0 + k step`, k >= 1, `t_0` being the first instant at which joint and IMU streams both exist.
-    A node is ready when the newest joint and IMU samples have reached it; a stream that falls `stale_ns` behind is not waited for.
+    Nodes lie at `t_0 + k step`, k >= 1, `t_0` being the first instant at which joint and IMU
+    streams both exist. A node is ready when the newest joint and IMU samples have reached it; a
+    stream that falls `stale_ns` behind is not waited for.
 
     Args:
         step_ns: time between nodes [ns].
@@ -41,13 +42,17 @@ class Synchronizer:
         use_mocap: hand on motion capture.
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
-        mocap_wait_ns: how much later than its own node a motion capture pose may still be handed on [ns].
-        stale_ns: silence after which a stream is called stale, and longest interval between samples that is interpolated [ns].
-        turning: indices of continuous joints, whose readings may begin anew after a turn (`Robot.turning`).
+        mocap_wait_ns: how much later than its own node a motion capture pose may still be handed on
+            [ns].
+        stale_ns: silence after which a stream is called stale, and longest interval between samples
+            that is interpolated [ns].
+        turning: indices of continuous joints, whose readings may begin anew after a turn
+            (`Robot.turning`).
 
     Attributes:
-        counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`, `_duplicate`, `_jump` (a wrong stamp
-            ahead), `_missing` (nodes without the stream), `mocap_ahead`, `mocap_late_node`, `clock_back`, `clock_forward` (restarts).
+        counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
+            `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
+            `mocap_ahead`, `mocap_late_node`, `clock_back`, `clock_forward` (restarts).
         stale: names of the streams that nodes do not wait for at present.
     """
 
@@ -83,23 +88,39 @@ class Synchronizer:
     def of(cls, robot: Sensed, step: float, use_mocap: bool, **options) -> Synchronizer:
         """For the sensors of a robot, with `step` seconds between nodes and further options of the constructor."""
         imu = robot.imu_joint is not None
-        return cls(round(step * 1e9), robot.nj, use_mocap=use_mocap, use_imu=imu, turning=robot.turning, **options)
+        return cls(
+            round(step * 1e9),
+            robot.nj,
+            use_mocap=use_mocap,
+            use_imu=imu,
+            turning=robot.turning,
+            **options,
+        )
 
     @property
     def dropped_samples(self) -> int:
         """Samples of all streams that were refused so far."""
         # a copy, made in one step: another thread may be adding a reason meanwhile
-        return sum(n for reason, n in dict(self.counts).items() if not reason.endswith(_NODE_REASONS))
+        return sum(
+            n for reason, n in dict(self.counts).items() if not reason.endswith(_NODE_REASONS)
+        )
 
     def pop_discontinuity(self) -> bool:
-        """True once after the grid was started anew: what came before must not be connected with what comes next."""
+        """True once after the grid was started anew.
+
+        What came before must not be connected with what comes next.
+        """
         flag, self._discontinuity = self._discontinuity, False
         return flag
 
-    # --- samples in -----------------------------------------------------------------------------------------------
+    # --- samples in
+    # -----------------------------------------------------------------------------------------------
 
     def push(self, sample: Sample) -> None:
-        """Take a sample, in order of arrival. Values that are not finite are refused and counted; a wrong shape raises DataError."""
+        """Take a sample, in order of arrival.
+
+        Values that are not finite are refused and counted; a wrong shape raises DataError.
+        """
         if isinstance(sample, JointSample):
             back = self._push_joint(sample)
         elif isinstance(sample, ImuSample):
@@ -109,7 +130,10 @@ class Synchronizer:
         elif isinstance(sample, CommandSample):
             back = self.use_effort and self._push_command(sample)
         else:
-            raise DataError(f"a synchronizer takes joint, IMU, command and pose samples, got {type(sample).__name__}", sample)
+            raise DataError(
+                f"a synchronizer takes joint, IMU, command and pose samples, got {type(sample).__name__}",
+                sample,
+            )
         if back:
             self._restart("clock_back")
 
@@ -134,7 +158,8 @@ class Synchronizer:
         _check_shape(sample.angular_velocity, 3, "imu", sample)
         _check_shape(sample.linear_acceleration, 3, "imu", sample)
         row[:3], row[3:6] = sample.angular_velocity, sample.linear_acceleration
-        # q and -q are the same rotation: the sign nearest to the sample before makes interpolation go the short way
+        # q and -q are the same rotation: the sign nearest to the sample before makes interpolation
+        # go the short way
         previous = row[6:].copy()
         row[6:] = 0.0 if quat is None else quat
         if not self._finite("imu", row):
@@ -174,7 +199,8 @@ class Synchronizer:
         self._next_ns = None
         self._discontinuity = self._discontinuity or self._popped
 
-    # --- nodes out ------------------------------------------------------------------------------------------------
+    # --- nodes out
+    # ------------------------------------------------------------------------------------------------
 
     def pop(self) -> Measurement | None:
         """The next node's measurement, or None while its samples have not come yet."""
@@ -184,7 +210,9 @@ class Synchronizer:
                 return None
             t = self._next_ns
             reached = [s for s in self._required if s.newest is not None and s.newest >= t]
-            if not reached or any(s not in reached and s.name not in self.stale for s in self._required):
+            if not reached or any(
+                s not in reached and s.name not in self.stale for s in self._required
+            ):
                 return None
             gaps = [s.gap_at(t) for s in reached]
             if all(length > JUMP_NS for length, _ in gaps):
@@ -239,10 +267,15 @@ class Synchronizer:
             mean = weights @ rows
             fields["position"] = mean[NOW, :nj]
             if -stamps[0] >= self.step_ns and np.isfinite(mean[FLAT, nj]):
-                fields.update(velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT]))
+                fields.update(
+                    velocity=mean[FLAT, nj : 2 * nj], velocity_samples=float(samples[FLAT])
+                )
                 fields["velocity_change"] = between_samples(rows[:, nj : 2 * nj], weights[FLAT])
-                # mean of q(t) + (integral of dq from t to t_k): dq(s) counts in it for all t before s, so with a growing weight
-                fields["position_carried"] = mean[FLAT, :nj] + 0.5e-9 * self.step_ns * mean[RAMP, nj : 2 * nj]
+                # mean of q(t) + (integral of dq from t to t_k): dq(s) counts in it for all t before
+                # s, so with a growing weight
+                fields["position_carried"] = (
+                    mean[FLAT, :nj] + 0.5e-9 * self.step_ns * mean[RAMP, nj : 2 * nj]
+                )
             if -stamps[0] >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
                 torque = mean[TRIANGLE, 2 * nj :] - early(stamps, rows[:, 2 * nj :], self.step_ns)
                 fields.update(torque=torque, torque_samples=float(samples[TRIANGLE]))
@@ -266,13 +299,23 @@ class Synchronizer:
         if np.isfinite(mean[NOW, 6]):
             fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
         if -stamps[0] >= self.step_ns:
-            fields.update(gyro=mean[FLAT, :3], gyro_samples=float(samples[FLAT]), gyro_change=between_samples(rows[:, :3], weights[FLAT]))
+            fields.update(
+                gyro=mean[FLAT, :3],
+                gyro_samples=float(samples[FLAT]),
+                gyro_change=between_samples(rows[:, :3], weights[FLAT]),
+            )
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if -stamps[0] >= 2 * self.step_ns:
             change = between_samples(rows[:, 3:6], weights[TRIANGLE])
-            fields.update(accelerometer=mean[TRIANGLE, 3:6], accelerometer_samples=float(samples[TRIANGLE]), accelerometer_change=change)
+            fields.update(
+                accelerometer=mean[TRIANGLE, 3:6],
+                accelerometer_samples=float(samples[TRIANGLE]),
+                accelerometer_change=change,
+            )
 
 
 def _check_shape(value, size: int, name: str, sample) -> None:
     if np.shape(value) != (size,):
-        raise DataError(f"a {name} sample must have {size} values, got shape {np.shape(value)}", sample)
+        raise DataError(
+            f"a {name} sample must have {size} values, got shape {np.shape(value)}", sample
+        )

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Continuous joints whose encoders begin anew after a turn: between readings of 3.1 and -3.1 rad lies pi, not zero."""
+"""Continuous joints whose encoders begin anew after a turn.
+
+Between readings of 3.1 and -3.1 rad lies pi, not zero.
+"""
 
 from __future__ import annotations
 

@@ -23,17 +23,27 @@ SECTIONS = ("noise", "estimator", "node")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Robot and format."""
-    parser.add_argument("--robot", default="go2", metavar="NAME", help="robot by name or by the path of its YAML file (default: go2)")
+    parser.add_argument(
+        "--robot",
+        default="go2",
+        metavar="NAME",
+        help="robot by name or by the path of its YAML file (default: go2)",
+    )
     parser.add_argument("--config", metavar="YAML", help="changes to lay over the defaults")
     parser.add_argument(
-        "--format", choices=("yaml", "ros", "table"), default="yaml", help="for --config, for `ros2 run --params-file`, or Markdown"
+        "--format",
+        choices=("yaml", "ros", "table"),
+        default="yaml",
+        help="for --config, for `ros2 run --params-file`, or Markdown",
     )
 
 
 def run(args: argparse.Namespace) -> dict:
     """Print; the JSON is the whole configuration."""
     config = Config.load(args.robot, args.config)
-    lines = {"yaml": _yaml, "ros": _ros, "table": lambda robot, config: parameter_table()}[args.format](args.robot, config)
+    lines = {"yaml": _yaml, "ros": _ros, "table": lambda robot, config: parameter_table()}[
+        args.format
+    ](args.robot, config)
     if not args.json:
         print("\n".join(lines))  # as it is: a console would fold long lines
     return config.to_dict()
@@ -42,11 +52,17 @@ def run(args: argparse.Namespace) -> dict:
 def parameter_table() -> list[str]:
     """Markdown table of all parameters; defaults are left out, since they depend on the robot."""
     rows = ["| parameter | unit | range | while it runs | meaning |", "|---|---|---|---|---|"]
-    robot = [(s, f) for s, kind in (("robot", RobotConfig), ("robot.contacts[]", ContactConfig)) for f in fields(kind)]
+    robot = [
+        (s, f)
+        for s, kind in (("robot", RobotConfig), ("robot.contacts[]", ContactConfig))
+        for f in fields(kind)
+    ]
     for section, field in [*robot, *_parameters()]:
         facts = field.metadata
         tunable = "yes" if facts["tunable"] else ""
-        rows.append(f"| `{section}.{field.name}` | {facts['unit']} | {_range(facts)} | {tunable} | {facts['doc']} |")
+        rows.append(
+            f"| `{section}.{field.name}` | {facts['unit']} | {_range(facts)} | {tunable} | {facts['doc']} |"
+        )
     return rows
 
 
@@ -73,14 +89,18 @@ def _yaml(robot: str, config: Config) -> list[str]:
     for section, field in _parameters():
         lines += [] if section == current else [f"{section}:"]
         current = section
-        lines.append(f"  {field.name}: {_scalar(getattr(getattr(config, section), field.name))}{_comment(field.metadata)}")
+        lines.append(
+            f"  {field.name}: {_scalar(getattr(getattr(config, section), field.name))}{_comment(field.metadata)}"
+        )
     return lines
 
 
 def _ros(robot: str, config: Config) -> list[str]:
     lines = ["prime:", "  ros__parameters:", f"    robot: {robot}"]
     for section, field in _parameters():
-        lines.append(f"    {section}.{field.name}: {_scalar(getattr(getattr(config, section), field.name))}{_comment(field.metadata)}")
+        lines.append(
+            f"    {section}.{field.name}: {_scalar(getattr(getattr(config, section), field.name))}{_comment(field.metadata)}"
+        )
     return lines
 
 

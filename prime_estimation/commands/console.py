@@ -19,16 +19,28 @@ from rich.text import Text
 
 def add_progress_argument(parser: argparse.ArgumentParser) -> None:
     """`--no-progress`."""
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar (there is none either when stderr is not a terminal)")
+    parser.add_argument(
+        "--no-progress",
+        action="store_true",
+        help="no progress bar (there is none either when stderr is not a terminal)",
+    )
 
 
 @contextmanager
 def progress_bar(args: argparse.Namespace, text: str) -> Iterator[Callable[[float], None]]:
-    """A bar on stderr; yields the function that takes the fraction done. It does nothing where a bar is not wanted."""
+    """A bar on stderr; yields the function that takes the fraction done.
+
+    It does nothing where a bar is not wanted.
+    """
     if args.no_progress or args.json or not sys.stderr.isatty():
         yield lambda fraction: None
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(text, total=1.0)
         yield lambda fraction: progress.update(task, completed=fraction)
@@ -36,7 +48,10 @@ def progress_bar(args: argparse.Namespace, text: str) -> Iterator[Callable[[floa
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Yields a function that says whether Ctrl-C was pressed: once ends the work properly, twice at once."""
+    """Yields a function that says whether Ctrl-C was pressed.
+
+    Once ends the work properly, twice at once.
+    """
     pressed = []
 
     def note(*_) -> None:
@@ -44,7 +59,8 @@ def interruptible() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         pressed.append(True)
 
-    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+    # signals belong to the main thread
+    if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     before = signal.signal(signal.SIGINT, note)
@@ -65,12 +81,21 @@ def say(args: argparse.Namespace, *renderables) -> None:
         # a pipe has no width: do not fold tables to 80 columns there
         console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
         for renderable in renderables:
-            console.print(renderable, markup=False) if isinstance(renderable, str) else console.print(renderable)
+            console.print(renderable, markup=False) if isinstance(
+                renderable, str
+            ) else console.print(renderable)
 
 
 def table(title: str, rows: Mapping[str, object], columns: tuple[str, ...] = ()) -> Table:
     """Name and value(s), one row each; a row's value is one number or one per column."""
-    out = Table(title=title, title_justify="left", title_style="bold", show_header=bool(columns), box=None, pad_edge=False)
+    out = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        show_header=bool(columns),
+        box=None,
+        pad_edge=False,
+    )
     out.add_column("")
     words = any(isinstance(v, str) for v in rows.values())
     for column in columns or ("",):

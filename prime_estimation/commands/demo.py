@@ -25,18 +25,29 @@ from .simulate import add_payload_arguments, need_mujoco, payload_of
 
 DESCRIPTION = """Simulate a robot that carries a payload unknown to the estimator, estimate its motion, contact forces and inertia
 from the noisy sensors, and compare with the truth. The run folder keeps recording, estimate, metrics and figures."""
-EXAMPLES = ["prime demo", "prime demo --robot go1 --payload 2 --on 5 --out my_demo", "prime demo --no-mocap --json"]
+EXAMPLES = [
+    "prime demo",
+    "prime demo --robot go1 --payload 2 --on 5 --out my_demo",
+    "prime demo --no-mocap --json",
+]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to simulate, how to estimate."""
     parser.add_argument("--robot", default="go2", metavar="NAME", help="robot (default: go2)")
     parser.add_argument("--motion", default="trot", help="what it does (default: trot)")
-    parser.add_argument("--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)")
+    parser.add_argument(
+        "--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)"
+    )
     add_payload_arguments(parser, mass=3.0)
     parser.add_argument("--no-mocap", action="store_true", help="estimate without motion capture")
     parser.add_argument("--seed", type=int, default=0, help="of motion and noise (default: 0)")
-    parser.add_argument("--out", default="prime_runs", metavar="DIR", help="where the run folder goes (default: prime_runs)")
+    parser.add_argument(
+        "--out",
+        default="prime_runs",
+        metavar="DIR",
+        help="where the run folder goes (default: prime_runs)",
+    )
     add_progress_argument(parser)
 
 
@@ -47,13 +58,25 @@ def run(args: argparse.Namespace) -> dict:
     from ..viz.figures import save_figures
 
     if args.duration < 3.0:
-        raise ConfigError(f"--duration {args.duration:g} is too short to settle and be scored; give at least 3 s", args.duration)
+        raise ConfigError(
+            f"--duration {args.duration:g} is too short to settle and be scored; give at least 3 s",
+            args.duration,
+        )
     config = Config.load(args.robot)
     robot = Robot(config.robot)
     folder = RunFolder(args.out, f"{config.robot.name}_{args.motion}")
-    with folder.unless_refused(), progress_bar(args, f"simulate {config.robot.name}, {args.motion}") as progress:
+    with (
+        folder.unless_refused(),
+        progress_bar(args, f"simulate {config.robot.name}, {args.motion}") as progress,
+    ):
         recording = simulate.run(
-            args.robot, args.motion, args.duration, folder.path / "recording", payload=payload_of(args), seed=args.seed, progress=progress
+            args.robot,
+            args.motion,
+            args.duration,
+            folder.path / "recording",
+            payload=payload_of(args),
+            seed=args.seed,
+            progress=progress,
         )
     out = folder.path / "estimate.mcap"
     with _live_table(args, robot) as show:
@@ -65,11 +88,22 @@ def run(args: argparse.Namespace) -> dict:
         summary = replay(recording, robot, config, out, mocap=not args.no_mocap, observer=observer)
     metrics = evaluate(out, recording)
     result = {**summary.to_dict(), "evaluation": metrics, "folder": str(folder.path)}
-    what = f"{config.robot.name}, {args.motion}, hidden payload {args.payload:g} kg" + (", no motion capture" if args.no_mocap else "")
+    what = f"{config.robot.name}, {args.motion}, hidden payload {args.payload:g} kg" + (
+        ", no motion capture" if args.no_mocap else ""
+    )
     figures = save_figures(out, recording, folder.path / "figures", what)
     result["figures"] = [str(p) for p in figures]
-    folder.write(config.to_dict(), f"prime demo --robot {args.robot} --motion {args.motion} --seed {args.seed}", result)
-    say(args, *tables(metrics), *_verdict(robot, metrics), f"figures: {figures[0]} and beside it; everything: {folder.path}")
+    folder.write(
+        config.to_dict(),
+        f"prime demo --robot {args.robot} --motion {args.motion} --seed {args.seed}",
+        result,
+    )
+    say(
+        args,
+        *tables(metrics),
+        *_verdict(robot, metrics),
+        f"figures: {figures[0]} and beside it; everything: {folder.path}",
+    )
     return result
 
 
@@ -86,7 +120,10 @@ def _verdict(robot: Robot, metrics: dict) -> Iterator[str]:
 
 @contextmanager
 def _live_table(args: argparse.Namespace, robot: Robot):
-    """A table of the newest estimate, drawn while it runs; yields the function that takes the estimates."""
+    """A table of the newest estimate, drawn while it runs.
+
+    Yields the function that takes the estimates.
+    """
     if args.no_progress or args.json or not sys.stderr.isatty():
         yield lambda estimate: None
         return

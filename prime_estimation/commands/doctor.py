@@ -22,16 +22,26 @@ DESCRIPTION = """Say what is installed, what works, and how to get what is missi
 probably do not suit it. Exit code 2 when the estimator cannot run."""
 EXAMPLES = ["prime doctor", "prime doctor --robot my_robot.yaml", "prime doctor --json"]
 OPTIONAL = {
-    "mujoco": ("simulated robots (prime demo, prime simulate)", "pip install 'prime_estimation[sim]'"),
+    "mujoco": (
+        "simulated robots (prime demo, prime simulate)",
+        "pip install 'prime_estimation[sim]'",
+    ),
     "matplotlib": ("figures", "pip install 'prime_estimation[viz]'"),
-    "cyclonedds": ("the live node without a ROS 2 installation", "pip install 'prime_estimation[dds]' (Python 3.10 to 3.13)"),
+    "cyclonedds": (
+        "the live node without a ROS 2 installation",
+        "pip install 'prime_estimation[dds]' (Python 3.10 to 3.13)",
+    ),
     "rclpy": ("the live node in a ROS 2 graph", "source /opt/ros/<distro>/setup.bash"),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The robot to look at."""
-    parser.add_argument("--robot", metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file: look at this one")
+    parser.add_argument(
+        "--robot",
+        metavar="NAME",
+        help="go1, go2, ... or the path of a robot's YAML file: look at this one",
+    )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
 
 
@@ -54,11 +64,25 @@ def run(args: argparse.Namespace) -> dict:
         "core": _core(problems),
         "robots": _robots(problems),
         "optional": {name: _optional(name) for name in OPTIONAL},
-        "threads": {"cpus": os.cpu_count(), "usable": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()},
+        "threads": {
+            "cpus": os.cpu_count(),
+            "usable": len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count(),
+        },
     }
     result["problems"] = problems
-    say(args, table("versions", result["versions"]), table("compiled core", {"prime_estimation._core": result["core"]}))
-    say(args, table("robots", result["robots"]), table("optional", result["optional"]), table("processor", result["threads"]))
+    say(
+        args,
+        table("versions", result["versions"]),
+        table("compiled core", {"prime_estimation._core": result["core"]}),
+    )
+    say(
+        args,
+        table("robots", result["robots"]),
+        table("optional", result["optional"]),
+        table("processor", result["threads"]),
+    )
     if problems:
         if args.json:  # the answer is wanted most when something is wrong
             print(json.dumps(result, indent=1))
@@ -71,8 +95,11 @@ def _core(problems: list[str]) -> str:
     try:
         module = importlib.import_module("prime_estimation._core")
     except ImportError as error:
-        # it is linked against one exact version of each of these, so their versions belong into the message
-        linked = ", ".join(f"{name} {_version(name) or 'missing'}" for name in ("pin", "crocoddyl", "eigenpy"))
+        # it is linked against one exact version of each of these, so their versions belong into the
+        # message
+        linked = ", ".join(
+            f"{name} {_version(name) or 'missing'}" for name in ("pin", "crocoddyl", "eigenpy")
+        )
         problems.append(
             f"the compiled core cannot be imported ({error}; {linked}): reinstall prime_estimation in this environment with pip install ."
         )
@@ -85,7 +112,9 @@ def _robots(problems: list[str]) -> dict[str, str]:
     for name in built_in_robots():
         try:
             robot = Robot(Config.load(name).robot)
-            found[name] = f"{robot.nj} joints, {len(robot.contacts)} contacts, {robot.total_mass:.3f} kg"
+            found[name] = (
+                f"{robot.nj} joints, {len(robot.contacts)} contacts, {robot.total_mass:.3f} kg"
+            )
         except PrimeError as error:
             found[name] = f"cannot be used: {error}"
             problems.append(f"robot {name}: {error}")
@@ -97,7 +126,9 @@ def _optional(name: str) -> str:
     try:
         importlib.import_module(name)
     except Exception as error:  # noqa: BLE001 - a half-installed package may fail in any way
-        why = "" if isinstance(error, ModuleNotFoundError) else f" ({type(error).__name__}: {error})"
+        why = (
+            "" if isinstance(error, ModuleNotFoundError) else f" ({type(error).__name__}: {error})"
+        )
         return f"missing{why}: {purpose}; {remedy}"
     return _version(name) or "present"
 

@@ -10,16 +10,25 @@ from ..evaluation.scores import evaluate
 from .console import say, table
 
 DESCRIPTION = "Score the output bag EST of a replay against the ground truth in the recording REF that it came from."
-EXAMPLES = ["prime evaluate out.mcap recordings/go2_payload3", "prime evaluate out.mcap run.mcap --settle 5 --json > scores.json"]
+EXAMPLES = [
+    "prime evaluate out.mcap recordings/go2_payload3",
+    "prime evaluate out.mcap run.mcap --settle 5 --json > scores.json",
+]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """EST, REF and options."""
     parser.add_argument("estimate", metavar="EST", help="output bag with /prime/... topics")
     parser.add_argument("reference", metavar="REF", help="recording with /ground_truth/... topics")
-    parser.add_argument("--truth", metavar="JSON", help="true inertias of the run (default: the JSON beside REF)")
     parser.add_argument(
-        "--settle", type=float, default=2.0, metavar="S", help="seconds at the start left out of motion and force (default: 2)"
+        "--truth", metavar="JSON", help="true inertias of the run (default: the JSON beside REF)"
+    )
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=2.0,
+        metavar="S",
+        help="seconds at the start left out of motion and force (default: 2)",
     )
 
 
@@ -39,14 +48,19 @@ def tables(result: dict) -> list:
         if section in result:
             out.append(table(section, result[section]))
     if "joints" in result:
-        rows = {k: [result["joints"][who][k] for who in ("estimate", "sensor")] for k in result["joints"]["estimate"]}
+        rows = {
+            k: [result["joints"][who][k] for who in ("estimate", "sensor")]
+            for k in result["joints"]["estimate"]
+        }
         out.append(table("joints", rows, ("estimate", "sensor")))
     for section in ("contacts", "inertia"):
         parts = {k: v for k, v in result.get(section, {}).items() if isinstance(v, dict)}
         good = {k: v for k, v in parts.items() if "error" not in v}
         if good:
             names = next(iter(good.values()))
-            out.append(table(section, {n: [v[n] for v in good.values()] for n in names}, tuple(good)))
+            out.append(
+                table(section, {n: [v[n] for v in good.values()] for n in names}, tuple(good))
+            )
         out += [f"{section} {k}: {v['error']}" for k, v in parts.items() if "error" in v]
         means = {k: v for k, v in result.get(section, {}).items() if not isinstance(v, dict)}
         if means:

@@ -40,11 +40,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """BAGs and options."""
     parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap or .db3 file")
     parser.add_argument(
-        "--links", nargs="+", metavar="LINK", help="moving links to identify (default: those of the robot's YAML, or the base)"
+        "--links",
+        nargs="+",
+        metavar="LINK",
+        help="moving links to identify (default: those of the robot's YAML, or the base)",
     )
-    parser.add_argument("--held-out", metavar="BAG", help="recording of the same robot that is only used to check the result")
     parser.add_argument(
-        "--tare", type=float, metavar="KG", help="the robot's known total mass: fix torque scale and friction, and write them to its YAML"
+        "--held-out",
+        metavar="BAG",
+        help="recording of the same robot that is only used to check the result",
+    )
+    parser.add_argument(
+        "--tare",
+        type=float,
+        metavar="KG",
+        help="the robot's known total mass: fix torque scale and friction, and write them to its YAML",
     )
     add_offline_arguments(parser)
 
@@ -61,7 +71,13 @@ def run(args: argparse.Namespace) -> dict:
     runs = [_identify(args, bag, robot, config) for bag in [*args.bags, *held_out]]
     validation = runs.pop() if held_out else None
     check_agreement(runs)
-    outcome = Outcome(robot, config, runs, fuse([r.posterior for r in runs]), notices=[n for r in runs for n in r.notices])
+    outcome = Outcome(
+        robot,
+        config,
+        runs,
+        fuse([r.posterior for r in runs]),
+        notices=[n for r in runs for n in r.notices],
+    )
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
@@ -79,7 +95,9 @@ def run(args: argparse.Namespace) -> dict:
 
 def _check_bags(args: argparse.Namespace) -> None:
     """Every recording once: a second time it would only seem to say more, and it would not be held out."""
-    bags = [Path(bag).resolve() for bag in [*args.bags, *([args.held_out] if args.held_out else [])]]
+    bags = [
+        Path(bag).resolve() for bag in [*args.bags, *([args.held_out] if args.held_out else [])]
+    ]
     twice = next((str(bag) for bag in bags if bags.count(bag) > 1), None)
     if twice:
         raise ConfigError(f"{twice} was given twice", twice)
@@ -99,7 +117,11 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
         "friction": [found.friction, found.friction_stddev],
         "total mass before [kg]": [found.mass_before, None],
     }
-    say(args, table(f"tare with {found.mass_known:g} kg", rows, ("value", "stddev")), f"wrote {path}; use it as --robot {path}")
+    say(
+        args,
+        table(f"tare with {found.mass_known:g} kg", rows, ("value", "stddev")),
+        f"wrote {path}; use it as --robot {path}",
+    )
     return result
 
 
@@ -121,34 +143,57 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
     for r in outcome.runs:
         state = "converged" if r.result.converged else "NOT converged"
         effort = f"{r.nodes} nodes, {len(r.result.history)} iterations in {r.result.seconds:.1f} s, {state}"
-        friction = f"; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}" if outcome.robot.contacts else ""
+        friction = (
+            f"; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}"
+            if outcome.robot.contacts
+            else ""
+        )
         say(args, f"{r.name}: {effort}{friction}")
     for link in outcome.posterior.links:
         say(args, _link_table(outcome, link))
         worst = [d for d in outcome.posterior_directions(link) if not d.observed]
         for d in worst:
-            say(args, f"not observable: {d.words} (posterior {100 * d.shrinkage:.0f} % of the prior's width). To excite it: {d.motion}.")
+            say(
+                args,
+                f"not observable: {d.words} (posterior {100 * d.shrinkage:.0f} % of the prior's width). To excite it: {d.motion}.",
+            )
     say(args, *_budget_tables(outcome), *_repeatability_tables(outcome), *_held_out_tables(outcome))
 
 
 def _budget_tables(outcome: Outcome) -> Iterator[Table]:
-    causes, columns = error_table(outcome.posterior), ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]")
+    causes, columns = (
+        error_table(outcome.posterior),
+        ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"),
+    )
     for link in outcome.posterior.links:
-        rows = {cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()}
-        yield table(f"error budget of {link}: what one standard deviation of each does", rows, columns)
+        rows = {
+            cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()
+        }
+        yield table(
+            f"error budget of {link}: what one standard deviation of each does", rows, columns
+        )
 
 
 def _repeatability_tables(outcome: Outcome) -> Iterator[Table]:
     for link, rows in (repeatability(outcome.runs) if len(outcome.runs) > 1 else {}).items():
-        shown = {f"{name} [{v['unit']}]": [v["mean"], v["spread"], v["promised"]] for name, v in rows.items()}
-        yield table(f"repeatability of {link} over {len(outcome.runs)} recordings", shown, ("mean", "spread", "promised stddev"))
+        shown = {
+            f"{name} [{v['unit']}]": [v["mean"], v["spread"], v["promised"]]
+            for name, v in rows.items()
+        }
+        yield table(
+            f"repeatability of {link} over {len(outcome.runs)} recordings",
+            shown,
+            ("mean", "spread", "promised stddev"),
+        )
 
 
 def _held_out_tables(outcome: Outcome) -> Iterator[Table]:
     measures = ("cost_per_node", "base_force_rms_N", "base_moment_rms_Nm", "joint_torque_rms_Nm")
     for v in outcome.held_out or []:
         rows = {k: [v[w][k] for w in ("nominal", "identified", "own")] for k in measures}
-        yield table(f"held out: {v['run']}", rows, ("nominal", "identified from the others", "from itself"))
+        yield table(
+            f"held out: {v['run']}", rows, ("nominal", "identified from the others", "from itself")
+        )
 
 
 def _link_table(outcome: Outcome, link: str) -> Table:
@@ -157,6 +202,20 @@ def _link_table(outcome: Outcome, link: str) -> Table:
         low, high = q.interval
         others = [outcome.baseline_psi(method, link)[i] for method in outcome.baseline]
         value = q.value if q.observable else "not observable"
-        rows[f"{q.name} [{q.unit}]"] = [value, f"[{low:.4g}, {high:.4g}]", q.statistical, q.systematic, q.prior, *others]
-    columns = ("identified", "95 % interval", "statistical", "systematic", "URDF", *outcome.baseline)
+        rows[f"{q.name} [{q.unit}]"] = [
+            value,
+            f"[{low:.4g}, {high:.4g}]",
+            q.statistical,
+            q.systematic,
+            q.prior,
+            *others,
+        ]
+    columns = (
+        "identified",
+        "95 % interval",
+        "statistical",
+        "systematic",
+        "URDF",
+        *outcome.baseline,
+    )
     return table(f"{link}", rows, columns)

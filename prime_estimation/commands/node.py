@@ -30,25 +30,68 @@ EXAMPLES = [
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Node, robot, network, options of single nodes."""
-    parser.add_argument("node", nargs="?", default="estimator", choices=NODES, metavar="NODE", help="which node (default: estimator)")
-    parser.add_argument("--robot", default="", metavar="NAME", help="go1, go2, g1, ... or the path of a robot's YAML file")
+    parser.add_argument(
+        "node",
+        nargs="?",
+        default="estimator",
+        choices=NODES,
+        metavar="NODE",
+        help="which node (default: estimator)",
+    )
+    parser.add_argument(
+        "--robot",
+        default="",
+        metavar="NAME",
+        help="go1, go2, g1, ... or the path of a robot's YAML file",
+    )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    parser.add_argument("--transport", choices=("dds", "ros"), default="dds", help="Cyclone DDS (default) or rclpy")
-    parser.add_argument("--domain", type=int, metavar="N", help="DDS domain (default: ROS_DOMAIN_ID, or 0)")
+    parser.add_argument(
+        "--transport", choices=("dds", "ros"), default="dds", help="Cyclone DDS (default) or rclpy"
+    )
+    parser.add_argument(
+        "--domain", type=int, metavar="N", help="DDS domain (default: ROS_DOMAIN_ID, or 0)"
+    )
     parser.add_argument("--name", help="name of the node")
     parser.add_argument("--namespace", default="", metavar="NS", help="before all relative names")
-    parser.add_argument("--remap", action="append", default=[], metavar="OLD:=NEW", help="another name for a topic or service")
+    parser.add_argument(
+        "--remap",
+        action="append",
+        default=[],
+        metavar="OLD:=NEW",
+        help="another name for a topic or service",
+    )
     parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
-    parser.add_argument("--seconds", type=float, default=0.0, metavar="S", help="end after this time")
-    parser.add_argument("--no-mocap", action="store_true", help="estimator: do not use motion capture")
-    parser.add_argument("--lowstate", action="store_true", help="estimator: read Unitree's lowstate in place of joint_states and imu")
+    parser.add_argument(
+        "--seconds", type=float, default=0.0, metavar="S", help="end after this time"
+    )
+    parser.add_argument(
+        "--no-mocap", action="store_true", help="estimator: do not use motion capture"
+    )
+    parser.add_argument(
+        "--lowstate",
+        action="store_true",
+        help="estimator: read Unitree's lowstate in place of joint_states and imu",
+    )
     parser.add_argument("--gait", default="stand", help="mpc: stand or trot")
     parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
-    parser.add_argument("--rate", type=float, default=1.0, help="replay: speed of time, 0 for as fast as possible (default: 1)")
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=1.0,
+        help="replay: speed of time, 0 for as fast as possible (default: 1)",
+    )
     parser.add_argument("--start", type=float, default=0.0, metavar="S", help="replay: begin here")
-    parser.add_argument("--duration", type=float, default=0.0, metavar="S", help="replay: this much of the recording (default: to the end)")
+    parser.add_argument(
+        "--duration",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="replay: this much of the recording (default: to the end)",
+    )
     parser.add_argument("--loop", action="store_true", help="replay: begin again at the end")
-    parser.add_argument("--clock", action="store_true", help="replay: publish /clock and keep the recorded stamps")
+    parser.add_argument(
+        "--clock", action="store_true", help="replay: publish /clock and keep the recorded stamps"
+    )
 
 
 def run(args: argparse.Namespace) -> dict:
@@ -62,12 +105,18 @@ def run(args: argparse.Namespace) -> dict:
 
 def _serve(args: argparse.Namespace) -> dict:
     if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
-        raise ConfigError(f"--seconds wants a number that is not negative, got {args.seconds:g}", args.seconds)
+        raise ConfigError(
+            f"--seconds wants a number that is not negative, got {args.seconds:g}", args.seconds
+        )
     if not args.robot and args.node != "markers":
-        raise ConfigError("which robot? Give --robot go2 (or another name, or the path of its YAML file)")
+        raise ConfigError(
+            "which robot? Give --robot go2 (or another name, or the path of its YAML file)"
+        )
     changes, options = {}, {}
     if args.node == "estimator":
-        changes = {"node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}}
+        changes = {
+            "node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}
+        }
         changes = changes if args.no_mocap or args.lowstate else {}
         options = {"name": args.name or default_name(args.node)}
     if args.node == "mpc":

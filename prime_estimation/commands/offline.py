@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the verbs share that estimate a recording as a whole: their arguments, and what these mean."""
+"""What the verbs share that estimate a recording as a whole.
+
+Their arguments, and what these mean.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,37 @@ from .replay import add_topic_argument, topics_of
 
 def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
     """Robot, output folder, configuration, step, part of the recording, sensors, progress."""
-    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
+    parser.add_argument(
+        "--robot",
+        required=True,
+        metavar="NAME",
+        help="go1, go2, ... or the path of a robot's YAML file",
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    parser.add_argument("--step", type=float, default=STEP, metavar="S", help=f"time between nodes (default: {STEP:g})")
-    parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="use recordings from this second on")
-    parser.add_argument("--to", dest="end", type=float, default=float("inf"), metavar="S", help="... up to this second")
+    parser.add_argument(
+        "--step",
+        type=float,
+        default=STEP,
+        metavar="S",
+        help=f"time between nodes (default: {STEP:g})",
+    )
+    parser.add_argument(
+        "--from",
+        dest="begin",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="use recordings from this second on",
+    )
+    parser.add_argument(
+        "--to",
+        dest="end",
+        type=float,
+        default=float("inf"),
+        metavar="S",
+        help="... up to this second",
+    )
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
     add_topic_argument(parser)
     add_progress_argument(parser)
@@ -33,7 +61,10 @@ def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
 def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> Config:
     """Configuration of the robot with the command line's step and, where given, links."""
     if not args.begin < args.end:
-        raise ConfigError(f"nothing lies between --from {args.begin:g} and --to {args.end:g}", (args.begin, args.end))
+        raise ConfigError(
+            f"nothing lies between --from {args.begin:g} and --to {args.end:g}",
+            (args.begin, args.end),
+        )
     changes: dict = {"estimator": {"step": args.step}}
     if links:
         changes["robot"] = {"estimated_links": list(dict.fromkeys(links))}
@@ -61,5 +92,7 @@ def estimate_run(
     budget: bool = True,
 ) -> Run:
     """`identify_run` on a recording with the command line's sensors and part of it."""
-    options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end), budget=budget)
+    options = dict(
+        mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end), budget=budget
+    )
     return identify_run(bag, robot, config, **options, progress=progress, stop=stop)

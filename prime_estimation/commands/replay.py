@@ -35,7 +35,12 @@ EXAMPLES = [
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """BAG and options."""
     parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
-    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
+    parser.add_argument(
+        "--robot",
+        required=True,
+        metavar="NAME",
+        help="go1, go2, ... or the path of a robot's YAML file",
+    )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
     parser.add_argument("--out", required=True, metavar="OUT.mcap", help="output bag")
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
@@ -47,7 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_topic_argument(parser: argparse.ArgumentParser) -> None:
     """`--topic`, for `topics_of`."""
     parser.add_argument(
-        "--topic", action="append", default=[], metavar="SENSOR=NAME", help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})"
+        "--topic",
+        action="append",
+        default=[],
+        metavar="SENSOR=NAME",
+        help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})",
     )
 
 
@@ -97,13 +106,18 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
     )
     say(args, *([f"counted: {refused}"] if refused else []))
     if LOCKED_MOVED in summary.counts:
-        warn("locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted")
+        warn(
+            "locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted"
+        )
     for name, _, trouble in (sensor.partition(": ") for sensor in summary.final.status.sensors):
         if trouble:
             warn(f"the robot {trouble}" if name == "robot" else f"at the end, {name}: {trouble}")
     if result["restarts"]:
         warn(f"the estimate was lost and started anew {result['restarts']} times")
-    bodies = {name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]] for name, b in result["bodies"].items()}
+    bodies = {
+        name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]]
+        for name, b in result["bodies"].items()
+    }
     bodies["total"] = [result["total_mass_kg"], result["total_mass_stddev_kg"], None, None]
     say(args, table("inertia", bodies, ("mass [kg]", "stddev [kg]", "com [m]", "observable")))
     if "evaluation" in result:
@@ -137,6 +151,18 @@ def _has_truth(bag: str) -> bool:
 
 
 def _command(args: argparse.Namespace) -> list[str]:
-    options = [f"--{name.replace('_', '-')}" for name in ("no_mocap", "realtime") if getattr(args, name)]
-    values = [part for name in ("robot", "config", "out") if getattr(args, name) for part in (f"--{name}", getattr(args, name))]
-    return [args.bag, *values, *options, *(part for pair in args.topic for part in ("--topic", pair))]
+    options = [
+        f"--{name.replace('_', '-')}" for name in ("no_mocap", "realtime") if getattr(args, name)
+    ]
+    values = [
+        part
+        for name in ("robot", "config", "out")
+        if getattr(args, name)
+        for part in (f"--{name}", getattr(args, name))
+    ]
+    return [
+        args.bag,
+        *values,
+        *options,
+        *(part for pair in args.topic for part in ("--topic", pair)),
+    ]

@@ -25,22 +25,55 @@ EXAMPLES = [
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Robot, motion, payload, ground, sensors."""
-    parser.add_argument("--robot", required=True, metavar="NAME", help="go1, go2, ... or the path of a robot's YAML file")
-    parser.add_argument("--motion", default="trot", help="what it does (default: trot; an unknown name lists all)")
-    parser.add_argument("--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)")
+    parser.add_argument(
+        "--robot",
+        required=True,
+        metavar="NAME",
+        help="go1, go2, ... or the path of a robot's YAML file",
+    )
+    parser.add_argument(
+        "--motion", default="trot", help="what it does (default: trot; an unknown name lists all)"
+    )
+    parser.add_argument(
+        "--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)"
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="bag folder to make")
     add_payload_arguments(parser)
-    parser.add_argument("--bumps", type=float, default=0.0, metavar="M", help="height of bumps on the floor [m]")
-    parser.add_argument("--friction", type=float, default=0.8, help="friction coefficient of the floor (default: 0.8)")
-    parser.add_argument("--faults", default="default", help="constant errors of the sensors: default (none) or hard")
-    parser.add_argument("--seed", type=int, default=0, help="of motion, ground and noise (default: 0)")
+    parser.add_argument(
+        "--bumps", type=float, default=0.0, metavar="M", help="height of bumps on the floor [m]"
+    )
+    parser.add_argument(
+        "--friction",
+        type=float,
+        default=0.8,
+        help="friction coefficient of the floor (default: 0.8)",
+    )
+    parser.add_argument(
+        "--faults", default="default", help="constant errors of the sensors: default (none) or hard"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of motion, ground and noise (default: 0)"
+    )
     add_progress_argument(parser)
 
 
 def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) -> None:
     """`--payload`, `--at`, `--link`, `--on`, `--off`."""
-    parser.add_argument("--payload", type=float, default=mass, metavar="KG", help=f"extra mass [kg] (default: {mass:g})")
-    parser.add_argument("--at", type=float, nargs=3, default=(0.05, 0.02, 0.1), metavar=("X", "Y", "Z"), help="its place on the link [m]")
+    parser.add_argument(
+        "--payload",
+        type=float,
+        default=mass,
+        metavar="KG",
+        help=f"extra mass [kg] (default: {mass:g})",
+    )
+    parser.add_argument(
+        "--at",
+        type=float,
+        nargs=3,
+        default=(0.05, 0.02, 0.1),
+        metavar=("X", "Y", "Z"),
+        help="its place on the link [m]",
+    )
     parser.add_argument("--link", help="link that carries it (default: the base)")
     parser.add_argument("--on", type=float, metavar="S", help="put it on at this time")
     parser.add_argument("--off", type=float, metavar="S", help="take it off at this time")
@@ -50,7 +83,11 @@ def payload_of(args: argparse.Namespace):
     """The payload that the arguments describe; None without one."""
     from ..simulate import Payload
 
-    return Payload(args.payload, tuple(args.at), args.link, t_on=args.on, t_off=args.off) if args.payload else None
+    return (
+        Payload(args.payload, tuple(args.at), args.link, t_on=args.on, t_off=args.off)
+        if args.payload
+        else None
+    )
 
 
 def need_mujoco() -> None:
@@ -80,7 +117,18 @@ def run(args: argparse.Namespace) -> dict:
         )
     truth_path = out.with_name(f"{out.name}.json")
     truth = json.loads(truth_path.read_text())
-    keys = ("duration_s", "path_length_m", "yaw_total_rad", "base_z_range", "total_mass_true", "total_mass_nominal")
-    result = {"out": str(out), "truth": str(truth_path), **{k: truth[k] for k in keys if k in truth}}
+    keys = (
+        "duration_s",
+        "path_length_m",
+        "yaw_total_rad",
+        "base_z_range",
+        "total_mass_true",
+        "total_mass_nominal",
+    )
+    result = {
+        "out": str(out),
+        "truth": str(truth_path),
+        **{k: truth[k] for k in keys if k in truth},
+    }
     say(args, table("simulated", result))
     return result

@@ -18,8 +18,15 @@ TOLERATED = 3.0  # factor by which a setting may be off
 def described(robot: Robot, config: Config) -> dict[str, str]:
     """What a robot's YAML and URDF come to, by name; RobotError where the estimator cannot use them."""
     Estimator(robot, config, mocap=False)
-    imu = "none" if robot.imu_joint is None else f"{robot.config.imu_frame}, fixed to {robot.links[robot.imu_joint]}"
-    masses = (f"{link} {robot.model.inertias[robot.link_joint(link)].mass:.3f} kg" for link in robot.estimated_links)
+    imu = (
+        "none"
+        if robot.imu_joint is None
+        else f"{robot.config.imu_frame}, fixed to {robot.links[robot.imu_joint]}"
+    )
+    masses = (
+        f"{link} {robot.model.inertias[robot.link_joint(link)].mass:.3f} kg"
+        for link in robot.estimated_links
+    )
     return {
         "name": robot.name,
         "base": f"{robot.base_frame}, {'floating' if robot.config.floating_base else 'fixed'}",

@@ -13,18 +13,24 @@ from ..errors import ConfigError
 
 
 def config_dir() -> Path:
-    """Where robots/*.yaml and noise/*.yaml lie: in the source tree, else in the installation's share folder."""
+    """Where robots/*.yaml and noise/*.yaml lie.
+
+    In the source tree, else in the installation's share folder.
+    """
     candidates = [Path(__file__).resolve().parents[2] / "config"]
     candidates += [Path(prefix) / "share" / "prime_estimation" / "config" for prefix in _prefixes()]
     for candidate in candidates:
         if (candidate / "robots").is_dir():
             return candidate
-    raise ConfigError(f"the configuration folder is missing; looked in {', '.join(map(str, candidates))}. Reinstall prime_estimation.")
+    raise ConfigError(
+        f"the configuration folder is missing; looked in {', '.join(map(str, candidates))}. Reinstall prime_estimation."
+    )
 
 
 def _prefixes() -> list[Path]:
     package = Path(__file__).resolve()
-    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation/config/files.py, for colcon workspaces and user installations
+    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation/config/files.py, for colcon workspaces
+    # and user installations
     return [Path(sys.prefix), *package.parents[4:7]]
 
 
@@ -47,9 +53,13 @@ def read_yaml(path: Path) -> dict:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not a text file", path) from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}", path) from error
+        raise ConfigError(
+            f"{path} is not valid YAML: {' '.join(str(error).split())}", path
+        ) from error
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} must be a mapping with the sections robot, noise, estimator, node", path)
+        raise ConfigError(
+            f"{path} must be a mapping with the sections robot, noise, estimator, node", path
+        )
     return content

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Every parameter, declared once: default, unit, range, meaning. YAML, ROS descriptors, docs and help derive from here."""
+"""Every parameter, declared once: default, unit, range, meaning.
+
+YAML, ROS descriptors, docs and help derive from here.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,19 @@ from .files import built_in_robots, config_dir, is_yaml, read_yaml
 from .values import beside, check_names, is_file_name, laid_over, three_numbers
 
 
-def param(default, doc: str, unit: str = "", low: float | None = None, high: float | None = None, choices=(), tunable: bool = False):
-    """A dataclass field with the facts that everything else is derived from. `tunable`: may change while the node runs."""
+def param(
+    default,
+    doc: str,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    choices=(),
+    tunable: bool = False,
+):
+    """A dataclass field with the facts that everything else is derived from.
+
+    `tunable`: may change while the node runs.
+    """
     metadata = dict(doc=doc, unit=unit, low=low, high=high, choices=tuple(choices), tunable=tunable)
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
@@ -32,7 +46,9 @@ class ContactConfig:
     frame: str = param("", "URDF frame that carries the sphere")
     position: list = param([0.0, 0.0, 0.0], "centre of the sphere in the frame", "m")
     radius: float = param(0.0, "radius of the sphere", "m", 0.0, 1.0)
-    foot: str = param("", "contacts of one foot share disturbance and ground height; default: the frame")
+    foot: str = param(
+        "", "contacts of one foot share disturbance and ground height; default: the frame"
+    )
 
 
 @dataclass(frozen=True)
@@ -40,18 +56,41 @@ class RobotConfig:
     """What the estimator must know about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
 
     name: str = param("", "name of the robot; default: that of its YAML file")
-    urdf: str = param("", "path (from the YAML file or the working folder), `package://<package>/<path>` or `example-robot-data:<name>`")
+    urdf: str = param(
+        "",
+        "path (from the YAML file or the working folder), `package://<package>/<path>` or `example-robot-data:<name>`",
+    )
     floating_base: bool = param(True, "the root moves freely")
-    base_frame: str = param("", "name of the base in odometry and tf (may have a prefix); default: the root link of the URDF")
+    base_frame: str = param(
+        "",
+        "name of the base in odometry and tf (may have a prefix); default: the root link of the URDF",
+    )
     imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
     contacts: list = param([], "contact spheres, a list of mappings")
-    armature: float | dict = param(0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0)
-    joint_friction: float | dict = param(0.0, "dry friction of the joints, one number or by joint", "Nm", 0.0)
-    joint_damping: float | dict = param(0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0)
-    torque_scale: float = param(1.0, "reading of the torque sensors per true torque (see `prime identify --tare`)", "", 0.1, 10.0)
+    armature: float | dict = param(
+        0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0
+    )
+    joint_friction: float | dict = param(
+        0.0, "dry friction of the joints, one number or by joint", "Nm", 0.0
+    )
+    joint_damping: float | dict = param(
+        0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0
+    )
+    torque_scale: float = param(
+        1.0,
+        "reading of the torque sensors per true torque (see `prime identify --tare`)",
+        "",
+        0.1,
+        10.0,
+    )
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
-    estimated_links: list = param([], "moving links whose inertia is estimated (default: the base), or what locked joints fix to them")
-    locked_joints: dict = param({}, "joints held at a fixed position, taken out of the model", "rad")
+    estimated_links: list = param(
+        [],
+        "moving links whose inertia is estimated (default: the base), or what locked joints fix to them",
+    )
+    locked_joints: dict = param(
+        {}, "joints held at a fixed position, taken out of the model", "rad"
+    )
     kappa: float = param(1500.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
     compliance: float = param(0.01, "compliance of the contact law", "(m/s)/(N s)", 1e-6, 1.0)
 
@@ -62,36 +101,115 @@ class NoiseConfig:
 
     encoder: float = param(0.002, "joint position", "rad", 1e-6, 1.0, tunable=True)
     joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
-    joint_velocity_sampling: float = param(0.06, "share of a change between samples that their mean misses", "", 0.0, 1.0, tunable=True)
+    joint_velocity_sampling: float = param(
+        0.06, "share of a change between samples that their mean misses", "", 0.0, 1.0, tunable=True
+    )
     joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
     gyro: float = param(0.005, "angular rate", "rad/s", 1e-6, 1.0, tunable=True)
     accelerometer: float = param(0.1, "specific force", "m/s2", 1e-5, 100.0, tunable=True)
-    accelerometer_model: float = param(0.15, "specific force that the rigid model misses in a node", "m/s2", 0.0, 100.0, tunable=True)
-    accelerometer_sampling: float = param(0.08, "the same of the specific force", "", 0.0, 1.0, tunable=True)
+    accelerometer_model: float = param(
+        0.15,
+        "specific force that the rigid model misses in a node",
+        "m/s2",
+        0.0,
+        100.0,
+        tunable=True,
+    )
+    accelerometer_sampling: float = param(
+        0.08, "the same of the specific force", "", 0.0, 1.0, tunable=True
+    )
     gyro_bias: float = param(0.005, "initial gyro bias", "rad/s", 1e-8, 1.0)
-    gyro_bias_walk: float = param(1e-4, "random walk of the gyro bias", "rad/s/sqrt(s)", 0.0, 1.0, tunable=True)
+    gyro_bias_walk: float = param(
+        1e-4, "random walk of the gyro bias", "rad/s/sqrt(s)", 0.0, 1.0, tunable=True
+    )
     accelerometer_bias: float = param(0.05, "initial accelerometer bias", "m/s2", 1e-8, 10.0)
-    accelerometer_bias_walk: float = param(1e-3, "random walk of the accelerometer bias", "m/s2/sqrt(s)", 0.0, 10.0, tunable=True)
+    accelerometer_bias_walk: float = param(
+        1e-3, "random walk of the accelerometer bias", "m/s2/sqrt(s)", 0.0, 10.0, tunable=True
+    )
     mocap_position: float = param(0.001, "motion capture, position", "m", 1e-6, 1.0, tunable=True)
-    mocap_rotation: float = param(0.00873, "motion capture, rotation", "rad", 1e-6, 1.0, tunable=True)
-    mocap_offset: float = param(0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0)
-    imu_tilt: float = param(0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True)
+    mocap_rotation: float = param(
+        0.00873, "motion capture, rotation", "rad", 1e-6, 1.0, tunable=True
+    )
+    mocap_offset: float = param(
+        0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0
+    )
+    imu_tilt: float = param(
+        0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True
+    )
     base_force: float = param(2.0, "unmodelled force on the base", "N", 1e-3, 1e4, tunable=True)
     base_moment: float = param(0.5, "unmodelled moment on the base", "Nm", 1e-3, 1e4, tunable=True)
     joint_model: float = param(0.15, "unmodelled joint torque", "Nm", 1e-3, 1e3, tunable=True)
-    joint_unmeasured: float = param(100.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4)
-    contact_normal: float = param(0.008, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True)
-    contact_tangential: float = param(0.002, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True)
-    contact_landing: float = param(10.0, "factor on these in the step in which a foot may be put down", "", 1.0, 100.0, tunable=True)
-    contact_dof: float = param(2.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True)
-    force_dof: float = param(4.0, "the same of the unmodelled force, moment and joint torques", "", 1.0, 1e9, tunable=True)
-    contact_roll: float = param(1.0, "contact velocity disturbance of a flat foot, roll and pitch", "rad/s", 1e-4, 50.0, tunable=True)
-    contact_yaw: float = param(0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True)
-    wrench_cone: float = param(5.0, "force of a rigid contact outside of its friction or wrench cone", "N", 1e-2, 1e4, tunable=True)
-    torque_scale: float = param(0.01, "common relative error of the torques: systematic part of the mass interval", "", 0.0, 0.5)
-    torque_scale_spread: float = param(0.008, "relative difference of torque scale between legs: part of offline intervals", "", 0.0, 0.5)
-    encoder_offset: float = param(0.002, "constant error of a joint's zero: part of offline intervals", "rad", 0.0, 0.1)
-    joint_losses: float = param(0.1, "relative error of the joints' armature, friction, damping: part of offline intervals", "", 0.0, 2.0)
+    joint_unmeasured: float = param(
+        100.0, "joint torque where no torque is measured or commanded", "Nm", 1e-1, 1e4
+    )
+    contact_normal: float = param(
+        0.008, "contact velocity disturbance, normal", "m/s", 1e-4, 10.0, tunable=True
+    )
+    contact_tangential: float = param(
+        0.002, "contact velocity disturbance, tangential", "m/s", 1e-4, 10.0, tunable=True
+    )
+    contact_landing: float = param(
+        10.0,
+        "factor on these in the step in which a foot may be put down",
+        "",
+        1.0,
+        100.0,
+        tunable=True,
+    )
+    contact_dof: float = param(
+        2.0, "degrees of freedom of its Student-t (large: Gaussian)", "", 1.0, 1e9, tunable=True
+    )
+    force_dof: float = param(
+        4.0,
+        "the same of the unmodelled force, moment and joint torques",
+        "",
+        1.0,
+        1e9,
+        tunable=True,
+    )
+    contact_roll: float = param(
+        1.0,
+        "contact velocity disturbance of a flat foot, roll and pitch",
+        "rad/s",
+        1e-4,
+        50.0,
+        tunable=True,
+    )
+    contact_yaw: float = param(
+        0.5, "contact velocity disturbance of a flat foot, yaw", "rad/s", 1e-4, 50.0, tunable=True
+    )
+    wrench_cone: float = param(
+        5.0,
+        "force of a rigid contact outside of its friction or wrench cone",
+        "N",
+        1e-2,
+        1e4,
+        tunable=True,
+    )
+    torque_scale: float = param(
+        0.01,
+        "common relative error of the torques: systematic part of the mass interval",
+        "",
+        0.0,
+        0.5,
+    )
+    torque_scale_spread: float = param(
+        0.008,
+        "relative difference of torque scale between legs: part of offline intervals",
+        "",
+        0.0,
+        0.5,
+    )
+    encoder_offset: float = param(
+        0.002, "constant error of a joint's zero: part of offline intervals", "rad", 0.0, 0.1
+    )
+    joint_losses: float = param(
+        0.1,
+        "relative error of the joints' armature, friction, damping: part of offline intervals",
+        "",
+        0.0,
+        2.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -101,29 +219,88 @@ class EstimatorConfig:
     step: float = param(0.01, "time between nodes", "s", 0.005, 0.05)
     window: int = param(10, "nodes of the sliding window", "", 1, 200)
     iterations: int = param(2, "solver iterations per node", "", 1, 50, tunable=True)
-    form: str = param("forward", "what is decided: disturbance (forward) or next velocity (inverse)", choices=("forward", "inverse"))
-    contact_model: str = param("smoothed", "smoothed law, or rigid contacts after contact flags", choices=("smoothed", "rigid"))
-    cone: str = param("coulomb", "contact law: corrected (coulomb) or as published (convex)", choices=("coulomb", "convex"))
-    manifold: str = param("log_cholesky", "coordinates of the estimated inertias", choices=("log_cholesky", "exponential_eigenvalue"))
-    rollout: str = param("multiple", "rollout of a step: shooting or through the dynamics", choices=("multiple", "feasible", "single"))
-    elimination: str = param("schur", "of the parameters; nullspace where some are unknown", choices=("schur", "nullspace"))
+    form: str = param(
+        "forward",
+        "what is decided: disturbance (forward) or next velocity (inverse)",
+        choices=("forward", "inverse"),
+    )
+    contact_model: str = param(
+        "smoothed",
+        "smoothed law, or rigid contacts after contact flags",
+        choices=("smoothed", "rigid"),
+    )
+    cone: str = param(
+        "coulomb",
+        "contact law: corrected (coulomb) or as published (convex)",
+        choices=("coulomb", "convex"),
+    )
+    manifold: str = param(
+        "log_cholesky",
+        "coordinates of the estimated inertias",
+        choices=("log_cholesky", "exponential_eigenvalue"),
+    )
+    rollout: str = param(
+        "multiple",
+        "rollout of a step: shooting or through the dynamics",
+        choices=("multiple", "feasible", "single"),
+    )
+    elimination: str = param(
+        "schur",
+        "of the parameters; nullspace where some are unknown",
+        choices=("schur", "nullspace"),
+    )
     rolling: bool = param(True, "contact points move under their spheres")
     threads: int = param(1, "threads for the evaluation of the nodes", "", 1, 16)
     start_duration: float = param(0.5, "data gathered before the first estimate", "s", 0.1, 5.0)
     start_iterations: int = param(20, "iterations of the first batch", "", 1, 200)
     friction: float = param(0.8, "initial friction coefficient of the ground", "", 0.05, 3.0)
     friction_stddev: float = param(0.2, "its uncertainty (relative)", "", 1e-3, 2.0)
-    friction_walk: float = param(0.02, "its random walk (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True)
-    mass_stddev: float = param(3.0, "prior uncertainty of an estimated link's mass", "kg", 1e-3, 100.0)
+    friction_walk: float = param(
+        0.02, "its random walk (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True
+    )
+    mass_stddev: float = param(
+        3.0, "prior uncertainty of an estimated link's mass", "kg", 1e-3, 100.0
+    )
     com_stddev: float = param(0.03, "prior uncertainty of its centre of mass", "m", 1e-4, 1.0)
-    inertia_stddev: float = param(0.4, "prior uncertainty of its rotational inertia (relative)", "", 1e-3, 5.0)
-    mass_walk: float = param(0.01, "forgetting: random walk of the mass", "kg/sqrt(s)", 0.0, 10.0, tunable=True)
-    com_walk: float = param(0.0005, "forgetting: random walk of the centre of mass", "m/sqrt(s)", 0.0, 1.0, tunable=True)
-    inertia_walk: float = param(0.005, "forgetting: random walk of the rotational inertia (relative)", "1/sqrt(s)", 0.0, 1.0, tunable=True)
-    payload_threshold: float = param(5.0, "alarm of the payload change detector, in standard deviations", "", 1.0, 50.0, tunable=True)
-    publish_mass_stddev: float = param(0.2, "inertia is valid when data tell its mass better than this", "kg", 1e-3, 100.0, tunable=True)
-    terrain_stddev: float = param(0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True)
-    terrain_walk: float = param(1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True)
+    inertia_stddev: float = param(
+        0.4, "prior uncertainty of its rotational inertia (relative)", "", 1e-3, 5.0
+    )
+    mass_walk: float = param(
+        0.01, "forgetting: random walk of the mass", "kg/sqrt(s)", 0.0, 10.0, tunable=True
+    )
+    com_walk: float = param(
+        0.0005, "forgetting: random walk of the centre of mass", "m/sqrt(s)", 0.0, 1.0, tunable=True
+    )
+    inertia_walk: float = param(
+        0.005,
+        "forgetting: random walk of the rotational inertia (relative)",
+        "1/sqrt(s)",
+        0.0,
+        1.0,
+        tunable=True,
+    )
+    payload_threshold: float = param(
+        5.0,
+        "alarm of the payload change detector, in standard deviations",
+        "",
+        1.0,
+        50.0,
+        tunable=True,
+    )
+    publish_mass_stddev: float = param(
+        0.2,
+        "inertia is valid when data tell its mass better than this",
+        "kg",
+        1e-3,
+        100.0,
+        tunable=True,
+    )
+    terrain_stddev: float = param(
+        0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True
+    )
+    terrain_walk: float = param(
+        1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
+    )
 
     @property
     def start_nodes(self) -> int:
@@ -135,13 +312,23 @@ class EstimatorConfig:
 class NodeConfig:
     """The live node: where its sensors come from and what it publishes."""
 
-    input: str = param("topics", "joint_states and imu (topics), or Unitree's own message (lowstate)", choices=("topics", "lowstate"))
+    input: str = param(
+        "topics",
+        "joint_states and imu (topics), or Unitree's own message (lowstate)",
+        choices=("topics", "lowstate"),
+    )
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
-    world_frame: str = param("odom", "frame of odometry and contact wrenches; map where motion capture defines the world")
+    world_frame: str = param(
+        "odom", "frame of odometry and contact wrenches; map where motion capture defines the world"
+    )
     publish_tf: bool = param(True, "broadcast world -> base; off when another node owns that edge")
-    odometry_rate: float = param(500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0)
+    odometry_rate: float = param(
+        500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0
+    )
     inertia_rate: float = param(10.0, "largest rate of inertial parameters", "Hz", 0.1, 100.0)
-    backlog: int = param(200, "nodes that may wait for the solver; older ones are dropped and counted", "", 10, 1000)
+    backlog: int = param(
+        200, "nodes that may wait for the solver; older ones are dropped and counted", "", 10, 1000
+    )
 
 
 @dataclass(frozen=True)
@@ -157,18 +344,25 @@ class Config:
     def load(robot: str, path: str | Path | None = None) -> "Config":
         """Configuration of a robot (`go2`, or the path of its YAML), with an optional YAML of changes laid over it.
 
-        A robot's YAML has the section `robot`, and may have `noise` and `estimator`; `config/noise/<name>.yaml` is read first.
+        A robot's YAML has the section `robot`, and may have `noise` and `estimator`;
+        `config/noise/<name>.yaml` is read first.
         """
         own = is_yaml(str(robot))
         robot_path = Path(robot).expanduser() if own else config_dir() / "robots" / f"{robot}.yaml"
         if not own and not robot_path.exists():
-            raise ConfigError(f"unknown robot '{robot}': known are {', '.join(built_in_robots())}, or give the path of a YAML file", robot)
+            raise ConfigError(
+                f"unknown robot '{robot}': known are {', '.join(built_in_robots())}, or give the path of a YAML file",
+                robot,
+            )
         data = read_yaml(robot_path)
         config, data = Config(), beside(robot_path, data)
         name = config.updated(data, str(robot_path)).robot.name or robot_path.stem
         config = config.updated({"robot": {"name": name}}, str(robot_path))
         noise_path = config_dir() / "noise" / f"{name}.yaml"
-        for source, content in ((noise_path, read_yaml(noise_path) if noise_path.exists() else {}), (robot_path, data)):
+        for source, content in (
+            (noise_path, read_yaml(noise_path) if noise_path.exists() else {}),
+            (robot_path, data),
+        ):
             config = config.updated(content, str(source))
         if path is not None:
             changes = Path(path).expanduser()
@@ -176,13 +370,19 @@ class Config:
         return config
 
     def updated(self, content: dict, source: str = "configuration") -> "Config":
-        """A copy with the given nested values; an unknown key or a value out of range raises ConfigError."""
+        """A copy with the given nested values.
+
+        An unknown key or a value out of range raises ConfigError.
+        """
         return _updated(self, content, source, "")
 
     def to_dict(self) -> dict:
         """Nested plain values, ready for YAML."""
         sections = {s.name: getattr(self, s.name) for s in fields(self)}
-        return {name: {f.name: _plain(getattr(section, f.name)) for f in fields(section)} for name, section in sections.items()}
+        return {
+            name: {f.name: _plain(getattr(section, f.name)) for f in fields(section)}
+            for name, section in sections.items()
+        }
 
 
 def _plain(value):
@@ -203,16 +403,24 @@ def _updated(node, content: dict, source: str, prefix: str):
             raise ConfigError(f"{source}: unknown key '{prefix}{key}'{hint}", key)
         current = getattr(node, key)
         if is_dataclass(current):
-            if value is not None and not isinstance(value, dict):  # None: a section whose entries are all commented out
-                raise ConfigError(f"{source}: '{prefix}{key}' must be a mapping, got {value!r}", value)
+            # None: a section whose entries are all commented out
+            if value is not None and not isinstance(value, dict):
+                raise ConfigError(
+                    f"{source}: '{prefix}{key}' must be a mapping, got {value!r}", value
+                )
             changes[key] = _updated(current, value, source, f"{prefix}{key}.")
         else:
-            changes[key] = check_value(type(node), known[key], laid_over(current, value), source, prefix)
+            changes[key] = check_value(
+                type(node), known[key], laid_over(current, value), source, prefix
+            )
     return replace(node, **changes)
 
 
 def check_value(owner, f, value, source: str = "configuration", prefix: str = ""):
-    """`value` as the type of field `f` of dataclass `owner`; ConfigError when type, range or choice does not fit."""
+    """`value` as the type of field `f` of dataclass `owner`.
+
+    ConfigError when type, range or choice does not fit.
+    """
     name = f"{source}: '{prefix}{f.name}'"
     if owner is RobotConfig and f.name == "contacts":
         return _contacts(value, source, f"{prefix}contacts")
@@ -223,24 +431,49 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
     if float in kinds and isinstance(value, str):  # YAML takes 1e-3 for a word
         with suppress(ValueError):
             value = float(value)
-    if isinstance(value, bool) and bool not in kinds or not isinstance(value, (*kinds, int) if float in kinds else kinds):
-        raise ConfigError(f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value)
+    if (
+        isinstance(value, bool)
+        and bool not in kinds
+        or not isinstance(value, (*kinds, int) if float in kinds else kinds)
+    ):
+        raise ConfigError(
+            f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value
+        )
     if owner is RobotConfig and f.name == "name" and not is_file_name(value):
-        raise ConfigError(f"{name} becomes the name of files: letters, digits, and - _ . between them, got {value!r}", value)
+        raise ConfigError(
+            f"{name} becomes the name of files: letters, digits, and - _ . between them, got {value!r}",
+            value,
+        )
     if f.metadata["choices"] and value not in f.metadata["choices"]:
-        raise ConfigError(f"{name} must be one of {', '.join(f.metadata['choices'])}, got {value!r}", value)
-    numbers = value.values() if isinstance(value, dict) else [value] if isinstance(value, (int, float)) else []
+        raise ConfigError(
+            f"{name} must be one of {', '.join(f.metadata['choices'])}, got {value!r}", value
+        )
+    numbers = (
+        value.values()
+        if isinstance(value, dict)
+        else [value]
+        if isinstance(value, (int, float))
+        else []
+    )
     for number in numbers:
         low, high = f.metadata["low"], f.metadata["high"]
         outside = not isinstance(number, (int, float)) or not math.isfinite(number)
         if outside or (low is not None and number < low) or (high is not None and number > high):
-            raise ConfigError(f"{name} = {number!r} is outside [{low}, {high}] {f.metadata['unit']}".rstrip(), value)
+            raise ConfigError(
+                f"{name} = {number!r} is outside [{low}, {high}] {f.metadata['unit']}".rstrip(),
+                value,
+            )
     return float(value) if kinds == (float,) else value
 
 
 def _contacts(entries, source: str, name: str) -> list[ContactConfig]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ConfigError(f"{source}: '{name}' must be a list of mappings with name, frame, position, radius, got {entries!r}", entries)
-    contacts = [_updated(ContactConfig(), entry, source, f"{name}[{i}].") for i, entry in enumerate(entries)]
+        raise ConfigError(
+            f"{source}: '{name}' must be a list of mappings with name, frame, position, radius, got {entries!r}",
+            entries,
+        )
+    contacts = [
+        _updated(ContactConfig(), entry, source, f"{name}[{i}].") for i, entry in enumerate(entries)
+    ]
     check_names([contact.name for contact in contacts], f"{source}: '{name}'")
     return contacts

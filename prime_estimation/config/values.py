@@ -14,15 +14,26 @@ _CONTACT = re.compile(r"[A-Za-z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?")
 
 
 def laid_over(current, value):
-    """A new value in place of the current one; where it is by joint, joints that it does not name keep what they had."""
+    """A new value in place of the current one.
+
+    Where it is by joint, joints that it does not name keep what they had.
+    """
     if not isinstance(value, dict):
         return value
-    return {**current, **value} if isinstance(current, dict) else {**({"default": current} if current else {}), **value}
+    return (
+        {**current, **value}
+        if isinstance(current, dict)
+        else {**({"default": current} if current else {}), **value}
+    )
 
 
 def three_numbers(value, name: str) -> list[float]:
     """A position [m]."""
-    if not isinstance(value, list) or len(value) != 3 or not all(type(v) in (int, float) and math.isfinite(v) for v in value):
+    if (
+        not isinstance(value, list)
+        or len(value) != 3
+        or not all(type(v) in (int, float) and math.isfinite(v) for v in value)
+    ):
         raise ConfigError(f"{name} must be three numbers [m], got {value!r}", value)
     return [float(v) for v in value]
 
@@ -43,7 +54,10 @@ def check_names(contacts: list[str], name: str) -> None:
 
 
 def beside(path: Path, content: dict) -> dict:
-    """What a YAML file says, with the URDF that lies beside it by its absolute path; another relative path is one from here."""
+    """What a YAML file says, with the URDF that lies beside it by its absolute path.
+
+    Another relative path is one from here.
+    """
     robot = content.get("robot")
     urdf = robot.get("urdf") if isinstance(robot, dict) else None
     if isinstance(urdf, str) and urdf and (path.parent / urdf).is_file():

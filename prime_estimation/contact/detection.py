@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which feet carry load, with hysteresis: to place the ground, and as contact flags of the rigid model."""
+"""Which feet carry load, with hysteresis.
+
+To place the ground, and as contact flags of the rigid model.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from .leg_odometry import LegOdometry
 
 
 class Stance:
-    """Load flag of each foot with hysteresis: on above `on` newtons, off after `nodes` nodes in a row below `off`."""
+    """Load flag of each foot with hysteresis.
+
+    On above `on` newtons, off after `nodes` nodes in a row below `off`.
+    """
 
     def __init__(self, feet: int, on: float, off: float, nodes: int):
         self.loaded = np.zeros(feet, bool)
@@ -23,7 +29,10 @@ class Stance:
         self._below = np.zeros(feet, int)
 
     def update(self, normal: np.ndarray, caution: float = 1.0) -> np.ndarray:
-        """Take normal forces (nf,) [N]; returns which feet have just touched down. `caution`: factor on the load that it takes."""
+        """Take normal forces (nf,) [N]; returns which feet have just touched down.
+
+        `caution`: factor on the load that it takes.
+        """
         touchdown = ~self.loaded & (normal > caution * self.on)
         self._below = np.where(normal < self.off, self._below + 1, 0)
         self.loaded = (self.loaded | touchdown) & (self._below < self.nodes)
@@ -31,19 +40,23 @@ class Stance:
 
 
 class ContactFlags:
-    """Which feet stand, node by node, for the rigid contact model: no motion capture, no estimate, the same answer in every run.
+    """Which feet stand, node by node, for the rigid contact model.
+
+    No motion capture, no estimate, the same answer in every run.
 
     Force of each foot, best source first:
 
     1. a foot force sensor, where the caller has one;
-    2. a generalized-momentum observer of the leg (De Luca and Mattone 2003), `J_leg^T f = dp/dt - C^T v + g - tau` over one node, gain
-       1/dt: rates are means over a node and torque is a triangular mean, so the difference of two rates is exactly the acceleration that
-       belongs to the torque. The acceleration of the base comes from the IMU, whatever the trunk carries;
-    3. without torque of the leg: a foot lower than LOW and slower than SLOW stands, one that is higher or faster by half does not, in free
-       fall none does. That takes feet for loaded which only touch the ground.
+    2. a generalized-momentum observer of the leg (De Luca and Mattone 2003), `J_leg^T f = dp/dt -
+       C^T v + g - tau` over one node, gain 1/dt: rates are means over a node and torque is a
+       triangular mean, so the difference of two rates is exactly the acceleration that belongs to
+       the torque. The acceleration of the base comes from the IMU, whatever the trunk carries;
+    3. without torque of the leg: a foot lower than LOW and slower than SLOW stands, one that is
+       higher or faster by half does not, in free fall none does. That takes feet for loaded which
+       only touch the ground.
 
-    Then hysteresis: on above `on`, off after `nodes` nodes below `off`. A foot that rises does not touch down. Where joints or IMU say
-    nothing, the flags are held.
+    Then hysteresis: on above `on`, off after `nodes` nodes below `off`. A foot that rises does not
+    touch down. Where joints or IMU say nothing, the flags are held.
 
     Args:
         robot: with floating base, IMU and contacts.
@@ -52,7 +65,8 @@ class ContactFlags:
 
     Attributes:
         flags: (nf,) in the order of `robot.feet`; all stand at the start.
-        normal_force: (nf,) N; NaN where neither sensor nor torque tells. `height`: (nf,) m above the lowest foot.
+        normal_force: (nf,) N; NaN where neither sensor nor torque tells. `height`: (nf,) m above
+            the lowest foot.
     """
 
     LOW, SLOW = 0.04, 0.3  # m, m/s
@@ -61,11 +75,20 @@ class ContactFlags:
 
     def __init__(self, robot: Robot, on: float = 0.08, off: float = 0.04, nodes: int = 1):
         if not (robot.config.floating_base and robot.feet and robot.imu_joint is not None):
-            raise RobotError(f"{robot.name}: contact flags need a floating base, contacts and an IMU", robot.config)
+            raise RobotError(
+                f"{robot.name}: contact flags need a floating base, contacts and an IMU",
+                robot.config,
+            )
         if not (0.0 < off <= on < 1.0 and nodes >= 1):
-            raise ConfigError(f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes {nodes}", (on, off, nodes))
+            raise ConfigError(
+                f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes {nodes}",
+                (on, off, nodes),
+            )
         self.robot, self._legs = robot, LegForces(robot)
-        self._data, self._imu = robot.model.createData(), robot.model.getFrameId(robot.config.imu_frame)
+        self._data, self._imu = (
+            robot.model.createData(),
+            robot.model.getFrameId(robot.config.imu_frame),
+        )
         self._trigger = (on * self._legs.weight, off * self._legs.weight, nodes)
         self.reset()
 
@@ -85,14 +108,20 @@ class ContactFlags:
         return self._stance.loaded.copy()
 
     def update(self, m: Measurement, foot_force: np.ndarray | None = None) -> np.ndarray:
-        """Take the next measurement; flags (nf,) of the node BEFORE it, at which its torque and specific force are centred.
+        """Take the next measurement.
+
+        Flags (nf,) of the node BEFORE it, at which its torque and specific force are centred.
 
         Args:
             m: the measurement.
             foot_force: (nf,) N, normal forces of foot sensors at that node; NaN: none at this foot.
         """
         before, self._before = self._before, m if _complete(m) else None
-        if before is None or self._before is None or not 0 < m.stamp_ns - before.stamp_ns <= self.SILENCE_NS:
+        if (
+            before is None
+            or self._before is None
+            or not 0 < m.stamp_ns - before.stamp_ns <= self.SILENCE_NS
+        ):
             return self.flags
         dt = 1e-9 * (m.stamp_ns - before.stamp_ns)
         q, v, a, force = self._base_motion(before, m, dt)
@@ -104,7 +133,11 @@ class ContactFlags:
         points, rates, by_torque = self._legs.evaluate(q, v, a, m.torque)
         relative = rates @ up.matrix()  # base axes
         velocity = (relative + self._odometry.velocity) @ up.matrix().T
-        self.normal_force = by_torque if foot_force is None else np.where(np.isfinite(foot_force), foot_force, by_torque)
+        self.normal_force = (
+            by_torque
+            if foot_force is None
+            else np.where(np.isfinite(foot_force), foot_force, by_torque)
+        )
         self.height = points[:, 2] - points[:, 2].min()
         falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
         self._stance.update(self._load(velocity, falling))
@@ -123,15 +156,31 @@ class ContactFlags:
             v[offset:] = x.velocity
             pin.forwardKinematics(model, data, q, v)
             R = pin.updateFramePlacement(model, data, self._imu).rotation
-            turning = pin.getFrameVelocity(model, data, self._imu, pin.LOCAL).angular  # of an IMU on a link, against the base
+            # of an IMU on a link, against the base
+            turning = pin.getFrameVelocity(model, data, self._imu, pin.LOCAL).angular
             rates.append(R @ (x.gyro - turning))
-        v[offset:], a[offset:] = 0.5 * (before.velocity + m.velocity), (m.velocity - before.velocity) / dt
+        v[offset:], a[offset:] = (
+            0.5 * (before.velocity + m.velocity),
+            (m.velocity - before.velocity) / dt,
+        )
         v[3:6], a[3:6] = 0.5 * (rates[0] + rates[1]), (rates[1] - rates[0]) / dt
         pin.forwardKinematics(model, data, q, v, a)
-        return q, v, a, R @ (m.accelerometer - pin.getFrameClassicalAcceleration(model, data, self._imu, pin.LOCAL).linear)
+        return (
+            q,
+            v,
+            a,
+            R
+            @ (
+                m.accelerometer
+                - pin.getFrameClassicalAcceleration(model, data, self._imu, pin.LOCAL).linear
+            ),
+        )
 
     def _load(self, velocity: np.ndarray, falling: bool) -> np.ndarray:
-        """Evidence of each foot as a force [N]; where it decides nothing, one between the thresholds of the hysteresis."""
+        """Evidence of each foot as a force [N].
+
+        Where it decides nothing, one between the thresholds of the hysteresis.
+        """
         on, off, _ = self._trigger
         neither = np.full(len(velocity), 0.5 * (on + off))
         speed = np.linalg.norm(velocity, axis=1)
@@ -139,7 +188,9 @@ class ContactFlags:
         moves = (self.height > 1.5 * self.LOW) | (speed > 1.5 * self.SLOW) | falling
         kinematic = np.where(stands, 2.0 * on, np.where(moves, 0.0, neither))
         load = np.where(np.isfinite(self.normal_force), self.normal_force, kinematic)
-        return np.where((velocity[:, 2] > self.RISING) & ~self._stance.loaded, np.minimum(load, neither), load)
+        return np.where(
+            (velocity[:, 2] > self.RISING) & ~self._stance.loaded, np.minimum(load, neither), load
+        )
 
 
 def _complete(m: Measurement) -> bool:

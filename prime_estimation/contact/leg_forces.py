@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the legs alone tell of the ground: where the soles are, and the force at each foot that the torques of its leg imply."""
+"""What the legs alone tell of the ground.
+
+Where the soles are, and the force at each foot that the torques of its leg imply.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +22,36 @@ STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it 
 class LegForces:
     """Foot kinematics and the force at each foot that the torques of its own leg imply (the core's `LegForces`).
 
-    `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal inertia, which is good for a leg,
-    whatever the trunk carries.
+    `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal
+    inertia, which is good for a leg, whatever the trunk carries.
     """
 
     def __init__(self, robot: Robot):
         self.robot, self.model = robot, robot.model
         self.weight = robot.total_mass * GRAVITY
         contacts = contact_points(robot)
-        joints = [next(c.joint for c in contacts if c.foot == foot) for foot in range(len(robot.feet))]
-        own = [[self.model.joints[j].idx_v for j in self.model.supports[joint] if j in robot.joint_ids] for joint in joints]
+        joints = [
+            next(c.joint for c in contacts if c.foot == foot) for foot in range(len(robot.feet))
+        ]
+        own = [
+            [self.model.joints[j].idx_v for j in self.model.supports[joint] if j in robot.joint_ids]
+            for joint in joints
+        ]
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
 
-    def evaluate(self, q, v, a, torque: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """At a full state with acceleration: soles (nf, 3) [m] and their rates (nf, 3) [m/s], world axes; normal forces (nf,) [N].
+    def evaluate(
+        self, q, v, a, torque: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """At a full state with acceleration.
+
+        Soles (nf, 3) [m] and their rates (nf, 3) [m/s], world axes; normal forces (nf,) [N].
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
             a: (nv,) acceleration.
-            torque: (nj,) of the motors [Nm]. The force of a leg with a torque that is not finite is NaN; None: of all legs.
+            torque: (nj,) of the motors [Nm]. The force of a leg with a torque that is not finite is
+                NaN; None: of all legs.
         """
         nj = self.robot.nj
         tau = np.full(self.model.nv, np.nan)
@@ -46,10 +59,15 @@ class LegForces:
             tau[-nj:] = torque - joint_losses(self.robot, v[-nj:])
         return self._core.evaluate(q, v, a, tau)
 
-    def kinematics(self, R_world_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None):
-        """Static guess, base at the origin: load share (nf,) in [0, 1], sole points (nf, 3) [m] and their rates (nf, 3) [m/s].
+    def kinematics(
+        self, R_world_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None
+    ):
+        """Static guess, base at the origin.
 
-        World axes, relative to the base; `q` are coordinates. Without torque the lowest feet are taken to carry the load.
+        Load share (nf,) in [0, 1], sole points (nf, 3) [m] and their rates (nf, 3) [m/s].
+
+        World axes, relative to the base; `q` are coordinates. Without torque the lowest feet are
+        taken to carry the load.
         """
         points, rates, normal = self._at_rest(pin.Quaternion(R_world_base), q, dq, torque)
         if torque is None:
@@ -58,11 +76,14 @@ class LegForces:
             load = np.clip(normal / (self.weight / len(points)), 0.0, 1.0)
         return load, points, rates
 
-    def deficit(self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray) -> float:
+    def deficit(
+        self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray
+    ) -> float:
         """Share of the robot's weight that the feet ought to carry, and do not: 0 on its feet or in free fall, 1 when it hangs or lies.
 
         Args:
-            specific_force_base: (3,) m/s^2, what the base feels: the apparent weight hangs from it, whatever attitude and acceleration are.
+            specific_force_base: (3,) m/s^2, what the base feels: the apparent weight hangs from it,
+                whatever attitude and acceleration are.
             q: (nj,) joint positions [rad].
             dq: (nj,) their rates [rad/s].
             torque: (nj,) of the motors [Nm].
@@ -74,10 +95,18 @@ class LegForces:
         normal = self._at_rest(up, self.robot.coordinates(q), dq, torque)[2]
         return felt / GRAVITY - float(normal.sum()) / self.weight
 
-    def _at_rest(self, world_quat_base: pin.Quaternion, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None):
+    def _at_rest(
+        self,
+        world_quat_base: pin.Quaternion,
+        q: np.ndarray,
+        dq: np.ndarray,
+        torque: np.ndarray | None,
+    ):
         """`evaluate` with the base at rest at the origin, joints at constant rates."""
         full = np.concatenate([np.zeros(3), world_quat_base.coeffs(), q])
-        return self.evaluate(full, np.concatenate([np.zeros(6), dq]), np.zeros(self.model.nv), torque)
+        return self.evaluate(
+            full, np.concatenate([np.zeros(6), dq]), np.zeros(self.model.nv), torque
+        )
 
 
 def contact_points(robot: Robot) -> list["_core.ContactPoint"]:

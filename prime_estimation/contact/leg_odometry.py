@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which way is up and how fast the base moves, from the IMU and the feet that stand: a complementary filter with constant gains."""
+"""Which way is up and how fast the base moves, from the IMU and the feet that stand.
+
+A complementary filter with constant gains.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,14 @@ SLIP = 0.3  # difference of speed that is believed [m/s]: a foot that has just l
 class LegOdometry:
     """Observer of the vertical and of the base velocity, both in base axes.
 
-    `v' = f - g u - w x v + 2 b e`, `u' = -w x u - (b^2/g) e`, `e = v_feet - v`: a tilt error makes `v` drift by g times its sine, so the
-    speed of the standing feet corrects both, critically damped. Unlike the mean direction of the specific force it is not deceived
-    by accelerations. `f` specific force at the base origin [m/s^2], `w` angular rate [rad/s], `b` BANDWIDTH.
+    `v' = f - g u - w x v + 2 b e`, `u' = -w x u - (b^2/g) e`, `e = v_feet - v`: a tilt error makes
+    `v` drift by g times its sine, so the speed of the standing feet corrects both, critically
+    damped. Unlike the mean direction of the specific force it is not deceived by accelerations. `f`
+    specific force at the base origin [m/s^2], `w` angular rate [rad/s], `b` BANDWIDTH.
 
     Attributes:
-        up: (3,) unit vector; None before the first specific force. `velocity`: (3,) m/s of the base origin.
+        up: (3,) unit vector; None before the first specific force. `velocity`: (3,) m/s of the base
+            origin.
     """
 
     def __init__(self):
@@ -43,6 +48,8 @@ class LegOdometry:
 
     def predict(self, force: np.ndarray, rate: np.ndarray, dt: float) -> None:
         """Go on by `dt` under the specific force (3,) and the angular rate (3,) of that time."""
-        self.velocity = self.velocity + dt * (force - GRAVITY * self.up - np.cross(rate, self.velocity))
+        self.velocity = self.velocity + dt * (
+            force - GRAVITY * self.up - np.cross(rate, self.velocity)
+        )
         self.up = self.up - dt * np.cross(rate, self.up)
         self.up /= np.linalg.norm(self.up)

@@ -15,14 +15,17 @@ from .detection import ContactFlags
 from .leg_forces import FREE_FALL
 
 CONTRADICTED = "contacts: the flags contradict the forces, or the motion of the feet"
-FORCE, MOTION = 3.0, 2.0  # rms, in standard deviations over the window, of base forces and contact velocities that nothing explains
+# rms, in standard deviations over the window, of base forces and contact velocities that nothing
+# explains
+FORCE, MOTION = 3.0, 2.0
 REMEMBERED = 100_000  # nodes: a start batch, and a long recording, is gone through more than once
 
 
 class Stances:
     """Contact flags of consecutive measurements, each computed once.
 
-    A foot lands in the step at whose beginning its flag rises: the impulse map takes its velocity, with the forces of the step.
+    A foot lands in the step at whose beginning its flag rises: the impulse map takes its velocity,
+    with the forces of the step.
     """
 
     def __init__(self, robot: Robot):
@@ -36,7 +39,10 @@ class Stances:
         self._before = self._flags.flags
 
     def before(self, m: Measurement) -> list:
-        """Stance of each foot in the step that ends with a measurement; new measurements come in the order of time."""
+        """Stance of each foot in the step that ends with a measurement.
+
+        New measurements come in the order of time.
+        """
         if m.stamp_ns not in self._known:
             flags = self._flags.update(m)
             self._known[m.stamp_ns] = [_stance(was, now) for was, now in zip(self._before, flags)]
@@ -49,7 +55,9 @@ class Stances:
 def unsupported(given) -> bool:
     """Whether a node's input says that no foot stands, and its accelerometer that something carries the robot."""
     felt = float(np.linalg.norm(given.accelerometer)) if np.any(given.weight_accelerometer) else 0.0
-    return felt > FREE_FALL * GRAVITY and all(stance == _core.Stance.open for stance in given.stance)
+    return felt > FREE_FALL * GRAVITY and all(
+        stance == _core.Stance.open for stance in given.stance
+    )
 
 
 def contradicted(window) -> bool:
@@ -58,7 +66,9 @@ def contradicted(window) -> bool:
         return True
     # before outliers lost their weight
     force = window.unexplained()[:, :6] * [given.nominal_force[:6] for given in window.inputs[:-1]]
-    slack = np.array([u[window.problem.nv :] * given.nominal_xi for u, given in zip(window.us, window.inputs)])
+    slack = np.array(
+        [u[window.problem.nv :] * given.nominal_xi for u, given in zip(window.us, window.inputs)]
+    )
     return bool(np.mean(force**2) > FORCE**2 or np.mean(slack**2) > MOTION**2)
 
 

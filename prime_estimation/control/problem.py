@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A small receding-horizon problem for a quadruped that stands or trots on the spot: ground forces on one rigid body, by Crocoddyl."""
+"""A small receding-horizon problem for a quadruped that stands or trots on the spot.
+
+Ground forces on one rigid body, by Crocoddyl.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,26 @@ _FORCE_WEIGHT, _CONE_WEIGHT = 1e-5, 1e-2
 class CentroidalAction(crocoddyl.ActionModelAbstract):
     """One node of a rigid body under foot forces, world axes, small tilt.
 
-    x = (com, roll-pitch-yaw, velocity, angular velocity), u = forces of the four feet.
-    `v+ = v + dt (sum f / m + g)`, `w+ = w + dt I^-1 sum (r_i - com) x f_i`, `com+ = com + dt v+`, `rpy+ = rpy + dt w+`.
+    x = (com, roll-pitch-yaw, velocity, angular velocity), u = forces of the four feet. `v+ = v + dt
+    (sum f / m + g)`, `w+ = w + dt I^-1 sum (r_i - com) x f_i`, `com+ = com + dt v+`, `rpy+ = rpy +
+    dt w+`.
     """
 
-    def __init__(self, mass: float, inertia: np.ndarray, feet: np.ndarray, stance: np.ndarray, reference: np.ndarray):
+    def __init__(
+        self,
+        mass: float,
+        inertia: np.ndarray,
+        feet: np.ndarray,
+        stance: np.ndarray,
+        reference: np.ndarray,
+    ):
         crocoddyl.ActionModelAbstract.__init__(self, crocoddyl.StateVector(12), 12, 12)
-        self.mass, self.inverse, self.feet, self.reference = mass, np.linalg.inv(inertia), feet, reference
+        self.mass, self.inverse, self.feet, self.reference = (
+            mass,
+            np.linalg.inv(inertia),
+            feet,
+            reference,
+        )
         lower, upper = np.tile([-np.inf, -np.inf, 0.0], 4), np.tile([np.inf, np.inf, MAX_FORCE], 4)
         swing = np.repeat(~stance, 3)
         lower[swing] = upper[swing] = 0.0
@@ -67,7 +83,14 @@ class CentroidalAction(crocoddyl.ActionModelAbstract):
         fx[9:, :3], fx[3:6, :3] = dw_dp, STEP * dw_dp
         data.Fx, data.Fu = fx, np.vstack([STEP * dv_du, STEP * dw_du, dv_du, dw_du])
         excess = self._excess(f)
-        signs = np.array([[1.0, 0.0, -FRICTION], [-1.0, 0.0, -FRICTION], [0.0, 1.0, -FRICTION], [0.0, -1.0, -FRICTION]])
+        signs = np.array(
+            [
+                [1.0, 0.0, -FRICTION],
+                [-1.0, 0.0, -FRICTION],
+                [0.0, 1.0, -FRICTION],
+                [0.0, -1.0, -FRICTION],
+            ]
+        )
         lu, luu = _FORCE_WEIGHT * (u - self.force_reference), _FORCE_WEIGHT * np.eye(12)
         for i in range(4):
             active = signs[excess[i] > 0.0]
@@ -85,7 +108,10 @@ class CentroidalAction(crocoddyl.ActionModelAbstract):
 def check(robot: Robot, gait: str) -> None:
     """PrimeError where the problem is not for this robot, or has no such gait."""
     if len(robot.feet) != 4 or not robot.config.floating_base:
-        raise RobotError(f"{robot.name}: the example MPC is for quadrupeds; it has feet {', '.join(robot.feet) or 'none'}", robot.feet)
+        raise RobotError(
+            f"{robot.name}: the example MPC is for quadrupeds; it has feet {', '.join(robot.feet) or 'none'}",
+            robot.feet,
+        )
     if gait not in GAITS:
         raise ConfigError(f"gait must be one of {', '.join(GAITS)}, got '{gait}'", gait)
 
@@ -93,8 +119,8 @@ def check(robot: Robot, gait: str) -> None:
 class MpcProblem:
     """Plans ground forces for a posture and turns them into joint torques.
 
-    Mass, centre of mass and inertia are read from `robot.model` at every solve: who writes `model.inertias` between two solves
-    changes the next one.
+    Mass, centre of mass and inertia are read from `robot.model` at every solve: who writes
+    `model.inertias` between two solves changes the next one.
 
     Args:
         robot: quadruped.
@@ -102,12 +128,18 @@ class MpcProblem:
         gait: `stand`, or `trot` on the spot.
 
     Attributes:
-        forces, points: (4, 3) planned force of the ground on each foot (order of `robot.feet`) at present, world axes [N], and where [m].
+        forces, points: (4, 3) planned force of the ground on each foot (order of `robot.feet`) at
+            present, world axes [N], and where [m].
     """
 
     def __init__(self, robot: Robot, posture: np.ndarray, gait: str = "stand"):
         check(robot, gait)
-        self.robot, self.model, self.posture, self.gait = robot, robot.model, np.array(posture, float), gait
+        self.robot, self.model, self.posture, self.gait = (
+            robot,
+            robot.model,
+            np.array(posture, float),
+            gait,
+        )
         self._data = self.model.createData()
         first = {c.foot: c for c in reversed(robot.contacts)}
         self._frames = [self.model.getFrameId(first[f].frame) for f in robot.feet]
@@ -120,9 +152,14 @@ class MpcProblem:
         feet, jacobians, mass, inertia, com, com_velocity = self._kinematics(q, v)
         rotation = pin.Quaternion(q[3:7]).toRotationMatrix()
         x = np.concatenate([com, pin.rpy.matrixToRpy(rotation), com_velocity, rotation @ v[3:6]])
-        reference = np.concatenate([pin.centerOfMass(self.model, self._data, self.posture), np.zeros(9)])
+        reference = np.concatenate(
+            [pin.centerOfMass(self.model, self._data, self.posture), np.zeros(9)]
+        )
         reference[5] = x[5]
-        nodes = [CentroidalAction(mass, inertia, feet, self._stance(time + k * STEP), reference) for k in range(NODES + 1)]
+        nodes = [
+            CentroidalAction(mass, inertia, feet, self._stance(time + k * STEP), reference)
+            for k in range(NODES + 1)
+        ]
         problem = crocoddyl.ShootingProblem(x, nodes[:-1], nodes[-1])
         solver = crocoddyl.SolverBoxFDDP(problem)
         xs, us = self._guess or ([x] * (NODES + 1), [n.force_reference for n in nodes[:-1]])
@@ -130,7 +167,9 @@ class MpcProblem:
         solver.solve([x, *xs[1:]], us, iterations, False)
         self._guess = ([*list(solver.xs)[1:], solver.xs[-1]], [*list(solver.us)[1:], solver.us[-1]])
         self.forces, self.points = np.array(solver.us[0]).reshape(4, 3), feet
-        effort = pin.nonLinearEffects(self.model, self._data, q, v) - jacobians.T @ self.forces.ravel()
+        effort = (
+            pin.nonLinearEffects(self.model, self._data, q, v) - jacobians.T @ self.forces.ravel()
+        )
         return effort[6:]
 
     def _stance(self, time: float) -> np.ndarray:
@@ -146,7 +185,12 @@ class MpcProblem:
         com_velocity = data.vcom[0].copy()
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        jacobians = np.vstack([pin.getFrameJacobian(model, data, i, pin.LOCAL_WORLD_ALIGNED)[:3] for i in self._frames])
+        jacobians = np.vstack(
+            [
+                pin.getFrameJacobian(model, data, i, pin.LOCAL_WORLD_ALIGNED)[:3]
+                for i in self._frames
+            ]
+        )
         feet = np.array([data.oMf[i].translation for i in self._frames])
         feet[:, 2] -= self._radius
         return feet, jacobians, float(pin.computeTotalMass(model)), inertia, com, com_velocity

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Score an output bag against the ground truth of its run: motion, joints, contact forces, inertia, speed.
+"""Score an output bag against the ground truth of its run.
 
-All figures in SI units unless their name says otherwise. Ground truth topics of a run: `/ground_truth/odom` (twist in the
-base frame), `/ground_truth/joint_states`, `/ground_truth/contacts/<foot>` (force on the foot, world axes, mean over its own
-sample interval centred at the stamp); true inertias in the JSON beside the run.
+Motion, joints, contact forces, inertia, speed.
+
+All figures in SI units unless their name says otherwise. Ground truth topics of a run:
+`/ground_truth/odom` (twist in the base frame), `/ground_truth/joint_states`,
+`/ground_truth/contacts/<foot>` (force on the foot, world axes, mean over its own sample interval
+centred at the stamp); true inertias in the JSON beside the run.
 """
 
 from __future__ import annotations
@@ -24,7 +27,12 @@ from .metrics import Motion, contact_figures, joint_figures, odometry_figures, t
 INERTIA_LATE = 5.0  # s after the start, from when the largest errors of mass and com are taken
 
 
-def evaluate(estimate: str | Path, reference: str | Path, settle: float = 2.0, truth_json: str | Path | None = None) -> dict:
+def evaluate(
+    estimate: str | Path,
+    reference: str | Path,
+    settle: float = 2.0,
+    truth_json: str | Path | None = None,
+) -> dict:
     """Figures of an estimator's output bag against the recorded run with ground truth.
 
     Args:
@@ -42,20 +50,44 @@ def evaluate(estimate: str | Path, reference: str | Path, settle: float = 2.0, t
     truth = load_truth(reference, truth_json)
     ref = _load(reference, lambda t: t.startswith("/ground_truth/") or t == "/joint_states")
     est = _load(
-        estimate, lambda t: t in {f"/prime/{n}" for n in ("odometry", "joint_states", "contact_wrenches", "inertial_parameters", "status")}
+        estimate,
+        lambda t: (
+            t
+            in {
+                f"/prime/{n}"
+                for n in (
+                    "odometry",
+                    "joint_states",
+                    "contact_wrenches",
+                    "inertial_parameters",
+                    "status",
+                )
+            }
+        ),
     )
     if not est:
-        raise DataError(f"{estimate} has no /prime/... topics: not the output of this estimator?", estimate)
+        raise DataError(
+            f"{estimate} has no /prime/... topics: not the output of this estimator?", estimate
+        )
     if "/ground_truth/odom" not in ref:
-        raise DataError(f"{reference} has no /ground_truth/odom: nothing to compare with", reference)
+        raise DataError(
+            f"{reference} has no /ground_truth/odom: nothing to compare with", reference
+        )
     start = stamp_ns(ref["/ground_truth/odom"][0].header)
     result: dict = {"run": Path(reference).name, "missing": []}
     sections = {
-        "odometry": ("/prime/odometry", lambda m: odometry_figures(Motion(m, start), Motion(ref["/ground_truth/odom"], start), settle)),
+        "odometry": (
+            "/prime/odometry",
+            lambda m: odometry_figures(
+                Motion(m, start), Motion(ref["/ground_truth/odom"], start), settle
+            ),
+        ),
         "joints": ("/prime/joint_states", lambda m: joint_figures(m, ref, start, settle)),
         "contacts": (
             "/prime/contact_wrenches",
-            lambda m: contact_figures(m, ref, GRAVITY * float(truth.get("total_mass_true", 15.0)), start, settle),
+            lambda m: contact_figures(
+                m, ref, GRAVITY * float(truth.get("total_mass_true", 15.0)), start, settle
+            ),
         ),
         "inertia": ("/prime/inertial_parameters", lambda m: inertia_figures(m, truth, start)),
         "speed": ("/prime/status", speed_figures),
@@ -69,10 +101,18 @@ def evaluate(estimate: str | Path, reference: str | Path, settle: float = 2.0, t
 
 
 def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> dict:
-    """The JSON of a run: beside its folder or file, with the same stem; empty when there is none."""
+    """The JSON of a run: beside its folder or file, with the same stem.
+
+    Empty when there is none.
+    """
     run = Path(reference)
-    beside = run.parent / f"{run.name}.json" if run.is_dir() else run.with_suffix(".json")  # the name of a folder may have a dot
-    candidates = [Path(truth_json)] if truth_json else [beside, run.parent.parent / f"{run.parent.name}.json"]
+    # the name of a folder may have a dot
+    beside = run.parent / f"{run.name}.json" if run.is_dir() else run.with_suffix(".json")
+    candidates = (
+        [Path(truth_json)]
+        if truth_json
+        else [beside, run.parent.parent / f"{run.parent.name}.json"]
+    )
     for path in candidates:
         if path.is_file():
             try:
@@ -92,7 +132,8 @@ def _load(path: str | Path, wanted) -> dict[str, list]:
     return out
 
 
-# --- inertia and speed --------------------------------------------------------------------------------------------
+# --- inertia and speed
+# --------------------------------------------------------------------------------------------
 
 
 def inertia_figures(messages: list, truth: dict, start_ns: int) -> dict | None:
@@ -117,7 +158,9 @@ def _body_figures(track: list, link: str, truth: dict, switch: float | None) -> 
     estimated = np.array([inertia_parameters(b.inertia) for _, b in track])
     stddev = np.array([b.mass_stddev for _, b in track])
     mass_error = estimated[:, 0] - true[:, 0]
-    com_error = np.linalg.norm(estimated[:, 1:4] / estimated[:, :1] - true[:, 1:4] / true[:, :1], axis=1)
+    com_error = np.linalg.norm(
+        estimated[:, 1:4] / estimated[:, :1] - true[:, 1:4] / true[:, :1], axis=1
+    )
     late = t >= INERTIA_LATE if (t >= INERTIA_LATE).any() else t == t[-1]
     within = np.abs(mass_error) <= 0.10 * true[:, 0]
     covered = np.abs(mass_error) <= 1.96 * stddev
@@ -136,7 +179,9 @@ def _body_figures(track: list, link: str, truth: dict, switch: float | None) -> 
     if switch is not None:
         wrong = np.flatnonzero(~within & (t >= switch))
         settled = wrong[-1] + 1 if len(wrong) else np.searchsorted(t, switch)
-        figures["settling_after_payload_s"] = float(t[settled] - switch) if settled < len(t) else None
+        figures["settling_after_payload_s"] = (
+            float(t[settled] - switch) if settled < len(t) else None
+        )
     return figures
 
 
@@ -152,8 +197,12 @@ def speed_figures(messages: list) -> dict:
     """Percentiles of solve time and latency, counters at the end."""
     return {
         "solves": len(messages),
-        "solve_ms_p50_p99_max": np.percentile([m.solve_time_ms for m in messages], [50, 99, 100]).tolist(),
-        "latency_ms_p50_p99_max": np.percentile([m.latency_ms for m in messages], [50, 99, 100]).tolist(),
+        "solve_ms_p50_p99_max": np.percentile(
+            [m.solve_time_ms for m in messages], [50, 99, 100]
+        ).tolist(),
+        "latency_ms_p50_p99_max": np.percentile(
+            [m.latency_ms for m in messages], [50, 99, 100]
+        ).tolist(),
         "overruns": int(messages[-1].overruns),
         "dropped_samples": int(messages[-1].dropped_samples),
     }

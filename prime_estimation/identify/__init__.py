@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Offline identification: inertial parameters of chosen links from whole recordings, with what is known of their errors."""
+"""Offline identification.
+
+Inertial parameters of chosen links from whole recordings, with what is known of their errors.
+"""
 
 from .fusion import fuse
 from .posterior import Posterior, Quantity

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Full-information estimate: one window over all measurements, solved to convergence. The reference that the sliding window is held to."""
+"""Full-information estimate: one window over all measurements, solved to convergence.
+
+The reference that the sliding window is held to.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,9 @@ def never() -> bool:
 def full_information(estimator: Estimator, measurements: Iterable[Measurement]) -> Window:
     """Window over all measurements from the first complete one on, converged, with the estimator's own model and noise.
 
-    The sliding window's smoothed states are its initial guess: from there a multiple-shooting solution takes a handful of
-    iterations, however long the data. Parameters are constant over the whole span (no random walk).
+    The sliding window's smoothed states are its initial guess: from there a multiple-shooting
+    solution takes a handful of iterations, however long the data. Parameters are constant over the
+    whole span (no random walk).
 
     Args:
         estimator: a fresh estimator; its problem defines models and noise.
@@ -69,12 +73,18 @@ class Passage:
     changes_ns: list[int]
 
     def window(self, since_ns: int = 0, noise: dict | None = None) -> Window:
-        """One window over all nodes from a stamp on, not yet solved; its parameters are the last ones of the way.
+        """One window over all nodes from a stamp on, not yet solved.
+
+        Its parameters are the last ones of the way.
 
         `noise`: changes to the estimator's, as in the configuration's section of that name.
         """
         estimator, ms = self.estimator, [m for m in self.measurements if m.stamp_ns >= since_ns]
-        problem = Problem(estimator.robot, estimator.config.updated({"noise": noise or {}}), estimator.problem.mocap)
+        problem = Problem(
+            estimator.robot,
+            estimator.config.updated({"noise": noise or {}}),
+            estimator.problem.mocap,
+        )
         problem.carried_since_ns = estimator.problem.carried_since_ns
         stamps = [m.stamp_ns for m in ms]
         inputs = state_inputs(problem, ms)
@@ -92,7 +102,10 @@ class Passage:
 
 
 def sweep(
-    estimator: Estimator, measurements: Iterable[Measurement], progress: Callable[[float], None] = lambda fraction: None, stop=never
+    estimator: Estimator,
+    measurements: Iterable[Measurement],
+    progress: Callable[[float], None] = lambda fraction: None,
+    stop=never,
 ) -> Passage:
     """Carry the sliding window of a fresh estimator through all measurements.
 
@@ -105,7 +118,10 @@ def sweep(
         running = estimator.advance(m)
         restarts, why = estimator.last_restart
         if restarts > RESTARTS or (restarts and not running and states):
-            raise InitializationError(f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of the torques?", m)
+            raise InitializationError(
+                f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of the torques?",
+                m,
+            )
         if running:
             newest = slice(None) if not states else slice(-estimator.window.size - 1, None)
             states.update(zip(estimator.window.stamps[newest], estimator.window.xs[newest]))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Several recordings of the same robot as one: information adds up, the prior counts once; contradictions are refused."""
+"""Several recordings of the same robot as one: information adds up, the prior counts once.
+
+Contradictions are refused.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,9 @@ CHECKED = ("mass", "com x", "com y", "com z")
 def fuse(posteriors: list[Posterior]) -> Posterior:
     """One posterior of all, each of which was computed with the same prior.
 
-    In coordinates z whitened by the prior (theta = theta_0 + L z) a posterior has the information W_i >= 1, of which W_i - 1 came from
-    its data. Then W = 1 + sum (W_i - 1), z = W^-1 sum W_i z_i. Systematic errors do not average out: their weighted mean stays.
+    In coordinates z whitened by the prior (theta = theta_0 + L z) a posterior has the information
+    W_i >= 1, of which W_i - 1 came from its data. Then W = 1 + sum (W_i - 1), z = W^-1 sum W_i z_i.
+    Systematic errors do not average out: their weighted mean stays.
     """
     first = posteriors[0]
     if len(posteriors) == 1:
@@ -32,7 +36,8 @@ def fuse(posteriors: list[Posterior]) -> Posterior:
         whitened = np.linalg.solve(root, np.linalg.solve(root, p.covariance).T)
         information = np.linalg.inv(0.5 * (whitened + whitened.T))
         values, vectors = np.linalg.eigh(information - np.eye(n))
-        data = (vectors * np.maximum(values, 0.0)) @ vectors.T  # round-off must not take away what the prior knows
+        # round-off must not take away what the prior knows
+        data = (vectors * np.maximum(values, 0.0)) @ vectors.T
         total += data
         vector += (data + np.eye(n)) @ np.linalg.solve(root, p.theta - p.prior)
         weights.append(np.trace(p.covariance) ** -1)
@@ -53,7 +58,10 @@ def check_agreement(runs: list[Run]) -> None:
                     continue
                 limit = CONTRADICTION * np.linalg.norm([_own_stddev(p), _own_stddev(q)])
                 if abs(p.value - q.value) > limit:
-                    said, other = (f"{x.value:.4g} +- {x.stddev:.2g} {x.unit} in {run.name}" for x, run in ((p, a), (q, b)))
+                    said, other = (
+                        f"{x.value:.4g} +- {x.stddev:.2g} {x.unit} in {run.name}"
+                        for x, run in ((p, a), (q, b))
+                    )
                     raise DataError(
                         f"the recordings contradict each other: {p.name} of {link} is {said} but {other}. "
                         "Another payload? Identify them one by one",

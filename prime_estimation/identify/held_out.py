@@ -14,9 +14,12 @@ from .single import Run
 
 
 def cross_validate(run: Run, posterior: Posterior) -> dict:
-    """Fit of a held-out recording with three inertias: nominal, identified from other recordings, identified from itself.
+    """Fit of a held-out recording with three inertias.
 
-    `explained` is the share of the reachable improvement of the cost, 1 when the other recordings' inertia fits as well as its own.
+    Nominal, identified from other recordings, identified from itself.
+
+    `explained` is the share of the reachable improvement of the cost, 1 when the other recordings'
+    inertia fits as well as its own.
     """
     window = run.result.window
     own, nominal = run.after, run.before

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The classical baseline: linear regression of the dynamic parameters, plain and physically consistent.
+"""The classical baseline.
 
-The equations of motion are linear in pi, `Y(q, v, a) pi + losses = S^T tau + J^T f`. The unknown contact forces are eliminated by the
-null space N of the feet in contact, `N^T Y pi = N^T (S^T tau - losses)`, and every row is weighted by the noise that the torques and the
-model have there. Positions, rates and accelerations are those of the smoothed trajectory. No prior but a tie to the nominal values that
-only unexcited directions feel. The consistent version bounds the pseudo-inertia of each link from below (semidefinite program,
-Wensing, Kim, Slotine 2018).
+Linear regression of the dynamic parameters, plain and physically consistent.
+
+The equations of motion are linear in pi, `Y(q, v, a) pi + losses = S^T tau + J^T f`. The unknown
+contact forces are eliminated by the null space N of the feet in contact, `N^T Y pi = N^T (S^T tau -
+losses)`, and every row is weighted by the noise that the torques and the model have there.
+Positions, rates and accelerations are those of the smoothed trajectory. No prior but a tie to the
+nominal values that only unexcited directions feel. The consistent version bounds the pseudo-inertia
+of each link from below (semidefinite program, Wensing, Kim, Slotine 2018).
 """
 
 from __future__ import annotations
@@ -28,7 +31,10 @@ SMALLEST_MASS = 1e-3  # kg, of a link in the semidefinite program
 
 @dataclass(frozen=True)
 class Regression:
-    """Compressed normal equations |A pi - b|^2 of all rows; pi: 10 per link. `rows`: how many there were."""
+    """Compressed normal equations |A pi - b|^2 of all rows; pi: 10 per link.
+
+    `rows`: how many there were.
+    """
 
     links: tuple[str, ...]
     A: np.ndarray
@@ -52,11 +58,19 @@ def regression(windows: list[Window]) -> Regression:
     return Regression(tuple(robot.estimated_links), stacked[:, :-1], stacked[:, -1], nominal, rows)
 
 
-def baseline(windows: list[Window], posterior: Posterior) -> tuple[dict[str, dict[str, np.ndarray]], list[str]]:
-    """Both versions: dynamic parameters (10,) by link, by method; and why one of them is missing."""
+def baseline(
+    windows: list[Window], posterior: Posterior
+) -> tuple[dict[str, dict[str, np.ndarray]], list[str]]:
+    """Both versions: dynamic parameters (10,) by link, by method.
+
+    And why one of them is missing.
+    """
     r, stddev = regression(windows), posterior.pi_prior()[1]
     found, notices = {}, []
-    for name, method in {"least squares": ordinary, "least squares, consistent": consistent}.items():
+    for name, method in {
+        "least squares": ordinary,
+        "least squares, consistent": consistent,
+    }.items():
         try:
             found[name] = dict(zip(r.links, np.split(method(r, stddev), len(r.links))))
         except PrimeError as error:
@@ -100,9 +114,17 @@ def _free_directions(window: Window, k: int) -> np.ndarray:
 
 
 def ordinary(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
-    """Least-squares pi, tied to the nominal values with weight TIE; it need not belong to a physical body."""
+    """Least-squares pi, tied to the nominal values with weight TIE.
+
+    It need not belong to a physical body.
+    """
     A = np.vstack([r.A, np.diag(TIE / prior_stddev)])
-    return r.nominal + np.linalg.lstsq(A, np.concatenate([r.b - r.A @ r.nominal, np.zeros(len(r.nominal))]), rcond=None)[0]
+    return (
+        r.nominal
+        + np.linalg.lstsq(
+            A, np.concatenate([r.b - r.A @ r.nominal, np.zeros(len(r.nominal))]), rcond=None
+        )[0]
+    )
 
 
 def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
@@ -118,7 +140,8 @@ def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
         raise PrimeError(
             "the physically consistent least squares need cvxpy and Clarabel: pip install 'prime_estimation[identify]'"
         ) from error
-    # variables z in which the cost is |z - z_0|^2, z_0 the ordinary solution: else directions that hardly count are lost in its tolerance
+    # variables z in which the cost is |z - z_0|^2, z_0 the ordinary solution: else directions that
+    # hardly count are lost in its tolerance
     n = len(r.nominal)
     Q, R = np.linalg.qr(np.vstack([r.A * prior_stddev, TIE * np.eye(n)]))
     z0 = Q.T @ np.concatenate([r.b - r.A @ r.nominal, np.zeros(n)])
@@ -128,11 +151,17 @@ def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
     pi = r.nominal + to_pi @ z
     constraints = []
     for i in range(0, n, 10):
-        constraints += [_pseudo_inertia(cvxpy, [pi[i + j] for j in range(10)]) >> 0, pi[i] >= SMALLEST_MASS]
+        constraints += [
+            _pseudo_inertia(cvxpy, [pi[i + j] for j in range(10)]) >> 0,
+            pi[i] >= SMALLEST_MASS,
+        ]
     program = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(z - z0 / norm)), constraints)
     program.solve(solver=cvxpy.CLARABEL)
     if z.value is None:
-        raise PrimeError(f"the semidefinite program of the least-squares baseline has no solution: {program.status}", program.status)
+        raise PrimeError(
+            f"the semidefinite program of the least-squares baseline has no solution: {program.status}",
+            program.status,
+        )
     return r.nominal + to_pi @ z.value
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a recording could not tell, in words: eigen-directions of the posterior against the prior, and the motion that would excite them."""
+"""What a recording could not tell, in words.
+
+Eigen-directions of the posterior against the prior, and the motion that would excite them.
+"""
 
 from __future__ import annotations
 
@@ -81,5 +84,13 @@ def directions(posterior: Posterior, link: str) -> list[Direction]:
         named = [NAMES[i] for i in leading if np.abs(vector[i]) > SAID] or [NAMES[leading[0]]]
         joined = " with ".join(WORDS[name] for name in named[:3])
         parts = {NAMES[i]: float(vector[i]) for i in leading}
-        out.append(Direction(link, float(np.sqrt(max(value, 0.0))), parts, joined, "; ".join(MOTIONS[name] for name in named[:2])))
+        out.append(
+            Direction(
+                link,
+                float(np.sqrt(max(value, 0.0))),
+                parts,
+                joined,
+                "; ".join(MOTIONS[name] for name in named[:2]),
+            )
+        )
     return out

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""All results of an identification in one place, and as files: JSON, URDF, YAML for the live node."""
+"""All results of an identification in one place, and as files.
+
+JSON, URDF, YAML for the live node.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,8 @@ class Outcome:
     Attributes:
         runs: one per recording. posterior: of all together.
         baseline: dynamic parameters (10,) by link, by method; empty when it could not be computed.
-        held_out: fit of recordings that were not used, with the nominal, identified and their own best inertia.
+        held_out: fit of recordings that were not used, with the nominal, identified and their own
+            best inertia.
         notices: what the user should know.
     """
 
@@ -65,7 +69,9 @@ class Outcome:
                 "dynamic_parameters": p.pi(link).tolist(),
                 "box": equivalent_box(p.pi(link)),
                 "directions": [d.to_dict() for d in directions(p, link)],
-                "baseline": {method: bodies[link].tolist() for method, bodies in self.baseline.items()},
+                "baseline": {
+                    method: bodies[link].tolist() for method, bodies in self.baseline.items()
+                },
             }
             for link in p.links
         }
@@ -85,7 +91,11 @@ class Outcome:
         folder.mkdir(parents=True, exist_ok=True)
         urdf = folder / f"{self.robot.name}.urdf"
         self.notices += patch_urdf(self.robot, self.inertias, urdf)
-        files = {"urdf": urdf, "yaml": folder / f"{self.robot.name}.yaml", "json": folder / "identification.json"}
+        files = {
+            "urdf": urdf,
+            "yaml": folder / f"{self.robot.name}.yaml",
+            "json": folder / "identification.json",
+        }
         files["yaml"].write_text(self.live_yaml(urdf))
         files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
         return {kind: str(path) for kind, path in files.items()}
@@ -99,29 +109,53 @@ class Outcome:
             for q in self.posterior.quantities(link)[:4]:
                 low, high = q.interval
                 lines.append(
-                    f"#   {link} {q.name}: {q.value:.5g} [{low:.5g}, {high:.5g}] {q.unit}" + ("" if q.observable else ", not observable")
+                    f"#   {link} {q.name}: {q.value:.5g} [{low:.5g}, {high:.5g}] {q.unit}"
+                    + ("" if q.observable else ", not observable")
                 )
-        return "\n".join(lines) + "\n" + yaml.safe_dump({k: content[k] for k in ("robot", "noise", "estimator")}, sort_keys=False)
+        return (
+            "\n".join(lines)
+            + "\n"
+            + yaml.safe_dump(
+                {k: content[k] for k in ("robot", "noise", "estimator")}, sort_keys=False
+            )
+        )
 
 
 def equivalent_box(pi: np.ndarray) -> dict:
-    """The homogeneous box with the same inertia: edges [m], centre in the link frame [m], axes (columns) in the link frame."""
+    """The homogeneous box with the same inertia.
+
+    Edges [m], centre in the link frame [m], axes (columns) in the link frame.
+    """
     moments, axes = np.linalg.eigh(inertia_about_com(pi))
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
     edges = np.sqrt(np.maximum(6.0 / pi[0] * (moments.sum() - 2.0 * moments), 0.0))
     rpy = pin.rpy.matrixToRpy(axes)
-    return {"edges": edges.tolist(), "centre": (pi[1:4] / pi[0]).tolist(), "axes": axes.tolist(), "rpy": rpy.tolist()}
+    return {
+        "edges": edges.tolist(),
+        "centre": (pi[1:4] / pi[0]).tolist(),
+        "axes": axes.tolist(),
+        "rpy": rpy.tolist(),
+    }
 
 
 def error_table(p: Posterior) -> dict[str, dict[str, dict[str, float]]]:
-    """Mass and com error by cause and link, for one standard deviation of each; the joints' zeros together (root of the sum of squares)."""
-    shifts = {cause: {link: _psi_shift(p, link, shift) for link in p.links} for cause, shift in p.budget.items()}
+    """Mass and com error by cause and link, for one standard deviation of each.
+
+    The joints' zeros together (root of the sum of squares).
+    """
+    shifts = {
+        cause: {link: _psi_shift(p, link, shift) for link in p.links}
+        for cause, shift in p.budget.items()
+    }
     zeros = [shifts.pop(cause) for cause in p.budget if cause.startswith(ZERO)]
     if zeros:
         names = next(iter(zeros[0].values()))
         shifts["zeros of the joints"] = {
-            link: {name: float(np.linalg.norm([zero[link][name] for zero in zeros])) for name in names} for link in p.links
+            link: {
+                name: float(np.linalg.norm([zero[link][name] for zero in zeros])) for name in names
+            }
+            for link in p.links
         }
     return shifts
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What is known of the inertia of some links: prior, posterior, systematic errors; and the same in the words of a data sheet."""
+"""What is known of the inertia of some links: prior, posterior, systematic errors.
+
+And the same in the words of a data sheet.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ _TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 class Quantity:
     """One number of a data sheet (mass, com, tensor about the com; link axes) with its 95 % interval.
 
-    `stddev` = root of `statistical`^2 + `systematic`^2. A quantity that is not observable has the prior's value and interval.
+    `stddev` = root of `statistical`^2 + `systematic`^2. A quantity that is not observable has the
+    prior's value and interval.
     """
 
     link: str
@@ -40,12 +44,17 @@ class Quantity:
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval."""
-        centre, stddev = (self.value, self.stddev) if self.observable else (self.prior, self.prior_stddev)
+        centre, stddev = (
+            (self.value, self.stddev) if self.observable else (self.prior, self.prior_stddev)
+        )
         return centre - BAND * stddev, centre + BAND * stddev
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
-        return {**{k: getattr(self, k) for k in self.__dataclass_fields__}, "interval": list(self.interval)}
+        return {
+            **{k: getattr(self, k) for k in self.__dataclass_fields__},
+            "interval": list(self.interval),
+        }
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,8 @@ class Posterior:
         links: names of the moving links.
         theta, covariance: posterior, statistical part only.
         prior, prior_root: mean and square root of the covariance of the prior.
-        budget: by cause, what one standard deviation of it does to pi (10 per link): the systematic errors, independent of each other.
+        budget: by cause, what one standard deviation of it does to pi (10 per link): the systematic
+            errors, independent of each other.
     """
 
     links: tuple[str, ...]
@@ -68,11 +78,22 @@ class Posterior:
     manifold: str = "log_cholesky"
 
     @staticmethod
-    def of_problem(problem: Problem, theta: np.ndarray, covariance: np.ndarray, budget: dict[str, np.ndarray] | None = None) -> "Posterior":
+    def of_problem(
+        problem: Problem,
+        theta: np.ndarray,
+        covariance: np.ndarray,
+        budget: dict[str, np.ndarray] | None = None,
+    ) -> "Posterior":
         """Posterior with the prior of a problem."""
         links = tuple(problem.robot.estimated_links)
         return Posterior(
-            links, theta, covariance, problem.theta_nominal, problem.theta_prior_root, budget or {}, problem.config.estimator.manifold
+            links,
+            theta,
+            covariance,
+            problem.theta_nominal,
+            problem.theta_prior_root,
+            budget or {},
+            problem.config.estimator.manifold,
         )
 
     def pi(self, link: str) -> np.ndarray:
@@ -103,7 +124,9 @@ class Posterior:
         to_psi = np.linalg.inv(pi_by_psi(pi))
         turn = to_psi @ jacobian
         shifts = [to_psi @ shift[rows] for shift in self.budget.values()]
-        return turn @ self.covariance[rows, rows] @ turn.T, sum((np.outer(s, s) for s in shifts), np.zeros((10, 10)))
+        return turn @ self.covariance[rows, rows] @ turn.T, sum(
+            (np.outer(s, s) for s in shifts), np.zeros((10, 10))
+        )
 
     def prior_psi(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Prior of (mass, com, tensor about the com): mean (10,) and covariance (10, 10)."""
@@ -115,7 +138,9 @@ class Posterior:
     def quantities(self, link: str) -> list[Quantity]:
         """The ten numbers of a link's data sheet."""
         values, (prior, prior_covariance) = to_psi(self.pi(link)), self.prior_psi(link)
-        statistical, systematic = (np.sqrt(np.maximum(np.diag(c), 0.0)) for c in self.psi_covariance(link))
+        statistical, systematic = (
+            np.sqrt(np.maximum(np.diag(c), 0.0)) for c in self.psi_covariance(link)
+        )
         prior_stddev = np.sqrt(np.diag(prior_covariance))
         out = []
         for i, (name, unit) in enumerate(zip(NAMES, UNITS)):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A recording as annotated motion: dynamically consistent trajectory, contact forces and states at every node, for data sets.
+"""A recording as annotated motion.
 
-Of each node k: configuration q_k, velocity of the middle of the neighbouring steps, acceleration (v_k+1 - v_k)/dt, motor torque, contact
-forces, and what the dynamics need besides (`unexplained`):  M a + h(q, v) + losses = S^T torque + unexplained + sum J^T force.
+Dynamically consistent trajectory, contact forces and states at every node, for data sets.
+
+Of each node k: configuration q_k, velocity of the middle of the neighbouring steps, acceleration
+(v_k+1 - v_k)/dt, motor torque, contact forces, and what the dynamics need besides (`unexplained`):
+M a + h(q, v) + losses = S^T torque + unexplained + sum J^T force.
 """
 
 from __future__ import annotations
@@ -24,7 +27,10 @@ from .solution import Solution
 
 
 def motion(window: Window) -> dict[str, np.ndarray]:
-    """Arrays over the n nodes that have a successor: SI units, world axes for forces and points, base axes for the base's velocity."""
+    """Arrays over the n nodes that have a successor.
+
+    SI units, world axes for forces and points, base axes for the base's velocity.
+    """
     problem = window.problem
     nq, nv, nj, nc = problem.nq, problem.nv, problem.nj, problem.dynamics.nc
     xs = np.array(window.xs)
@@ -40,13 +46,21 @@ def motion(window: Window) -> dict[str, np.ndarray]:
         "unexplained": np.concatenate([w[:, : nv - nj], np.zeros_like(torque)], axis=1),
     }
     if nc:
-        kinematics = [node.contact_kinematics(data) for node, data in zip(window.nodes, window.data)]
-        out["contact_force"] = np.array([node.contact_forces(data)[0] for node, data in zip(window.nodes, window.data)]).reshape(-1, nc, 3)
+        kinematics = [
+            node.contact_kinematics(data) for node, data in zip(window.nodes, window.data)
+        ]
+        out["contact_force"] = np.array(
+            [node.contact_forces(data)[0] for node, data in zip(window.nodes, window.data)]
+        ).reshape(-1, nc, 3)
         out["contact_point"] = np.array([k["points"] for k in kinematics])
-        speed = np.linalg.norm(np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)[:, :, :2], axis=2)
+        speed = np.linalg.norm(
+            np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)[:, :, :2], axis=2
+        )
         loaded = out["contact_force"][:, :, 2] > CONTACT_SHARE * GRAVITY * problem.robot.total_mass
         out["contact_state"] = np.where(
-            ~loaded, ContactState.OPEN, np.where(speed > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
+            ~loaded,
+            ContactState.OPEN,
+            np.where(speed > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING),
         )
     return out
 
@@ -54,15 +68,26 @@ def motion(window: Window) -> dict[str, np.ndarray]:
 def write_npz(path: Path, window: Window, arrays: dict[str, np.ndarray]) -> None:
     """The arrays of `motion` with names of joints, contacts and links, and the dynamic parameters of the estimated links."""
     robot = window.problem.robot
-    names = {"joint_names": robot.joint_names, "contact_names": [c.name for c in robot.contacts], "links": list(robot.estimated_links)}
+    names = {
+        "joint_names": robot.joint_names,
+        "contact_names": [c.name for c in robot.contacts],
+        "links": list(robot.estimated_links),
+    }
     pi = np.array([pi for pi, _ in window.problem.inertias(window.xs[-1])]).reshape(-1, 10)
     np.savez_compressed(
-        path, **arrays, **{k: np.array(v, dtype=str) for k, v in names.items()}, dynamic_parameters=pi, dt=window.problem.dt
+        path,
+        **arrays,
+        **{k: np.array(v, dtype=str) for k, v in names.items()},
+        dynamic_parameters=pi,
+        dt=window.problem.dt,
     )
 
 
 def write_mcap(
-    path: Path, result: Solution, arrays: dict[str, np.ndarray], progress: Callable[[float], None] = lambda f: None
+    path: Path,
+    result: Solution,
+    arrays: dict[str, np.ndarray],
+    progress: Callable[[float], None] = lambda f: None,
 ) -> int:
     """The same as the topics of `prime replay` (`/prime/odometry`, `/prime/contact_wrenches`, ...); returns the number of nodes."""
     problem = result.window.problem
@@ -84,18 +109,30 @@ def _absolute(topic: str) -> str:
 
 
 def estimates(result: Solution, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
-    """Smoothed states as the estimates that the online estimator would publish; forces are those of the node before."""
+    """Smoothed states as the estimates that the online estimator would publish.
+
+    Forces are those of the node before.
+    """
     window = result.window
     problem = window.problem
     robot: Robot = problem.robot
     nq, nv, nj = problem.nq, problem.nv, problem.nj
     theta, covariance = result.parameters("theta")
     bodies = _bodies(Posterior.of_problem(problem, theta, covariance))
-    fixed = robot.total_mass - sum(robot.model.inertias[robot.link_joint(link)].mass for link in robot.estimated_links)
+    fixed = robot.total_mass - sum(
+        robot.model.inertias[robot.link_joint(link)].mass for link in robot.estimated_links
+    )
     mass = fixed + sum(b.mass for b in bodies)
     systematic = problem.config.noise.torque_scale * mass
     stddev = float(np.hypot(np.sqrt(sum(b.mass_stddev**2 for b in bodies)), systematic))
-    status = SolverStatus(0.0, 0.0, len(result.history), float(window.solver.cost), float(window.solver.largest_gap), window.size)
+    status = SolverStatus(
+        0.0,
+        0.0,
+        len(result.history),
+        float(window.solver.cost),
+        float(window.solver.largest_gap),
+        window.size,
+    )
     for k in range(1, window.size):
         q, v = arrays["q"][k], arrays["v"][k]
         P = window.solver.posterior(k + 1)
@@ -106,7 +143,9 @@ def estimates(result: Solution, arrays: dict[str, np.ndarray]) -> Iterator[Estim
             linear_velocity_base=v[:3].copy() if problem.floating else np.zeros(3),
             angular_velocity_base=v[3:6].copy() if problem.floating else np.zeros(3),
             pose_covariance=P[:6, :6].copy() if problem.floating else np.zeros((6, 6)),
-            twist_covariance=P[nv : nv + 6, nv : nv + 6].copy() if problem.floating else np.zeros((6, 6)),
+            twist_covariance=P[nv : nv + 6, nv : nv + 6].copy()
+            if problem.floating
+            else np.zeros((6, 6)),
             joint_position=robot.positions(window.xs[k][:nq]),
             joint_velocity=window.xs[k][nq + nv - nj : nq + nv].copy(),
             joint_torque=arrays["torque"][k - 1].copy(),
@@ -125,7 +164,16 @@ def _bodies(posterior: Posterior) -> tuple[BodyInertia, ...]:
         quantities = posterior.quantities(link)
         com = np.array([q.stddev for q in quantities[1:4]])
         observable = quantities[0].stddev < SHRUNK * quantities[0].prior_stddev
-        out.append(BodyInertia(link, posterior.pi(link), posterior.pi_covariance(link), quantities[0].stddev, com, observable))
+        out.append(
+            BodyInertia(
+                link,
+                posterior.pi(link),
+                posterior.pi_covariance(link),
+                quantities[0].stddev,
+                com,
+                observable,
+            )
+        )
     return tuple(out)
 
 
@@ -135,6 +183,13 @@ def _contacts(robot: Robot, arrays: dict[str, np.ndarray], k: int) -> tuple[Cont
         state = ContactState(int(arrays["contact_state"][k, i]))
         force = arrays["contact_force"][k, i].copy()
         out.append(
-            ContactEstimate(contact.name, arrays["contact_point"][k, i].copy(), force, np.eye(3), float(state != ContactState.OPEN), state)
+            ContactEstimate(
+                contact.name,
+                arrays["contact_point"][k, i].copy(),
+                force,
+                np.eye(3),
+                float(state != ContactState.OPEN),
+                state,
+            )
         )
     return tuple(out)

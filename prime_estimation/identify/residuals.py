@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""How well an inertia explains a recording: cost and unexplained forces, for any inertia that is held fixed."""
+"""How well an inertia explains a recording.
+
+Cost and unexplained forces, for any inertia that is held fixed.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,10 @@ class Residuals:
 
     Attributes:
         cost: negative log posterior per node (constants left out).
-        mean_squares: mean square of the whitened residuals by sensor; `model` are the unexplained forces.
-        force: rms of the unexplained force on the base [N]. moment: on the base [Nm]. torque: on the joints [Nm].
+        mean_squares: mean square of the whitened residuals by sensor; `model` are the unexplained
+            forces.
+        force: rms of the unexplained force on the base [N]. moment: on the base [Nm]. torque: on
+            the joints [Nm].
         misfit: rms of all of them in units of the noise model, outliers included.
     """
 
@@ -55,13 +60,21 @@ def residuals(window: Window) -> Residuals:
         if active.size:
             squares[name] = float(np.mean(active**2))
     w, nb = window.unexplained(), window.problem.nv - window.problem.nj
-    rms = [float(np.sqrt(np.mean(part**2))) if part.size else 0.0 for part in (w[:, : nb // 2], w[:, nb // 2 : nb], w[:, nb:])]
-    misfit = float(np.sqrt(np.mean((w * [given.nominal_force for given in window.inputs[:-1]]) ** 2)))
+    rms = [
+        float(np.sqrt(np.mean(part**2))) if part.size else 0.0
+        for part in (w[:, : nb // 2], w[:, nb // 2 : nb], w[:, nb:])
+    ]
+    misfit = float(
+        np.sqrt(np.mean((w * [given.nominal_force for given in window.inputs[:-1]]) ** 2))
+    )
     return Residuals(float(window.solver.cost) / window.size, squares, *rms, misfit)
 
 
 def residuals_held(window: Window, theta: np.ndarray, iterations: int = ITERATIONS) -> Residuals:
-    """Residuals of the same data with the inertia held at `theta`: states, forces and the other parameters adapt to it."""
+    """Residuals of the same data with the inertia held at `theta`.
+
+    States, forces and the other parameters adapt to it.
+    """
     problem = window.problem
     columns, shift = problem.columns("theta"), problem.nq - problem.nv
     with Trial(window):

@@ -23,13 +23,19 @@ from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve
 from .systematic import error_budget
 
-STEP = 0.008  # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets, whose jumps would alias
-MISSED_ACCELERATION = 0.05  # m/s2, what the model misses of the specific force where all nodes are solved with the sharp contact law
-FORCE_DOF = 2.5  # of the unexplained forces, at most: where all else fits, nodes with an impact are outliers
+# s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets,
+# whose jumps would alias
+STEP = 0.008
+# m/s2, what the model misses of the specific force where all nodes are solved with the sharp
+# contact law
+MISSED_ACCELERATION = 0.05
+# of the unexplained forces, at most: where all else fits, nodes with an impact are outliers
+FORCE_DOF = 2.5
 FEWEST_NODES = 100  # below a second of data the start decides, not the run
 MISFIT = 5.0  # rms of the unexplained forces in units of the noise model: this is another robot
 FAR = 2.5  # factor between friction coefficients that ask for a reason
-SUSPICIOUS = 0.45  # mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
+# mean square of the reweighted ones; good runs of a robot that fits have 0.1 to 0.35
+SUSPICIOUS = 0.45
 
 
 @dataclass
@@ -61,14 +67,20 @@ class Run:
 
 
 def load(
-    bag: str | Path, robot: Robot, config: Config, mocap: bool, topics: Mapping[str, str] | None, span: tuple[float, float]
+    bag: str | Path,
+    robot: Robot,
+    config: Config,
+    mocap: bool,
+    topics: Mapping[str, str] | None,
+    span: tuple[float, float],
 ) -> list[Measurement]:
     """Measurements of a recording that is long enough for an identification."""
     ms = measurements(bag, robot, config.estimator.step, mocap=mocap, topics=topics, span=span)
     if len(ms) < FEWEST_NODES:
         step = config.estimator.step
         raise DataError(
-            f"{bag} gives {len(ms)} nodes of {step:g} s; an identification needs {FEWEST_NODES} ({FEWEST_NODES * step:g} s) or more", bag
+            f"{bag} gives {len(ms)} nodes of {step:g} s; an identification needs {FEWEST_NODES} ({FEWEST_NODES * step:g} s) or more",
+            bag,
         )
     return ms
 
@@ -87,7 +99,8 @@ def identify_run(
 ) -> Run:
     """Identify `robot.estimated_links` from one recording.
 
-    Where a payload is put on or taken off, only what follows the last change is used, and a notice says so.
+    Where a payload is put on or taken off, only what follows the last change is used, and a notice
+    says so.
 
     Args:
         bag: rosbag2 folder, MCAP or sqlite3 file.
@@ -101,15 +114,20 @@ def identify_run(
         stop: True ends the iterations; the last iterate counts.
 
     Raises:
-        DataError: too short, or it does not fit the robot. InitializationError: the estimate was lost.
+        DataError: too short, or it does not fit the robot. InitializationError: the estimate was
+            lost.
     """
     if not robot.estimated_links:
-        which = f"{', '.join(robot.links[1:])} in robot.estimated_links, or with prime identify --links"
+        which = (
+            f"{', '.join(robot.links[1:])} in robot.estimated_links, or with prime identify --links"
+        )
         raise DataError(f"{robot.name}: no link to identify; name some of {which}", robot.name)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node
-    estimator = Estimator(robot, config.updated({"estimator": {"iterations": 1}}), any(m.mocap for m in ms))
+    estimator = Estimator(
+        robot, config.updated({"estimator": {"iterations": 1}}), any(m.mocap for m in ms)
+    )
     passage, since = sweep(estimator, ms, lambda f: progress(0.5 * f), stop), 0
     if passage.changes_ns:
         since = passage.changes_ns[-1]
@@ -122,7 +140,9 @@ def identify_run(
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"
-        notices.append(f"{name}: {why} after {len(result.history)} iterations; the last iterate is used")
+        notices.append(
+            f"{name}: {why} after {len(result.history)} iterations; the last iterate is used"
+        )
     run = _summary(name, result, ms[0].stamp_ns, span[0], notices)
     check_fit(bag, run)
     progress(0.85)
@@ -161,7 +181,9 @@ def check_fit(bag: str | Path, run: Run) -> None:
     name, worst = run.result.window.problem.robot.name, run.after.misfit
     causes = "Wrong robot, wrong sign or unit of the torques, or armature and joint friction wrong in the robot's YAML?"
     if run.after.mean_squares["model"] > SUSPICIOUS:
-        run.notices.append(f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. {causes}")
+        run.notices.append(
+            f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. {causes}"
+        )
     run.notices += _friction_notice(run)
     if worst > MISFIT:
         raise DataError(
@@ -183,5 +205,7 @@ def _friction_notice(run: Run) -> list[str]:
 def _with_budget(run: Run, progress: Callable[[float], None]) -> Run:
     budget = error_budget(run.result.window, progress)
     window = run.result.window
-    run.posterior = Posterior.of_problem(window.problem, run.posterior.theta, run.posterior.covariance, budget)
+    run.posterior = Posterior.of_problem(
+        window.problem, run.posterior.theta, run.posterior.covariance, budget
+    )
     return run

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimate that an identification rests on: all nodes at once, a sharper contact law, heavy tails for impacts."""
+"""The estimate that an identification rests on.
+
+All nodes at once, a sharper contact law, heavy tails for impacts.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ from .full_information import never
 
 FIRST_ITERATIONS = 2  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
-TOLERANCE = 0.1  # of a standard deviation: the change of the inertia in one iteration at which it has converged
+# of a standard deviation: the change of the inertia in one iteration at which it has converged
+TOLERANCE = 0.1
 COST_TOLERANCE = 1e-3  # and the relative change of the cost
 PATIENCE = 2  # iterations in a row
-SHARPENING = 10.0  # the law's kappa in the end, relative to the online one: its creep falls, and friction comes out right
+# the law's kappa in the end, relative to the online one: its creep falls, and friction comes out
+# right
+SHARPENING = 10.0
 LARGEST_KAPPA = 1e5
 
 
@@ -51,14 +57,23 @@ class Solution:
         """Mean and covariance of a parameter block (`theta`, `friction`, ...)."""
         window = self.window
         columns = window.problem.columns(name)
-        return window.problem.parameter(window.xs[-1], name).copy(), window.solver.posterior(1)[columns, columns]
+        return window.problem.parameter(window.xs[-1], name).copy(), window.solver.posterior(1)[
+            columns, columns
+        ]
 
 
-def solve(window: Window, progress: Callable[[float], None] = lambda fraction: None, stop: Callable[[], bool] = never) -> Solution:
-    """Solve a window whose guess the sliding window made; parameters are constant over the whole span.
+def solve(
+    window: Window,
+    progress: Callable[[float], None] = lambda fraction: None,
+    stop: Callable[[], bool] = never,
+) -> Solution:
+    """Solve a window whose guess the sliding window made.
 
-    Some iterations with the online contact law, then on to convergence with a sharper one (kappa schedule). Both the feet's slips and the
-    unexplained forces have heavy tails, by iterated reweighting.
+    Parameters are constant over the whole span.
+
+    Some iterations with the online contact law, then on to convergence with a sharper one (kappa
+    schedule). Both the feet's slips and the unexplained forces have heavy tails, by iterated
+    reweighting.
 
     Args:
         window: `Passage.window`.
@@ -66,9 +81,13 @@ def solve(window: Window, progress: Callable[[float], None] = lambda fraction: N
         stop: asked after every iteration; True leaves the last iterate.
     """
     result, kappa = Solution(window), window.problem.config.robot.kappa
-    for stage, (factor, iterations) in enumerate(((1.0, FIRST_ITERATIONS), (SHARPENING, ITERATIONS))):
+    for stage, (factor, iterations) in enumerate(
+        ((1.0, FIRST_ITERATIONS), (SHARPENING, ITERATIONS))
+    ):
         window.problem.dynamics.kappa = min(LARGEST_KAPPA, factor * kappa)
-        result.converged = converge(result, lambda f, k=stage: progress(0.5 * (k + f)), stop, iterations)
+        result.converged = converge(
+            result, lambda f, k=stage: progress(0.5 * (k + f)), stop, iterations
+        )
         if stop():
             break
     window.posterior()
@@ -77,7 +96,9 @@ def solve(window: Window, progress: Callable[[float], None] = lambda fraction: N
 
 
 class Trial:
-    """Something is tried on a window: at the end iterate, prior and weights are what they were before.
+    """Something is tried on a window.
+
+    At the end iterate, prior and weights are what they were before.
 
     The weights of the unexplained forces stay, so that costs can be compared.
     """
@@ -123,12 +144,17 @@ def converge(
     for k in range(iterations):
         window.solve(1)
         now = window.xs[-1][-problem.np :].copy()
-        result.history.append(Iterate(float(window.solver.cost), float(window.solver.largest_gap), kappa, now))
+        result.history.append(
+            Iterate(float(window.solver.cost), float(window.solver.largest_gap), kappa, now)
+        )
         if k == 0:  # hardly changes later
             window.posterior()
             spread = np.sqrt(np.diag(window.solver.posterior(1))[-problem.np :])
         step = (np.abs(now - before) / spread)[slow]
-        still = step.max(initial=0.0) < TOLERANCE and abs(cost - window.solver.cost) < COST_TOLERANCE * window.solver.cost
+        still = (
+            step.max(initial=0.0) < TOLERANCE
+            and abs(cost - window.solver.cost) < COST_TOLERANCE * window.solver.cost
+        )
         quiet = quiet + 1 if still else 0
         before, cost = now, window.solver.cost
         progress((k + 1) / iterations)

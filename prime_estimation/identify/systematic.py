@@ -2,9 +2,10 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Error budget: what the identification would have said if a constant of the model were off by one standard deviation.
 
-Chi-square does not see these errors (1 % of torque scale is 1 % of the total mass, at the same residuals), and more data do not
-reduce them. Every cause acts like an error of the measured torques or joint positions along the trajectory. At the solution such an error
-only changes residuals; what the parameters answer is one more Gauss-Newton step on the same linearization.
+Chi-square does not see these errors (1 % of torque scale is 1 % of the total mass, at the same
+residuals), and more data do not reduce them. Every cause acts like an error of the measured torques
+or joint positions along the trajectory. At the solution such an error only changes residuals; what
+the parameters answer is one more Gauss-Newton step on the same linearization.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
 from ..robot import Robot
 
-TORQUE_DELAY = 5e-4  # s, between the stamp of a torque and its action (hold of a discrete controller)
+# s, between the stamp of a torque and its action (hold of a discrete controller)
+TORQUE_DELAY = 5e-4
 ZERO = "zero of "  # cause: a joint's
 
 
-def error_budget(window: Window, progress: Callable[[float], None] = lambda f: None) -> dict[str, np.ndarray]:
+def error_budget(
+    window: Window, progress: Callable[[float], None] = lambda f: None
+) -> dict[str, np.ndarray]:
     """Change of pi (10 per link) by cause, for one standard deviation of each, as the section `noise` of the configuration has them."""
     problem = window.problem
     theta = problem.columns("theta")
@@ -44,7 +48,10 @@ def error_budget(window: Window, progress: Callable[[float], None] = lambda f: N
 def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
     """What each cause does to the nodes' residuals: rows, and their change (n, rows). A reading that is too large lowers its residual."""
     problem, inputs = window.problem, window.inputs[:-1]
-    joints, encoders = slice(problem.nv - problem.nj, problem.nv), rows_by_sensor(window)["encoders"]
+    joints, encoders = (
+        slice(problem.nv - problem.nj, problem.nv),
+        rows_by_sensor(window)["encoders"],
+    )
     by_torque = np.array([given.weight_force[joints] for given in inputs])
     by_position = np.array([given.weight_position for given in inputs])
     out = {name: (joints, -by_torque * error) for name, error in torque_errors(window).items()}
@@ -60,8 +67,13 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
     problem = window.problem
     robot, noise, nj = problem.robot, problem.config.noise, problem.nj
     torque = np.array([given.torque for given in window.inputs[:-1]])
-    velocity = np.array([x[problem.nq + problem.nv - nj : problem.nq + problem.nv] for x in window.xs])
-    rate, acceleration = 0.5 * (velocity[1:] + velocity[:-1]), np.diff(velocity, axis=0) / problem.dt
+    velocity = np.array(
+        [x[problem.nq + problem.nv - nj : problem.nq + problem.nv] for x in window.xs]
+    )
+    rate, acceleration = (
+        0.5 * (velocity[1:] + velocity[:-1]),
+        np.diff(velocity, axis=0) / problem.dt,
+    )
     out = {"torque scale": noise.torque_scale * torque}
     groups = _legs(robot)
     for name, joints in groups.items() if len(groups) > 1 else ():

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Tare: a recording of known total mass tells the torque scale and the friction coefficient, which no residual shows."""
+"""Tare: a recording of known total mass tells the torque scale and the friction coefficient.
+
+Which no residual shows.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,17 @@ from ..errors import DataError
 from ..robot import Robot
 from .single import Run
 
-LEAST_RESPONSE = 0.2  # of the total mass per unit of scale: below, the torques do not carry the robot
+# of the total mass per unit of scale: below, the torques do not carry the robot
+LEAST_RESPONSE = 0.2
 LARGEST_CHANGE = 0.3  # of the scale: above, the known mass or the robot is wrong
 
 
 @dataclass(frozen=True)
 class Tare:
-    """Torque scale to be used (readings are divided by it) and its standard deviation; friction coefficient and its own."""
+    """Torque scale to be used (readings are divided by it) and its standard deviation.
+
+    Friction coefficient and its own.
+    """
 
     torque_scale: float
     torque_scale_stddev: float
@@ -36,16 +43,20 @@ class Tare:
 def tare(run: Run, known_mass: float) -> Tare:
     """Torque scale that makes the identified total mass the known one.
 
-    The total mass responds linearly to the scale s of all torques: `dm/ds` comes from the error budget of the run. What is left as
-    uncertainty of the scale is the statistical error of the mass and that of the other causes.
+    The total mass responds linearly to the scale s of all torques: `dm/ds` comes from the error
+    budget of the run. What is left as uncertainty of the scale is the statistical error of the mass
+    and that of the other causes.
 
     Raises:
-        DataError: the run does not respond to the scale, or the difference is too large to be one of scale.
+        DataError: the run does not respond to the scale, or the difference is too large to be one
+            of scale.
     """
     problem = run.result.window.problem
     robot, old = problem.robot, problem.config.robot.torque_scale
     posterior, noise = run.posterior, problem.config.noise
-    total = robot.total_mass + sum(posterior.pi(n)[0] - robot.model.inertias[robot.link_joint(n)].mass for n in posterior.links)
+    total = robot.total_mass + sum(
+        posterior.pi(n)[0] - robot.model.inertias[robot.link_joint(n)].mass for n in posterior.links
+    )
     shifts = {cause: shift[::10].sum() for cause, shift in posterior.budget.items()}
     response = shifts.pop("torque scale", 0.0) / noise.torque_scale
     if response < LEAST_RESPONSE * total:
@@ -62,13 +73,21 @@ def tare(run: Run, known_mass: float) -> Tare:
     statistical = np.sqrt(sum(posterior.pi_covariance(n)[0, 0] for n in posterior.links))
     alone = {c: v for c, v in shifts.items() if not c.startswith("torque scale of")}
     stddev = float(np.sqrt(statistical**2 + sum(v**2 for v in alone.values())) / response)
-    return Tare(float(old * (1.0 + change)), stddev, run.friction[0], run.friction[1], float(total), known_mass)
+    return Tare(
+        float(old * (1.0 + change)),
+        stddev,
+        run.friction[0],
+        run.friction[1],
+        float(total),
+        known_mass,
+    )
 
 
 def write_tare(found: Tare, robot: Robot, config: Config, source: str, out: str | Path) -> Path:
     """Write the robot's YAML with torque scale, its remaining uncertainty, and friction.
 
-    A robot that was given as a YAML file keeps everything else of that file; for a built-in one a complete YAML is written.
+    A robot that was given as a YAML file keeps everything else of that file; for a built-in one a
+    complete YAML is written.
 
     Returns:
         The file: `out`/<robot>.yaml.

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A URDF with identified inertias: the moving bodies get the new values, everything else stays as it is."""
+"""A URDF with identified inertias.
+
+The moving bodies get the new values, everything else stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,15 @@ from ..robot import Robot, urdf_path
 def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -> list[str]:
     """Write the robot's URDF to `out` with new inertias of moving bodies.
 
-    An identified body is a link with all links fixed to it. The heaviest of these takes the difference to the others; where that would
-    not be a physical body, it takes everything and the others lose their inertia.
+    An identified body is a link with all links fixed to it. The heaviest of these takes the
+    difference to the others; where that would not be a physical body, it takes everything and the
+    others lose their inertia.
 
     Args:
         robot: whose URDF it is.
         out: file to write.
-        inertias: dynamic parameters (10,) about the joint frame by name of the moving link (`Robot.links`).
+        inertias: dynamic parameters (10,) about the joint frame by name of the moving link
+            (`Robot.links`).
 
     Returns:
         Notices, one line each.
@@ -38,11 +43,18 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
     for name, pi in inertias.items():
         parts = _fixed_parts(robot, robot.link_joint(name), links)
         if not parts:
-            raise RobotError(f"the URDF of {robot.name} has no link with an <inertial> on the body '{name}'", name)
+            raise RobotError(
+                f"the URDF of {robot.name} has no link with an <inertial> on the body '{name}'",
+                name,
+            )
         carrier = max(parts, key=lambda part: part[2].mass)
-        rest = np.array(pi) - sum((m.act(i).toDynamicParameters() for n, m, i in parts if n != carrier[0]), np.zeros(10))
+        rest = np.array(pi) - sum(
+            (m.act(i).toDynamicParameters() for n, m, i in parts if n != carrier[0]), np.zeros(10)
+        )
         if not _physical(rest):
-            notices.append(f"{name}: the links fixed to it weigh more than was identified; their inertia is now part of {carrier[0]}")
+            notices.append(
+                f"{name}: the links fixed to it weigh more than was identified; their inertia is now part of {carrier[0]}"
+            )
             for other, _, _ in parts:
                 links[other].remove(links[other].find("inertial"))
             rest = np.array(pi)
@@ -53,7 +65,9 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
     return notices
 
 
-def _fixed_parts(robot: Robot, joint: int, links: dict[str, ET.Element]) -> list[tuple[str, pin.SE3, pin.Inertia]]:
+def _fixed_parts(
+    robot: Robot, joint: int, links: dict[str, ET.Element]
+) -> list[tuple[str, pin.SE3, pin.Inertia]]:
     """(link, placement in the joint's frame, inertia in the link's frame) of all links of a moving body that have an inertia."""
     out = []
     for frame in robot.model.frames.tolist():
@@ -69,11 +83,18 @@ def _read(link: ET.Element) -> pin.Inertia | None:
     if element is None:
         return None
     origin = element.find("origin")
-    xyz, rpy = (np.fromstring(origin.get(key, "0 0 0"), sep=" ") if origin is not None else np.zeros(3) for key in ("xyz", "rpy"))
+    xyz, rpy = (
+        np.fromstring(origin.get(key, "0 0 0"), sep=" ") if origin is not None else np.zeros(3)
+        for key in ("xyz", "rpy")
+    )
     tensor = {k: float(v) for k, v in element.find("inertia").items()}
     xx, xy, xz, yy, yz, zz = (tensor[k] for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     R = pin.rpy.rpyToMatrix(*rpy)
-    return pin.Inertia(float(element.find("mass").get("value")), xyz, R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T)
+    return pin.Inertia(
+        float(element.find("mass").get("value")),
+        xyz,
+        R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T,
+    )
 
 
 def _write(link: ET.Element, body: pin.Inertia) -> None:
@@ -86,12 +107,22 @@ def _write(link: ET.Element, body: pin.Inertia) -> None:
     i = body.inertia
     ET.SubElement(element, "origin", xyz=" ".join(_text(v) for v in body.lever), rpy="0 0 0")
     ET.SubElement(element, "mass", value=_text(body.mass))
-    values = {"ixx": i[0, 0], "ixy": i[0, 1], "ixz": i[0, 2], "iyy": i[1, 1], "iyz": i[1, 2], "izz": i[2, 2]}
+    values = {
+        "ixx": i[0, 0],
+        "ixy": i[0, 1],
+        "ixz": i[0, 2],
+        "iyy": i[1, 1],
+        "iyz": i[1, 2],
+        "izz": i[2, 2],
+    }
     ET.SubElement(element, "inertia", **{k: _text(v) for k, v in values.items()})
 
 
 def _physical(pi: np.ndarray) -> bool:
-    return bool(pi[0] > 0.0 and np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(pi).toMatrix())[0] > 0.0)
+    return bool(
+        pi[0] > 0.0
+        and np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(pi).toMatrix())[0] > 0.0
+    )
 
 
 def _text(value: float) -> str:

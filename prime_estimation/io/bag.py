@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Recordings: read rosbag2 folders, MCAP and sqlite3 files of any ROS 2 age, write MCAP; no ROS 2 installation needed."""
+"""Recordings: read rosbag2 folders, MCAP and sqlite3 files of any ROS 2 age, write MCAP.
+
+No ROS 2 installation needed.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from .typestore import typestore
 class BagReader:
     """A recording, read in the order in which the messages arrived.
 
-    Opens a rosbag2 folder (with or without its metadata.yaml), an `.mcap` or a `.db3` file. What a crash of the recorder
-    cut off is lost, the rest is read, and `notice` says so.
+    Opens a rosbag2 folder (with or without its metadata.yaml), an `.mcap` or a `.db3` file. What a
+    crash of the recorder cut off is lost, the rest is read, and `notice` says so.
 
     Attributes:
         topics: what the bag holds, by topic name.
@@ -61,7 +64,10 @@ class BagReader:
         wanted = set(self.topics if topics is None else topics)
         missing = sorted(wanted - set(self.topics))
         if missing:
-            raise DataError(f"{self.path} has no topic {', '.join(missing)}; it has {describe_topics(self.topics)}", missing)
+            raise DataError(
+                f"{self.path} has no topic {', '.join(missing)}; it has {describe_topics(self.topics)}",
+                missing,
+            )
         return self._stream(wanted)
 
     def _stream(self, wanted: set[str]) -> Iterator[tuple[str, int, object]]:
@@ -82,12 +88,15 @@ class BagReader:
                     yield connection.topic, arrival_ns, message
             except Exception as error:  # noqa: BLE001 - same for the bag's container
                 if count == 0:
-                    raise DataError(f"{self.path} cannot be read: {one_line(error)}", self.path) from error
+                    raise DataError(
+                        f"{self.path} cannot be read: {one_line(error)}", self.path
+                    ) from error
                 self.notice = f"{self.path} is damaged ({one_line(error)}): read {count} messages, the rest is lost"
                 return
         if count == 0 and self.rejected:
             raise DataError(
-                f"{self.path}: none of {sum(self.rejected.values())} messages on {', '.join(self.rejected)} can be decoded", self.path
+                f"{self.path}: none of {sum(self.rejected.values())} messages on {', '.join(self.rejected)} can be decoded",
+                self.path,
             )
 
     def close(self) -> None:
@@ -107,11 +116,13 @@ class BagReader:
 class BagWriter:
     """Writes one MCAP file with the message definitions inside, so that any tool can read it.
 
-    The file appears at `path` when the writer is closed, replacing an older one; after an error nothing is left behind.
+    The file appears at `path` when the writer is closed, replacing an older one; after an error
+    nothing is left behind.
 
     Args:
         path: the file, `OUT.mcap`.
-        topics: types by topic name, for topics that shall exist even without messages; others are added as they come.
+        topics: types by topic name, for topics that shall exist even without messages; others are
+            added as they come.
 
     Raises:
         DataError: the path cannot be written.
@@ -128,10 +139,16 @@ class BagWriter:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # rosbags writes a folder; the file is taken out of it at the end, in one atomic step
-            self._folder = tempfile.TemporaryDirectory(prefix=f".{self.path.stem}.", dir=self.path.parent)
+            self._folder = tempfile.TemporaryDirectory(
+                prefix=f".{self.path.stem}.", dir=self.path.parent
+            )
         except OSError as error:
             raise DataError(f"cannot write {self.path}: {error.strerror}", self.path) from error
-        self._writer = Writer(Path(self._folder.name) / self.path.stem, version=Writer.VERSION_LATEST, storage_plugin=StoragePlugin.MCAP)
+        self._writer = Writer(
+            Path(self._folder.name) / self.path.stem,
+            version=Writer.VERSION_LATEST,
+            storage_plugin=StoragePlugin.MCAP,
+        )
         self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         self._writer.open()
         for topic, type_name in (topics or {}).items():
@@ -143,14 +160,18 @@ class BagWriter:
 
     def add_topic(self, topic: str, type_name: str) -> None:
         """Declare a topic."""
-        self._connections[topic] = self._writer.add_connection(topic, type_name, typestore=self._store)
+        self._connections[topic] = self._writer.add_connection(
+            topic, type_name, typestore=self._store
+        )
 
     def write(self, topic: str, stamp_ns: int, message) -> None:
         """Append a message (an instance of `message_class`) with its bag time."""
         if topic not in self._connections:
             self.add_topic(topic, message.__msgtype__)
         connection = self._connections[topic]
-        self._writer.write(connection, int(stamp_ns), self._store.serialize_cdr(message, connection.msgtype))
+        self._writer.write(
+            connection, int(stamp_ns), self._store.serialize_cdr(message, connection.msgtype)
+        )
 
     def close(self) -> None:
         """Finish the file and put it in its place."""

@@ -12,9 +12,12 @@ import numpy as np
 from ..errors import DataError
 from ..types import CommandSample, ImuSample, JointSample, PoseSample, Sample
 
-LOCKED_TOLERANCE = 0.05  # by how much a locked joint may differ from its place before the model is wrong [rad]
+# by how much a locked joint may differ from its place before the model is wrong [rad]
+LOCKED_TOLERANCE = 0.05
 LOCKED_MOVED = "joint_states: a locked joint is not in its place"  # in Inbound.counts
-_PATIENCE = 50  # joint messages without all joints before the first good one, until it is an error and not another publisher
+# joint messages without all joints before the first good one, until it is an error and not another
+# publisher
+_PATIENCE = 50
 
 
 def stamp_ns(header) -> int:
@@ -34,18 +37,29 @@ class JointOrder:
         DataError: joints are missing or named twice.
     """
 
-    def __init__(self, wanted: Sequence[str], seen: Sequence[str], locked: Mapping[str, float] | None = None):
+    def __init__(
+        self, wanted: Sequence[str], seen: Sequence[str], locked: Mapping[str, float] | None = None
+    ):
         self.seen = tuple(seen)
         missing = [n for n in wanted if n not in self.seen]
         if missing:
             listed = ", ".join(self.seen) or "no joint"
-            lacks = f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}"
-            raise DataError(f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for robot.locked_joints?", missing)
+            lacks = (
+                f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}"
+            )
+            raise DataError(
+                f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for robot.locked_joints?",
+                missing,
+            )
         double = sorted({n for n in wanted if self.seen.count(n) > 1})
         if double:
             raise DataError(f"joint_states names joints twice: {', '.join(double)}", double)
         self._index = np.array([self.seen.index(n) for n in wanted])
-        self._locked = [(n, self.seen.index(n), position) for n, position in (locked or {}).items() if n in self.seen]
+        self._locked = [
+            (n, self.seen.index(n), position)
+            for n, position in (locked or {}).items()
+            if n in self.seen
+        ]
 
     def pick(self, values) -> np.ndarray | None:
         """(nj,) the robot's joints; None for an empty array or one that the driver filled with NaN (it has no such sensor)."""
@@ -59,8 +73,15 @@ class JointOrder:
 
     def unlocked(self, positions) -> list[str]:
         """Locked joints that are not where the model holds them."""
-        away = [(name, float(positions[i]), place) for name, i, place in self._locked if abs(positions[i] - place) > LOCKED_TOLERANCE]
-        return [f"{name} is locked at {place:g} rad but stands at {position:.2f} rad" for name, position, place in away]
+        away = [
+            (name, float(positions[i]), place)
+            for name, i, place in self._locked
+            if abs(positions[i] - place) > LOCKED_TOLERANCE
+        ]
+        return [
+            f"{name} is locked at {place:g} rad but stands at {position:.2f} rad"
+            for name, position, place in away
+        ]
 
 
 class Inbound:
@@ -73,7 +94,8 @@ class Inbound:
 
     Args:
         joint_names: `Robot.joint_names`.
-        locked: position [rad] at which the model holds further joints (`RobotConfig.locked_joints`).
+        locked: position [rad] at which the model holds further joints
+            (`RobotConfig.locked_joints`).
     """
 
     def __init__(self, joint_names: Sequence[str], locked: Mapping[str, float] | None = None):
@@ -83,10 +105,17 @@ class Inbound:
         self._joints_seen = False
         self.counts: Counter[str] = Counter()
         self.refused, self.reason = 0, ""
-        self._convert = {"joint_states": self._joints, "joint_commands": self._commands, "imu": self._imu, "mocap": self._pose}
+        self._convert = {
+            "joint_states": self._joints,
+            "joint_commands": self._commands,
+            "imu": self._imu,
+            "mocap": self._pose,
+        }
 
     def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:
-        """Sample of a message of the given role (`io.topics.ROLES`); None when it is refused, see `counts`.
+        """Sample of a message of the given role (`io.topics.ROLES`).
+
+        None when it is refused, see `counts`.
 
         Raises:
             DataError: no joint message so far holds all joints of the robot.
@@ -129,7 +158,9 @@ class Inbound:
         position = order.pick(message.position)
         if position is None:
             raise ValueError("no positions")
-        sample = JointSample(stamp, *_finite(position, order.pick(message.velocity), order.pick(message.effort)))
+        sample = JointSample(
+            stamp, *_finite(position, order.pick(message.velocity), order.pick(message.effort))
+        )
         self._joints_seen = True
         unlocked = order.unlocked(message.position)
         self.trouble = ", ".join(unlocked)
@@ -147,9 +178,20 @@ class Inbound:
         quat = None
         if message.orientation_covariance[0] != -1.0:
             quat = _quaternion(message.orientation)
-            if quat is None and any((message.orientation.x, message.orientation.y, message.orientation.z, message.orientation.w)):
+            if quat is None and any(
+                (
+                    message.orientation.x,
+                    message.orientation.y,
+                    message.orientation.z,
+                    message.orientation.w,
+                )
+            ):
                 self.counts["imu: orientation is no unit quaternion, ignored"] += 1
-        return ImuSample(stamp, *_finite(_vector(message.angular_velocity), _vector(message.linear_acceleration)), quat)
+        return ImuSample(
+            stamp,
+            *_finite(_vector(message.angular_velocity), _vector(message.linear_acceleration)),
+            quat,
+        )
 
     def _pose(self, message, stamp: int, arrival: int) -> PoseSample:
         quat = _quaternion(message.pose.orientation)

@@ -23,7 +23,9 @@ def open_sources(path: Path) -> tuple[list, str]:
         raise DataError(f"no such bag: {path}", path)
     if path.is_file() and path.suffix not in _SUFFIXES:
         hint = "; convert ROS 1 bags with rosbags-convert" if path.suffix == ".bag" else ""
-        raise DataError(f"{path} is not a bag: expected a rosbag2 folder, *.mcap or *.db3{hint}", path)
+        raise DataError(
+            f"{path} is not a bag: expected a rosbag2 folder, *.mcap or *.db3{hint}", path
+        )
     expected = 0
     if path.is_file() or (path / "metadata.yaml").exists():
         try:
@@ -33,15 +35,27 @@ def open_sources(path: Path) -> tuple[list, str]:
             expected = _count_in_metadata(path)
     else:
         reason = "metadata.yaml is missing"
-    files = [path] if path.is_file() else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
+    files = (
+        [path]
+        if path.is_file()
+        else sorted((p for p in path.iterdir() if p.suffix in _SUFFIXES), key=_split_number)
+    )
     if not files:
-        raise DataError(f"{path} is not a bag: {reason}" + ("" if expected else "; no *.mcap or *.db3 in it"), path)
+        raise DataError(
+            f"{path} is not a bag: {reason}" + ("" if expected else "; no *.mcap or *.db3 in it"),
+            path,
+        )
     sources, losses = _open_files(files)
     if not sources or not any(s.message_count for s in sources):
         raise DataError(f"{path} cannot be read: {'; '.join(losses) or reason}", path)
     count = sum(s.message_count for s in sources)
     share = f" of {expected}" if expected else ""
-    return sources, f"{path} is damaged ({'; '.join(losses)}): recovered {count}{share} messages" if losses else ""
+    return (
+        sources,
+        f"{path} is damaged ({'; '.join(losses)}): recovered {count}{share} messages"
+        if losses
+        else "",
+    )
 
 
 def _open_files(files: list[Path]) -> tuple[list, list[str]]:
@@ -74,7 +88,11 @@ def _count_in_metadata(path: Path) -> int:
     from ruamel.yaml import YAML  # what rosbags itself reads metadata.yaml with
 
     try:
-        return int(YAML(typ="safe").load((path / "metadata.yaml").read_text())["rosbag2_bagfile_information"]["message_count"])
+        return int(
+            YAML(typ="safe").load((path / "metadata.yaml").read_text())[
+                "rosbag2_bagfile_information"
+            ]["message_count"]
+        )
     except Exception:  # noqa: BLE001 - it is only for the wording of a notice about a damaged bag
         return 0
 
@@ -94,9 +112,14 @@ def typestore_of(connections, path: Path):
         store.register(types)
         unknown = sorted({c.msgtype for c in connections} - set(store.types))
     except Exception as error:  # noqa: BLE001 - parser of foreign text
-        raise DataError(f"{path}: the message definitions in the bag cannot be used: {one_line(error)}", path) from error
+        raise DataError(
+            f"{path}: the message definitions in the bag cannot be used: {one_line(error)}", path
+        ) from error
     if unknown:
-        raise DataError(f"{path} has messages of unknown type {', '.join(unknown)} and no definition of them", unknown)
+        raise DataError(
+            f"{path} has messages of unknown type {', '.join(unknown)} and no definition of them",
+            unknown,
+        )
     return store
 
 

@@ -2,7 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """What can still be read of an MCAP file whose end is missing or damaged (recorder killed, disk full, copy interrupted).
 
-Layout of the file: https://mcap.dev/spec. Records are `opcode (1), length (8), content`; chunks hold compressed records.
+Layout of the file: https://mcap.dev/spec. Records are `opcode (1), length (8), content`; chunks
+hold compressed records.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from lz4.frame import LZ4FrameDecompressor
-from rosbags.interfaces import Connection, ConnectionExtRosbag2, MessageDefinition, MessageDefinitionFormat
+from rosbags.interfaces import (
+    Connection,
+    ConnectionExtRosbag2,
+    MessageDefinition,
+    MessageDefinitionFormat,
+)
 
 if sys.version_info >= (3, 14):
     from compression.zstd import ZstdDecompressor
@@ -22,14 +28,19 @@ else:
 
 _MAGIC = b"\x89MCAP0\r\n"
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x03, 0x04, 0x05, 0x06, 0x0F
-_FORMATS = {"ros2msg": MessageDefinitionFormat.MSG, "ros2idl": MessageDefinitionFormat.IDL, "omgidl": MessageDefinitionFormat.IDL}
+_FORMATS = {
+    "ros2msg": MessageDefinitionFormat.MSG,
+    "ros2idl": MessageDefinitionFormat.IDL,
+    "omgidl": MessageDefinitionFormat.IDL,
+}
 
 
 class SalvagedMcap:
     """Same reading interface as rosbags' Reader, over the intact part of a damaged MCAP file.
 
     Attributes:
-        loss: one phrase that says where reading had to stop; empty if all of the data section was read.
+        loss: one phrase that says where reading had to stop; empty if all of the data section was
+            read.
     """
 
     def __init__(self, path: Path):
@@ -51,12 +62,16 @@ class SalvagedMcap:
         counts = {}
         for _, channel, _ in self._messages:
             counts[channel] = counts.get(channel, 0) + 1
-        self.connections = [c._replace(msgcount=counts.get(i, 0)) for i, c in self._channels.items()]
+        self.connections = [
+            c._replace(msgcount=counts.get(i, 0)) for i, c in self._channels.items()
+        ]
         self.message_count = len(self._messages)
         self.start_time = self._messages[0][0] if self._messages else 0
         self.end_time = self._messages[-1][0] + 1 if self._messages else 0
 
-    def messages(self, connections: Collection[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
+    def messages(
+        self, connections: Collection[Connection]
+    ) -> Iterator[tuple[Connection, int, bytes]]:
         """Messages of the given connections in order of time."""
         wanted = {c.id: c for c in connections}
         for stamp_ns, channel, raw in self._messages:
@@ -68,7 +83,10 @@ class SalvagedMcap:
         self._messages = []
 
     def _records(self, data: memoryview, in_chunk: bool) -> int | None:
-        """Read records until the data ends; the position of the first one that is cut or broken, else None."""
+        """Read records until the data ends.
+
+        The position of the first one that is cut or broken, else None.
+        """
         position = 0
         while position < len(data):
             if position + 9 > len(data):
@@ -110,7 +128,9 @@ class SalvagedMcap:
         name, form, text = self._schemas.get(schema, ("", "", ""))
         definition = MessageDefinition(_FORMATS.get(form, MessageDefinitionFormat.NONE), text)
         if encoding == "cdr" and key not in self._channels:
-            self._channels[key] = Connection(key, topic, name, definition, "", 0, ConnectionExtRosbag2(encoding, []), self)
+            self._channels[key] = Connection(
+                key, topic, name, definition, "", 0, ConnectionExtRosbag2(encoding, []), self
+            )
 
     def _chunk(self, body: memoryview) -> bool:
         compression, at = _string(body, 28)

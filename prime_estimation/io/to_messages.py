@@ -2,8 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Estimates to messages.
 
-`make` is a function from a type's name (`nav_msgs/msg/Odometry`) to its class, so that the same lines build the objects of
-rosbags, Cyclone DDS and rclpy.
+`make` is a function from a type's name (`nav_msgs/msg/Odometry`) to its class, so that the same
+lines build the objects of rosbags, Cyclone DDS and rclpy.
 """
 
 from __future__ import annotations
@@ -21,47 +21,61 @@ Make = Callable[[str], type]
 def header(make: Make, stamp_ns: int, frame: str):
     """std_msgs/Header."""
     seconds, nanoseconds = divmod(int(stamp_ns), 1_000_000_000)
-    return make("std_msgs/msg/Header")(stamp=make("builtin_interfaces/msg/Time")(sec=seconds, nanosec=nanoseconds), frame_id=frame)
+    return make("std_msgs/msg/Header")(
+        stamp=make("builtin_interfaces/msg/Time")(sec=seconds, nanosec=nanoseconds), frame_id=frame
+    )
 
 
 def odometry(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     """nav_msgs/Odometry: pose of the base in the world, twist in the base frame (`child_frame_id`).
 
-    The pose covariance is turned from the base's tangent into fixed axes: `B P B^T`, `B = blkdiag(R, R)`.
+    The pose covariance is turned from the base's tangent into fixed axes: `B P B^T`, `B =
+    blkdiag(R, R)`.
     """
     rotation = pin.Quaternion(*estimate.quat_world_base[[3, 0, 1, 2]]).matrix()
     turn = np.zeros((6, 6))
     turn[:3, :3] = turn[3:, 3:] = rotation
     pose = make("geometry_msgs/msg/PoseWithCovariance")(
         pose=make("geometry_msgs/msg/Pose")(
-            position=_point(make, estimate.position_world), orientation=_quaternion(make, estimate.quat_world_base)
+            position=_point(make, estimate.position_world),
+            orientation=_quaternion(make, estimate.quat_world_base),
         ),
         covariance=(turn @ estimate.pose_covariance @ turn.T).ravel(),
     )
     twist = make("geometry_msgs/msg/TwistWithCovariance")(
         twist=make("geometry_msgs/msg/Twist")(
-            linear=_vector(make, estimate.linear_velocity_base), angular=_vector(make, estimate.angular_velocity_base)
+            linear=_vector(make, estimate.linear_velocity_base),
+            angular=_vector(make, estimate.angular_velocity_base),
         ),
         covariance=np.array(estimate.twist_covariance, dtype=float).ravel(),
     )
     return make("nav_msgs/msg/Odometry")(
-        header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, pose=pose, twist=twist
+        header=header(make, estimate.stamp_ns, world_frame),
+        child_frame_id=base_frame,
+        pose=pose,
+        twist=twist,
     )
 
 
 def transform(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     """tf2_msgs/TFMessage with the edge world -> base."""
     edge = make("geometry_msgs/msg/Transform")(
-        translation=_vector(make, estimate.position_world), rotation=_quaternion(make, estimate.quat_world_base)
+        translation=_vector(make, estimate.position_world),
+        rotation=_quaternion(make, estimate.quat_world_base),
     )
     stamped = make("geometry_msgs/msg/TransformStamped")(
-        header=header(make, estimate.stamp_ns, world_frame), child_frame_id=base_frame, transform=edge
+        header=header(make, estimate.stamp_ns, world_frame),
+        child_frame_id=base_frame,
+        transform=edge,
     )
     return make("tf2_msgs/msg/TFMessage")(transforms=[stamped])
 
 
 def joint_states(make: Make, estimate: Estimate, joint_names: Sequence[str]):
-    """sensor_msgs/JointState: position at the stamp, rate as mean over the node interval that ends there, torque."""
+    """sensor_msgs/JointState.
+
+    Position at the stamp, rate as mean over the node interval that ends there, torque.
+    """
     return make("sensor_msgs/msg/JointState")(
         header=header(make, estimate.stamp_ns, ""),
         name=list(joint_names),
@@ -90,8 +104,16 @@ def contact_wrenches(make: Make, estimate: Estimate, world_frame: str):
     )
 
 
-def wrench_stamped(make: Make, contacts: Sequence[ContactEstimate], stamp_ns: int, frame: str, pose_world_frame: pin.SE3):
-    """geometry_msgs/WrenchStamped of the contacts of one frame: on the robot by the ground, about the frame's origin, in its axes.
+def wrench_stamped(
+    make: Make,
+    contacts: Sequence[ContactEstimate],
+    stamp_ns: int,
+    frame: str,
+    pose_world_frame: pin.SE3,
+):
+    """geometry_msgs/WrenchStamped of the contacts of one frame.
+
+    On the robot by the ground, about the frame's origin, in its axes.
 
     The centre of pressure on a level sole at height z is `(z fx - ty, z fy + tx) / fz`.
     """
@@ -102,11 +124,18 @@ def wrench_stamped(make: Make, contacts: Sequence[ContactEstimate], stamp_ns: in
         rx, ry, rz = rotation @ (contact.position_world - pose_world_frame.translation)
         force += f
         moment += (ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx)
-    return make("geometry_msgs/msg/WrenchStamped")(header=header(make, stamp_ns, frame), wrench=_wrench(make, force, moment))
+    return make("geometry_msgs/msg/WrenchStamped")(
+        header=header(make, stamp_ns, frame), wrench=_wrench(make, force, moment)
+    )
 
 
-def inertial_parameters(make: Make, estimate: Estimate, world_frame: str, sequence: int, valid: bool):
-    """prime_estimation_msgs/InertialParameters of all estimated bodies. `valid`: a controller may use them."""
+def inertial_parameters(
+    make: Make, estimate: Estimate, world_frame: str, sequence: int, valid: bool
+):
+    """prime_estimation_msgs/InertialParameters of all estimated bodies.
+
+    `valid`: a controller may use them.
+    """
     return make("prime_estimation_msgs/msg/InertialParameters")(
         header=header(make, estimate.stamp_ns, world_frame),
         sequence=int(sequence),
@@ -128,7 +157,8 @@ def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
         return bool(np.isfinite(pseudo).all() and np.linalg.eigvalsh(pseudo)[0] > 0.0)
 
     return bool(estimate.bodies) and all(
-        b.observable and b.covariance[0, 0] <= mass_stddev_limit**2 and consistent(b.parameters) for b in estimate.bodies
+        b.observable and b.covariance[0, 0] <= mass_stddev_limit**2 and consistent(b.parameters)
+        for b in estimate.bodies
     )
 
 
@@ -186,7 +216,9 @@ def estimator_status(make: Make, estimate: Estimate, world_frame: str):
 
 def contact_topic(name: str) -> str:
     """`wrench/<contact>`, with a letter before a corner's number: a part of a ROS name must not begin with a digit."""
-    return "/".join(["wrench", *(f"c{part}" if part[:1].isdigit() else part for part in name.split("/"))])
+    return "/".join(
+        ["wrench", *(f"c{part}" if part[:1].isdigit() else part for part in name.split("/"))]
+    )
 
 
 def _vector(make: Make, v):
@@ -198,8 +230,12 @@ def _point(make: Make, v):
 
 
 def _quaternion(make: Make, q):
-    return make("geometry_msgs/msg/Quaternion")(x=float(q[0]), y=float(q[1]), z=float(q[2]), w=float(q[3]))
+    return make("geometry_msgs/msg/Quaternion")(
+        x=float(q[0]), y=float(q[1]), z=float(q[2]), w=float(q[3])
+    )
 
 
 def _wrench(make: Make, force, torque):
-    return make("geometry_msgs/msg/Wrench")(force=_vector(make, force), torque=_vector(make, torque))
+    return make("geometry_msgs/msg/Wrench")(
+        force=_vector(make, force), torque=_vector(make, torque)
+    )

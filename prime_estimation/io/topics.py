@@ -30,18 +30,35 @@ class Role:
 
 
 ROLES = {
-    "joint_states": Role(("sensor_msgs/msg/JointState",), ("joint_states",), ("command", "cmd", "desired", "target", "reference")),
+    "joint_states": Role(
+        ("sensor_msgs/msg/JointState",),
+        ("joint_states",),
+        ("command", "cmd", "desired", "target", "reference"),
+    ),
     "joint_commands": Role(("sensor_msgs/msg/JointState",), ("joint_commands",), by_name_only=True),
     "imu": Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw")),
-    "mocap": Role(("geometry_msgs/msg/PoseStamped",), ("mocap/pose",), ("goal", "target", "desired", "command", "cmd")),
+    "mocap": Role(
+        ("geometry_msgs/msg/PoseStamped",),
+        ("mocap/pose",),
+        ("goal", "target", "desired", "command", "cmd"),
+    ),
 }
 LOWSTATE = "lowstate"  # Unitree's raw message, which stands in for joint states and IMU
-_LOWSTATE_TYPES = ("unitree_go/msg/LowState", "unitree_hg/msg/LowState", "ros2_unitree_legged_msgs/msg/LowState")
+_LOWSTATE_TYPES = (
+    "unitree_go/msg/LowState",
+    "unitree_hg/msg/LowState",
+    "ros2_unitree_legged_msgs/msg/LowState",
+)
 _EVERY_ROLE = {**ROLES, LOWSTATE: Role(_LOWSTATE_TYPES, ("lowstate",))}
-_NOT_SENSORS = {"ground_truth", "prime"}  # components of a topic's name: truth and our own output are never input
+# components of a topic's name: truth and our own output are never input
+_NOT_SENSORS = {"ground_truth", "prime"}
 
 
-def find_sensor_topics(topics: Mapping[str, Topic], given: Mapping[str, str] | None = None, roles: Iterable[str] = ROLES) -> dict[str, str]:
+def find_sensor_topics(
+    topics: Mapping[str, Topic],
+    given: Mapping[str, str] | None = None,
+    roles: Iterable[str] = ROLES,
+) -> dict[str, str]:
     """Topic of each role that the bag can fill, found by message type, then by name.
 
     Args:
@@ -50,29 +67,42 @@ def find_sensor_topics(topics: Mapping[str, Topic], given: Mapping[str, str] | N
         roles: the roles to look for (of ROLES, or LOWSTATE).
 
     Raises:
-        DataError: a given topic is absent or of another type, or several topics fit a role equally well.
+        DataError: a given topic is absent or of another type, or several topics fit a role equally
+            well.
     """
     found = {}
     for role, topic in (given or {}).items():
         if role not in _EVERY_ROLE:
             raise DataError(f"unknown sensor '{role}'; sensors are {', '.join(_EVERY_ROLE)}", role)
         if topic not in topics:
-            raise DataError(f"no topic {topic} for {role} in the bag; it has {describe_topics(topics)}", topic)
+            raise DataError(
+                f"no topic {topic} for {role} in the bag; it has {describe_topics(topics)}", topic
+            )
         if topics[topic].type not in _EVERY_ROLE[role].types:
-            raise DataError(f"{topic} is a {topics[topic].type}, but {role} needs {' or '.join(_EVERY_ROLE[role].types)}", topic)
+            raise DataError(
+                f"{topic} is a {topics[topic].type}, but {role} needs {' or '.join(_EVERY_ROLE[role].types)}",
+                topic,
+            )
         found[role] = topic
     for role in roles:
         candidates = [] if role in found else _candidates(_EVERY_ROLE[role], topics)
         if len(candidates) > 1:
             names = ", ".join(f"{t.name} ({t.count})" for t in candidates)
-            raise DataError(f"several topics could be {role}: {names}; choose one with --topic {role}=NAME", candidates)
+            raise DataError(
+                f"several topics could be {role}: {names}; choose one with --topic {role}=NAME",
+                candidates,
+            )
         if candidates:
             found[role] = candidates[0].name
     return found
 
 
 def _candidates(role: Role, topics: Mapping[str, Topic]) -> list[Topic]:
-    fitting = [t for t in topics.values() if t.type in role.types and t.count and not _NOT_SENSORS & set(t.name.split("/"))]
+    fitting = [
+        t
+        for t in topics.values()
+        if t.type in role.types and t.count and not _NOT_SENSORS & set(t.name.split("/"))
+    ]
     fitting = [t for t in fitting if not any(word in t.name.lower() for word in role.not_words)]
     for name in role.names:
         exact = [t for t in fitting if t.name.lstrip("/") == name]
@@ -84,4 +114,7 @@ def _candidates(role: Role, topics: Mapping[str, Topic]) -> list[Topic]:
 
 def describe_topics(topics: Mapping[str, Topic]) -> str:
     """One line: topics with types and counts."""
-    return ", ".join(f"{t.name} ({t.type.replace('/msg/', '/')}, {t.count})" for t in topics.values()) or "none"
+    return (
+        ", ".join(f"{t.name} ({t.type.replace('/msg/', '/')}, {t.count})" for t in topics.values())
+        or "none"
+    )

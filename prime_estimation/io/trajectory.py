@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The folder that a run leaves: configuration, versions, trajectory, metrics, figures; `latest` points to the newest."""
+"""The folder that a run leaves: configuration, versions, trajectory, metrics, figures.
+
+`latest` points to the newest.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,17 @@ import yaml
 from ..errors import DataError, PrimeError
 from ..types import Estimate
 
-_PACKAGES = ("prime_estimation", "pin", "crocoddyl", "eigenpy", "numpy", "scipy", "rosbags", "mujoco", "example-robot-data")
+_PACKAGES = (
+    "prime_estimation",
+    "pin",
+    "crocoddyl",
+    "eigenpy",
+    "numpy",
+    "scipy",
+    "rosbags",
+    "mujoco",
+    "example-robot-data",
+)
 
 
 class RunFolder:
@@ -57,19 +70,28 @@ class RunFolder:
 
     def add_pose(self, estimate: Estimate) -> None:
         """Append the pose of an estimate to the trajectory."""
-        self._trajectory.append((estimate.stamp_ns, *estimate.position_world, *estimate.quat_world_base))
+        self._trajectory.append(
+            (estimate.stamp_ns, *estimate.position_world, *estimate.quat_world_base)
+        )
 
     def write(self, config: dict, command: str, metrics: dict) -> None:
         """Write config.yaml, versions.yaml, trajectory.tum and metrics.json."""
         (self.path / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-        (self.path / "versions.yaml").write_text(yaml.safe_dump({"command": command, **versions()}, sort_keys=False))
-        (self.path / "metrics.json").write_text(json.dumps(metrics, indent=1, default=_plain) + "\n")
+        (self.path / "versions.yaml").write_text(
+            yaml.safe_dump({"command": command, **versions()}, sort_keys=False)
+        )
+        (self.path / "metrics.json").write_text(
+            json.dumps(metrics, indent=1, default=_plain) + "\n"
+        )
         if self._trajectory:
             write_tum(self.path / "trajectory.tum", self._trajectory)
 
 
 def write_tum(path: Path, rows: list[tuple[float, ...]]) -> None:
-    """Trajectory in TUM format: `seconds x y z qx qy qz qw`; rows start with int64 ns, seconds keep all nine decimals."""
+    """Trajectory in TUM format: `seconds x y z qx qy qz qw`.
+
+    Rows start with int64 ns, seconds keep all nine decimals.
+    """
     with path.open("w") as file:
         for stamp_ns, *pose in rows:
             seconds, nanoseconds = divmod(int(stamp_ns), 1_000_000_000)
@@ -77,7 +99,10 @@ def write_tum(path: Path, rows: list[tuple[float, ...]]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, platform and the packages that decide about results; git hash when run from a checkout."""
+    """Versions of Python, platform and the packages that decide about results.
+
+    Git hash when run from a checkout.
+    """
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -86,7 +111,11 @@ def versions() -> dict[str, str]:
     if (root / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
             run = subprocess.run(
-                ["git", "-C", str(root), "describe", "--always", "--dirty"], capture_output=True, text=True, timeout=5, check=True
+                ["git", "-C", str(root), "describe", "--always", "--dirty"],
+                capture_output=True,
+                text=True,
+                timeout=5,
+                check=True,
             )
             found["git"] = run.stdout.strip()
     return found

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""All message types in one store: the standard ones of Jazzy, ours from `prime_estimation_msgs`, a few foreign ones.
+"""All message types in one store.
 
-The .msg files are the only place where a message is written down; bag types and DDS types derive from this store.
+The standard ones of Jazzy, ours from `prime_estimation_msgs`, a few foreign ones.
+
+The .msg files are the only place where a message is written down; bag types and DDS types derive
+from this store.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from ..errors import DataError
 
 @cache
 def typestore() -> Typestore:
-    """The store (one per process): Jazzy's messages, prime_estimation_msgs, unitree_go, unitree_hg and std_srvs.
+    """The store (one per process).
+
+    Jazzy's messages, prime_estimation_msgs, unitree_go, unitree_hg and std_srvs.
 
     Raises:
         DataError: the .msg files of prime_estimation_msgs are not installed.
@@ -34,10 +39,15 @@ def typestore() -> Typestore:
 
 
 def interface_files() -> list[Path]:
-    """The .msg and .srv files that the store adds to the standard ones: ours first, then those under `interfaces/`."""
+    """The .msg and .srv files that the store adds to the standard ones.
+
+    Ours first, then those under `interfaces/`.
+    """
     ours = _messages_dir()
     foreign = Path(__file__).resolve().parent / "interfaces"
-    return sorted(ours.glob("*.msg")) + sorted(p for p in foreign.rglob("*") if p.suffix in (".msg", ".srv"))
+    return sorted(ours.glob("*.msg")) + sorted(
+        p for p in foreign.rglob("*") if p.suffix in (".msg", ".srv")
+    )
 
 
 def _types_of(path: Path) -> dict:
@@ -55,15 +65,20 @@ def _types_of(path: Path) -> dict:
 
 def _messages_dir() -> Path:
     package = Path(__file__).resolve().parents[1]
-    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation, whatever the depth of the platform's layout
+    # <prefix>/lib/pythonX.Y/site-packages/prime_estimation, whatever the depth of the platform's
+    # layout
     prefixes = [
         *package.parents[2:5],
         Path(sys.prefix),
         *map(Path, filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))),
     ]
-    candidates = [package.parent / "prime_estimation_msgs" / "msg"] + [p / "share" / "prime_estimation_msgs" / "msg" for p in prefixes]
+    candidates = [package.parent / "prime_estimation_msgs" / "msg"] + [
+        p / "share" / "prime_estimation_msgs" / "msg" for p in prefixes
+    ]
     for candidate in candidates:
         if (candidate / "ContactWrenches.msg").is_file():
             return candidate
     places = ", ".join(map(str, candidates))
-    raise DataError(f"the message definitions of prime_estimation_msgs are missing; looked in {places}. Reinstall prime_estimation.")
+    raise DataError(
+        f"the message definitions of prime_estimation_msgs are missing; looked in {places}. Reinstall prime_estimation."
+    )

@@ -12,9 +12,19 @@ import numpy as np
 from ..errors import ConfigError
 from .to_messages import Make, header
 
-_LEGS = tuple(f"{leg}_{joint}_joint" for leg in ("FR", "FL", "RR", "RL") for joint in ("hip", "thigh", "calf"))
+_LEGS = tuple(
+    f"{leg}_{joint}_joint" for leg in ("FR", "FL", "RR", "RL") for joint in ("hip", "thigh", "calf")
+)
 _LEG = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
-_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_roll", "wrist_pitch", "wrist_yaw")
+_ARM = (
+    "shoulder_pitch",
+    "shoulder_roll",
+    "shoulder_yaw",
+    "elbow",
+    "wrist_roll",
+    "wrist_pitch",
+    "wrist_yaw",
+)
 _G1 = (
     *(f"{side}_{joint}_joint" for side in ("left", "right") for joint in _LEG),
     *(f"waist_{axis}_joint" for axis in ("yaw", "roll", "pitch")),
@@ -24,7 +34,10 @@ _G1 = (
 
 @dataclass(frozen=True)
 class Family:
-    """Robots that share a wire format: message type, joint names by motor number, name of the IMU's member."""
+    """Robots that share a wire format.
+
+    Message type, joint names by motor number, name of the IMU's member.
+    """
 
     type: str
     joints: tuple[str, ...]
@@ -36,27 +49,38 @@ FAMILIES = {
     "unitree_hg": Family("unitree_hg/msg/LowState", _G1),
     "unitree_legged": Family("ros2_unitree_legged_msgs/msg/LowState", _LEGS, "imu"),
 }
-_ROBOTS = {"go2": "unitree_go", "b2": "unitree_go", "g1": "unitree_hg", "go1": "unitree_legged", "a1": "unitree_legged"}
+_ROBOTS = {
+    "go2": "unitree_go",
+    "b2": "unitree_go",
+    "g1": "unitree_hg",
+    "go1": "unitree_legged",
+    "a1": "unitree_legged",
+}
 
 
 def family_of(robot_name: str) -> Family:
     """The wire format of a robot by its name (`go2`, `g1`, `go1`) or by the name of the family."""
     found = FAMILIES.get(_ROBOTS.get(robot_name, robot_name))
     if found is None:
-        raise ConfigError(f"'{robot_name}' has no known LowState; known are {', '.join([*_ROBOTS, *FAMILIES])}", robot_name)
+        raise ConfigError(
+            f"'{robot_name}' has no known LowState; known are {', '.join([*_ROBOTS, *FAMILIES])}",
+            robot_name,
+        )
     return found
 
 
 class TickClock:
     """Time of a message that has no stamp, from its millisecond counter.
 
-    The counter is regular but has an unknown origin and drifts; the arrival is absolute but comes late by a varying delay.
-    `stamp = tick + offset`, the offset being the lower envelope of arrival - tick: it follows a smaller one at once (as far as
-    stamps stay increasing) and a larger one by `DRIFT`. So stamps are regular, and late by the smallest delay only.
+    The counter is regular but has an unknown origin and drifts; the arrival is absolute but comes
+    late by a varying delay. `stamp = tick + offset`, the offset being the lower envelope of arrival
+    - tick: it follows a smaller one at once (as far as stamps stay increasing) and a larger one by
+    `DRIFT`. So stamps are regular, and late by the smallest delay only.
 
     Attributes:
         jitter_ms: how much later than the stamp messages arrive, running mean.
-        restarts: how often counter and arrival did not fit any more, because the robot or the clock was restarted.
+        restarts: how often counter and arrival did not fit any more, because the robot or the clock
+            was restarted.
     """
 
     DRIFT = 1e-4
@@ -72,12 +96,17 @@ class TickClock:
     def stamp(self, tick: int, arrival_ns: int) -> int:
         """Stamp [ns] of the message with this tick that arrived then."""
         offset = arrival_ns - tick * self.TICK_NS
-        late, step = offset - self._offset_ns, 0 if self._tick is None else (tick - self._tick) * self.TICK_NS
+        late, step = (
+            offset - self._offset_ns,
+            0 if self._tick is None else (tick - self._tick) * self.TICK_NS,
+        )
         if self._tick is None or step < 0 or abs(late) > self.RESTART_NS:
             self.restarts += self._tick is not None
             self._offset_ns, late = offset, 0
         else:
-            self._offset_ns += int(max(late, -0.5 * step) if late < 0 else min(late, self.DRIFT * step))
+            self._offset_ns += int(
+                max(late, -0.5 * step) if late < 0 else min(late, self.DRIFT * step)
+            )
             self.jitter_ms += 0.01 * (max(late, 0) * 1e-6 - self.jitter_ms)
         self._tick = tick
         return tick * self.TICK_NS + self._offset_ns
@@ -102,12 +131,17 @@ class LowStateReader:
         self._names = list(family.joints)
 
     def read(self, message, arrival_ns: int) -> tuple[object, object] | None:
-        """(JointState, Imu) of a LowState; None when its joints are in motor coordinates, see `counts`."""
+        """(JointState, Imu) of a LowState.
+
+        None when its joints are in motor coordinates, see `counts`.
+        """
         if getattr(message, "mode_pr", 0) != 0:
             self.counts["lowstate: ankles and waist in motor coordinates (mode_pr is not 0)"] += 1
             return None
         stamp_ns = self.clock.stamp(int(message.tick), arrival_ns)
-        return self._joints(message, stamp_ns), self.imu(getattr(message, self.family.imu), stamp_ns, self._imu_frame)
+        return self._joints(message, stamp_ns), self.imu(
+            getattr(message, self.family.imu), stamp_ns, self._imu_frame
+        )
 
     def _joints(self, message, stamp_ns: int):
         motors = message.motor_state[: len(self._names)]
@@ -120,17 +154,26 @@ class LowStateReader:
         )
 
     def imu(self, state, stamp_ns: int, frame: str):
-        """sensor_msgs/Imu of an IMUState. Its quaternion is w, x, y, z; all zero means that there is none."""
+        """sensor_msgs/Imu of an IMUState.
+
+        Its quaternion is w, x, y, z; all zero means that there is none.
+        """
         w, x, y, z = (float(v) for v in state.quaternion)
         unknown = np.zeros(9)
         known = any((w, x, y, z))
         vector = self._make("geometry_msgs/msg/Vector3")
         return self._make("sensor_msgs/msg/Imu")(
             header=header(self._make, stamp_ns, frame),
-            orientation=self._make("geometry_msgs/msg/Quaternion")(x=x, y=y, z=z, w=w if known else 1.0),
+            orientation=self._make("geometry_msgs/msg/Quaternion")(
+                x=x, y=y, z=z, w=w if known else 1.0
+            ),
             orientation_covariance=unknown if known else np.array([-1.0, *unknown[1:]]),
-            angular_velocity=vector(**{axis: float(v) for axis, v in zip("xyz", state.gyroscope, strict=True)}),
+            angular_velocity=vector(
+                **{axis: float(v) for axis, v in zip("xyz", state.gyroscope, strict=True)}
+            ),
             angular_velocity_covariance=unknown,
-            linear_acceleration=vector(**{axis: float(v) for axis, v in zip("xyz", state.accelerometer, strict=True)}),
+            linear_acceleration=vector(
+                **{axis: float(v) for axis, v in zip("xyz", state.accelerometer, strict=True)}
+            ),
             linear_acceleration_covariance=unknown,
         )

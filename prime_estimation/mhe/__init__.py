@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The moving-horizon problem: models and noise, window, initialization, ground, prediction to the newest sample."""
+"""The moving-horizon problem.
+
+Models and noise, window, initialization, ground, prediction to the newest sample.
+"""

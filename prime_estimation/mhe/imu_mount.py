@@ -24,11 +24,16 @@ class Mount:
     def __init__(self, robot: Robot):
         self._model, self._coordinates = robot.model, robot.coordinates
         there = robot.imu_joint is not None and robot.config.floating_base
-        self.core = _core.ImuMount(robot.model, *((robot.imu_joint, robot.imu_placement) if there else (1, pin.SE3.Identity())))
+        self.core = _core.ImuMount(
+            robot.model,
+            *((robot.imu_joint, robot.imu_placement) if there else (1, pin.SE3.Identity())),
+        )
         self.rigid = self.core.size == 0
         self._fixed = (robot.imu_placement if there else pin.SE3.Identity(), pin.Motion.Zero())
 
-    def motion(self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None) -> tuple[pin.SE3, pin.Motion]:
+    def motion(
+        self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None
+    ) -> tuple[pin.SE3, pin.Motion]:
         """Pose of the IMU in the base [m], and its twist relative to the base, at the IMU and in its axes [m/s, rad/s].
 
         Args:

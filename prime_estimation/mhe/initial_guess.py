@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where the first batch begins to iterate: joints as measured, base from gyro, specific force and standing feet."""
+"""Where the first batch begins to iterate.
+
+Joints as measured, base from gyro, specific force and standing feet.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from .problem import Problem
 CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
 
 
-def guess_states(problem: Problem, ms: list[Measurement], before: np.ndarray | None) -> list[np.ndarray]:
+def guess_states(
+    problem: Problem, ms: list[Measurement], before: np.ndarray | None
+) -> list[np.ndarray]:
     """Initial states of all nodes; a joint reading that is missing is held."""
     position, velocity = ms[0].position, ms[0].velocity
     joints = []
@@ -25,9 +30,13 @@ def guess_states(problem: Problem, ms: list[Measurement], before: np.ndarray | N
         joints.append((position, velocity))
     neutral = problem.state.zero()
     shift = problem.nq - problem.nv
-    neutral[problem.columns("theta").start + shift : problem.columns("theta").stop + shift] = problem.theta_nominal
+    neutral[problem.columns("theta").start + shift : problem.columns("theta").stop + shift] = (
+        problem.theta_nominal
+    )
     friction = problem.columns("friction")
-    neutral[friction.start + shift : friction.stop + shift] = np.log(problem.config.estimator.friction)
+    neutral[friction.start + shift : friction.stop + shift] = np.log(
+        problem.config.estimator.friction
+    )
     if before is not None and _credible(problem, before):
         neutral[problem.nq + problem.nv :] = before[problem.nq + problem.nv :]
     xs = []
@@ -43,22 +52,39 @@ def guess_states(problem: Problem, ms: list[Measurement], before: np.ndarray | N
 
 
 def _credible(problem: Problem, x: np.ndarray) -> bool:
-    """Whether the inertia and biases of a state are within what the prior allows: those of an estimate that was lost may be anything."""
+    """Whether the inertia and biases of a state are within what the prior allows.
+
+    Those of an estimate that was lost may be anything.
+    """
     columns, shift = problem.columns("theta"), problem.nq - problem.nv
     theta = x[columns.start + shift : columns.stop + shift] - problem.theta_nominal
     deviation = [np.linalg.solve(problem.theta_prior_root, theta)]
     noise = problem.config.noise
     deviation += [
-        problem.parameter(x, name) / std for name, std in (("gyro_bias", noise.gyro_bias), ("accelerometer_bias", noise.accelerometer_bias))
+        problem.parameter(x, name) / std
+        for name, std in (
+            ("gyro_bias", noise.gyro_bias),
+            ("accelerometer_bias", noise.accelerometer_bias),
+        )
     ]
     return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
 
 
-def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None) -> None:
+def _guess_base(
+    problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None
+) -> None:
     """Attitude, velocity, position and ground heights, written into xs."""
     nq, dt = problem.nq, problem.dt
-    imu = [problem.mount.motion(problem.robot.positions(x[:nq]), x[nq + problem.nv - problem.nj : nq + problem.nv]) for x in xs]
-    gyros = [X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3) for m, (X, moved) in zip(ms, imu)]
+    imu = [
+        problem.mount.motion(
+            problem.robot.positions(x[:nq]), x[nq + problem.nv - problem.nj : nq + problem.nv]
+        )
+        for x in xs
+    ]
+    gyros = [
+        X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3)
+        for m, (X, moved) in zip(ms, imu)
+    ]
     turns = [np.eye(3)]
     for gyro in gyros[1:]:
         turns.append(turns[-1] @ pin.exp3(dt * gyro))
@@ -74,8 +100,17 @@ def _guess_base(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], b
         x[columns.start + shift : columns.stop + shift] = ground + offset[2]
 
 
-def _follow_feet(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], attitudes: list[np.ndarray], gyros: list[np.ndarray]):
-    """Motion of the base over feet that stand, from the origin, written into xs; loads and heights (n, nf) of the feet."""
+def _follow_feet(
+    problem: Problem,
+    ms: list[Measurement],
+    xs: list[np.ndarray],
+    attitudes: list[np.ndarray],
+    gyros: list[np.ndarray],
+):
+    """Motion of the base over feet that stand, from the origin, written into xs.
+
+    Loads and heights (n, nf) of the feet.
+    """
     nq, legs = problem.nq, LegForces(problem.robot)
     weights, heights, position = [], [], np.zeros(3)
     for k, (m, x, R) in enumerate(zip(ms, xs, attitudes)):
@@ -93,8 +128,17 @@ def _follow_feet(problem: Problem, ms: list[Measurement], xs: list[np.ndarray], 
     return np.array(weights), np.array(heights)
 
 
-def _ground(problem: Problem, weights: np.ndarray, heights: np.ndarray, offset: np.ndarray | None, before: np.ndarray | None):
-    """Height of the ground under each foot (nf,), and by how much all is shifted then; `offset`: that of motion capture."""
+def _ground(
+    problem: Problem,
+    weights: np.ndarray,
+    heights: np.ndarray,
+    offset: np.ndarray | None,
+    before: np.ndarray | None,
+):
+    """Height of the ground under each foot (nf,), and by how much all is shifted then.
+
+    `offset`: that of motion capture.
+    """
     ground = np.average(heights, axis=0, weights=weights)
     # a foot that never stood in the batch takes the common height
     common = np.average(heights, weights=weights)
@@ -108,18 +152,33 @@ def _ground(problem: Problem, weights: np.ndarray, heights: np.ndarray, offset: 
 
 
 def _guess_carried_base(
-    problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None, R_base_imu, gyros, turns
+    problem: Problem,
+    ms: list[Measurement],
+    xs: list[np.ndarray],
+    before: np.ndarray | None,
+    R_base_imu,
+    gyros,
+    turns,
 ) -> None:
-    """What the IMU says goes on from the state before the robot was lifted or fell; without one it hangs at rest, off the ground."""
+    """What the IMU says goes on from the state before the robot was lifted or fell.
+
+    Without one it hangs at rest, off the ground.
+    """
     nq, dt, gravity = problem.nq, problem.dt, problem.robot.model.gravity.linear
     if before is None:
-        R0, velocity, position = _first_attitude(ms, turns, R_base_imu, None), np.zeros(3), np.zeros(3)
+        R0, velocity, position = (
+            _first_attitude(ms, turns, R_base_imu, None),
+            np.zeros(3),
+            np.zeros(3),
+        )
     else:
         R0, position = pin.Quaternion(before[3:7]).toRotationMatrix(), before[:3].copy()
         velocity = R0 @ before[nq : nq + 3]
     for k, (m, x) in enumerate(zip(ms, xs)):
         if k > 0 and m.accelerometer is not None:
-            velocity = velocity + dt * (R0 @ turns[k - 1] @ R_base_imu[k - 1] @ m.accelerometer + gravity)
+            velocity = velocity + dt * (
+                R0 @ turns[k - 1] @ R_base_imu[k - 1] @ m.accelerometer + gravity
+            )
         if k > 0:
             position = position + dt * velocity
         R = R0 @ turns[k]
@@ -127,27 +186,52 @@ def _guess_carried_base(
         x[nq : nq + 6] = np.concatenate([R.T @ velocity, gyros[k]])
     offset = _first_position(ms, xs)
     columns, shift = problem.columns("height"), nq - problem.nv
-    soles = LegForces(problem.robot).kinematics(R0, xs[0][7:nq], np.zeros(problem.nj), None)[1][:, 2]
+    soles = LegForces(problem.robot).kinematics(R0, xs[0][7:nq], np.zeros(problem.nj), None)[1][
+        :, 2
+    ]
     for x in xs:
         x[:3] += np.zeros(3) if offset is None else offset
         if before is None:
             x[columns.start + shift : columns.stop + shift] = xs[0][2] + soles.min() - CLEARANCE
 
 
-def _first_attitude(ms: list[Measurement], turns: list[np.ndarray], R_base_imu: list[np.ndarray], before: np.ndarray | None) -> np.ndarray:
+def _first_attitude(
+    ms: list[Measurement],
+    turns: list[np.ndarray],
+    R_base_imu: list[np.ndarray],
+    before: np.ndarray | None,
+) -> np.ndarray:
     poses = [(m, pose, turn) for m, turn in zip(ms, turns) for pose in m.mocap]
     if poses:
-        seen = [(p.quat_world_body / np.linalg.norm(p.quat_world_body), turn) for _, p, turn in poses]
-        candidates = [pin.Quaternion(quaternion).toRotationMatrix() @ turn.T for quaternion, turn in seen]
+        seen = [
+            (p.quat_world_body / np.linalg.norm(p.quat_world_body), turn) for _, p, turn in poses
+        ]
+        candidates = [
+            pin.Quaternion(quaternion).toRotationMatrix() @ turn.T for quaternion, turn in seen
+        ]
         return _nearest_rotation(sum(candidates))
-    up = sum((turn @ R @ m.accelerometer for m, turn, R in zip(ms, turns, R_base_imu) if m.accelerometer is not None), np.zeros(3))
+    up = sum(
+        (
+            turn @ R @ m.accelerometer
+            for m, turn, R in zip(ms, turns, R_base_imu)
+            if m.accelerometer is not None
+        ),
+        np.zeros(3),
+    )
     if np.linalg.norm(up) < 1e-3:
-        raise InitializationError("cannot start: no specific force and no motion capture, so that up is unknown", ms)
-    level = pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), np.array([0.0, 0.0, 1.0])).toRotationMatrix()
+        raise InitializationError(
+            "cannot start: no specific force and no motion capture, so that up is unknown", ms
+        )
+    level = pin.Quaternion.FromTwoVectors(
+        up / np.linalg.norm(up), np.array([0.0, 0.0, 1.0])
+    ).toRotationMatrix()
     if before is None:
         return level
     ahead, now = pin.Quaternion(before[3:7]).toRotationMatrix()[:, 0], level[:, 0]
-    return pin.exp3(np.array([0.0, 0.0, np.arctan2(ahead[1], ahead[0]) - np.arctan2(now[1], now[0])])) @ level
+    return (
+        pin.exp3(np.array([0.0, 0.0, np.arctan2(ahead[1], ahead[0]) - np.arctan2(now[1], now[0])]))
+        @ level
+    )
 
 
 def _first_position(ms: list[Measurement], xs: list[np.ndarray]) -> np.ndarray | None:

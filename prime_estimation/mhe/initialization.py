@@ -2,7 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """The first batch: from half a second of measurements, robot standing or walking, to a converged window.
 
-Guess: attitude from the gyro and the mean specific force (or motion capture), velocity from the legs that carry load. Then a
+Guess: attitude from the gyro and the mean specific force (or motion capture), velocity from the
+    legs that carry load. Then a
 multiple-shooting solution of the whole batch, the inertia held for the first iterations.
 """
 
@@ -18,10 +19,14 @@ from .problem import Problem
 from .residual_rows import LOST_RATIO, misfit
 from .window import Window
 
-CONTINUED = 0.01, 0.05  # standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its feet
-HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
-# shares of kappa in these, one start after the other until one fits: a softer law lets forces move from foot to foot, a sharp one keeps a
-# wrong guess of who stands; where the way from one end leads astray, that from the other often does not
+# standard deviation of tilt [rad] and velocity [m/s, rad/s] where an estimate goes on without its
+# feet
+CONTINUED = 0.01, 0.05
+# with the inertia fixed: until forces and motion roughly agree, it would absorb their errors
+HELD_ITERATIONS = 5
+# shares of kappa in these, one start after the other until one fits: a softer law lets forces move
+# from foot to foot, a sharp one keeps a wrong guess of who stands; where the way from one end leads
+# astray, that from the other often does not
 SOFT = 0.1, 0.02, 0.5
 FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
 LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
@@ -32,16 +37,19 @@ def first_window(
 ) -> tuple[Window, np.ndarray]:
     """The sliding window behind a start batch, and the parameters that the batch began with.
 
-    A batch has more than one optimum: that with the wrong feet on the ground is told by its residuals, and left by another way.
+    A batch has more than one optimum: that with the wrong feet on the ground is told by its
+    residuals, and left by another way.
 
     Args:
         problem: models and noise.
         measurements: of consecutive nodes.
         before: as of `start_window`.
-        noise: root of the covariance by which the parameters change from node to node (`Terrain.process_noise`).
+        noise: root of the covariance by which the parameters change from node to node
+            (`Terrain.process_noise`).
 
     Raises:
-        InitializationError: the measurements cannot carry a start, or no motion of the model fits them.
+        InitializationError: the measurements cannot carry a start, or no motion of the model fits
+            them.
     """
     best, least, why = None, np.inf, "no motion of the model fits the first measurements"
     for soft in SOFT:
@@ -53,7 +61,10 @@ def first_window(
             why = str(error).removeprefix("cannot start: ")
             continue
         if (ratio := misfit(window)) < least:
-            best, least = (window, np.array(batch.arrival.reference[problem.nq + problem.nv :])), ratio
+            best, least = (
+                (window, np.array(batch.arrival.reference[problem.nq + problem.nv :])),
+                ratio,
+            )
         if ratio < FITS:
             break
     if least > LOST_RATIO:
@@ -61,22 +72,33 @@ def first_window(
     return best
 
 
-def start_window(problem: Problem, measurements: list[Measurement], before: np.ndarray | None = None, soft: float = SOFT[0]) -> Window:
+def start_window(
+    problem: Problem,
+    measurements: list[Measurement],
+    before: np.ndarray | None = None,
+    soft: float = SOFT[0],
+) -> Window:
     """A converged window over all measurements but those before the first complete one.
 
     Args:
         problem: models and noise.
         measurements: of consecutive nodes.
-        before: state of a former window at the beginning of the measurements, when the estimate was lost: place, heading, ground and
-            parameters go on from there (with the uncertainty of a first start).
+        before: state of a former window at the beginning of the measurements, when the estimate was
+            lost: place, heading, ground and parameters go on from there (with the uncertainty of a
+            first start).
         soft: share of kappa in the first iterations.
 
     Raises:
-        InitializationError: the measurements cannot carry a start (no joint data, or the batch has no solution).
+        InitializationError: the measurements cannot carry a start (no joint data, or the batch has
+            no solution).
     """
-    usable = [i for i, m in enumerate(measurements) if m.position is not None and m.velocity is not None]
+    usable = [
+        i for i, m in enumerate(measurements) if m.position is not None and m.velocity is not None
+    ]
     if not usable or len(measurements) - usable[0] < 3:
-        raise InitializationError("cannot start: the first measurements hold no joint positions and rates", measurements)
+        raise InitializationError(
+            "cannot start: the first measurements hold no joint positions and rates", measurements
+        )
     ms = measurements[usable[0] :]
     xs = guess_states(problem, ms, before)
     inputs = state_inputs(problem, ms)
@@ -85,7 +107,9 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
     stamps = [m.stamp_ns for m in ms]
     for m in ms:
         give_poses(problem, m.mocap, inputs, stamps)
-    root = prior_root(problem, bool(any(m.mocap for m in ms)), problem.carried and before is not None)
+    root = prior_root(
+        problem, bool(any(m.mocap for m in ms)), problem.carried and before is not None
+    )
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs)
     theta = problem.columns("theta")
@@ -97,7 +121,8 @@ def start_window(problem: Problem, measurements: list[Measurement], before: np.n
         problem.dynamics.kappa = soft * kappa
         window.solve(HELD_ITERATIONS)
         problem.dynamics.kappa = kappa
-        if any(m.torque is not None for m in ms) and not problem.carried:  # else nothing tells the weight
+        # else nothing tells the weight
+        if any(m.torque is not None for m in ms) and not problem.carried:
             arrival.L = free
         window.solve(problem.config.estimator.start_iterations)
     except RuntimeError as error:
@@ -117,7 +142,10 @@ def state_inputs(problem: Problem, ms: list[Measurement]) -> list:
 
 
 def give_poses(problem: Problem, poses, inputs: list, stamps: list[int]) -> int:
-    """Hand motion capture poses to the nodes in whose past step they were taken; returns how many found none."""
+    """Hand motion capture poses to the nodes in whose past step they were taken.
+
+    Returns how many found none.
+    """
     lost, used = 0, {}
     for pose in poses:
         k = int(np.searchsorted(stamps, pose.stamp_ns))
@@ -134,19 +162,33 @@ def give_poses(problem: Problem, poses, inputs: list, stamps: list[int]) -> int:
 def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
     """The last `size` nodes of a window behind an arrival cost that contains the others, with a bound on its steps of theta.
 
-    One or two steps a node are not enough to come back from a step that the logarithms of an inertia do not carry.
+    One or two steps a node are not enough to come back from a step that the logarithms of an
+    inertia do not carry.
     """
     arrival, problem = window.arrival, window.problem
     for k in range(window.size - size):
-        arrival.advance(window.nodes[k], window.data[k], window.xs[k], window.us[k], window.xs[k + 1], noise)
+        arrival.advance(
+            window.nodes[k], window.data[k], window.xs[k], window.us[k], window.xs[k + 1], noise
+        )
     keep = slice(-(size + 1), None)
-    last = Window(problem, arrival, window.inputs[keep], window.stamps[keep], window.xs[keep], window.us[-size:])
-    last.solver.largest_step = np.where(np.arange(problem.np) < problem.dynamics.ntheta, LARGEST_STEP, np.inf)
+    last = Window(
+        problem,
+        arrival,
+        window.inputs[keep],
+        window.stamps[keep],
+        window.xs[keep],
+        window.us[-size:],
+    )
+    last.solver.largest_step = np.where(
+        np.arange(problem.np) < problem.dynamics.ntheta, LARGEST_STEP, np.inf
+    )
     return last
 
 
 def prior_root(problem: Problem, mocap: bool, continued: bool = False) -> np.ndarray:
-    """Square root of the covariance of the first state: wide, but for what defines the world where nothing measures it.
+    """Square root of the covariance of the first state.
+
+    Wide, but for what defines the world where nothing measures it.
 
     Args:
         problem: noise and sizes.

@@ -23,11 +23,12 @@ KEPT = 200  # samples, more than come in while a window is being solved
 class Predictor:
     """Strapdown integration (the core's `Strapdown`) from the head of the window.
 
-    The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate replaces what had been integrated;
-    the samples that are newer than it are run through again. Estimates and samples may come from different threads.
+    The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate
+    replaces what had been integrated; the samples that are newer than it are run through again.
+    Estimates and samples may come from different threads.
 
-    The covariance grows by what is not known between two samples: a jump of the specific force at any instant between them leaves
-    `dt df / sqrt(12)` in the velocity.
+    The covariance grows by what is not known between two samples: a jump of the specific force at
+    any instant between them leaves `dt df / sqrt(12)` in the velocity.
     """
 
     def __init__(self, robot: Robot, mount: Mount):
@@ -57,9 +58,15 @@ class Predictor:
                     self._step(sample)
 
     def predict(self, sample: ImuSample) -> Estimate | None:
-        """The estimate at the stamp of an IMU sample; None before the first estimate. A sample from the past changes nothing."""
+        """The estimate at the stamp of an IMU sample; None before the first estimate.
+
+        A sample from the past changes nothing.
+        """
         with self._lock:
-            if np.isfinite(sample.angular_velocity).all() and np.isfinite(sample.linear_acceleration).all():
+            if (
+                np.isfinite(sample.angular_velocity).all()
+                and np.isfinite(sample.linear_acceleration).all()
+            ):
                 self._samples.append(sample)
                 if self._estimate is not None and sample.stamp_ns > self._stamp_ns:
                     self._step(sample)
@@ -69,12 +76,22 @@ class Predictor:
         self._estimate, self._stamp_ns = estimate, estimate.stamp_ns
         base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
         R = pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix()
-        base = base_M_imu.actInv(pin.Motion(np.array(estimate.linear_velocity_base), np.array(estimate.angular_velocity_base)))
+        base = base_M_imu.actInv(
+            pin.Motion(
+                np.array(estimate.linear_velocity_base), np.array(estimate.angular_velocity_base)
+            )
+        )
         if last is not None and not self.mount.rigid:
-            # rates of the estimate are means over the past step: what the gyro says beyond the base is the turning of now
-            moved = pin.Motion(moved.linear, last.angular_velocity - estimate.gyro_bias - base.angular)
+            # rates of the estimate are means over the past step: what the gyro says beyond the base
+            # is the turning of now
+            moved = pin.Motion(
+                moved.linear, last.angular_velocity - estimate.gyro_bias - base.angular
+            )
         self._moved = moved
-        self._imu.gyro_bias, self._imu.accelerometer_bias = estimate.gyro_bias, estimate.accelerometer_bias
+        self._imu.gyro_bias, self._imu.accelerometer_bias = (
+            estimate.gyro_bias,
+            estimate.accelerometer_bias,
+        )
         self._imu.start(pin.SE3(R, np.array(estimate.position_world)) * base_M_imu, base + moved)
         if last is not None:
             self._imu.set_force(last.linear_acceleration)
@@ -90,7 +107,10 @@ class Predictor:
         rate = self._estimate.joint_velocity
         base_M_imu, _ = self.mount.motion(self._estimate.joint_position + age * rate, rate)
         position, quaternion, linear, angular, jumps = self._imu.base(base_M_imu, self._moved)
-        covariance, twist_covariance = self._estimate.pose_covariance.copy(), self._estimate.twist_covariance.copy()
+        covariance, twist_covariance = (
+            self._estimate.pose_covariance.copy(),
+            self._estimate.twist_covariance.copy(),
+        )
         covariance[:3, :3] += age**2 * twist_covariance[:3, :3]
         twist_covariance[:3, :3] += INSTANT**2 * jumps
         return replace(

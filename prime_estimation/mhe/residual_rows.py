@@ -12,7 +12,10 @@ LOST_RATIO = 25.0  # mean square of the whitened residuals of a window that expl
 
 
 def misfit(window: Window) -> float:
-    """Mean square of the whitened residuals: 1 is consistent, LOST_RATIO and more explains nothing."""
+    """Mean square of the whitened residuals.
+
+    1 is consistent, LOST_RATIO and more explains nothing.
+    """
     return mean_square(*squares(window))
 
 
@@ -30,7 +33,16 @@ def squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
 def rows_by_sensor(window: Window) -> dict[str, slice]:
     """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
     problem = window.problem
-    sizes = {"model": problem.nu, "encoders": problem.nj, "rates": problem.nj, "gyro": 3, "tilt": 3, "mocap": 12}
+    sizes = {
+        "model": problem.nu,
+        "encoders": problem.nj,
+        "rates": problem.nj,
+        "gyro": 3,
+        "tilt": 3,
+        "mocap": 12,
+    }
     sizes |= {"wrench cone": problem.dynamics.ncone, "accelerometer": 3}
     ends = np.cumsum(list(sizes.values()))
-    return {name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)}
+    return {
+        name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)
+    }

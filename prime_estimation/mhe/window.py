@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The sliding window: nodes, their smoothed states, the arrival cost in front of them. All mathematics is in the C++ core."""
+"""The sliding window: nodes, their smoothed states, the arrival cost in front of them.
+
+All mathematics is in the C++ core.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,14 @@ HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
 class Window:
     """A fixed number N of running nodes behind an arrival node, warm-started from one shift to the next.
 
-    `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]` their controls: disturbances (w, xi) in
-    the forward form, (v+, xi) in the inverse form. The Crocoddyl problem has one node more in front: the arrival node, whose
-    control is the correction of xs[0].
+    `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]`
+    their controls: disturbances (w, xi) in the forward form, (v+, xi) in the inverse form. The
+    Crocoddyl problem has one node more in front: the arrival node, whose control is the correction
+    of xs[0].
 
     Attributes:
-        force_dof: degrees of freedom of the unmodelled forces' Student-t (infinite: their weights stay).
+        force_dof: degrees of freedom of the unmodelled forces' Student-t (infinite: their weights
+            stay).
 
     Args:
         problem: models and noise.
@@ -32,7 +37,15 @@ class Window:
         us: N initial controls; None: no disturbance.
     """
 
-    def __init__(self, problem: Problem, arrival: "_core.ActionArrival", inputs: list, stamps: list[int], xs: list, us: list | None = None):
+    def __init__(
+        self,
+        problem: Problem,
+        arrival: "_core.ActionArrival",
+        inputs: list,
+        stamps: list[int],
+        xs: list,
+        us: list | None = None,
+    ):
         self.problem, self.arrival = problem, arrival
         self.inputs, self.stamps, self.xs = list(inputs), list(stamps), [np.array(x) for x in xs]
         self.size = len(inputs) - 1
@@ -45,7 +58,11 @@ class Window:
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
         self._arrival_data = arrival.createData()
         shooting = crocoddyl.ShootingProblem(
-            self.xs[0], [arrival, *self.nodes], self.terminal, [self._arrival_data, *self.data], self.terminal.createData()
+            self.xs[0],
+            [arrival, *self.nodes],
+            self.terminal,
+            [self._arrival_data, *self.data],
+            self.terminal.createData(),
         )
         self._shooting = shooting
         self.solver = _core.SolverMultipleShooting(shooting)
@@ -65,7 +82,8 @@ class Window:
         """Forget the oldest node into the arrival cost and append a new head, predicted without disturbance.
 
         Args:
-            given: input of the new head. The dynamics part of the former head's input must be complete by now.
+            given: input of the new head. The dynamics part of the former head's input must be
+                complete by now.
             stamp: its time [ns].
             noise: (ndx, k) root of the process noise of the parameters over one step.
         """
@@ -77,7 +95,12 @@ class Window:
         self.terminal.input = given
         u = self._control(self.xs[-1])
         last.calc(data, self.xs[-1], u)
-        for entries, new in ((self.inputs, given), (self.stamps, stamp), (self.xs, np.array(data.xnext)), (self.us, u)):
+        for entries, new in (
+            (self.inputs, given),
+            (self.stamps, stamp),
+            (self.xs, np.array(data.xnext)),
+            (self.us, u),
+        ):
             entries.pop(0)
             entries.append(new)
         for k in range(self.size):
@@ -99,7 +122,10 @@ class Window:
         return dxs[1:], dus[1:]
 
     def release_inertia(self, theta_root: np.ndarray) -> None:
-        """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta): a payload may have changed."""
+        """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta).
+
+        A payload may have changed.
+        """
         theta = self.problem.columns("theta")
         root = np.zeros((self.problem.ndx, theta.stop - theta.start))
         root[theta] = theta_root
@@ -109,16 +135,26 @@ class Window:
         """Take the inertia as known at its present value."""
         columns = list(range(*self.problem.columns("theta").indices(self.problem.ndx)))
         rows, n = np.zeros((len(columns), self.problem.ndx)), len(columns)
-        present, reference = (self.problem.parameter(x, "theta") for x in (self.xs[0], self.arrival.reference))
+        present, reference = (
+            self.problem.parameter(x, "theta") for x in (self.xs[0], self.arrival.reference)
+        )
         self.arrival.redefine(columns, rows, np.full(n, HELD_STDDEV), present - reference)
 
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
-        """(n, nv) generalized forces w [N, Nm; base axes] that the dynamics need beside the measured torques at the running nodes.
+        """(n, nv) generalized forces w [N, Nm.
 
-        The first nv rows of a node's residual are w times `weight_force`, the weight that outliers have by now; divided out here.
+        Base axes] that the dynamics need beside the measured torques at the running nodes.
+
+        The first nv rows of a node's residual are w times `weight_force`, the weight that outliers
+        have by now; divided out here.
         """
         nv = self.problem.nv
-        return np.array([data.r[:nv] / given.weight_force for data, given in zip(self.data[nodes], self.inputs[:-1][nodes])])
+        return np.array(
+            [
+                data.r[:nv] / given.weight_force
+                for data, given in zip(self.data[nodes], self.inputs[:-1][nodes])
+            ]
+        )
 
     def posterior(self) -> None:
         """Compute the covariances that `head_covariance` and `forces` hand out."""

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Keeps an eye on the window: consistency per sensor, refused steps, and whether the estimate is lost."""
+"""Keeps an eye on the window.
+
+Consistency per sensor, refused steps, and whether the estimate is lost.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ LOST_NODES = 20  # in a row, before the estimate is given up
 SMOOTHING = 0.05  # share of the newest window in the published mean squares
 DOUBT_RATIO = 2.0  # the same mean squares over DOUBT_NODES nodes, above which the model is doubted
 DOUBT_NODES = 200
-WORST = 10.0 * DOUBT_RATIO  # counted no worse than this: the doubt goes within seconds once the model fits again
-LIGHTER = 5.0  # standard deviations (and 5 % of the mass) below the robot's own mass that no payload explains
+# counted no worse than this: the doubt goes within seconds once the model fits again
+WORST = 10.0 * DOUBT_RATIO
+# standard deviations (and 5 % of the mass) below the robot's own mass that no payload explains
+LIGHTER = 5.0
 
 
 class Watch:
@@ -23,7 +28,8 @@ class Watch:
 
     Attributes:
         restarts, refused, late_poses: since construction. `reason`: of the last restart.
-        innovations: mean square of the whitened residuals by sensor, smoothed over time; 1 is consistent.
+        innovations: mean square of the whitened residuals by sensor, smoothed over time; 1 is
+            consistent.
     """
 
     def __init__(self, config: Config):
@@ -46,14 +52,19 @@ class Watch:
         """True when the window has not fitted the model for a while, or has left all physical bounds."""
         self.refused += window.solver.refused
         head = window.xs[-1]
-        if not np.all(np.isfinite(head)) or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0:
+        if (
+            not np.all(np.isfinite(head))
+            or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0
+        ):
             return True
         square, counts = squares(window)
         for name, rows in rows_by_sensor(window).items():
             count = counts[rows].sum()
             if count:
                 value = float(square[rows].sum() / count)
-                self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(name, value) + SMOOTHING * value
+                self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(
+                    name, value
+                ) + SMOOTHING * value
             else:
                 self.innovations.pop(name, None)
         self._learn_fit()

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Whether the inertia is estimated at present: not while it is frozen, nor while no torque tells the weight or the feet do not carry it."""
+"""Whether the inertia is estimated at present.
+
+Not while it is frozen, nor while no torque tells the weight or the feet do not carry it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from ..types import Measurement
 class Weighing:
     """Holds the inertia at its value, with the uncertainty that it had, and lets it go again.
 
-    Torques weigh the robot. Without them the weight is a difference of unknown contact forces, and a mass that were estimated all the
-    same would come from the shape of their noise: far off, with a small variance.
+    Torques weigh the robot. Without them the weight is a difference of unknown contact forces, and
+    a mass that were estimated all the same would come from the shape of their noise: far off, with
+    a small variance.
 
     Attributes:
         covariance: (ntheta, ntheta) of the held inertia; None while it is estimated.
@@ -37,14 +41,18 @@ class Weighing:
     def start(self, window: Window, batch: list[Measurement]) -> None:
         """Look at the window that a start batch gave."""
         self.covariance = None
-        self._blind = window.size if self.problem.carried or all(m.torque is None for m in batch) else 0
+        self._blind = (
+            window.size if self.problem.carried or all(m.torque is None for m in batch) else 0
+        )
         if self.frozen or self._blind:
             window.posterior()
             self._hold(window, self._prior if self._blind else self._known(window))
 
     def update(self, window: Window, m: Measurement) -> None:
         """Look at the measurement that is about to move the window."""
-        self._blind = window.size if m.torque is None or self.problem.carried else max(0, self._blind - 1)
+        self._blind = (
+            window.size if m.torque is None or self.problem.carried else max(0, self._blind - 1)
+        )
         self._settle(window)
 
     def freeze(self, window: Window | None, value: bool) -> None:
@@ -71,5 +79,9 @@ class Weighing:
     def _hold(self, window: Window, covariance: np.ndarray) -> None:
         self.covariance = covariance
         values, vectors = np.linalg.eigh(covariance)
-        self._root = self.problem.theta_prior_root if self.frozen else vectors * np.sqrt(np.maximum(values, 0.0))
+        self._root = (
+            self.problem.theta_prior_root
+            if self.frozen
+            else vectors * np.sqrt(np.maximum(values, 0.0))
+        )
         window.hold_inertia()

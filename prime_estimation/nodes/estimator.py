@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator on the network: sensors in, odometry, forces, inertia and status out. Topics: see the README."""
+"""The estimator on the network: sensors in, odometry, forces, inertia and status out.
+
+Topics: see the README.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +53,17 @@ class EstimatorNode:
         self.latest_at = float("-inf")
         self._inertia_ns = 0
         self._announce()
-        self.odometry = OdometryStream(self.send["odometry"], self.outputs.odometry, config.node.odometry_rate)
-        self.sensors = Sensors(transport, robot, config.node.input == "lowstate", config.node.mocap, self.health, self._push)
+        self.odometry = OdometryStream(
+            self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
+        )
+        self.sensors = Sensors(
+            transport,
+            robot,
+            config.node.input == "lowstate",
+            config.node.mocap,
+            self.health,
+            self._push,
+        )
         self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
@@ -70,12 +82,20 @@ class EstimatorNode:
         self.outputs.config = config.estimator
         self.solver.order(lambda estimator: estimator.retune(config))
 
-    # --- wiring ---------------------------------------------------------------------------------------------------
+    # --- wiring
+    # ---------------------------------------------------------------------------------------------------
 
     def _announce(self) -> None:
         latched = {"inertial_parameters": Qos.LATCHED}
-        topics = {t: k for t, k in self.outputs.topics().items() if t != "/tf" or self.config.node.publish_tf}
-        self.send = {t: self.transport.publish(t if t[0] == "/" else f"~/{t}", k, latched.get(t, Qos.STATE)) for t, k in topics.items()}
+        topics = {
+            t: k
+            for t, k in self.outputs.topics().items()
+            if t != "/tf" or self.config.node.publish_tf
+        }
+        self.send = {
+            t: self.transport.publish(t if t[0] == "/" else f"~/{t}", k, latched.get(t, Qos.STATE))
+            for t, k in topics.items()
+        }
         self.transport.serve("~/reset", "std_srvs/srv/Trigger", self._reset)
         self.transport.serve("~/freeze_inertia", "std_srvs/srv/SetBool", self._freeze)
 
@@ -86,9 +106,13 @@ class EstimatorNode:
     def _freeze(self, request) -> dict:
         frozen = bool(request.data)
         self.solver.order(lambda estimator: setattr(estimator, "frozen", frozen))
-        return {"success": True, "message": "inertia is frozen" if frozen else "inertia is estimated"}
+        return {
+            "success": True,
+            "message": "inertia is frozen" if frozen else "inertia is estimated",
+        }
 
-    # --- sensors in, estimates out -------------------------------------------------------------------------------------
+    # --- sensors in, estimates out
+    # -------------------------------------------------------------------------------------
 
     def _push(self, sample: Sample) -> None:
         self.sync.push(sample)
@@ -120,20 +144,39 @@ class EstimatorNode:
         self.health.doubt = next((text for text in s.sensors if text.startswith("robot: ")), "")
         if self.sensors.inbound.trouble:
             troubles.setdefault("joint_states", self.sensors.inbound.trouble)
-        sensors = [f"{name}: {troubles.pop(name)}" if name in troubles else name for name in s.sensors]
+        sensors = [
+            f"{name}: {troubles.pop(name)}" if name in troubles else name for name in s.sensors
+        ]
         sensors += [f"{name}: {trouble}" for name, trouble in troubles.items()]
-        innovations = (*s.normalized_innovations, *[float("nan")] * (len(sensors) - len(s.normalized_innovations)))
+        innovations = (
+            *s.normalized_innovations,
+            *[float("nan")] * (len(sensors) - len(s.normalized_innovations)),
+        )
         dropped = self.dropped_samples()
-        return replace(estimate, status=replace(s, sensors=tuple(sensors), normalized_innovations=innovations, dropped_samples=dropped))
+        return replace(
+            estimate,
+            status=replace(
+                s,
+                sensors=tuple(sensors),
+                normalized_innovations=innovations,
+                dropped_samples=dropped,
+            ),
+        )
 
     def counts(self) -> Counter:
         """Everything that was refused, late or lost, by reason."""
-        extra = Counter({"solver: nodes dropped": self.solver.dropped, "solver: overruns": self.solver.overruns})
+        extra = Counter(
+            {"solver: nodes dropped": self.solver.dropped, "solver: overruns": self.solver.overruns}
+        )
         return Counter(self.sensors.inbound.counts) + Counter(self.sync.counts) + extra
 
     def dropped_samples(self) -> int:
         """Samples that were refused, late or lost."""
-        return sum(self.sensors.inbound.counts.values()) + self.sync.dropped_samples + self.health.lost()
+        return (
+            sum(self.sensors.inbound.counts.values())
+            + self.sync.dropped_samples
+            + self.health.lost()
+        )
 
     def _parted(self) -> None:
         self.latest = None
@@ -144,5 +187,7 @@ class EstimatorNode:
             self.health.failure = f"the estimate was lost and starts anew: {error}"
             log.warning(self.health.failure)
         else:
-            self.health.failure = f"the solver failed and starts anew: {type(error).__name__}: {error}"
+            self.health.failure = (
+                f"the solver failed and starts anew: {type(error).__name__}: {error}"
+            )
             log.exception("the solver failed", exc_info=error)

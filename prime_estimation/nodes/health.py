@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a node hears and misses: the line that answers "why is it silent?", the extra entries of the status, /diagnostics."""
+"""What a node hears and misses.
+
+The line that answers "why is it silent?", the extra entries of the status, /diagnostics.
+"""
 
 from __future__ import annotations
 
@@ -65,13 +68,18 @@ class Health:
         stream.last, stream.refused = time.monotonic(), ""
 
     def stamped(self, role: str, stamp_ns: int, arrival_ns: int) -> None:
-        """A message has this stamp: what is stamped by another clock than the joints' belongs to other nodes, or to none."""
+        """A message has this stamp.
+
+        What is stamped by another clock than the joints' belongs to other nodes, or to none.
+        """
         if role in CLOCKS:
             self._age_ns = arrival_ns - stamp_ns
         elif self._age_ns is not None:
             stream = self._streams[role]
             stream.behind_ns = arrival_ns - stamp_ns - self._age_ns
-            stream.apart = stream.apart + 1 if abs(stream.behind_ns) > APART_NS.get(role, _APART_NS) else 0
+            stream.apart = (
+                stream.apart + 1 if abs(stream.behind_ns) > APART_NS.get(role, _APART_NS) else 0
+            )
 
     def refused(self, role: str, reason: str) -> None:
         """A message came that cannot be used."""
@@ -86,7 +94,10 @@ class Health:
         self._period = now
 
     def troubles(self) -> dict[str, str]:
-        """What is wrong, by sensor; empty when every required sensor talks and nobody talks twice."""
+        """What is wrong, by sensor.
+
+        Empty when every required sensor talks and nobody talks twice.
+        """
         out, now = {}, time.monotonic()
         for role, stream in self._streams.items():
             silence, speakers = now - stream.last, self._transport.publishers(stream.topic)
@@ -94,10 +105,20 @@ class Health:
                 out[role] = f"{speakers} publishers on {stream.topic}"
             elif silence <= STALE_S and stream.apart >= _APART:
                 side = "behind" if stream.behind_ns > 0 else "ahead of"
-                out[role] = f"stamped {1e-9 * abs(stream.behind_ns):.2f} s {side} the joints: are the clocks the same?"
+                out[role] = (
+                    f"stamped {1e-9 * abs(stream.behind_ns):.2f} s {side} the joints: are the clocks the same?"
+                )
             elif silence > STALE_S and (stream.required or stream.count):
-                what = "nothing usable for" if stream.refused else "no data for" if stream.count else "nothing came in"
-                out[role] = f"{what} {silence:.1f} s" + (f" ({stream.refused})" if stream.refused else "")
+                what = (
+                    "nothing usable for"
+                    if stream.refused
+                    else "no data for"
+                    if stream.count
+                    else "nothing came in"
+                )
+                out[role] = f"{what} {silence:.1f} s" + (
+                    f" ({stream.refused})" if stream.refused else ""
+                )
         return out
 
     def waiting(self) -> str:
@@ -109,32 +130,60 @@ class Health:
             parts.append(f"{role}: {trouble}, expected {kind} on {stream.topic}")
             if not self._transport.publishers(stream.topic):
                 ours = self._transport.full("~/x")[:-1]
-                others = [topic for topic in self._transport.topics_of(stream.type) if not topic.startswith(ours)]
-                parts[-1] += f", nobody publishes it; topics of that type: {', '.join(others) or 'none'}"
+                others = [
+                    topic
+                    for topic in self._transport.topics_of(stream.type)
+                    if not topic.startswith(ours)
+                ]
+                parts[-1] += (
+                    f", nobody publishes it; topics of that type: {', '.join(others) or 'none'}"
+                )
         heard = [f"{role} {s.rate:.0f} Hz" for role, s in self._streams.items() if s.rate > 0]
-        return "; ".join(parts) + (f" (hearing {', '.join(heard)})" if heard else "") if parts else ""
+        return (
+            "; ".join(parts) + (f" (hearing {', '.join(heard)})" if heard else "") if parts else ""
+        )
 
     def lost(self) -> int:
         """Messages lost on the way or not decodable."""
-        return sum(self._transport.lost(s.topic) for s in self._streams.values()) + sum(self._transport.rejected.values())
+        return sum(self._transport.lost(s.topic) for s in self._streams.values()) + sum(
+            self._transport.rejected.values()
+        )
 
-    def diagnostics(self, make: Make, stamp_ns: int, summary: str, values: dict[str, object], counts: Counter):
+    def diagnostics(
+        self, make: Make, stamp_ns: int, summary: str, values: dict[str, object], counts: Counter
+    ):
         """diagnostic_msgs/DiagnosticArray: the estimator, and one entry per sensor."""
         troubles, complaint = self.troubles(), self.refusal or self.failure
         needed = [role for role in troubles if self._streams[role].required]
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        level = kind.ERROR if complaint or needed else kind.WARN if troubles or self.doubt else kind.OK
-        entries = [self._entry(make, "estimator", level, complaint or self.doubt or summary, values)]
+        level = (
+            kind.ERROR if complaint or needed else kind.WARN if troubles or self.doubt else kind.OK
+        )
+        entries = [
+            self._entry(make, "estimator", level, complaint or self.doubt or summary, values)
+        ]
         for role, stream in self._streams.items():
-            level = kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
+            level = (
+                kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
+            )
             text = troubles.get(role, f"{stream.rate:.0f} Hz")
             mine = {reason: n for reason, n in counts.items() if reason.startswith(_prefix(role))}
-            detail = {"topic": stream.topic, "messages": stream.count, "lost on the way": self._transport.lost(stream.topic), **mine}
+            detail = {
+                "topic": stream.topic,
+                "messages": stream.count,
+                "lost on the way": self._transport.lost(stream.topic),
+                **mine,
+            }
             entries.append(self._entry(make, role, level, text, detail))
-        return make("diagnostic_msgs/msg/DiagnosticArray")(header=header(make, stamp_ns, ""), status=entries)
+        return make("diagnostic_msgs/msg/DiagnosticArray")(
+            header=header(make, stamp_ns, ""), status=entries
+        )
 
     def standby_status(self, make: Make, stamp_ns: int, frame: str, dropped: int, overruns: int):
-        """prime_estimation_msgs/EstimatorStatus while there is no estimate: what each sensor is up to."""
+        """prime_estimation_msgs/EstimatorStatus while there is no estimate.
+
+        What each sensor is up to.
+        """
         troubles = self.troubles()
         listed = [role for role, stream in self._streams.items() if stream.required or stream.count]
         sensors = [f"{role}: {troubles[role]}" if role in troubles else role for role in listed]

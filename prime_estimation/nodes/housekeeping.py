@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the estimator node does beside estimating: status when nothing comes, the waiting line in the log, /diagnostics."""
+"""What the estimator node does beside estimating.
+
+Status when nothing comes, the waiting line in the log, /diagnostics.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ class Housekeeping(Periodic):
     def __init__(self, node: EstimatorNode):
         super().__init__(_PERIOD_S, "housekeeping")
         self._node = node
-        self._diagnose = node.transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
+        self._diagnose = node.transport.publish(
+            "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE
+        )
         self._said, self._since, self._passed = "", 0, 0
 
     def _work(self) -> None:
@@ -41,7 +46,10 @@ class Housekeeping(Periodic):
 
     def _say(self) -> None:
         health = self._node.health
-        trouble = re.sub(r"[0-9.]+", "", f"{health.refusal}{health.failure}{health.troubles() or ''}")  # another number is no news
+        # another number is no news
+        trouble = re.sub(
+            r"[0-9.]+", "", f"{health.refusal}{health.failure}{health.troubles() or ''}"
+        )
         if trouble and (trouble != self._said or self._passed - self._since >= _REPEAT):
             log.warning("waiting: %s", health.waiting())
             self._since = self._passed
@@ -50,7 +58,9 @@ class Housekeeping(Periodic):
     def _send_standby_status(self) -> None:
         node = self._node
         stamp_ns, frame = node.transport.now_ns(), node.config.node.world_frame
-        status = node.health.standby_status(node.transport.make, stamp_ns, frame, node.dropped_samples(), node.solver.overruns)
+        status = node.health.standby_status(
+            node.transport.make, stamp_ns, frame, node.dropped_samples(), node.solver.overruns
+        )
         node.send["status"](status)
 
     def _send_diagnostics(self) -> None:
@@ -66,4 +76,8 @@ class Housekeeping(Periodic):
         values |= {"restarts": restarts, "reason of the last restart": reason or "none"}
         counts = node.counts()
         summary = "running" if e is not None else "gathering the first estimate"
-        self._diagnose(node.health.diagnostics(node.transport.make, node.transport.now_ns(), summary, {**values, **counts}, counts))
+        self._diagnose(
+            node.health.diagnostics(
+                node.transport.make, node.transport.now_ns(), summary, {**values, **counts}, counts
+            )
+        )

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Inertia listener: the gate as a node, which shows how a controller takes over estimated inertia."""
+"""Inertia listener: the gate as a node.
+
+Which shows how a controller takes over estimated inertia.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,15 @@ TOPIC, TYPE = "prime/inertial_parameters", "prime_estimation_msgs/msg/InertialPa
 class InertiaListenerNode(Periodic):
     """The gate as a node: keeps a robot's model up to date and says what it has applied.
 
-    Topics: in `prime/inertial_parameters`, out `~/applied` (std_msgs/UInt64, sequence, latched). Service `~/freeze` (std_srvs/SetBool).
+    Topics: in `prime/inertial_parameters`, out `~/applied` (std_msgs/UInt64, sequence, latched).
+        Service `~/freeze` (std_srvs/SetBool).
     """
 
-    def __init__(self, transport: Transport, robot: Robot, bounds: Bounds = Bounds(), rate: float = 50.0):
-        super().__init__(period_of(rate), "control")  # stands for the controller's loop, between whose solves the model may change
+    def __init__(
+        self, transport: Transport, robot: Robot, bounds: Bounds = Bounds(), rate: float = 50.0
+    ):
+        # stands for the controller's loop, between whose solves the model may change
+        super().__init__(period_of(rate), "control")
         self.model, self.gate = robot.model, InertiaGate(robot, bounds)
         self._make, self._said = transport.make, 0
         self._report = transport.publish("~/applied", "std_msgs/msg/UInt64", Qos.LATCHED)
@@ -41,4 +48,8 @@ class InertiaListenerNode(Periodic):
         if self.gate.applied != self._said:
             self._said = self.gate.applied
             self._report(self._make("std_msgs/msg/UInt64")(data=self._said))
-            log.info("applied inertia %d: total mass %.3f kg", self._said, pin.computeTotalMass(self.model))
+            log.info(
+                "applied inertia %d: total mass %.3f kg",
+                self._said,
+                pin.computeTotalMass(self.model),
+            )

@@ -8,7 +8,10 @@ from ..config.files import built_in_robots, is_yaml
 
 
 class RobotChoices(list):
-    """Choices of a launch argument: the robots that come with the package, or any path of a robot's YAML file."""
+    """Choices of a launch argument.
+
+    The robots that come with the package, or any path of a robot's YAML file.
+    """
 
     def __init__(self):
         super().__init__([*built_in_robots(), "PATH.yaml"])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Estimated inertia for RViz: each body as the solid ellipsoid of the same mass and inertia, in its link's frame."""
+"""Estimated inertia for RViz.
+
+Each body as the solid ellipsoid of the same mass and inertia, in its link's frame.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,16 @@ _SURE, _UNSURE = (0.1, 0.6, 0.2), (0.7, 0.7, 0.7)
 
 
 class MarkersNode:
-    """In `/prime/inertial_parameters`, out `~/inertia` (visualization_msgs/MarkerArray): green when observable, grey when not."""
+    """In `/prime/inertial_parameters`, out `~/inertia` (visualization_msgs/MarkerArray).
+
+    Green when observable, grey when not.
+    """
 
     def __init__(self, transport: Transport):
         self._make = transport.make
-        self._send = transport.publish("~/inertia", "visualization_msgs/msg/MarkerArray", Qos.LATCHED)
+        self._send = transport.publish(
+            "~/inertia", "visualization_msgs/msg/MarkerArray", Qos.LATCHED
+        )
         transport.subscribe(TOPIC, TYPE, self._on_message, Qos.LATCHED)
 
     def start(self) -> None:
@@ -29,7 +37,11 @@ class MarkersNode:
         """Nothing to end."""
 
     def _on_message(self, message, _arrival_ns: int) -> None:
-        markers = [m for k, body in enumerate(message.bodies) for m in self._marker(message.header, k, body)]
+        markers = [
+            m
+            for k, body in enumerate(message.bodies)
+            for m in self._marker(message.header, k, body)
+        ]
         self._send(self._make("visualization_msgs/msg/MarkerArray")(markers=markers))
 
     def _marker(self, header, number: int, body) -> list:
@@ -42,8 +54,15 @@ class MarkersNode:
         color = make("std_msgs/msg/ColorRGBA")
         red, green, blue = _SURE if body.observable else _UNSURE
         nothing = make("builtin_interfaces/msg/Duration")(sec=0, nanosec=0)
-        texture = dict(texture_resource="", texture=_empty_image(make, header), uv_coordinates=[], text="")
-        mesh = dict(mesh_resource="", mesh_file=make("visualization_msgs/msg/MeshFile")(filename="", data=np.zeros(0, np.uint8)))
+        texture = dict(
+            texture_resource="", texture=_empty_image(make, header), uv_coordinates=[], text=""
+        )
+        mesh = dict(
+            mesh_resource="",
+            mesh_file=make("visualization_msgs/msg/MeshFile")(
+                filename="", data=np.zeros(0, np.uint8)
+            ),
+        )
         x, y, z, w = (float(v) for v in quaternion)
         pose = make("geometry_msgs/msg/Pose")(
             position=point(x=float(centre[0]), y=float(centre[1]), z=float(centre[2])),
@@ -57,7 +76,9 @@ class MarkersNode:
                 type=kind.SPHERE,
                 action=kind.ADD,
                 pose=pose,
-                scale=vector(x=float(2.0 * size[0]), y=float(2.0 * size[1]), z=float(2.0 * size[2])),
+                scale=vector(
+                    x=float(2.0 * size[0]), y=float(2.0 * size[1]), z=float(2.0 * size[2])
+                ),
                 color=color(r=red, g=green, b=blue, a=0.4),
                 lifetime=nothing,
                 frame_locked=True,
@@ -87,4 +108,6 @@ def ellipsoid(parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _empty_image(make, header):
-    return make("sensor_msgs/msg/CompressedImage")(header=header, format="", data=np.zeros(0, np.uint8))
+    return make("sensor_msgs/msg/CompressedImage")(
+        header=header, format="", data=np.zeros(0, np.uint8)
+    )

@@ -26,12 +26,20 @@ STALE_S = 0.2  # age of odometry or joint states after which no torque is comman
 class MpcNode(Periodic):
     """Solves at a fixed rate for the newest state; inertia is taken over between two solves.
 
-    The posture found with the first complete state, with a level trunk, is the one to keep.
-    Topics: in `prime/odometry`, `prime/joint_states`, `prime/inertial_parameters`; out `~/joint_commands` (sensor_msgs/JointState,
-    effort) and `~/contact_wrenches` (prime_estimation_msgs/ContactWrenches, planned forces). Service `~/freeze` (std_srvs/SetBool).
+    The posture found with the first complete state, with a level trunk, is the one to keep. Topics:
+    in `prime/odometry`, `prime/joint_states`, `prime/inertial_parameters`; out `~/joint_commands`
+    (sensor_msgs/JointState, effort) and `~/contact_wrenches`
+    (prime_estimation_msgs/ContactWrenches, planned forces). Service `~/freeze` (std_srvs/SetBool).
     """
 
-    def __init__(self, transport: Transport, robot: Robot, gait: str = "stand", rate: float = 20.0, bounds: Bounds = Bounds()):
+    def __init__(
+        self,
+        transport: Transport,
+        robot: Robot,
+        gait: str = "stand",
+        rate: float = 20.0,
+        bounds: Bounds = Bounds(),
+    ):
         super().__init__(period_of(rate), "control")
         check(robot, gait)
         self.robot, self.gate = robot, InertiaGate(robot, bounds)
@@ -40,21 +48,42 @@ class MpcNode(Periodic):
         self._base: tuple[np.ndarray, np.ndarray] | None = None
         self._joints: tuple[np.ndarray, np.ndarray] | None = None
         self._orders: dict[tuple, JointOrder] = {}
-        self._stamp_ns, self._frame, self._heard_at = 0, "", {"odometry": float("-inf"), "joint_states": float("-inf")}
-        self._commands = transport.publish("~/joint_commands", "sensor_msgs/msg/JointState", Qos.STATE)
-        self._wrenches = transport.publish("~/contact_wrenches", "prime_estimation_msgs/msg/ContactWrenches", Qos.STATE)
+        self._stamp_ns, self._frame, self._heard_at = (
+            0,
+            "",
+            {"odometry": float("-inf"), "joint_states": float("-inf")},
+        )
+        self._commands = transport.publish(
+            "~/joint_commands", "sensor_msgs/msg/JointState", Qos.STATE
+        )
+        self._wrenches = transport.publish(
+            "~/contact_wrenches", "prime_estimation_msgs/msg/ContactWrenches", Qos.STATE
+        )
         transport.serve("~/freeze", "std_srvs/srv/SetBool", self.gate.on_freeze)
-        transport.subscribe("prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR)
-        transport.subscribe("prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR)
+        transport.subscribe(
+            "prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR
+        )
+        transport.subscribe(
+            "prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR
+        )
         transport.subscribe(TOPIC, TYPE, lambda message, _: self.gate.offer(message), Qos.LATCHED)
 
     def _on_odometry(self, message, _arrival_ns: int) -> None:
         pose, twist = message.pose.pose, message.twist.twist
-        q = np.array([getattr(pose.position, a) for a in "xyz"] + [getattr(pose.orientation, a) for a in "xyzw"])
+        q = np.array(
+            [getattr(pose.position, a) for a in "xyz"]
+            + [getattr(pose.orientation, a) for a in "xyzw"]
+        )
         # Odometry's twist is in the base frame, as Pinocchio's free-flyer wants it
-        v = np.array([getattr(twist.linear, a) for a in "xyz"] + [getattr(twist.angular, a) for a in "xyz"])
+        v = np.array(
+            [getattr(twist.linear, a) for a in "xyz"] + [getattr(twist.angular, a) for a in "xyz"]
+        )
         if np.isfinite([*q, *v]).all():  # what is not ages, and no torque is commanded any more
-            self._base, self._stamp_ns, self._frame = (q, v), stamp_ns(message.header), message.header.frame_id
+            self._base, self._stamp_ns, self._frame = (
+                (q, v),
+                stamp_ns(message.header),
+                message.header.frame_id,
+            )
             self._heard_at["odometry"] = time.monotonic()
 
     def _on_joints(self, message, _arrival_ns: int) -> None:
@@ -63,7 +92,11 @@ class MpcNode(Periodic):
             self._orders[names] = JointOrder(self.robot.joint_names, names)
         order = self._orders[names]
         position, velocity = order.pick(message.position), order.pick(message.velocity)
-        if position is not None and velocity is not None and np.isfinite([*position, *velocity]).all():
+        if (
+            position is not None
+            and velocity is not None
+            and np.isfinite([*position, *velocity]).all()
+        ):
             self._joints, self._heard_at["joint_states"] = (position, velocity), time.monotonic()
 
     def _work(self) -> None:
@@ -80,7 +113,12 @@ class MpcNode(Periodic):
     def _publish(self, effort: np.ndarray, position: np.ndarray) -> None:
         make = self._transport.make
         stamp = header(make, self._stamp_ns, "")
-        fields = dict(name=list(self.robot.joint_names), position=position, velocity=np.zeros(0), effort=effort)
+        fields = dict(
+            name=list(self.robot.joint_names),
+            position=position,
+            velocity=np.zeros(0),
+            effort=effort,
+        )
         self._commands(make("sensor_msgs/msg/JointState")(header=stamp, **fields))
         point, vector = make("geometry_msgs/msg/Point"), make("geometry_msgs/msg/Vector3")
         contacts = [
@@ -88,18 +126,25 @@ class MpcNode(Periodic):
                 name=foot,
                 position=point(x=float(p[0]), y=float(p[1]), z=float(p[2])),
                 wrench=make("geometry_msgs/msg/Wrench")(
-                    force=vector(x=float(f[0]), y=float(f[1]), z=float(f[2])), torque=vector(x=0.0, y=0.0, z=0.0)
+                    force=vector(x=float(f[0]), y=float(f[1]), z=float(f[2])),
+                    torque=vector(x=0.0, y=0.0, z=0.0),
                 ),
                 force_covariance=np.zeros(9),
                 probability=float(f[2] > 0.0),
                 state=int(f[2] > 0.0),
             )
-            for foot, f, p in zip(self.robot.feet, self._problem.forces, self._problem.points, strict=True)
+            for foot, f, p in zip(
+                self.robot.feet, self._problem.forces, self._problem.points, strict=True
+            )
         ]
         stamp = header(make, self._stamp_ns, self._frame)
-        self._wrenches(make("prime_estimation_msgs/msg/ContactWrenches")(header=stamp, contacts=contacts))
+        self._wrenches(
+            make("prime_estimation_msgs/msg/ContactWrenches")(header=stamp, contacts=contacts)
+        )
 
 
 def _levelled(q: np.ndarray) -> np.ndarray:
     yaw = pin.rpy.matrixToRpy(pin.Quaternion(q[3:7]).toRotationMatrix())[2]
-    return np.concatenate([q[:3], pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, yaw)).coeffs(), q[7:]])
+    return np.concatenate(
+        [q[:3], pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, yaw)).coeffs(), q[7:]]
+    )

@@ -35,17 +35,26 @@ class OdometryStream:
             self._publish(estimate, message)
 
     def predicted(self, estimate: Estimate | None) -> None:
-        """The last estimate, carried on to a sample of the IMU; None when there is nothing to carry."""
+        """The last estimate, carried on to a sample of the IMU.
+
+        None when there is nothing to carry.
+        """
         if estimate is None:
             return
         with self._lock:
             # while the solver catches up, the last estimate lies too far back to be carried to now
-            near = self._estimate_ns is not None and estimate.stamp_ns - self._estimate_ns < 1e9 * _PREDICTED_S
+            near = (
+                self._estimate_ns is not None
+                and estimate.stamp_ns - self._estimate_ns < 1e9 * _PREDICTED_S
+            )
             if near and estimate.stamp_ns - self._sent_ns >= self._period_ns:
                 self._publish(estimate)
 
     def forget(self) -> None:
-        """Stamps may begin before those of the past: a recording that is played once more, a clock that was set."""
+        """Stamps may begin before those of the past.
+
+        A recording that is played once more, a clock that was set.
+        """
         with self._lock:
             self._estimate_ns, self._sent_ns = None, 0
 

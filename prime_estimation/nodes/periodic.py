@@ -21,7 +21,10 @@ def period_of(rate: float) -> float:
 
 
 class Periodic(ABC):
-    """Waits for `period` seconds and works, again and again, from `start` to `stop`; what goes wrong once is said, and is no end."""
+    """Waits for `period` seconds and works, again and again, from `start` to `stop`.
+
+    What goes wrong once is said, and is no end.
+    """
 
     def __init__(self, period: float, thread: str):
         self._period = period

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Plays a recording into the graph: sensor topics under their standard names, in real time or as fast as it goes, with /clock."""
+"""Plays a recording into the graph.
+
+Sensor topics under their standard names, in real time or as fast as it goes, with /clock.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,15 @@ from ..io.unitree import FAMILIES, LowStateReader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
 
-TOPICS = {"joint_states": "joint_states", "joint_commands": "joint_commands", "imu": "imu", "mocap": "mocap/pose"}
+TOPICS = {
+    "joint_states": "joint_states",
+    "joint_commands": "joint_commands",
+    "imu": "imu",
+    "mocap": "mocap/pose",
+}
 _IN_LOWSTATE = ("joint_states", "imu")
-_SEAM_S = 1.0  # of silence before a recording begins again: its end and its beginning are not to be connected
+# of silence before a recording begins again: its end and its beginning are not to be connected
+_SEAM_S = 1.0
 _CLOCK_NS = 5_000_000  # between two messages on /clock
 
 
@@ -30,7 +39,8 @@ class Playback:
 
     Attributes:
         rate: of time; 0: as fast as the messages can be sent.
-        clock: publish /clock and leave stamps as recorded (for nodes with use_sim_time); otherwise stamps are moved to now.
+        clock: publish /clock and leave stamps as recorded (for nodes with use_sim_time); otherwise
+            stamps are moved to now.
         start, duration: part of the recording [s]; duration 0: to the end.
         loop: begin again at the end, after a second of silence.
         wait: seconds to give subscribers to find us.
@@ -45,11 +55,15 @@ class Playback:
 
     def __post_init__(self):
         if not all(0.0 <= value < 1e9 for value in (self.rate, self.start, self.duration)):
-            raise ConfigError("rate, start and duration of a playback must not be negative, and finite", self)
+            raise ConfigError(
+                "rate, start and duration of a playback must not be negative, and finite", self
+            )
 
 
 class ReplayNode:
-    """Publishes the sensor topics of a bag; what Unitree's raw `lowstate` says goes out as joint states and IMU.
+    """Publishes the sensor topics of a bag.
+
+    What Unitree's raw `lowstate` says goes out as joint states and IMU.
 
     Args:
         transport: where topics live.
@@ -60,28 +74,60 @@ class ReplayNode:
         sent: messages sent so far, by role.
     """
 
-    def __init__(self, transport: Transport, bag_path: str | Path, playback: Playback, topics: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        transport: Transport,
+        bag_path: str | Path,
+        playback: Playback,
+        topics: Mapping[str, str] | None = None,
+    ):
         self._bag, self._playback = BagReader(bag_path), playback
         self._role_of, self._lowstate = self._sensors(topics)
         self._transport = transport
         if playback.start > 1e-9 * (self._bag.end_ns - self._bag.start_ns):
-            raise ConfigError(f"{bag_path} ends before the {playback.start:g} s at which to begin", playback)
+            raise ConfigError(
+                f"{bag_path} ends before the {playback.start:g} s at which to begin", playback
+            )
         # reliable: both kinds of subscriber hear it
-        roles = [r for r in TOPICS if r in self._role_of.values() or (self._lowstate and r in _IN_LOWSTATE)]
-        self._send = {role: transport.publish(TOPICS[role], ROLES[role].types[0], Qos.STATE) for role in roles}
-        self._send_clock = transport.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE) if playback.clock else None
-        self._convert = {role: Converter(transport.make, ROLES[role].types[0]) for role in self._send}
+        roles = [
+            r
+            for r in TOPICS
+            if r in self._role_of.values() or (self._lowstate and r in _IN_LOWSTATE)
+        ]
+        self._send = {
+            role: transport.publish(TOPICS[role], ROLES[role].types[0], Qos.STATE) for role in roles
+        }
+        self._send_clock = (
+            transport.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE)
+            if playback.clock
+            else None
+        )
+        self._convert = {
+            role: Converter(transport.make, ROLES[role].types[0]) for role in self._send
+        }
         self.sent = dict.fromkeys(self._send, 0)
 
-    def _sensors(self, given: Mapping[str, str] | None) -> tuple[dict[str, str], LowStateReader | None]:
+    def _sensors(
+        self, given: Mapping[str, str] | None
+    ) -> tuple[dict[str, str], LowStateReader | None]:
         """Role of each topic, and who reads the raw message where there is no other."""
         bag = self._bag
         found = find_sensor_topics(bag.topics, given)
         if not any(role in found for role in _IN_LOWSTATE):
             found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
         if not found:
-            raise DataError(f"{bag.path} has no topic of a sensor; it has {describe_topics(bag.topics)}", bag.path)
-        family = next((f for f in FAMILIES.values() if LOWSTATE in found and f.type == bag.topics[found[LOWSTATE]].type), None)
+            raise DataError(
+                f"{bag.path} has no topic of a sensor; it has {describe_topics(bag.topics)}",
+                bag.path,
+            )
+        family = next(
+            (
+                f
+                for f in FAMILIES.values()
+                if LOWSTATE in found and f.type == bag.topics[found[LOWSTATE]].type
+            ),
+            None,
+        )
         reader = LowStateReader(family, typestore().types.__getitem__) if family else None
         return {topic: role for role, topic in found.items()}, reader
 
@@ -106,7 +152,10 @@ class ReplayNode:
             if arrival_ns > last or stop.is_set():
                 return
             if not began:  # now, for to open a recording takes a while
-                began, shift = time.perf_counter(), 0 if p.clock else self._transport.now_ns() - first
+                began, shift = (
+                    time.perf_counter(),
+                    0 if p.clock else self._transport.now_ns() - first,
+                )
             if self._send_clock and arrival_ns - clocked >= _CLOCK_NS:
                 self._send_clock(clock(self._transport.make, arrival_ns))
                 clocked = arrival_ns

@@ -23,7 +23,11 @@ class Converter:
             return [self._copy(v) for v in value]
         if not hasattr(value, "__msgtype__"):
             return value
-        fields = {name: self._copy(getattr(value, name)) for name in value.__dataclass_fields__ if not name.startswith("__")}
+        fields = {
+            name: self._copy(getattr(value, name))
+            for name in value.__dataclass_fields__
+            if not name.startswith("__")
+        }
         return self._make(value.__msgtype__)(**fields)
 
 
@@ -36,4 +40,6 @@ def restamp(header, shift_ns: int) -> None:
 def clock(make, time_ns: int):
     """rosgraph_msgs/Clock."""
     seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
-    return make("rosgraph_msgs/msg/Clock")(clock=make("builtin_interfaces/msg/Time")(sec=seconds, nanosec=nanoseconds))
+    return make("rosgraph_msgs/msg/Clock")(
+        clock=make("builtin_interfaces/msg/Time")(sec=seconds, nanosec=nanoseconds)
+    )

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Runs a node until it is told to end; what `prime node` and the ROS 2 executables have in common."""
+"""Runs a node until it is told to end.
+
+What `prime node` and the ROS 2 executables have in common.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,14 @@ def default_name(node: str) -> str:
     return "prime" if node == "estimator" else node
 
 
-def build(node: str, transport: Transport, robot: str, config_path: str | None = None, changes: dict | None = None, **options) -> Startable:
+def build(
+    node: str,
+    transport: Transport,
+    robot: str,
+    config_path: str | None = None,
+    changes: dict | None = None,
+    **options,
+) -> Startable:
     """A node of a robot; `changes` go over the configuration, `options` are those of the node's class.
 
     Raises:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The sensor side of a node: topics subscribed to, messages turned into samples, what is refused counted and named."""
+"""The sensor side of a node.
+
+Topics subscribed to, messages turned into samples, what is refused counted and named.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,15 @@ class Sensors:
         push: called with every sample, in order of arrival.
     """
 
-    def __init__(self, transport: Transport, robot: Robot, lowstate: bool, mocap: bool, health: Health, push: Callable[[Sample], None]):
+    def __init__(
+        self,
+        transport: Transport,
+        robot: Robot,
+        lowstate: bool,
+        mocap: bool,
+        health: Health,
+        push: Callable[[Sample], None],
+    ):
         self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
         self._transport, self._health, self._push = transport, health, push
         if lowstate:
@@ -45,7 +56,13 @@ class Sensors:
 
     def _listen_to_role(self, role: str, topic: str, required: bool) -> None:
         kind = ROLES[role].types[0]
-        self._listen(role, topic, kind, required, lambda *heard: self._note(role, self._receive(role, role, *heard)))
+        self._listen(
+            role,
+            topic,
+            kind,
+            required,
+            lambda *heard: self._note(role, self._receive(role, role, *heard)),
+        )
 
     def _listen(self, stream: str, topic: str, kind: str, required: bool, callback) -> None:
         self._health.expect(stream, self._transport.full(topic), kind, required)
@@ -56,7 +73,10 @@ class Sensors:
         if read is None:
             self._health.refusal = ", ".join(self._lowstate.counts)
             return
-        reasons = [self._receive("lowstate", role, part, arrival_ns) for role, part in zip(("joint_states", "imu"), read, strict=True)]
+        reasons = [
+            self._receive("lowstate", role, part, arrival_ns)
+            for role, part in zip(("joint_states", "imu"), read, strict=True)
+        ]
         self._note("lowstate", reasons[0] or reasons[1])
 
     def _receive(self, stream: str, role: str, message, arrival_ns: int) -> str:

@@ -22,16 +22,20 @@ LATE_S = 0.05  # but one in this time
 class SolverThread:
     """Feeds measurements to an estimator as they come.
 
-    Real-time policy: while one update runs, new measurements wait. When there are several, each gets one iteration, and the more there
-    are the more of them only move the window: so it catches up instead of queueing solves, and on a machine that is too slow the lag
-    settles where the solves that are left fit in. Meanwhile it publishes now and then (`BEHIND`, `LATE_S`), with an old stamp and a latency
-    that says so. Of more than `config.node.backlog` waiting nodes the oldest are dropped, and the window starts anew behind the gap.
+    Real-time policy: while one update runs, new measurements wait. When there are several, each
+    gets one iteration, and the more there are the more of them only move the window: so it catches
+    up instead of queueing solves, and on a machine that is too slow the lag settles where the
+    solves that are left fit in. Meanwhile it publishes now and then (`BEHIND`, `LATE_S`), with an
+    old stamp and a latency that says so. Of more than `config.node.backlog` waiting nodes the
+    oldest are dropped, and the window starts anew behind the gap.
 
     Args:
         estimator: used by this thread only, once it runs.
         publish: called in this thread with every estimate that is to be published.
-        failed: called in this thread with an exception that the estimator did not handle, or with the reason why it starts anew.
-        parted: called in this thread before the first node with which nothing before it is connected: time may have gone back.
+        failed: called in this thread with an exception that the estimator did not handle, or with
+            the reason why it starts anew.
+        parted: called in this thread before the first node with which nothing before it is
+            connected: time may have gone back.
 
     Attributes:
         overruns: updates that began late, with more than one node waiting.
@@ -46,7 +50,12 @@ class SolverThread:
         failed: Callable[[Exception | str], None],
         parted: Callable[[], None] = lambda: None,
     ):
-        self._estimator, self._publish, self._failed, self._parted = estimator, publish, failed, parted
+        self._estimator, self._publish, self._failed, self._parted = (
+            estimator,
+            publish,
+            failed,
+            parted,
+        )
         self._waiting: deque[tuple[Measurement, bool, float]] = deque()
         self._orders: deque[Callable[[Estimator], None]] = deque()
         self._condition = threading.Condition()
@@ -71,7 +80,10 @@ class SolverThread:
         self._waiting.clear()
 
     def put(self, measurement: Measurement, discontinuity: bool) -> None:
-        """Hand over the next node. `discontinuity`: nothing before it is to be connected with it."""
+        """Hand over the next node.
+
+        `discontinuity`: nothing before it is to be connected with it.
+        """
         with self._condition:
             self._waiting.append((measurement, discontinuity, time.perf_counter()))
             self.pending += 1
@@ -124,4 +136,11 @@ class SolverThread:
             now = time.perf_counter()
             if estimate is not None and (behind < BEHIND or now - self._published > LATE_S):
                 self._published, latency_ms = now, 1e3 * (now - since)
-                self._publish(replace(estimate, status=replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)))
+                self._publish(
+                    replace(
+                        estimate,
+                        status=replace(
+                            estimate.status, latency_ms=latency_ms, overruns=self.overruns
+                        ),
+                    )
+                )

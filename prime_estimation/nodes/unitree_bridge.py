@@ -28,14 +28,21 @@ class UnitreeBridgeNode(Periodic):
     def __init__(self, transport: Transport, robot_name: str, imu_frame: str = ""):
         super().__init__(1.0, "diagnostics")
         family = family_of(robot_name)
-        self.reader, self._transport = LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name)), transport
+        self.reader, self._transport = (
+            LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name)),
+            transport,
+        )
         self._joints = transport.publish("joint_states", "sensor_msgs/msg/JointState", Qos.STATE)
         self._imu = transport.publish("imu", "sensor_msgs/msg/Imu", Qos.STATE)
-        self._diagnose = transport.publish("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE)
+        self._diagnose = transport.publish(
+            "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE
+        )
         transport.subscribe("lowstate", family.type, self._on_lowstate, Qos.SENSOR)
         if family.type.startswith("unitree_hg"):
             self._torso = transport.publish("imu_torso", "sensor_msgs/msg/Imu", Qos.STATE)
-            transport.subscribe("secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR)
+            transport.subscribe(
+                "secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR
+            )
         self.messages = self._reported = 0
 
     def _on_lowstate(self, message, arrival_ns: int) -> None:
@@ -53,13 +60,24 @@ class UnitreeBridgeNode(Periodic):
         rate, self._reported = self.messages - self._reported, self.messages
         if not rate:
             others = self._transport.topics_of(self.reader.family.type)
-            log.warning("waiting for lowstate (%s); topics of that type: %s", self.reader.family.type, ", ".join(others) or "none")
+            log.warning(
+                "waiting for lowstate (%s); topics of that type: %s",
+                self.reader.family.type,
+                ", ".join(others) or "none",
+            )
         self._report(rate)
 
     def _report(self, rate: int) -> None:
         make, clock = self._transport.make, self.reader.clock
-        kind, pair = make("diagnostic_msgs/msg/DiagnosticStatus"), make("diagnostic_msgs/msg/KeyValue")
-        values = {"arrival jitter [ms]": f"{clock.jitter_ms:.2f}", "restarts of the robot's clock": clock.restarts, **self.reader.counts}
+        kind, pair = (
+            make("diagnostic_msgs/msg/DiagnosticStatus"),
+            make("diagnostic_msgs/msg/KeyValue"),
+        )
+        values = {
+            "arrival jitter [ms]": f"{clock.jitter_ms:.2f}",
+            "restarts of the robot's clock": clock.restarts,
+            **self.reader.counts,
+        }
         level = kind.ERROR if not rate else kind.WARN if self.reader.counts else kind.OK
         text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
         pairs = [pair(key=k, value=str(v)) for k, v in values.items()]

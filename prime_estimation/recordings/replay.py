@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Replay: bag -> samples -> synchronizer -> estimator -> messages -> bag. Data time only, so that it repeats bit for bit."""
+"""Replay: bag -> samples -> synchronizer -> estimator -> messages -> bag.
+
+Data time only, so that it repeats bit for bit.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ from ..types import Estimate, ImuSample, Sample
 from .samples import choose_topics, sensor_samples
 
 PREFIX = "/prime/"
-LONGEST_PREDICTION_NS = 100_000_000  # without a node for longer, odometry stops: a sample with a wrong stamp, or no joints any more
+# without a node for longer, odometry stops: a sample with a wrong stamp, or no joints any more
+LONGEST_PREDICTION_NS = 100_000_000
 
 
 class Pipeline:
@@ -52,11 +56,19 @@ class Pipeline:
             estimate = self.estimator.update(measurement)
             if estimate is not None:
                 dropped = self.sync.dropped_samples + self.inbound.refused
-                yield replace(estimate, status=replace(estimate.status, dropped_samples=dropped, sensors=self._sensors(estimate)))
+                yield replace(
+                    estimate,
+                    status=replace(
+                        estimate.status, dropped_samples=dropped, sensors=self._sensors(estimate)
+                    ),
+                )
 
     def _sensors(self, estimate: Estimate) -> tuple[str, ...]:
         trouble = self.inbound.trouble
-        return tuple(f"{name}: {trouble}" if trouble and name == "joint_states" else name for name in estimate.status.sensors)
+        return tuple(
+            f"{name}: {trouble}" if trouble and name == "joint_states" else name
+            for name in estimate.status.sensors
+        )
 
 
 @dataclass
@@ -84,7 +96,12 @@ class ReplaySummary:
         """Plain values for JSON."""
         final = self.final
         bodies = {
-            b.link: {"mass_kg": b.mass, "mass_stddev_kg": b.mass_stddev, "com_m": b.com.tolist(), "observable": b.observable}
+            b.link: {
+                "mass_kg": b.mass,
+                "mass_stddev_kg": b.mass_stddev,
+                "com_m": b.com.tolist(),
+                "observable": b.observable,
+            }
             for b in final.bodies
         }
         return {
@@ -129,7 +146,8 @@ def replay(
         observer: called with every estimate.
 
     Raises:
-        DataError: the bag cannot be used, or does not fit the robot, or is too short for one estimate.
+        DataError: the bag cannot be used, or does not fit the robot, or is too short for one
+            estimate.
     """
     if Path(out).exists() and Path(bag_path).exists() and Path(out).samefile(bag_path):
         raise DataError(f"input and output are the same file: {out}", out)
@@ -138,28 +156,62 @@ def replay(
         used = choose_topics(bag, robot, mocap, topics)
         pipeline = Pipeline(robot, config, mocap and "mocap" in used)
         with BagWriter(out) as writer:
-            run = _Run(bag, pipeline, Outputs(robot, config.estimator, writer.message_class), writer, observer)
+            run = _Run(
+                bag,
+                pipeline,
+                Outputs(robot, config.estimator, writer.message_class),
+                writer,
+                observer,
+            )
             run.play(sensor_samples(bag, used, pipeline.inbound), realtime, progress)
             if run.last is None:
                 pipeline.inbound.check_joints_seen()
                 raise DataError(_why_no_estimate(bag, used, pipeline), bag_path)
-        counts = pipeline.counts + Counter({f"{topic}: undecodable": n for topic, n in bag.rejected.items()})
+        counts = pipeline.counts + Counter(
+            {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
+        )
         seconds = (bag.end_ns - bag.start_ns) * 1e-9
-        return ReplaySummary(used, run.nodes, seconds, time.perf_counter() - started, dict(counts), bag.notice, run.last)
+        return ReplaySummary(
+            used,
+            run.nodes,
+            seconds,
+            time.perf_counter() - started,
+            dict(counts),
+            bag.notice,
+            run.last,
+        )
 
 
 class _Run:
     """State of one replay."""
 
-    def __init__(self, bag: BagReader, pipeline: Pipeline, outputs: Outputs, writer: BagWriter, observer: Callable[[Estimate], None]):
-        self._bag, self._pipeline, self._outputs, self._writer, self._observer = bag, pipeline, outputs, writer, observer
+    def __init__(
+        self,
+        bag: BagReader,
+        pipeline: Pipeline,
+        outputs: Outputs,
+        writer: BagWriter,
+        observer: Callable[[Estimate], None],
+    ):
+        self._bag, self._pipeline, self._outputs, self._writer, self._observer = (
+            bag,
+            pipeline,
+            outputs,
+            writer,
+            observer,
+        )
         for topic, kind in outputs.topics().items():
             writer.add_topic(_absolute(topic), kind)
         self._predicted: Estimate | None = None
         self.nodes = 0
         self.last: Estimate | None = None
 
-    def play(self, samples: Iterator[tuple[int, Sample]], realtime: bool, progress: Callable[[float], None]) -> None:
+    def play(
+        self,
+        samples: Iterator[tuple[int, Sample]],
+        realtime: bool,
+        progress: Callable[[float], None],
+    ) -> None:
         start, span = self._bag.start_ns, max(1, self._bag.end_ns - self._bag.start_ns)
         clock, shown = time.perf_counter(), 0.0
         for arrival_ns, sample in samples:
@@ -169,7 +221,9 @@ class _Run:
             for estimate in self._pipeline.push(sample):
                 if realtime:
                     latency_ms = 1e3 * (time.perf_counter() - due)
-                    estimate = replace(estimate, status=replace(estimate.status, latency_ms=latency_ms))
+                    estimate = replace(
+                        estimate, status=replace(estimate.status, latency_ms=latency_ms)
+                    )
                 self._publish(estimate)
             self._predict(sample)
             fraction = (arrival_ns - start) / span
@@ -189,7 +243,10 @@ class _Run:
         self._observer(estimate)
 
     def _predict(self, sample: Sample) -> None:
-        """Odometry at IMU rate. One prediction is held back: at a node's own time the node's estimate is what counts."""
+        """Odometry at IMU rate. One prediction is held back.
+
+        At a node's own time the node's estimate is what counts.
+        """
         if not isinstance(sample, ImuSample) or self.last is None:
             return
         if not 0 < sample.stamp_ns - self.last.stamp_ns <= LONGEST_PREDICTION_NS:
@@ -201,7 +258,11 @@ class _Run:
 
     def _write_predicted(self) -> None:
         if self._predicted is not None:
-            self._writer.write(f"{PREFIX}odometry", self._predicted.stamp_ns, self._outputs.odometry(self._predicted))
+            self._writer.write(
+                f"{PREFIX}odometry",
+                self._predicted.stamp_ns,
+                self._outputs.odometry(self._predicted),
+            )
 
 
 def _absolute(topic: str) -> str:

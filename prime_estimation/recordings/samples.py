@@ -21,8 +21,12 @@ _IN_LOWSTATE = ("joint_states", "imu")
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
 
 
-def choose_topics(bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Sensor topics of the bag by role; Unitree's raw `lowstate` stands in for joint states and IMU that are not there.
+def choose_topics(
+    bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Sensor topics of the bag by role.
+
+    Unitree's raw `lowstate` stands in for joint states and IMU that are not there.
 
     Args:
         bag: the recording.
@@ -35,8 +39,12 @@ def choose_topics(bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str,
     """
     given = dict(given or {})
     raw_wanted = LOWSTATE in given
-    roles = [r for r in ROLES if (r != "mocap" or mocap) and (r != "imu" or robot.imu_joint is not None)]
-    found = find_sensor_topics(bag.topics, given, [r for r in roles if not (raw_wanted and r in _IN_LOWSTATE)])
+    roles = [
+        r for r in ROLES if (r != "mocap" or mocap) and (r != "imu" or robot.imu_joint is not None)
+    ]
+    found = find_sensor_topics(
+        bag.topics, given, [r for r in roles if not (raw_wanted and r in _IN_LOWSTATE)]
+    )
     missing = [r for r in _IN_LOWSTATE if r in roles and r not in found]
     if missing and not raw_wanted:
         found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
@@ -46,7 +54,9 @@ def choose_topics(bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str,
     return found
 
 
-def sensor_samples(bag: BagReader, topics: Mapping[str, str], inbound: Inbound) -> Iterator[tuple[int, Sample]]:
+def sensor_samples(
+    bag: BagReader, topics: Mapping[str, str], inbound: Inbound
+) -> Iterator[tuple[int, Sample]]:
     """(arrival_ns, sample) of the sensor topics (role -> topic) in order of arrival."""
     role_of = {topic: role for role, topic in topics.items()}
     lowstate = _lowstate_reader(bag, topics, inbound)
@@ -126,6 +136,8 @@ def _lowstate_reader(bag: BagReader, topics: Mapping[str, str], inbound: Inbound
             inbound.counts.update(reader.counts)
             reader.counts.clear()
             return []
-        return [(role, part) for role, part in zip(_IN_LOWSTATE, pair, strict=True) if role in wanted]
+        return [
+            (role, part) for role, part in zip(_IN_LOWSTATE, pair, strict=True) if role in wanted
+        ]
 
     return split

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Simulated robots (MuJoCo) under a controller of ours; they make bags with sensor noise and ground truth."""
+"""Simulated robots (MuJoCo) under a controller of ours.
+
+They make bags with sensor noise and ground truth.
+"""
 
 from .archive import run
 from .model import Ground, Payload
@@ -8,4 +11,15 @@ from .motion import MOTIONS, Motion
 from .recording import Recording, SimulationError, simulate
 from .sensors import FAULTS, SensorFaults
 
-__all__ = ["FAULTS", "MOTIONS", "Ground", "Motion", "Payload", "Recording", "SensorFaults", "SimulationError", "run", "simulate"]
+__all__ = [
+    "FAULTS",
+    "MOTIONS",
+    "Ground",
+    "Motion",
+    "Payload",
+    "Recording",
+    "SensorFaults",
+    "SimulationError",
+    "run",
+    "simulate",
+]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A simulated run as files: a bag of noisy sensors and ground truth, and a JSON of what is true about it."""
+"""A simulated run as files.
+
+A bag of noisy sensors and ground truth, and a JSON of what is true about it.
+"""
 
 from __future__ import annotations
 
@@ -58,16 +61,25 @@ def run(
     out = Path(out)
     target = out.with_name(out.name + ".json")
     if out.exists() or target.exists():
-        raise DataError(f"{out if out.exists() else target} exists; choose another name or remove it", out)
+        raise DataError(
+            f"{out if out.exists() else target} exists; choose another name or remove it", out
+        )
     faults = faults_named(faults)
     config = Config.load(robot)
     noise = noise or config.noise
-    recording = simulate(Robot(config.robot), motion, duration, payload, terrain or Ground(), seed, start, progress)
+    recording = simulate(
+        Robot(config.robot), motion, duration, payload, terrain or Ground(), seed, start, progress
+    )
     readings = read_sensors(recording, noise, faults)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         bag.write(out, recording, readings, noise)
-        drawn = {"run": out.name, "seed": seed, "params": _parameters(noise, faults), "truth": readings.drawn}
+        drawn = {
+            "run": out.name,
+            "seed": seed,
+            "params": _parameters(noise, faults),
+            "truth": readings.drawn,
+        }
         (out / "noise.json").write_text(json.dumps(drawn, indent=1))
         target.write_text(json.dumps(metadata(recording, out.name), indent=1))
     except OSError as error:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A two-legged controller with flat feet: centre of pressure -> accelerations of the whole body -> corner forces -> joint torques.
+"""A two-legged controller with flat feet.
 
-It sees the true state and the forces under the feet (it is not under test) but only the nominal model: the weight and the place of a
-payload are learnt from the forces. Tasks in one weighted least-squares problem for the acceleration, corner forces in the friction cone by
-non-negative least squares of the base's equation of motion, `tau = rnea(q, v, a) + losses - J^T f`.
+Centre of pressure -> accelerations of the whole body -> corner forces -> joint torques.
+
+It sees the true state and the forces under the feet (it is not under test) but only the nominal
+model: the weight and the place of a payload are learnt from the forces. Tasks in one weighted
+least-squares problem for the acceleration, corner forces in the friction cone by non-negative least
+squares of the base's equation of motion, `tau = rnea(q, v, a) + losses - J^T f`.
 """
 
 from __future__ import annotations
@@ -24,7 +27,13 @@ from .stepping import GAIN, MARGIN, StepPlan
 from .world import rotation
 
 WEIGHTS = {"stance": 30.0, "swing": 10.0, "com": 10.0, "trunk": 3.0, "posture": 0.3}
-STIFFNESS = {"stance": (0.0, 30.0), "swing": (400.0, 40.0), "height": (80.0, 18.0), "trunk": (150.0, 25.0), "posture": (80.0, 18.0)}
+STIFFNESS = {
+    "stance": (0.0, 30.0),
+    "swing": (400.0, 40.0),
+    "height": (80.0, 18.0),
+    "trunk": (150.0, 25.0),
+    "posture": (80.0, 18.0),
+}
 CONE = 0.5  # friction that is used; the ground has more
 LIFT = 0.05  # m
 LEARNING = 1.0  # s, time constant of the payload's weight and place
@@ -33,14 +42,25 @@ LANDED = 5.0  # N on a foot that has come down
 
 
 class BipedController:
-    """Torques for a robot with two flat feet that stands, sways or steps on the spot. Call `torque` every `PERIOD` seconds."""
+    """Torques for a robot with two flat feet that stands, sways or steps on the spot.
+
+    Call `torque` every `PERIOD` seconds.
+    """
 
     def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
-        self._groups = [[i for i, c in enumerate(robot.contacts) if c.foot == foot] for foot in robot.feet]
+        self._groups = [
+            [i for i, c in enumerate(robot.contacts) if c.foot == foot] for foot in robot.feet
+        ]
         if len(self._groups) != 2 or min(map(len, self._groups)) < 3:
-            raise RobotError(f"{robot.name}: balancing on two feet needs three or more contacts under each", robot)
+            raise RobotError(
+                f"{robot.name}: balancing on two feet needs three or more contacts under each",
+                robot,
+            )
         if gait.period and gait is not STEP:
-            raise RobotError(f"{robot.name}: trotting and hopping need four point feet; on two flat ones: stand, sway, step", robot)
+            raise RobotError(
+                f"{robot.name}: trotting and hopping need four point feet; on two flat ones: stand, sway, step",
+                robot,
+            )
         self.robot, self.gait, self.command = robot, gait, command
         self.model, self.data = robot.model, robot.model.createData()
         self.q_stand = standing_posture(robot)
@@ -48,12 +68,16 @@ class BipedController:
         self._frames = [self.model.getFrameId(c.frame) for c in robot.contacts]
         self._feet = [self._frames[group[0]] for group in self._groups]
         self._offsets = np.array([c.position for c in robot.contacts], float)
-        self._inner = self._offsets.copy()  # where forces are wanted: a foot that is loaded on its edge tips
+        # where forces are wanted: a foot that is loaded on its edge tips
+        self._inner = self._offsets.copy()
         for group in self._groups:
             outwards = self._offsets[group] - self._offsets[group].mean(axis=0)
             self._inner[group, :2] -= MARGIN * np.sign(outwards[:, :2])
         self._update(self.q_stand, np.zeros(self.model.nv))
-        self._sole = [self._points[g].mean(axis=0) - self.data.oMf[f].translation for g, f in zip(self._groups, self._feet)]
+        self._sole = [
+            self._points[g].mean(axis=0) - self.data.oMf[f].translation
+            for g, f in zip(self._groups, self._feet)
+        ]
         self._com = self.data.com[0].copy()
         soles = np.array([self._points[g].mean(axis=0)[:2] for g in self._groups])
         # the weight rests where the posture has it between heel and toes
@@ -65,7 +89,9 @@ class BipedController:
         self._weight = robot.total_mass * GRAVITY
         self._offset, self._ahead, self._slow_velocity = np.zeros(2), np.zeros(2), np.zeros(2)
 
-    def torque(self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray) -> np.ndarray:
+    def torque(
+        self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray
+    ) -> np.ndarray:
         """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
         command = self.command(t) if t >= 0.0 else Command()
         self._update(q, v)
@@ -75,9 +101,12 @@ class BipedController:
         M = pin.crba(self.model, self.data, q)[:6]
         M[:, :6] = np.triu(M[:, :6]) + np.triu(M[:, :6], 1).T
         base = pin.rnea(self.model, self.data, q, v, a)[:6] + self._payload()
-        corners = [i for foot, group in enumerate(self._groups) if self._standing[foot] for i in group]
+        corners = [
+            i for foot, group in enumerate(self._groups) if self._standing[foot] for i in group
+        ]
         J = np.vstack([self._jacobians[i] for i in corners])
-        # cheapest change of a that the base's equation of motion asks for with forces f: da = H^-1 M' S (J' f - base)
+        # cheapest change of a that the base's equation of motion asks for with forces f: da = H^-1
+        # M' S (J' f - base)
         HM = np.linalg.solve(H, M.T)
         S = np.linalg.inv(M @ HM)
         force = _cone_forces(J[:, :6].T, base, S)
@@ -98,7 +127,10 @@ class BipedController:
         self._jacobians = [contact_jacobian(m, d, f, o) for f, o in zip(self._frames, self._inner)]
 
     def _learn(self, normal_force: np.ndarray) -> None:
-        """Weight, and offset of the true centre of mass: the mean of `p - c + c''/w^2`, with c'' as the change of c'."""
+        """Weight, and offset of the true centre of mass.
+
+        The mean of `p - c + c''/w^2`, with c'' as the change of c'.
+        """
         total = normal_force.sum()
         if total < 0.3 * self._weight:
             return
@@ -111,7 +143,8 @@ class BipedController:
         self._ahead = self._ahead + share * (pressure - self.data.com[0][:2] - self._ahead)
         self._offset = self._ahead + acceleration / self.plan.rate**2
 
-    # --- which foot stands ------------------------------------------------------------------------------------------
+    # --- which foot stands
+    # ------------------------------------------------------------------------------------------
 
     def _schedule(self, t: float, normal_force: np.ndarray) -> None:
         support, s = self.plan.stance(t)
@@ -126,9 +159,12 @@ class BipedController:
                 self._standing[foot] = True
                 self.plan.places[foot] = (place + self._sole[foot])[:2] + self._toes
 
-    # --- wanted acceleration ----------------------------------------------------------------------------------------
+    # --- wanted acceleration
+    # ----------------------------------------------------------------------------------------
 
-    def _acceleration(self, t: float, command: Command, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _acceleration(
+        self, t: float, command: Command, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Acceleration (nv,) that fits all tasks best, and the curvature (nv, nv) of their cost."""
         rows, wanted = [], []
 
@@ -139,7 +175,9 @@ class BipedController:
         task("com", self._J_com, self._com_acceleration(t, command) - self.data.acom[0])
         for foot, frame in enumerate(self._feet):
             J = pin.getFrameJacobian(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
-            drift = pin.getFrameClassicalAcceleration(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED).vector
+            drift = pin.getFrameClassicalAcceleration(
+                self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED
+            ).vector
             if self._standing[foot]:
                 task("stance", J, -STIFFNESS["stance"][1] * (J @ v) - drift)
             else:
@@ -149,7 +187,11 @@ class BipedController:
         k, d = STIFFNESS["trunk"]
         trunk = np.zeros((3, self.model.nv))
         trunk[:, 3:6] = R
-        task("trunk", trunk, command.body_acceleration[3:] + k * tilt + d * (command.body_rate[3:] - R @ v[3:6]))
+        task(
+            "trunk",
+            trunk,
+            command.body_acceleration[3:] + k * tilt + d * (command.body_rate[3:] - R @ v[3:6]),
+        )
         k, d = STIFFNESS["posture"]
         task("posture", np.eye(self.model.nv)[6:], k * (self.q_stand[7:] - q[7:]) - d * v[6:])
         A, b = np.vstack(rows), np.concatenate(wanted)
@@ -157,12 +199,17 @@ class BipedController:
         return np.linalg.solve(H, A.T @ b), H
 
     def _com_acceleration(self, t: float, command: Command) -> np.ndarray:
-        """(3,) of the centre of mass, which takes a centre of pressure that brings the divergent component back to its plan."""
+        """(3,) of the centre of mass.
+
+        Which takes a centre of pressure that brings the divergent component back to its plan.
+        """
         com, velocity = self.data.com[0], self.data.vcom[0]
         planned, xi_planned = self.plan.pressure(t, command)
         xi = self._xi()
         pressure = planned + (1.0 + GAIN) * (xi - xi_planned)
-        corners = self._inner_points[[i for g, standing in zip(self._groups, self._standing) if standing for i in g], :2]
+        corners = self._inner_points[
+            [i for g, standing in zip(self._groups, self._standing) if standing for i in g], :2
+        ]
         pressure = np.clip(pressure, corners.min(axis=0), corners.max(axis=0))
         horizontal = self.plan.rate**2 * (com[:2] + self._offset - pressure)
         k, d = STIFFNESS["height"]
@@ -174,7 +221,10 @@ class BipedController:
         return self.data.com[0][:2] + self._offset + self.data.vcom[0][:2] / self.plan.rate
 
     def _swing(self, foot: int, t: float, command: Command, velocity: np.ndarray) -> np.ndarray:
-        """Acceleration (6,) of a foot in the air: quintic to its foothold with a bump, level; overdue, it goes on downwards."""
+        """Acceleration (6,) of a foot in the air: quintic to its foothold with a bump, level.
+
+        Overdue, it goes on downwards.
+        """
         support, s = self.plan.stance(t)
         on_time = support >= 0 and foot != support and s >= 0.0
         s, duration = (s if on_time else 1.0), self.plan.swing_time()
@@ -182,8 +232,16 @@ class BipedController:
         frame = self.data.oMf[self._feet[foot]]
         target = np.array([*(xy - self._toes - self._sole[foot][:2]), self._ground - 0.012])
         start = self._lift_off[foot]
-        blend, rate, bend = s**3 * (10 - 15 * s + 6 * s * s), 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
-        position, wanted, a = start + blend * (target - start), rate / duration * (target - start), bend / duration**2 * (target - start)
+        blend, rate, bend = (
+            s**3 * (10 - 15 * s + 6 * s * s),
+            30 * s**2 * (1 - s) ** 2,
+            60 * s * (1 - s) * (1 - 2 * s),
+        )
+        position, wanted, a = (
+            start + blend * (target - start),
+            rate / duration * (target - start),
+            bend / duration**2 * (target - start),
+        )
         position[2] += 64 * (s * (1 - s)) ** 3 * LIFT
         wanted[2] += 192 * (s * (1 - s)) ** 2 * (1 - 2 * s) * LIFT / duration
         if not on_time:
@@ -192,7 +250,8 @@ class BipedController:
         linear = a + k * (position - frame.translation) + d * (wanted - velocity[:3])
         return np.concatenate([linear, -k * pin.log3(frame.rotation) - d * velocity[3:]])
 
-    # --- forces -----------------------------------------------------------------------------------------------------
+    # --- forces
+    # -----------------------------------------------------------------------------------------------------
 
     def _payload(self) -> np.ndarray:
         """(6,) what the learnt weight adds to the base's equation of motion; joints above the base are not told of it, and give way."""
@@ -206,7 +265,9 @@ class BipedController:
 def _cone_forces(J: np.ndarray, wrench: np.ndarray, S: np.ndarray) -> np.ndarray:
     """(3 n,) corner forces f in their friction cones that minimize `|J f - wrench|^2_S`, with as little force as that takes."""
     n = J.shape[1] // 3
-    rays = np.kron(np.eye(n), np.array([[CONE, -CONE, 0, 0], [0, 0, CONE, -CONE], [1, 1, 1, 1]], float))
+    rays = np.kron(
+        np.eye(n), np.array([[CONE, -CONE, 0, 0], [0, 0, CONE, -CONE], [1, 1, 1, 1]], float)
+    )
     root = np.linalg.cholesky(S).T
     A = np.vstack([root @ J @ rays, EFFORT * np.eye(4 * n)])
     return rays @ nnls(A, np.concatenate([root @ wrench, np.zeros(4 * n)]))[0]

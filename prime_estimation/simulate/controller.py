@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A legged controller that needs no training: wanted trunk acceleration -> forces of the standing feet -> joint torques.
+"""A legged controller that needs no training.
 
-It sees the true state (it is not under test) but only the nominal model: a payload is met by integral action.
-Torques are `S (nle + swing) - J^T f`, with `f` the least-squares solution of the centroidal equations
-`sum f = m (g + a)`, `sum (p - c) x f = I alpha`, inside the friction cone; feet in the air follow a spline in operational space.
+Wanted trunk acceleration -> forces of the standing feet -> joint torques.
+
+It sees the true state (it is not under test) but only the nominal model: a payload is met by
+integral action. Torques are `S (nle + swing) - J^T f`, with `f` the least-squares solution of the
+centroidal equations `sum f = m (g + a)`, `sum (p - c) x f = I alpha`, inside the friction cone;
+feet in the air follow a spline in operational space.
 """
 
 from __future__ import annotations
@@ -22,7 +25,12 @@ from .posture import contact_jacobian, standing_posture
 from .world import rotation
 
 PERIOD = 0.002  # s, between torque updates
-GAINS = {"position": (60.0, 60.0, 120.0), "velocity": (8.0, 8.0, 20.0), "orientation": 300.0, "rate": 35.0}
+GAINS = {
+    "position": (60.0, 60.0, 120.0),
+    "velocity": (8.0, 8.0, 20.0),
+    "orientation": 300.0,
+    "rate": 35.0,
+}
 POSTURE = (60.0, 2.0)  # Nm/rad, Nm s/rad, of joints that move no foot
 SHIFT_TIME = 2.0  # s, for the feet to move below an off-centre load
 LEASH = 0.08  # m: the walking reference waits for a robot that lags behind
@@ -45,9 +53,14 @@ class Controller:
 
     def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
         if gait is STEP:
-            raise RobotError(f"{robot.name}: stepping on the spot needs two flat feet; trot is for four", robot)
+            raise RobotError(
+                f"{robot.name}: stepping on the spot needs two flat feet; trot is for four", robot
+            )
         if gait.period and len(robot.contacts) != 4:
-            raise RobotError(f"{robot.name}: trotting and hopping need four point feet, not {len(robot.contacts)} contacts", robot)
+            raise RobotError(
+                f"{robot.name}: trotting and hopping need four point feet, not {len(robot.contacts)} contacts",
+                robot,
+            )
         self.robot, self.gait, self.command = robot, gait, command
         self.model, self.data = robot.model, robot.model.createData()
         self.q_stand = standing_posture(robot)
@@ -55,14 +68,20 @@ class Controller:
         self._frames = [self.model.getFrameId(c.frame) for c in robot.contacts]
         self._offsets = [np.array(c.position, float) for c in robot.contacts]
         self._update(self.q_stand, np.zeros(self.model.nv))
-        self._free = np.abs(np.vstack(self._jacobians)[:, 6:]).max(axis=0) == 0.0  # joints that move no foot: arms, waist
-        self.feet = [_Foot(p - [0, 0, self.height], height=c.radius) for p, c in zip(self._points, robot.contacts)]
+        # joints that move no foot: arms, waist
+        self._free = np.abs(np.vstack(self._jacobians)[:, 6:]).max(axis=0) == 0.0
+        self.feet = [
+            _Foot(p - [0, 0, self.height], height=c.radius)
+            for p, c in zip(self._points, robot.contacts)
+        ]
         self._position, self._yaw = self.q_stand[:3].copy(), 0.0
         self._integral = np.zeros(6)
         self._ground = 0.0
         self._shift = np.zeros(2)
 
-    def torque(self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray) -> np.ndarray:
+    def torque(
+        self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray
+    ) -> np.ndarray:
         """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
         walking = t >= 0
         command = self.command(t) if walking else Command()
@@ -74,17 +93,22 @@ class Controller:
         self._add_stance(tau, *wanted)
         if not all(f.standing and f.loaded for f in self.feet):
             self._add_swing(tau, t, command, q, v)
-        tau[self._free] += POSTURE[0] * (self.q_stand[7:] - q[7:])[self._free] - POSTURE[1] * v[6:][self._free]
+        tau[self._free] += (
+            POSTURE[0] * (self.q_stand[7:] - q[7:])[self._free] - POSTURE[1] * v[6:][self._free]
+        )
         return tau
 
-    # --- kinematics ---------------------------------------------------------------------------------------------
+    # --- kinematics
+    # ---------------------------------------------------------------------------------------------
 
     def _update(self, q: np.ndarray, v: np.ndarray) -> None:
         m, d = self.model, self.data
         pin.computeAllTerms(m, d, q, v)
         pin.updateFramePlacements(m, d)
         self._points = [d.oMf[f] * o for f, o in zip(self._frames, self._offsets)]
-        self._jacobians = [contact_jacobian(m, d, f, o) for f, o in zip(self._frames, self._offsets)]
+        self._jacobians = [
+            contact_jacobian(m, d, f, o) for f, o in zip(self._frames, self._offsets)
+        ]
 
     def _advance_reference(self, command: Command, q: np.ndarray) -> None:
         if not self.gait.period:
@@ -96,7 +120,8 @@ class Controller:
         gap = self._position[:2] - q[:2]
         self._position[:2] = q[:2] + gap * min(1.0, LEASH / max(np.linalg.norm(gap), 1e-9))
 
-    # --- gait ---------------------------------------------------------------------------------------------------
+    # --- gait
+    # ---------------------------------------------------------------------------------------------------
 
     def _schedule(self, t: float | None, normal_force: np.ndarray) -> None:
         for foot, point, force in zip(self.feet, self._points, normal_force):
@@ -116,14 +141,24 @@ class Controller:
             rise = phase / 0.06 if scheduled else 1.0
             fall = (self.gait.duty - phase) / 0.06 if scheduled else 1.0
             foot.load = float(np.clip(min(rise, fall), 0.05, 1.0)) if not self.gait.hop else 1.0
-        standing = [f.height - c.radius for f, c in zip(self.feet, self.robot.contacts) if f.standing and f.loaded]
+        standing = [
+            f.height - c.radius
+            for f, c in zip(self.feet, self.robot.contacts)
+            if f.standing and f.loaded
+        ]
         if standing:
             self._ground += 0.02 * (float(np.mean(standing)) - self._ground)
 
-    # --- trunk --------------------------------------------------------------------------------------------------
+    # --- trunk
+    # --------------------------------------------------------------------------------------------------
 
-    def _trunk_acceleration(self, t: float | None, command: Command, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Wanted (linear [m/s^2], angular [rad/s^2]) acceleration of the trunk, world axes; advances the integrals."""
+    def _trunk_acceleration(
+        self, t: float | None, command: Command, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Wanted (linear [m/s^2], angular [rad/s^2]) acceleration of the trunk, world axes.
+
+        Advances the integrals.
+        """
         R = rotation(q[3:7])
         vertical = self.gait.vertical(t) if t is not None else np.zeros(3)
         turn = _about_z(self._yaw)
@@ -132,21 +167,34 @@ class Controller:
         velocity = turn @ (command.body_rate[:3] + [*command.velocity, vertical[1]])
         feedforward = turn @ command.body_acceleration[:3] + [0, 0, vertical[2]]
         gap = position - q[:3]
-        a = feedforward + np.array(GAINS["position"]) * gap + np.array(GAINS["velocity"]) * (velocity - R @ v[:3])
+        a = (
+            feedforward
+            + np.array(GAINS["position"]) * gap
+            + np.array(GAINS["velocity"]) * (velocity - R @ v[:3])
+        )
         roll, pitch, yaw = command.body[3:]
         R_wanted = pin.rpy.rpyToMatrix(roll, pitch, self._yaw + yaw)
         tilt = pin.log3(R_wanted @ R.T)
         rates = turn @ command.body_rate[3:] + [0, 0, command.yaw_rate]
-        alpha = turn @ command.body_acceleration[3:] + GAINS["orientation"] * tilt + GAINS["rate"] * (rates - R @ v[3:6])
-        in_air = t is not None and self.gait.hop and not any(f.standing and f.loaded for f in self.feet)
+        alpha = (
+            turn @ command.body_acceleration[3:]
+            + GAINS["orientation"] * tilt
+            + GAINS["rate"] * (rates - R @ v[3:6])
+        )
+        in_air = (
+            t is not None and self.gait.hop and not any(f.standing and f.loaded for f in self.feet)
+        )
         if not in_air:
             walking = t is not None and self.gait.period > 0.0
-            tilting = 20.0 if walking else 200.0  # a trot leaves the moment about its support line free: integrate slowly
+            # a trot leaves the moment about its support line free: integrate slowly
+            tilting = 20.0 if walking else 200.0
             gain = np.array([0, 0, 1200.0, tilting, tilting, 0])
             local = np.concatenate([[0, 0, gap[2]], turn.T @ tilt])
             self._integral = np.clip(self._integral + PERIOD * gain * local, -100.0, 100.0)
             # an off-centre load needs a lasting moment: stand where vertical forces give it
-            lever = np.array([-self._integral[4], self._integral[3]]) / (self.data.mass[0] * GRAVITY + self._integral[2])
+            lever = np.array([-self._integral[4], self._integral[3]]) / (
+                self.data.mass[0] * GRAVITY + self._integral[2]
+            )
             self._shift += PERIOD / SHIFT_TIME * (lever - self._shift)
         return a, alpha
 
@@ -157,9 +205,16 @@ class Controller:
         d = self.data
         mass = d.mass[0] + self._integral[2] / GRAVITY
         turn = _about_z(self._yaw)
-        wrench = np.concatenate([mass * (a + [0, 0, GRAVITY]), d.Ig.inertia @ alpha + turn @ self._integral[3:]])
+        wrench = np.concatenate(
+            [mass * (a + [0, 0, GRAVITY]), d.Ig.inertia @ alpha + turn @ self._integral[3:]]
+        )
         wrench[2] = max(wrench[2], 0.0)
-        A = np.vstack([np.tile(np.eye(3), len(standing)), np.hstack([pin.skew(self._points[i] - d.com[0]) for i in standing])])
+        A = np.vstack(
+            [
+                np.tile(np.eye(3), len(standing)),
+                np.hstack([pin.skew(self._points[i] - d.com[0]) for i in standing]),
+            ]
+        )
         weight = np.array([1.0, 1.0, 2.0, 20.0, 20.0, 10.0])
         effort = np.repeat([1e-3 / self.feet[i].load for i in standing], 3)
         AW = A.T * weight
@@ -169,9 +224,12 @@ class Controller:
             f[:2] *= min(1.0, 0.6 * f[2] / max(np.linalg.norm(f[:2]), 1e-9))
             tau -= self._jacobians[i][:, 6:].T @ f
 
-    # --- feet in the air ----------------------------------------------------------------------------------------
+    # --- feet in the air
+    # ----------------------------------------------------------------------------------------
 
-    def _add_swing(self, tau: np.ndarray, t: float, command: Command, q: np.ndarray, v: np.ndarray) -> None:
+    def _add_swing(
+        self, tau: np.ndarray, t: float, command: Command, q: np.ndarray, v: np.ndarray
+    ) -> None:
         moving = [i for i, f in enumerate(self.feet) if not (f.standing and f.loaded)]
         wanted = np.concatenate([self._swing_acceleration(i, t, command, q, v) for i in moving])
         J = np.vstack([self._jacobians[i][:, 6:] for i in moving])
@@ -179,7 +237,9 @@ class Controller:
         M = np.triu(M) + np.triu(M, 1).T
         tau += J.T @ np.linalg.solve(J @ np.linalg.solve(M, J.T) + 1e-2 * np.eye(len(J)), wanted)
 
-    def _swing_acceleration(self, i: int, t: float, command: Command, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def _swing_acceleration(
+        self, i: int, t: float, command: Command, q: np.ndarray, v: np.ndarray
+    ) -> np.ndarray:
         foot, gait = self.feet[i], self.gait
         phase = gait.phase(t, foot.nominal)
         duration = (1 - gait.duty) * gait.period
@@ -187,9 +247,17 @@ class Controller:
         overdue = phase * gait.period if phase < gait.duty else 0.0
         target = self._foothold(foot, (1 - s) * duration, command, q, v)
         start = foot.lift_off if foot.lift_off is not None else self._points[i]
-        blend, rate, bend = s**3 * (10 - 15 * s + 6 * s * s), 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
+        blend, rate, bend = (
+            s**3 * (10 - 15 * s + 6 * s * s),
+            30 * s**2 * (1 - s) ** 2,
+            60 * s * (1 - s) * (1 - 2 * s),
+        )
         step = target - start
-        position, velocity, acceleration = start + blend * step, rate / duration * step, bend / duration**2 * step
+        position, velocity, acceleration = (
+            start + blend * step,
+            rate / duration * step,
+            bend / duration**2 * step,
+        )
         # the lift is a sextic bump: zero height, speed and acceleration at both ends
         lift = 0.07 if not gait.hop else 0.03
         bump = 64 * (s * (1 - s)) ** 3 * lift
@@ -199,13 +267,21 @@ class Controller:
         actual = self._jacobians[i] @ v
         return acceleration + 900.0 * (position - self._points[i]) + 55.0 * (velocity - actual)
 
-    def _foothold(self, foot: _Foot, remaining: float, command: Command, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def _foothold(
+        self, foot: _Foot, remaining: float, command: Command, q: np.ndarray, v: np.ndarray
+    ) -> np.ndarray:
         """Raibert: below the hip at mid-stance, corrected by the velocity error."""
         velocity = (rotation(q[3:7]) @ v[:3])[:2]
         wanted = _about_z(self._yaw)[:2, :2] @ command.velocity
         half = 0.5 * self.gait.duty * self.gait.period
         angle = heading(q) + command.yaw_rate * (remaining + half)
-        place = q[:2] + _about_z(angle)[:2, :2] @ foot.nominal[:2] + velocity * remaining + wanted * half + 0.16 * (velocity - wanted)
+        place = (
+            q[:2]
+            + _about_z(angle)[:2, :2] @ foot.nominal[:2]
+            + velocity * remaining
+            + wanted * half
+            + 0.16 * (velocity - wanted)
+        )
         place = place + _about_z(self._yaw)[:2, :2] @ self._shift
         height = self._ground + self.robot.contacts[0].radius
         if self.gait.hop:

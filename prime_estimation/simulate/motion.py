@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the simulated robot is asked to do: gaits (which foot stands when) and commands over time."""
+"""What the simulated robot is asked to do.
+
+Gaits (which foot stands when) and commands over time.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,17 @@ class Command:
 
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(2))  # (2,) m/s
     yaw_rate: float = 0.0  # rad/s
-    body: np.ndarray = field(default_factory=lambda: np.zeros(6))  # (x, y, z, roll, pitch, yaw), m and rad
+    # (x, y, z, roll, pitch, yaw), m and rad
+    body: np.ndarray = field(default_factory=lambda: np.zeros(6))
     body_rate: np.ndarray = field(default_factory=lambda: np.zeros(6))
     body_acceleration: np.ndarray = field(default_factory=lambda: np.zeros(6))
 
 
 @dataclass(frozen=True)
 class Gait:
-    """A periodic schedule; foot i stands while `(t/period + offset_i) mod 1 < duty`. Without a period all feet stand always.
+    """A periodic schedule; foot i stands while `(t/period + offset_i) mod 1 < duty`.
+
+    Without a period all feet stand always.
 
     `offsets` maps the nominal foot position (x, y) in the base frame to its phase.
     `hop` is the vertical speed at lift-off [m/s] of a gait with a flight phase (0: none).
@@ -65,10 +71,13 @@ def hopping(speed: float, stance: float) -> Gait:
 
 
 class Script:
-    """Smooth random commands: each channel glides between seeded targets inside its range, starting from zero.
+    """Smooth random commands.
+
+    Each channel glides between seeded targets inside its range, starting from zero.
 
     Args:
-        low, high: (9,) range of vx, vy, yaw rate, and of the trunk's x, y, z, roll, pitch, yaw offsets.
+        low, high: (9,) range of vx, vy, yaw rate, and of the trunk's x, y, z, roll, pitch, yaw
+            offsets.
         hold: s between targets of the velocities, and of the trunk.
     """
 
@@ -85,7 +94,12 @@ class Script:
         return Command(now[:2], float(now[2]), now[3:], rate[3:], acceleration[3:])
 
     def _raw(self, t: float) -> np.ndarray:
-        return np.concatenate([self._glide(t, slice(0, 3), self.hold[0], 0), self._glide(t, slice(3, 9), self.hold[1], 1)])
+        return np.concatenate(
+            [
+                self._glide(t, slice(0, 3), self.hold[0], 0),
+                self._glide(t, slice(3, 9), self.hold[1], 1),
+            ]
+        )
 
     def _glide(self, t: float, channels: slice, hold: float, stream: int) -> np.ndarray:
         k = int(np.floor(t / hold))
@@ -130,13 +144,31 @@ def _symmetric(velocity, trunk) -> dict:
 
 MOTIONS = {
     "stand": Motion("standing still", STAND, **_symmetric((0, 0, 0), _STILL)),
-    "sway": Motion("standing, the trunk moves about all axes", STAND, **_symmetric((0, 0, 0), _SWAY)),
-    "step": Motion("stepping on the spot, on two flat feet", STEP, **_symmetric((0, 0, 0), _STEPPING)),
-    "trot": Motion("trot with changing speed, sideways and turning", TROT, **_symmetric(((-0.3, 0.8), 0.25, 0.8), _TRUNK)),
-    "forward": Motion("trot straight on, 0.3 to 0.8 m/s", TROT, **_symmetric(((0.3, 0.8), 0, 0), _TRUNK)),
+    "sway": Motion(
+        "standing, the trunk moves about all axes", STAND, **_symmetric((0, 0, 0), _SWAY)
+    ),
+    "step": Motion(
+        "stepping on the spot, on two flat feet", STEP, **_symmetric((0, 0, 0), _STEPPING)
+    ),
+    "trot": Motion(
+        "trot with changing speed, sideways and turning",
+        TROT,
+        **_symmetric(((-0.3, 0.8), 0.25, 0.8), _TRUNK),
+    ),
+    "forward": Motion(
+        "trot straight on, 0.3 to 0.8 m/s", TROT, **_symmetric(((0.3, 0.8), 0, 0), _TRUNK)
+    ),
     "sideways": Motion("trot sideways, to both sides", TROT, **_symmetric((0, 0.3, 0), _TRUNK)),
-    "turn": Motion("trot on a curve, turning at 0.4 to 0.8 rad/s", TROT, **_symmetric(((0.0, 0.4), 0, (0.4, 0.8)), _TRUNK)),
-    "hop": Motion("hops on all feet, drifting and turning", hopping(0.7, 0.24), **_symmetric((0.2, 0.1, 0.3), _STILL)),
+    "turn": Motion(
+        "trot on a curve, turning at 0.4 to 0.8 rad/s",
+        TROT,
+        **_symmetric(((0.0, 0.4), 0, (0.4, 0.8)), _TRUNK),
+    ),
+    "hop": Motion(
+        "hops on all feet, drifting and turning",
+        hopping(0.7, 0.24),
+        **_symmetric((0.2, 0.1, 0.3), _STILL),
+    ),
 }
 
 

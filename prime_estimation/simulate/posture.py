@@ -17,8 +17,13 @@ BEND = 0.6  # rad, of a joint
 CLOSE = 1e-3  # m, of the feet to their places
 
 
-def contact_jacobian(model: pin.Model, data: pin.Data, frame: int, offset: np.ndarray) -> np.ndarray:
-    """(3, nv) velocity of the point `offset` of a frame, world axes. Joint Jacobians and frame placements must be current."""
+def contact_jacobian(
+    model: pin.Model, data: pin.Data, frame: int, offset: np.ndarray
+) -> np.ndarray:
+    """(3, nv) velocity of the point `offset` of a frame, world axes.
+
+    Joint Jacobians and frame placements must be current.
+    """
     J = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
     return J[:3] - pin.skew(data.oMf[frame].rotation @ offset) @ J[3:] if np.any(offset) else J[:3]
 
@@ -26,8 +31,9 @@ def contact_jacobian(model: pin.Model, data: pin.Data, frame: int, offset: np.nd
 def standing_posture(robot: Robot) -> np.ndarray:
     """(nq,) a posture with all contact spheres on z = 0, below their places in the zero configuration, legs bent.
 
-    Damped least squares from the middle between zero configuration and mid-range, inside the joint limits. A leg that is stretched there
-    has nowhere to go: then from legs that are bent one way or the other, all of them alike.
+    Damped least squares from the middle between zero configuration and mid-range, inside the joint
+    limits. A leg that is stretched there has nowhere to go: then from legs that are bent one way or
+    the other, all of them alike.
 
     Raises:
         RobotError: no such posture was found.
@@ -41,7 +47,9 @@ def standing_posture(robot: Robot) -> np.ndarray:
         if error < CLOSE:
             return q
         missed.append(error)
-    raise RobotError(f"{robot.name}: no standing posture found (feet off by {min(missed):.3f} m)", robot)
+    raise RobotError(
+        f"{robot.name}: no standing posture found (feet off by {min(missed):.3f} m)", robot
+    )
 
 
 def _limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -53,12 +61,22 @@ def _limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 
 def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     limited = np.isfinite(low) & np.isfinite(high)
-    return np.where(limited, 0.5 * (np.where(limited, low, 0.0) + np.where(limited, high, 0.0)), 0.0)
+    return np.where(
+        limited, 0.5 * (np.where(limited, low, 0.0) + np.where(limited, high, 0.0)), 0.0
+    )
 
 
 def _bends(robot: Robot) -> Iterator[np.ndarray]:
-    """Offsets (nj,) of the joints of all legs: none, then each pattern of the last three joints above a foot, the simplest first."""
-    legs = [robot.model.supports[robot.model.frames[robot.model.getFrameId(c.frame)].parentJoint].tolist()[2:] for c in robot.contacts]
+    """Offsets (nj,) of the joints of all legs.
+
+    None, then each pattern of the last three joints above a foot, the simplest first.
+    """
+    legs = [
+        robot.model.supports[
+            robot.model.frames[robot.model.getFrameId(c.frame)].parentJoint
+        ].tolist()[2:]
+        for c in robot.contacts
+    ]
     for pattern in sorted(itertools.product((0.0, BEND, -BEND), repeat=3), key=np.count_nonzero):
         bend = np.zeros(robot.nj)
         for leg in legs:
@@ -67,7 +85,9 @@ def _bends(robot: Robot) -> Iterator[np.ndarray]:
         yield bend
 
 
-def _solve(robot: Robot, start: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, float]:
+def _solve(
+    robot: Robot, start: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, float]:
     """Posture (nq,) that the iterations reach from these joints, and by how much its feet are off [m]."""
     model, data = robot.model, robot.model.createData()
     frames = [model.getFrameId(c.frame) for c in robot.contacts]
@@ -86,7 +106,9 @@ def _solve(robot: Robot, start: np.ndarray, low: np.ndarray, high: np.ndarray) -
         error = (wanted - points(q)).ravel()
         pin.computeJointJacobians(model, data, q)
         J = np.vstack([contact_jacobian(model, data, f, o)[:, 6:] for f, o in zip(frames, offsets)])
-        q[7:] = np.clip(q[7:] + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), low, high)
+        q[7:] = np.clip(
+            q[7:] + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), low, high
+        )
     missed = float(np.abs(wanted - points(q)).max())
     q[2] = -wanted[0, 2] + robot.contacts[0].radius
     return q, missed

@@ -26,7 +26,10 @@ class SimulationError(PrimeError):
 
 @dataclass(frozen=True)
 class Recording:
-    """The truth at every physics step; `Step` tells frames and units. `t[k]` is the state, forces and a are those acting at it."""
+    """The truth at every physics step; `Step` tells frames and units.
+
+    `t[k]` is the state, forces and a are those acting at it.
+    """
 
     robot: Robot
     motion: str
@@ -79,7 +82,9 @@ def simulate(
     world = World(robot, payload, ground, seed)
     biped = len(robot.feet) == 2
     scale = 0.4 if biped else 1.0  # two feet leave little room to sway
-    controller = (BipedController if biped else Controller)(robot, plan.gait, plan.script(seed, scale))
+    controller = (BipedController if biped else Controller)(
+        robot, plan.gait, plan.script(seed, scale)
+    )
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []
@@ -95,17 +100,40 @@ def simulate(
     if progress is not None:
         progress(1.0)
     arrays = {f.name: np.array([getattr(s, f.name) for s in steps]) for f in fields(Step)}
-    return Recording(robot, motion_name, seed, payload, ground, world.dt, np.arange(total - lead) * world.dt, loaded=loaded, **arrays)
+    return Recording(
+        robot,
+        motion_name,
+        seed,
+        payload,
+        ground,
+        world.dt,
+        np.arange(total - lead) * world.dt,
+        loaded=loaded,
+        **arrays,
+    )
 
 
 def _check_times(duration: float, start: float, payload: Payload | None) -> None:
     if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
-        raise ConfigError(f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}", duration)
+        raise ConfigError(
+            f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}",
+            duration,
+        )
     if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
-        raise ConfigError(f"the payload must come or go within the recording of {duration} s, got {payload.switch} s", payload)
+        raise ConfigError(
+            f"the payload must come or go within the recording of {duration} s, got {payload.switch} s",
+            payload,
+        )
 
 
-def _walk(world: World, controller: Controller | BipedController, payload: Payload | None, total: int, lead: int, start: float):
+def _walk(
+    world: World,
+    controller: Controller | BipedController,
+    payload: Payload | None,
+    total: int,
+    lead: int,
+    start: float,
+):
     hold = round(PERIOD / world.dt)
     normal = np.zeros(len(world.robot.contacts))
     torque = np.zeros(world.robot.nj)
@@ -123,4 +151,7 @@ def _walk(world: World, controller: Controller | BipedController, payload: Paylo
 def _check_upright(step: Step, height: float, time: float) -> None:
     upright = rotation(step.q[3:7])[2, 2]
     if step.q[2] < 0.4 * height or upright < 0.6:
-        raise SimulationError(f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another motion", step)
+        raise SimulationError(
+            f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another motion",
+            step,
+        )

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Sensors of a simulated robot: true quantities at the sensors' rates, with noise, bias, delay and loss, all seeded."""
+"""Sensors of a simulated robot.
+
+True quantities at the sensors' rates, with noise, bias, delay and loss, all seeded.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,16 @@ class SensorFaults:
 
     def __post_init__(self):
         values = np.array(list(asdict(self).values()))
-        if not (np.isfinite(values).all() and (values >= 0).all() and self.mocap_dropout < 1 and self.mocap_rate <= 1000):
-            raise ConfigError(f"sensor faults: finite, not negative, dropout below 1, mocap_rate at most 1000 Hz; got {self}", self)
+        if not (
+            np.isfinite(values).all()
+            and (values >= 0).all()
+            and self.mocap_dropout < 1
+            and self.mocap_rate <= 1000
+        ):
+            raise ConfigError(
+                f"sensor faults: finite, not negative, dropout below 1, mocap_rate at most 1000 Hz; got {self}",
+                self,
+            )
 
 
 FAULTS = {
@@ -69,9 +80,17 @@ class Readings:
 
 
 def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults) -> Readings:
-    """Sample and disturb the truth. The seed is the recording's; each sensor has a stream of its own."""
+    """Sample and disturb the truth.
+
+    The seed is the recording's; each sensor has a stream of its own.
+    """
     every = round(1 / (RATE * recording.dt))
-    t, q, v, tau = recording.t[::every], recording.q[::every, 7:], recording.v[::every, 6:], recording.tau_motor[::every]
+    t, q, v, tau = (
+        recording.t[::every],
+        recording.q[::every, 7:],
+        recording.v[::every, 6:],
+        recording.tau_motor[::every],
+    )
     joints, imu, mocap = (np.random.default_rng([recording.seed, 100 + i]) for i in range(3))
     offset = faults.encoder_offset * joints.standard_normal(q.shape[1])
     scale = 1.0 + faults.torque_scale * joints.standard_normal(q.shape[1])
@@ -100,7 +119,10 @@ def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults)
 
 
 def true_imu(recording: Recording, every: int) -> tuple[np.ndarray, np.ndarray]:
-    """(angular rate, specific force) in the IMU frame at every n-th step: `R^T (pddot - g)`; zeros without IMU."""
+    """(angular rate, specific force) in the IMU frame at every n-th step: `R^T (pddot - g)`.
+
+    Zeros without IMU.
+    """
     robot = recording.robot
     n = len(recording.t[::every])
     gyro, force = np.zeros((n, 3)), np.zeros((n, 3))
@@ -109,11 +131,15 @@ def true_imu(recording: Recording, every: int) -> tuple[np.ndarray, np.ndarray]:
     model, data = robot.model, robot.model.createData()
     frame = model.getFrameId(robot.config.imu_frame)
     up = np.array([0.0, 0.0, GRAVITY])
-    for k, (q, v, a) in enumerate(zip(recording.q[::every], recording.v[::every], recording.a[::every])):
+    for k, (q, v, a) in enumerate(
+        zip(recording.q[::every], recording.v[::every], recording.a[::every])
+    ):
         pin.forwardKinematics(model, data, q, v, a)
         pin.updateFramePlacement(model, data, frame)
         gyro[k] = pin.getFrameVelocity(model, data, frame, pin.ReferenceFrame.LOCAL).angular
-        acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.ReferenceFrame.LOCAL).linear
+        acceleration = pin.getFrameClassicalAcceleration(
+            model, data, frame, pin.ReferenceFrame.LOCAL
+        ).linear
         force[k] = acceleration + data.oMf[frame].rotation.T @ up
     return gyro, force
 
@@ -125,7 +151,9 @@ def _bias(rng: np.random.Generator, initial: float, walk: float, n: int) -> np.n
     return np.cumsum(steps, axis=0)
 
 
-def _mocap(recording: Recording, noise: NoiseConfig, faults: SensorFaults, rng: np.random.Generator):
+def _mocap(
+    recording: Recording, noise: NoiseConfig, faults: SensorFaults, rng: np.random.Generator
+):
     axis = rng.standard_normal(3)
     tilt = Rotation.from_rotvec(faults.mocap_rotation_offset * axis / np.linalg.norm(axis))
     if faults.mocap_rate == 0:
@@ -134,7 +162,11 @@ def _mocap(recording: Recording, noise: NoiseConfig, faults: SensorFaults, rng: 
     position = np.stack([np.interp(t, recording.t, recording.q[:, i]) for i in range(3)], axis=1)
     position = position + noise.mocap_position * rng.standard_normal(position.shape)
     attitude = Slerp(recording.t, Rotation.from_quat(recording.q[:, 3:7]))(t)
-    attitude = attitude * tilt * Rotation.from_rotvec(noise.mocap_rotation * rng.standard_normal((len(t), 3)))
+    attitude = (
+        attitude
+        * tilt
+        * Rotation.from_rotvec(noise.mocap_rotation * rng.standard_normal((len(t), 3)))
+    )
     kept = ~_bursts(len(t), faults, rng)
     return (t[kept], t[kept] + faults.mocap_delay, position[kept], attitude.as_quat()[kept]), tilt
 

@@ -36,14 +36,23 @@ CONVENTIONS = {
 def metadata(recording: Recording, name: str) -> dict:
     """Everything that is true about the run and not in its bag, ready for JSON."""
     robot, payload = recording.robot, recording.payload
-    content = {"name": name, "robot": robot.name, "motion": recording.motion, "seed": recording.seed, "fell": False}
+    content = {
+        "name": name,
+        "robot": robot.name,
+        "motion": recording.motion,
+        "seed": recording.seed,
+        "fell": False,
+    }
     content |= {"duration_s": round(len(recording.t) * recording.dt, 9), **_statistics(recording)}
     content |= {
         "urdf": robot.config.urdf,
         "conventions": CONVENTIONS | {"base_frame": robot.base_frame},
         "joint_names": robot.joint_names,
         "foot_frames": list(dict.fromkeys(c.frame for c in robot.contacts)),
-        "contact_spheres": {c.name: {"link": c.frame, "points": [list(c.position)], "radius": c.radius} for c in robot.contacts},
+        "contact_spheres": {
+            c.name: {"link": c.frame, "points": [list(c.position)], "radius": c.radius}
+            for c in robot.contacts
+        },
         "physics": {"engine": f"MuJoCo {mujoco.__version__}", **PHYSICS, **_ground(recording)},
         "torque_limit": torque_limits(robot).tolist(),
         "armature": robot.model.armature[-robot.nj :].tolist(),
@@ -52,11 +61,19 @@ def metadata(recording: Recording, name: str) -> dict:
         "payload": _payload(recording),
     }
     bare, loaded = loaded_model(robot, None), loaded_model(robot, payload)
-    before, after = (loaded, bare) if payload is not None and payload.t_off is not None else (bare, loaded)
-    content |= {"total_mass_true": pin.computeTotalMass(after), "total_mass_nominal": pin.computeTotalMass(bare)}
+    before, after = (
+        (loaded, bare) if payload is not None and payload.t_off is not None else (bare, loaded)
+    )
+    content |= {
+        "total_mass_true": pin.computeTotalMass(after),
+        "total_mass_nominal": pin.computeTotalMass(bare),
+    }
     content |= {"bodies_true": bodies(robot, after), "bodies_nominal": bodies(robot, bare)}
     if payload is not None and payload.switch is not None:
-        content |= {"payload_time_s": payload.switch, "total_mass_before": pin.computeTotalMass(before)}
+        content |= {
+            "payload_time_s": payload.switch,
+            "total_mass_before": pin.computeTotalMass(before),
+        }
         content |= {"bodies_before": bodies(robot, before)}
     return content
 
@@ -68,7 +85,9 @@ def bodies(robot: Robot, model: pin.Model) -> dict:
         out[link] = {
             "mass": inertia.mass,
             "com": inertia.lever.tolist(),
-            "inertia_origin": (inertia.inertia + inertia.mass * pin.skew(inertia.lever) @ pin.skew(inertia.lever).T).tolist(),
+            "inertia_origin": (
+                inertia.inertia + inertia.mass * pin.skew(inertia.lever) @ pin.skew(inertia.lever).T
+            ).tolist(),
             "inertia_com": inertia.inertia.tolist(),
             "pin_dynamic_parameters": inertia.toDynamicParameters().tolist(),
         }
@@ -84,7 +103,11 @@ def _payload(recording: Recording) -> dict | None:
     payload = recording.payload
     if payload is None:
         return None
-    content = {"mass": payload.mass, "com": list(payload.position), "link": payload.link or recording.robot.links[1]}
+    content = {
+        "mass": payload.mass,
+        "com": list(payload.position),
+        "link": payload.link or recording.robot.links[1],
+    }
     content |= {"box_size": list(payload.size), "t_on": payload.t_on, "t_off": payload.t_off}
     return content | {"inertia_com": payload.inertia().inertia.tolist()}
 
@@ -92,9 +115,12 @@ def _payload(recording: Recording) -> dict | None:
 def _statistics(recording: Recording) -> dict:
     q, v, force = recording.q, recording.v, recording.contact_force
     feet = list(dict.fromkeys(c.foot for c in recording.robot.contacts))
-    of_foot = [[i for i, c in enumerate(recording.robot.contacts) if c.foot == foot] for foot in feet]
+    of_foot = [
+        [i for i, c in enumerate(recording.robot.contacts) if c.foot == foot] for foot in feet
+    ]
     normal = np.stack([force[:, i, 2].sum(axis=1) for i in of_foot], axis=1)
     yaw = np.unwrap(Rotation.from_quat(q[:, 3:7]).as_euler("ZYX")[:, 0])
+
     def span(x):
         return [float(x.min()), float(x.max())]
 

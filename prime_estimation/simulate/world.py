@@ -24,7 +24,8 @@ class Step:
     tau_motor: np.ndarray  # (nj,) Nm, after clipping
     tau_friction: np.ndarray  # (nj,) Nm, dry friction and joint limits
     contact_force: np.ndarray  # (contacts, 3) N, force of the ground on the sphere, world axes
-    contact_moment: np.ndarray  # (contacts, 3) Nm, of that force about the origin of the contact's frame, world axes
+    # (contacts, 3) Nm, of that force about the origin of the contact's frame, world axes
+    contact_moment: np.ndarray
 
 
 class World:
@@ -36,9 +37,14 @@ class World:
         self.loaded = build(robot, payload, ground, seed) if payload is not None else self.bare
         self.model = self.bare
         self.data = mujoco.MjData(self.bare)
-        joints = [mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_JOINT, n) for n in robot.joint_names]
+        joints = [
+            mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_JOINT, n) for n in robot.joint_names
+        ]
         self._jq, self._jv = self.bare.jnt_qposadr[joints], self.bare.jnt_dofadr[joints]
-        self._geom = {mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i for i, c in enumerate(robot.contacts)}
+        self._geom = {
+            mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i
+            for i, c in enumerate(robot.contacts)
+        }
         self._limit = torque_limits(robot)
         offsets = [np.array(c.position, float) for c in robot.contacts]
         frames = [robot.model.frames[robot.model.getFrameId(c.frame)] for c in robot.contacts]
@@ -78,8 +84,11 @@ class World:
         before = d.qpos.copy()
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
-            raise DataError(f"the simulation of {self.robot.name} became unstable at t = {d.time:.3f} s", q)
-        # d(R^T pdot)/dt = R^T pddot - omega x v; MuJoCo's free joint has pddot in world and omega in body axes
+            raise DataError(
+                f"the simulation of {self.robot.name} became unstable at t = {d.time:.3f} s", q
+            )
+        # d(R^T pdot)/dt = R^T pddot - omega x v; MuJoCo's free joint has pddot in world and omega
+        # in body axes
         linear = rotation(q[3:7]).T @ d.qacc[:3] - cross(v[3:6], v[:3])
         a = np.concatenate([linear, d.qacc[3:6], d.qacc[self._jv]])
         force, moment = self._contacts()
@@ -104,7 +113,10 @@ class World:
         return force, moment
 
     def _friction(self, qpos: np.ndarray) -> np.ndarray:
-        """Generalized force of dry friction and joint limits: the constraint rows that are not contacts."""
+        """Generalized force of dry friction and joint limits.
+
+        The constraint rows that are not contacts.
+        """
         d = self.data
         generalized = np.zeros(self.model.nv)
         friction = slice(d.ne, d.ne + d.nf)
@@ -120,7 +132,9 @@ class World:
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cross product of two 3-vectors; np.cross costs twenty times as much on a single pair."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return np.array(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:

@@ -22,7 +22,8 @@ log = logging.getLogger("prime.transport")
 class Qos(Enum):
     """What a topic is for; each transport knows which settings that means.
 
-    SENSOR: newest values matter, loss is tolerated (best effort). STATE: every value is wanted (reliable).
+    SENSOR: newest values matter, loss is tolerated (best effort). STATE: every value is wanted
+        (reliable).
     LATCHED: who comes later gets the last value at once (reliable, transient local).
     """
 
@@ -43,8 +44,13 @@ class Transport(Protocol):
     def make(self, type_name: str) -> Callable:
         """The class of a message type, `nav_msgs/msg/Odometry`."""
 
-    def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
-        """Have `callback(message, arrival_ns)` called for every message. Callbacks never run at the same time."""
+    def subscribe(
+        self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR
+    ) -> None:
+        """Have `callback(message, arrival_ns)` called for every message.
+
+        Callbacks never run at the same time.
+        """
 
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message and may be called from any thread."""
@@ -75,7 +81,9 @@ class Transport(Protocol):
 
 
 class Names:
-    """ROS name rules: `~/x` is below the node, `x` below the namespace, `/x` absolute; then remapping.
+    """ROS name rules: `~/x` is below the node, `x` below the namespace, `/x` absolute.
+
+    Then remapping.
 
     Args:
         node: name of the node, `prime`.
@@ -85,10 +93,16 @@ class Names:
 
     def __init__(self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None):
         if not node.replace("_", "a").isalnum() or node[0].isdigit():
-            raise ConfigError(f"'{node}' is no name for a node: letters, digits and underscores, no digit first", node)
+            raise ConfigError(
+                f"'{node}' is no name for a node: letters, digits and underscores, no digit first",
+                node,
+            )
         for name in (namespace, *(remap or {}), *(remap or {}).values()):
             if not _NAME.fullmatch(name):
-                raise ConfigError(f"'{name}' is no name in a ROS graph: letters, digits, underscores between slashes, no digit first", name)
+                raise ConfigError(
+                    f"'{name}' is no name in a ROS graph: letters, digits, underscores between slashes, no digit first",
+                    name,
+                )
         self.node, self.namespace = node, "/" + namespace.strip("/") if namespace.strip("/") else ""
         self._remap = {self._expand(old): self._expand(new) for old, new in (remap or {}).items()}
 
@@ -112,4 +126,10 @@ def deliver(callback: Callable, arguments: tuple, topic: str, rejected: Counter[
     except Exception as error:  # noqa: BLE001 - whatever a foreign message brings about
         rejected[topic] += 1
         if rejected[topic].bit_count() == 1:  # the first, the second, the fourth, ...
-            log.error("message %d on %s that cannot be used: %s: %s", rejected[topic], topic, type(error).__name__, error)
+            log.error(
+                "message %d on %s that cannot be used: %s: %s",
+                rejected[topic],
+                topic,
+                type(error).__name__,
+                error,
+            )

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Transport over Cyclone DDS from PyPI: a ROS 2 node on machines without ROS 2, wire-compatible with its topics.
+"""Transport over Cyclone DDS from PyPI.
 
-Names, types, XCDR1 encoding, type hashes and the `ros_discovery_info` topic follow the conventions of ROS 2's middleware
-layer. DDS types are made from the message store. Services are understood by clients that use rmw_cyclonedds.
+A ROS 2 node on machines without ROS 2, wire-compatible with its topics.
+
+Names, types, XCDR1 encoding, type hashes and the `ros_discovery_info` topic follow the conventions
+of ROS 2's middleware layer. DDS types are made from the message store. Services are understood by
+clients that use rmw_cyclonedds.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from .base import Callback, Names, Qos, deliver
 from .dds_types import idl_struct, wire_name
 from .environment import domain_config, domain_id
 
-_BATCH = 256  # samples taken at once, and the history of a best-effort subscription: half a second of a 500 Hz sensor
+# samples taken at once, and the history of a best-effort subscription: half a second of a 500 Hz
+# sensor
+_BATCH = 256
 _HEADER = struct.Struct("<Qq")  # request id of rmw_cyclonedds: client, sequence number
 
 
@@ -35,11 +40,17 @@ class DdsTransport:
         use_sim_time: take the time from /clock.
 
     Raises:
-        ConfigError: cyclonedds is not installed, or the domain cannot be joined with the user's CYCLONEDDS_URI.
+        ConfigError: cyclonedds is not installed, or the domain cannot be joined with the user's
+            CYCLONEDDS_URI.
     """
 
     def __init__(
-        self, node: str, namespace: str = "", remap: Mapping[str, str] | None = None, domain: int | None = None, use_sim_time: bool = False
+        self,
+        node: str,
+        namespace: str = "",
+        remap: Mapping[str, str] | None = None,
+        domain: int | None = None,
+        use_sim_time: bool = False,
     ):
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
@@ -49,7 +60,12 @@ class DdsTransport:
         self._discovery = None
         self._lock = threading.Lock()
         self._clock_ns: int | None = 0 if use_sim_time else None
-        self._announce = self.publish("/ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", Qos.LATCHED, prefix="")
+        self._announce = self.publish(
+            "/ros_discovery_info",
+            "rmw_dds_common/msg/ParticipantEntitiesInfo",
+            Qos.LATCHED,
+            prefix="",
+        )
         if use_sim_time:
             self.subscribe("/clock", "rosgraph_msgs/msg/Clock", self._set_clock, Qos.SENSOR)
 
@@ -61,7 +77,14 @@ class DdsTransport:
         """The name of a topic or service in the graph."""
         return self.names.full(name)
 
-    def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR, prefix: str = "rt") -> None:
+    def subscribe(
+        self,
+        topic: str,
+        type_name: str,
+        callback: Callback,
+        qos: Qos = Qos.SENSOR,
+        prefix: str = "rt",
+    ) -> None:
         """Have `callback(message, arrival_ns)` called by `spin` for every message."""
         store, name = typestore(), self.names.full(topic)
 
@@ -75,14 +98,20 @@ class DdsTransport:
 
         self._subscribe_raw(prefix + name if prefix else name[1:], type_name, decode, qos)
 
-    def _subscribe_raw(self, topic: str, type_name: str, callback: Callable[[bytes], None], qos: Qos) -> None:
+    def _subscribe_raw(
+        self, topic: str, type_name: str, callback: Callable[[bytes], None], qos: Qos
+    ) -> None:
         from cyclonedds.sub import DataReader
 
-        reader = DataReader(self._participant, self._topic(topic, type_name), _qos(qos, type_name, _BATCH))
+        reader = DataReader(
+            self._participant, self._topic(topic, type_name), _qos(qos, type_name, _BATCH)
+        )
         self._subscriptions.append(_Subscription(topic, reader, callback))
         self._announce_endpoints()
 
-    def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE, prefix: str = "rt") -> Callable[[object], None]:
+    def publish(
+        self, topic: str, type_name: str, qos: Qos = Qos.STATE, prefix: str = "rt"
+    ) -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message, from any thread."""
         name = self.names.full(topic)
         send = self._publish_raw(prefix + name if prefix else name[1:], type_name, qos)
@@ -93,7 +122,11 @@ class DdsTransport:
         from cyclonedds.pub import DataWriter
 
         kind = idl_struct(type_name, raw=True)
-        writer = DataWriter(self._participant, self._topic(topic, type_name), _qos(qos, type_name, 1 if qos is Qos.LATCHED else 10))
+        writer = DataWriter(
+            self._participant,
+            self._topic(topic, type_name),
+            _qos(qos, type_name, 1 if qos is Qos.LATCHED else 10),
+        )
         self._writers.append(writer)
         self._announce_endpoints()
         return lambda raw: writer.write(kind(raw))
@@ -117,7 +150,12 @@ class DdsTransport:
                 writer_gid_seq=gids(self._writers[1:]),
             )
             info = self.make("rmw_dds_common/msg/ParticipantEntitiesInfo")
-            self._announce(info(gid=gid(data=_array(self._participant.guid.bytes)), node_entities_info_seq=[node]))
+            self._announce(
+                info(
+                    gid=gid(data=_array(self._participant.guid.bytes)),
+                    node_entities_info_seq=[node],
+                )
+            )
 
     def serve(self, service: str, type_name: str, handler: Callable[[object], dict]) -> None:
         """Answer a service. Request and response carry the client's id before their fields, as rmw_cyclonedds has it."""
@@ -127,7 +165,9 @@ class DdsTransport:
 
         def answer(raw: bytes) -> None:
             try:
-                request = store.deserialize_cdr(raw[:4] + raw[4 + _HEADER.size :], f"{type_name}_Request")
+                request = store.deserialize_cdr(
+                    raw[:4] + raw[4 + _HEADER.size :], f"{type_name}_Request"
+                )
             except Exception:  # noqa: BLE001 - see subscribe
                 self.rejected[name] += 1
                 return
@@ -149,19 +189,28 @@ class DdsTransport:
             attached = len(self._subscriptions)
             if waitset.wait(100_000_000):
                 taken = [entry for s in self._subscriptions[:attached] for entry in s.take()]
-                # after a pause the topics must not come one after the other: in the order in which they were sent
+                # after a pause the topics must not come one after the other: in the order in which
+                # they were sent
                 for _, callback, raw in sorted(taken, key=lambda entry: entry[0]):
                     callback(raw)
 
     def publishers(self, topic: str) -> int:
         """Number of publishers that the subscription to this topic hears."""
         wanted = "rt" + self.full(topic)
-        return sum(s.reader.get_subscription_matched_status().current_count for s in self._subscriptions if s.topic == wanted)
+        return sum(
+            s.reader.get_subscription_matched_status().current_count
+            for s in self._subscriptions
+            if s.topic == wanted
+        )
 
     def lost(self, topic: str) -> int:
         """Samples that were sent and did not come, or came faster than they were taken."""
         wanted = "rt" + self.full(topic)
-        return sum(s.reader.get_sample_lost_status().total_count for s in self._subscriptions if s.topic == wanted)
+        return sum(
+            s.reader.get_sample_lost_status().total_count
+            for s in self._subscriptions
+            if s.topic == wanted
+        )
 
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody in the domain publishes."""
@@ -172,7 +221,13 @@ class DdsTransport:
             self._discovery = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found = self._discovery.read(N=10_000)
         alive = [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
-        return sorted({e.topic_name[2:] for e in alive if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")})
+        return sorted(
+            {
+                e.topic_name[2:]
+                for e in alive
+                if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")
+            }
+        )
 
     def now_ns(self) -> int:
         """The system's time, or that of /clock."""
@@ -183,7 +238,8 @@ class DdsTransport:
 
     def close(self) -> None:
         """Leave the domain; other nodes notice at once."""
-        # cyclonedds deletes an entity with its last reference; ours may be held by a node's functions until the process ends
+        # cyclonedds deletes an entity with its last reference; ours may be held by a node's
+        # functions until the process ends
         for entity in (*self._writers, *(s.reader for s in self._subscriptions), self._participant):
             entity.__del__()
         self._subscriptions, self._writers = [], []
@@ -196,7 +252,11 @@ class _Subscription:
     def take(self) -> list[tuple[int, Callable[[bytes], None], bytes]]:
         """What has come: time of sending, callback, bytes."""
         samples = self.reader.take(N=_BATCH)
-        return [(s.sample_info.source_timestamp, self.callback, s.raw) for s in samples if s.sample_info.valid_data]
+        return [
+            (s.sample_info.source_timestamp, self.callback, s.raw)
+            for s in samples
+            if s.sample_info.valid_data
+        ]
 
 
 @cache
@@ -209,7 +269,8 @@ def _domain(number: int):
         return Domain(number, domain_config(os.environ))
     except DDSException as error:
         raise ConfigError(
-            f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is '{os.environ.get('CYCLONEDDS_URI', '')}'", error
+            f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is '{os.environ.get('CYCLONEDDS_URI', '')}'",
+            error,
         ) from error
 
 
@@ -219,7 +280,10 @@ def _participant(number: int):
         from cyclonedds.core import Qos as DdsQos
         from cyclonedds.domain import DomainParticipant
     except ImportError as error:
-        raise ConfigError(f"Cyclone DDS is missing ({error}): pip install 'prime_estimation[dds]' (Python up to 3.13)", error) from error
+        raise ConfigError(
+            f"Cyclone DDS is missing ({error}): pip install 'prime_estimation[dds]' (Python up to 3.13)",
+            error,
+        ) from error
     _domain(number)
     try:
         return DomainParticipant(number, DdsQos(Policy.Userdata(b"enclave=/;")))
@@ -233,7 +297,9 @@ def _qos(intent: Qos, type_name: str, depth: int):
     from cyclonedds.util import duration
 
     return DdsQos(
-        Policy.Reliability.BestEffort if intent is Qos.SENSOR else Policy.Reliability.Reliable(duration(milliseconds=100)),
+        Policy.Reliability.BestEffort
+        if intent is Qos.SENSOR
+        else Policy.Reliability.Reliable(duration(milliseconds=100)),
         Policy.Durability.TransientLocal if intent is Qos.LATCHED else Policy.Durability.Volatile,
         Policy.History.KeepLast(depth),
         Policy.DataRepresentation(use_cdrv0_representation=True),

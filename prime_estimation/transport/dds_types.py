@@ -23,16 +23,21 @@ def wire_name(type_name: str) -> str:
 def idl_struct(type_name: str, *, raw: bool = False):
     """The `cyclonedds.idl.IdlStruct` class of a message type, without keys, members in the order of the .msg file.
 
-    With `raw`, samples are the CDR bytes that go over the wire, `idl_struct(t, raw=True)(b).raw`: encoding is then the
-    store's generated code, which has arrays as numpy arrays and is several times faster. Requests and responses of services then
-    begin with the client's id and the sequence number, as rmw_cyclonedds has them.
+    With `raw`, samples are the CDR bytes that go over the wire, `idl_struct(t, raw=True)(b).raw`:
+    encoding is then the store's generated code, which has arrays as numpy arrays and is several
+    times faster. Requests and responses of services then begin with the client's id and the
+    sequence number, as rmw_cyclonedds has them.
     """
     from cyclonedds.idl import make_idl_struct, types
 
-    members = {name: _member(description) for name, description in typestore().fielddefs[type_name][1]}
+    members = {
+        name: _member(description) for name, description in typestore().fielddefs[type_name][1]
+    }
     if raw and "/srv/" in type_name:
         members = {"client": types.uint64, "sequence_number": types.int64, **members}
-    kind = make_idl_struct(type_name.split("/")[-1] + "_", wire_name(type_name), members, dataclassify=not raw)
+    kind = make_idl_struct(
+        type_name.split("/")[-1] + "_", wire_name(type_name), members, dataclassify=not raw
+    )
     if raw:  # not by inheritance: cyclonedds takes every base class for a part of the DDS type
         kind.__init__ = lambda self, data: setattr(self, "raw", data)
         kind.serialize = lambda self, *_, **__: self.raw

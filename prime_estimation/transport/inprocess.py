@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Transport inside one process, without a network. For replay, for tests, for several nodes in one program."""
+"""Transport inside one process, without a network.
+
+For replay, for tests, for several nodes in one program.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,9 @@ from .base import Callback, Names, Qos
 class Bus:
     """The network of one process; the nodes on it share it.
 
-    One message is delivered at a time, by a thread that sends. Who sends meanwhile, another thread or a callback, leaves its message to
-    that thread and goes on: nobody waits for a delivery, which might wait for a lock that the sender holds.
+    One message is delivered at a time, by a thread that sends. Who sends meanwhile, another thread
+    or a callback, leaves its message to that thread and goes on: nobody waits for a delivery, which
+    might wait for a lock that the sender holds.
     """
 
     def __init__(self):
@@ -53,7 +57,12 @@ class InProcessTransport:
     """
 
     def __init__(
-        self, bus: Bus, node: str, namespace: str = "", remap: Mapping[str, str] | None = None, clock: Callable[[], int] = time.time_ns
+        self,
+        bus: Bus,
+        node: str,
+        namespace: str = "",
+        remap: Mapping[str, str] | None = None,
+        clock: Callable[[], int] = time.time_ns,
     ):
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
@@ -68,7 +77,9 @@ class InProcessTransport:
         """The name of a topic or service on the bus."""
         return self.names.full(name)
 
-    def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
+    def subscribe(
+        self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR
+    ) -> None:
         """Have `callback(message, arrival_ns)` called for every message, in a sender's thread."""
         name = self._checked(topic, type_name)
         self._bus.subscribers[name].append(lambda message: callback(message, self.now_ns()))
@@ -113,7 +124,11 @@ class InProcessTransport:
 
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
-        return sorted(t for t, kind in self._bus.types.items() if kind == type_name and self._bus.publishers[t])
+        return sorted(
+            t
+            for t, kind in self._bus.types.items()
+            if kind == type_name and self._bus.publishers[t]
+        )
 
     def lost(self, topic: str) -> int:
         """Always 0: nothing gets lost in a process."""

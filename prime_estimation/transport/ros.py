@@ -2,8 +2,9 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Transport through rclpy: the same verbs on a node of a ROS 2 installation.
 
-Services, parameters and timers run in rclpy's executor. Subscriptions have a wait set and a thread of their own: an executor in
-Python spends about a millisecond per callback on a node with many entities, which is too much for sensors at 500 Hz.
+Services, parameters and timers run in rclpy's executor. Subscriptions have a wait set and a thread
+of their own: an executor in Python spends about a millisecond per callback on a node with many
+entities, which is too much for sensors at 500 Hz.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class RosTransport:
         """The class of a message type, taking numpy arrays for its arrays."""
         return _Maker(_interface(type_name))
 
-    def subscribe(self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR) -> None:
+    def subscribe(
+        self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR
+    ) -> None:
         """Have `callback(message, arrival_ns)` called for every message, in one thread for all subscriptions."""
         kind, name = _interface(type_name), self.full(topic)
         subscription = self._node.create_subscription(
@@ -61,10 +64,14 @@ class RosTransport:
             lambda _: None,
             _qos(qos, _BATCH),
             callback_group=_hands_off(),
-            event_callbacks=_event_callbacks()(message_lost=lambda event: self._count_lost(name, event)),
+            event_callbacks=_event_callbacks()(
+                message_lost=lambda event: self._count_lost(name, event)
+            ),
             qos_overriding_options=_overriding(),
         )
-        self._subscriptions.append((subscription, lambda *heard: deliver(callback, heard, name, self.rejected)))
+        self._subscriptions.append(
+            (subscription, lambda *heard: deliver(callback, heard, name, self.rejected))
+        )
         self._entities.append((self._node.destroy_subscription, subscription))
         if self._reader is None:
             self._reader = threading.Thread(target=self._read, name="subscriptions", daemon=True)
@@ -72,7 +79,9 @@ class RosTransport:
 
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message."""
-        publisher = self._node.create_publisher(_interface(type_name), topic, _qos(qos, 10), qos_overriding_options=_overriding())
+        publisher = self._node.create_publisher(
+            _interface(type_name), topic, _qos(qos, 10), qos_overriding_options=_overriding()
+        )
         self._entities.append((self._node.destroy_publisher, publisher))
         return publisher.publish
 
@@ -114,7 +123,12 @@ class RosTransport:
                     wait_set.add_subscription(subscription.handle)
                 wait_set.wait(100_000_000)
                 ready = set(wait_set.get_ready_entities("subscription"))
-                taken = [entry for s, callback in subscriptions if s.handle.pointer in ready for entry in self._take(s, callback)]
+                taken = [
+                    entry
+                    for s, callback in subscriptions
+                    if s.handle.pointer in ready
+                    for entry in self._take(s, callback)
+                ]
                 for _, callback, message in sorted(taken, key=lambda entry: entry[0]):
                     callback(message, self.now_ns())
 
@@ -144,7 +158,9 @@ class RosTransport:
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
         found = self._node.get_topic_names_and_types()
-        return sorted(t for t, types in found if type_name in types and self._node.count_publishers(t))
+        return sorted(
+            t for t, types in found if type_name in types and self._node.count_publishers(t)
+        )
 
     def lost(self, topic: str) -> int:
         """Messages that the middleware reported lost."""
@@ -178,8 +194,9 @@ def _event_callbacks() -> type:
 def _hands_off():
     """A callback group that keeps subscriptions out of every executor, and their events most of the time.
 
-    An executor that waits for events of a subscription wakes up with each of its messages, and a wake-up costs rclpy a good part of a
-    millisecond under the interpreter lock. Events (lost messages) can wait for the tenth of a second in which they are looked at.
+    An executor that waits for events of a subscription wakes up with each of its messages, and a
+    wake-up costs rclpy a good part of a millisecond under the interpreter lock. Events (lost
+    messages) can wait for the tenth of a second in which they are looked at.
     """
     from rclpy.callback_groups import CallbackGroup
     from rclpy.subscription import Subscription
@@ -198,13 +215,18 @@ def _hands_off():
 
 
 class _Maker:
-    """Constructs messages of one class; arrays become lists, which every distribution's setters accept."""
+    """Constructs messages of one class.
+
+    Arrays become lists, which every distribution's setters accept.
+    """
 
     def __init__(self, kind: type):
         self._kind = kind
 
     def __call__(self, **fields):
-        return self._kind(**{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()})
+        return self._kind(
+            **{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+        )
 
     def __getattr__(self, name: str):
         return getattr(self._kind, name)  # constants
@@ -216,7 +238,10 @@ def _interface(type_name: str) -> type:
     try:
         return getattr(importlib.import_module(f"{package}.{kind}"), name)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"message type {type_name} is not installed ({error}); is its workspace sourced?", type_name) from error
+        raise ConfigError(
+            f"message type {type_name} is not installed ({error}); is its workspace sourced?",
+            type_name,
+        ) from error
 
 
 def _qos(intent: Qos, depth: int):
@@ -225,8 +250,12 @@ def _qos(intent: Qos, depth: int):
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=1 if intent is Qos.LATCHED else depth,
-        reliability=ReliabilityPolicy.BEST_EFFORT if intent is Qos.SENSOR else ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL if intent is Qos.LATCHED else DurabilityPolicy.VOLATILE,
+        reliability=ReliabilityPolicy.BEST_EFFORT
+        if intent is Qos.SENSOR
+        else ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL
+        if intent is Qos.LATCHED
+        else DurabilityPolicy.VOLATILE,
     )
 
 

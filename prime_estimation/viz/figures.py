@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Figures of an output bag: mass with its 95 % band, contact forces, velocity error, timing; against truth where there is one."""
+"""Figures of an output bag: mass with its 95 % band, contact forces, velocity error, timing.
+
+Against truth where there is one.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ CLOSE_UP = 1.5  # s of contact forces that a figure shows
 
 @dataclass
 class Recordings:
-    """Messages of an output bag and of the run that it came from, by topic; times are seconds from `start_ns`."""
+    """Messages of an output bag and of the run that it came from, by topic.
+
+    Times are seconds from `start_ns`.
+    """
 
     estimate: dict[str, list]
     reference: dict[str, list]
@@ -37,15 +43,23 @@ class Recordings:
         if "/prime/odometry" not in est:
             raise DataError(f"{estimate} has no /prime/odometry: nothing to draw", estimate)
         ref = _messages(reference, "/ground_truth/") if reference else {}
-        first = ref["/ground_truth/odom"][0] if "/ground_truth/odom" in ref else est["/prime/odometry"][0]
-        return Recordings(est, ref, load_truth(reference) if reference else {}, stamp_ns(first.header))
+        first = (
+            ref["/ground_truth/odom"][0]
+            if "/ground_truth/odom" in ref
+            else est["/prime/odometry"][0]
+        )
+        return Recordings(
+            est, ref, load_truth(reference) if reference else {}, stamp_ns(first.header)
+        )
 
     def times(self, messages: list) -> np.ndarray:
         """Stamps of messages [s]."""
         return np.array([stamp_ns(m.header) - self.start_ns for m in messages]) * 1e-9
 
 
-def save_figures(estimate: str | Path, reference: str | Path | None, folder: str | Path, title: str = "") -> list[Path]:
+def save_figures(
+    estimate: str | Path, reference: str | Path | None, folder: str | Path, title: str = ""
+) -> list[Path]:
     """Draw and save overview.png, mass.png, forces.png, velocity.png and timing.png (those for which there are data).
 
     Args:
@@ -65,7 +79,12 @@ def save_figures(estimate: str | Path, reference: str | Path | None, folder: str
     bags = Recordings.load(estimate, reference)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    panels = {"mass": draw_mass, "forces": draw_force, "velocity": draw_velocity, "timing": draw_timing}
+    panels = {
+        "mass": draw_mass,
+        "forces": draw_force,
+        "velocity": draw_velocity,
+        "timing": draw_timing,
+    }
     overview = Figure(figsize=(11, 7), layout="constrained")
     saved = []
     for axes, (name, draw) in zip(overview.subplots(2, 2).flat, panels.items()):
@@ -83,13 +102,33 @@ def draw_mass(axes, bags: Recordings) -> None:
     t = bags.times(messages)
     axes.set(title="mass of the estimated body", xlabel="time [s]", ylabel="mass [kg]")
     for k, link in enumerate(dict.fromkeys(b.link for m in messages for b in m.bodies)):
-        rows = [(time, b.inertia.m, b.mass_stddev) for time, m in zip(t, messages) for b in m.bodies if b.link == link]
+        rows = [
+            (time, b.inertia.m, b.mass_stddev)
+            for time, m in zip(t, messages)
+            for b in m.bodies
+            if b.link == link
+        ]
         time, mass, stddev = _broken_at_gaps(np.array(rows)).T
         color = ESTIMATE if k == 0 else f"C{k}"
-        axes.fill_between(time, mass - BAND * stddev, mass + BAND * stddev, color=color, alpha=0.25, lw=0, label=f"{link}, 95 % interval")
+        axes.fill_between(
+            time,
+            mass - BAND * stddev,
+            mass + BAND * stddev,
+            color=color,
+            alpha=0.25,
+            lw=0,
+            label=f"{link}, 95 % interval",
+        )
         axes.plot(time, mass, color=color, lw=1.2, label=link)
         if link in bags.truth.get("bodies_true", {}):
-            axes.plot(time, [true_parameters(bags.truth, link, s)[0] for s in time], color=TRUTH, ls="--", lw=1, label="truth")
+            axes.plot(
+                time,
+                [true_parameters(bags.truth, link, s)[0] for s in time],
+                color=TRUTH,
+                ls="--",
+                lw=1,
+                label="truth",
+            )
         if link in bags.truth.get("bodies_nominal", {}):
             nominal = bags.truth["bodies_nominal"][link]["pin_dynamic_parameters"][0]
             axes.axhline(nominal, color=TRUTH, ls=":", lw=1, label="as in the URDF")
@@ -110,7 +149,14 @@ def draw_force(axes, bags: Recordings, contact: str | None = None) -> None:
     stddev = np.sqrt([c.force_covariance[8] for c in entries])
     middle = 0.5 * (t[0] + t[-1])
     shown = np.abs(t - middle) < 0.5 * CLOSE_UP
-    axes.fill_between(t[shown], (force - BAND * stddev)[shown], (force + BAND * stddev)[shown], color=ESTIMATE, alpha=0.25, lw=0)
+    axes.fill_between(
+        t[shown],
+        (force - BAND * stddev)[shown],
+        (force + BAND * stddev)[shown],
+        color=ESTIMATE,
+        alpha=0.25,
+        lw=0,
+    )
     axes.plot(t[shown], force[shown], color=ESTIMATE, lw=1.2, label="estimate, 95 % interval")
     truth = bags.reference.get(f"/ground_truth/contacts/{contact}", [])
     if truth:
@@ -126,7 +172,9 @@ def draw_forces(figure, bags: Recordings) -> None:
     messages = bags.estimate.get("/prime/contact_wrenches", [])
     names = [c.name for c in messages[0].contacts] if messages else []
     if names:
-        for axes, name in zip(figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names):
+        for axes, name in zip(
+            figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names
+        ):
             draw_force(axes, bags, name)
             axes.label_outer()
             if name != names[0]:
@@ -134,19 +182,32 @@ def draw_forces(figure, bags: Recordings) -> None:
 
 
 def draw_velocity(axes, bags: Recordings) -> None:
-    """Error of the base velocity (base axes) with the 95 % band of its length in one axis; the velocity itself without truth."""
+    """Error of the base velocity (base axes) with the 95 % band of its length in one axis.
+
+    The velocity itself without truth.
+    """
     est = Motion(bags.estimate["/prime/odometry"], bags.start_ns)
     truth = bags.reference.get("/ground_truth/odom")
     value = est.velocity
     if truth:
         ref = Motion(truth, bags.start_ns)
-        value = est.velocity - np.stack([np.interp(est.t, ref.t, column) for column in ref.velocity.T], axis=1)
-        band = BAND * np.sqrt(np.maximum(np.trace(est.velocity_covariance, axis1=1, axis2=2) / 3, 0))
-        axes.fill_between(est.t, -band, band, color="#bbbbbb", alpha=0.6, lw=0, label="95 % interval")
+        value = est.velocity - np.stack(
+            [np.interp(est.t, ref.t, column) for column in ref.velocity.T], axis=1
+        )
+        band = BAND * np.sqrt(
+            np.maximum(np.trace(est.velocity_covariance, axis1=1, axis2=2) / 3, 0)
+        )
+        axes.fill_between(
+            est.t, -band, band, color="#bbbbbb", alpha=0.6, lw=0, label="95 % interval"
+        )
     rows = _broken_at_gaps(np.column_stack([est.t, value]))
     for column, name in zip(rows[:, 1:].T, "xyz", strict=True):
         axes.plot(rows[:, 0], column, lw=0.7, label=name)
-    axes.set(title="error of the base velocity" if truth else "base velocity", xlabel="time [s]", ylabel="[m/s]")
+    axes.set(
+        title="error of the base velocity" if truth else "base velocity",
+        xlabel="time [s]",
+        ylabel="[m/s]",
+    )
     if truth:
         _limit_to(axes, value)
     axes.legend(loc="best", fontsize="small", ncols=4)

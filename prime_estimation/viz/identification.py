@@ -13,7 +13,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ..identify.outcome import Outcome, error_table
-from .identification_figures import draw_boxes, draw_convergence, draw_forces, draw_quantities, draw_residuals
+from .identification_figures import (
+    draw_boxes,
+    draw_convergence,
+    draw_forces,
+    draw_quantities,
+    draw_residuals,
+)
 
 STYLE = """body{font:15px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;margin:1em 0}td,th{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:right}
@@ -22,20 +28,32 @@ td:first-child,th:first-child{text-align:left}img{max-width:100%}.no{color:#a33}
 
 def write_report(outcome: Outcome, folder: Path) -> Path:
     """Write report.html into `folder`."""
-    parts = [f"<h1>Inertia of {_e(', '.join(outcome.posterior.links))}, {_e(outcome.robot.name)}</h1>"]
+    parts = [
+        f"<h1>Inertia of {_e(', '.join(outcome.posterior.links))}, {_e(outcome.robot.name)}</h1>"
+    ]
     parts += [f'<p class="note">{_e(n)}</p>' for n in outcome.notices]
     parts.append(_runs(outcome))
     for link in outcome.posterior.links:
         parts += _link(outcome, link)
     parts += ["<h2>Convergence</h2>", _figure(9, 3.2, lambda f: draw_convergence(f, outcome))]
-    parts += ["<h2>Residuals with nominal and identified inertia</h2>", _figure(9, 3.2, lambda f: draw_residuals(f, outcome))]
+    parts += [
+        "<h2>Residuals with nominal and identified inertia</h2>",
+        _figure(9, 3.2, lambda f: draw_residuals(f, outcome)),
+    ]
     if outcome.robot.contacts:
-        parts += ["<h2>Contact forces</h2>", _figure(9, 1.7 * len(outcome.robot.feet) + 0.6, lambda f: draw_forces(f, outcome.runs[0]))]
+        parts += [
+            "<h2>Contact forces</h2>",
+            _figure(
+                9, 1.7 * len(outcome.robot.feet) + 0.6, lambda f: draw_forces(f, outcome.runs[0])
+            ),
+        ]
     parts += _checks(outcome)
     path = folder / "report.html"
     title = f"{outcome.robot.name}: identified inertia"
     head = f'<meta charset="utf-8"><title>{_e(title)}</title><style>{STYLE}</style>'
-    path.write_text(f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n')
+    path.write_text(
+        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    )
     return path
 
 
@@ -56,18 +74,41 @@ def _link(outcome: Outcome, link: str) -> list[str]:
                 *others,
             ]
         )
-    head = ["", "identified", "95 % interval", "statistical", "systematic", "URDF", *outcome.baseline]
-    out = [f"<h2>{_e(link)}</h2>", _table(head, rows), _figure(9, 3.2, lambda f: draw_quantities(f, outcome, link))]
+    head = [
+        "",
+        "identified",
+        "95 % interval",
+        "statistical",
+        "systematic",
+        "URDF",
+        *outcome.baseline,
+    ]
+    out = [
+        f"<h2>{_e(link)}</h2>",
+        _table(head, rows),
+        _figure(9, 3.2, lambda f: draw_quantities(f, outcome, link)),
+    ]
     out += ["<h3>Equivalent box</h3>", _figure(9, 3.4, lambda f: draw_boxes(f, outcome, link))]
     out.append("<h3>What the motion showed</h3>")
     rows = [
-        [d.words, f"{100 * d.shrinkage:.1f} %", "yes" if d.observed else '<span class="no">no</span>', "" if d.observed else d.motion]
+        [
+            d.words,
+            f"{100 * d.shrinkage:.1f} %",
+            "yes" if d.observed else '<span class="no">no</span>',
+            "" if d.observed else d.motion,
+        ]
         for d in outcome.posterior_directions(link)
     ]
-    out.append(_table(["direction", "left of the prior's width", "observed", "what would excite it"], rows))
-    out.append("<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; more data do not reduce it.</p>")
+    out.append(
+        _table(["direction", "left of the prior's width", "observed", "what would excite it"], rows)
+    )
+    out.append(
+        "<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; more data do not reduce it.</p>"
+    )
     causes = {cause: by_link[link] for cause, by_link in error_table(outcome.posterior).items()}
-    rows = [[_e(cause), *(f"{1e3 * v:+.2f}" for v in shift.values())] for cause, shift in causes.items()]
+    rows = [
+        [_e(cause), *(f"{1e3 * v:+.2f}" for v in shift.values())] for cause, shift in causes.items()
+    ]
     out.append(_table(["cause", "mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"], rows))
     return out
 
@@ -76,8 +117,20 @@ def _runs(outcome: Outcome) -> str:
     rows = []
     for r in outcome.runs:
         state = "converged" if r.result.converged else '<span class="no">not converged</span>'
-        span, friction = f"{r.span[0]:.2f} … {r.span[1]:.2f} s", f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}"
-        rows.append([_e(r.name), span, str(r.nodes), f"{len(r.result.history)}, {r.result.seconds:.1f} s", state, friction])
+        span, friction = (
+            f"{r.span[0]:.2f} … {r.span[1]:.2f} s",
+            f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}",
+        )
+        rows.append(
+            [
+                _e(r.name),
+                span,
+                str(r.nodes),
+                f"{len(r.result.history)}, {r.result.seconds:.1f} s",
+                state,
+                friction,
+            ]
+        )
     return "<h2>Recordings</h2>" + _table(["", "span", "nodes", "iterations", "", "friction"], rows)
 
 
@@ -86,13 +139,28 @@ def _checks(outcome: Outcome) -> list[str]:
     repeat = outcome.to_dict()["repeatability"]
     for link, quantities in (repeat or {}).items():
         rows = [
-            [f"{name} [{v['unit']}]", f"{v['mean']:.4g}", f"{v['spread']:.2g}", f"{v['promised']:.2g}"] for name, v in quantities.items()
+            [
+                f"{name} [{v['unit']}]",
+                f"{v['mean']:.4g}",
+                f"{v['spread']:.2g}",
+                f"{v['promised']:.2g}",
+            ]
+            for name, v in quantities.items()
         ]
-        out += [f"<h2>Repeatability of {_e(link)}</h2>", _table(["", "mean", "standard deviation between recordings", "promised"], rows)]
+        out += [
+            f"<h2>Repeatability of {_e(link)}</h2>",
+            _table(["", "mean", "standard deviation between recordings", "promised"], rows),
+        ]
     for v in outcome.held_out:
         names = ("cost_per_node", "base_force_rms_N", "base_moment_rms_Nm", "joint_torque_rms_Nm")
-        rows = [[name, *(f"{v[who][name]:.3g}" for who in ("nominal", "identified", "own"))] for name in names]
-        out += [f"<h2>Held out: {_e(v['run'])}</h2>", _table(["", "nominal", "identified from the others", "from itself"], rows)]
+        rows = [
+            [name, *(f"{v[who][name]:.3g}" for who in ("nominal", "identified", "own"))]
+            for name in names
+        ]
+        out += [
+            f"<h2>Held out: {_e(v['run'])}</h2>",
+            _table(["", "nominal", "identified from the others", "from itself"], rows),
+        ]
     return out
 
 
@@ -106,7 +174,9 @@ def _figure(width: float, height: float, draw) -> str:
     draw(figure)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
-    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
+    return (
+        f'<img alt="" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
+    )
 
 
 def _e(text: str) -> str:

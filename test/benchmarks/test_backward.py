@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The benchmark of the backward pass: both solvers find the same step, ours in a fraction of the time."""
+"""The benchmark of the backward pass.
+
+Both solvers find the same step, ours in a fraction of the time.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Benchmarks of forms and ablations: their instruments, and one optimum of both forms on a stretch of a recorded run."""
+"""Benchmarks of forms and ablations.
+
+Their instruments, and one optimum of both forms on a stretch of a recorded run.
+"""
 
 import sys
 from pathlib import Path
@@ -51,7 +54,9 @@ def one_step(config):
     q, v = np.zeros(robot.model.nq), np.full(robot.model.nv, 0.3)
     q[2], q[6], q[7:] = 0.325, 1.0, np.tile([0.0, 0.7, -1.4], 4)
     force, dynamics = np.zeros(robot.model.nv), problem.dynamics
-    return dynamics.step(q, v, force, np.zeros(dynamics.nxi), problem.theta_nominal, np.zeros(dynamics.nfeet), 0.8, v)["v_next"]
+    return dynamics.step(
+        q, v, force, np.zeros(dynamics.nxi), problem.theta_nominal, np.zeros(dynamics.nfeet), 0.8, v
+    )["v_next"]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +89,12 @@ def test_a_failure_is_a_row_of_its_own():
     def score(mocap):
         if mocap:
             raise DataError("too\nshort")
-        return {"mass error [kg]": 0.1, "velocity [mm/s]": 2.0, "drift [%]": 3.0, "force 40 ms [%]": 4.0}
+        return {
+            "mass error [kg]": 0.1,
+            "velocity [mm/s]": 2.0,
+            "drift [%]": 3.0,
+            "force 40 ms [%]": 4.0,
+        }
 
     figures = row("a", "b", VARIANTS[0], score)
     assert figures["error"] == "with mocap: too short" and figures["drift, no mocap"] == 3.0
@@ -107,7 +117,11 @@ def test_both_forms_have_one_optimum(recorded_runs):
     assert inverse[-1][0] == pytest.approx(forward[-1][0], rel=1e-8)
     assert max(one_problem._differences(windows["forward"].problem, xs, ys).values()) < 1e-6
     figures = batch_figures(windows["forward"], bag, 0.85)
-    assert abs(figures["mass error [kg]"]) < 1.0 and figures["F1"] > 0.7 and figures["velocity [mm/s]"] < 100.0
+    assert (
+        abs(figures["mass error [kg]"]) < 1.0
+        and figures["F1"] > 0.7
+        and figures["velocity [mm/s]"] < 100.0
+    )
 
 
 def test_excerpt_keeps_the_beginning(recorded_runs, tmp_path):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The live benchmarks leave no program behind, however they are ended; their figures are not asserted."""
+"""The live benchmarks leave no program behind, however they are ended.
+
+Their figures are not asserted.
+"""
 
 import os
 import signal
@@ -12,13 +15,17 @@ import pytest
 
 pytest.importorskip("cyclonedds")
 
-from waiting import wait  # noqa: E402
+from helpers.waiting import wait  # noqa: E402
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 def children(pid: int) -> set[int]:
-    return {int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()}
+    return {
+        int(word)
+        for path in Path(f"/proc/{pid}/task").glob("*/children")
+        for word in path.read_text().split()
+    }
 
 
 def alive(pid: int) -> bool:
@@ -37,7 +44,8 @@ def test_programs_end_with_the_benchmark(script, number, recorded_runs, reposito
     with table.open("w") as out:  # no pipes: a program that is left behind would hold them open
         program = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.DEVNULL)
     try:
-        assert wait(lambda: table.stat().st_size > 0 and bool(children(program.pid)), 60.0)  # its head comes when they run
+        # its head comes when they run
+        assert wait(lambda: table.stat().st_size > 0 and bool(children(program.pid)), 60.0)
         started = children(program.pid)
         program.send_signal(number)
         assert program.wait(60.0) != 0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from core.nodes import exact_dynamics
-from differences import jacobian, relative_error
+from helpers.differences import jacobian, relative_error
+from helpers.nodes import exact_dynamics
 
 from prime_estimation import _core
 
@@ -44,7 +44,9 @@ def test_derivatives_of_a_node(name, manifold):
     of = run.problem
     x = problems.random_guess(run, rng)[2]
     u = np.concatenate([0.5 * rng.normal(size=of.nv), 0.01 * rng.normal(size=of.dynamics.nxi)])
-    model = _core.ActionMeasurement(of.state, exact_dynamics(of), of.layout, of.mount.core, of.nominal, False)
+    model = _core.ActionMeasurement(
+        of.state, exact_dynamics(of), of.layout, of.mount.core, of.nominal, False
+    )
     model.input = run.inputs[2]
     data, trial = model.createData(), model.createData()
     for d in (data, trial):
@@ -56,7 +58,10 @@ def test_derivatives_of_a_node(name, manifold):
         model.calc(trial, of.state.integrate(x, dx), u + du)
         return np.concatenate([of.state.diff(x_next, np.array(trial.xnext)), trial.r])
 
-    by_x, by_u = jacobian(lambda dx: at(dx, np.zeros(of.nu)), of.ndx), jacobian(lambda du: at(np.zeros(of.ndx), du), of.nu)
+    by_x, by_u = (
+        jacobian(lambda dx: at(dx, np.zeros(of.nu)), of.ndx),
+        jacobian(lambda du: at(np.zeros(of.ndx), du), of.nu),
+    )
     blocks = {"Fx": (data.Fx, by_x[: of.ndx]), "Fu": (data.Fu, by_u[: of.ndx])}
     blocks |= {"Rx": (data.Rx, by_x[of.ndx :]), "Ru": (data.Ru, by_u[of.ndx :])}
     errors = {block: relative_error(*pair) for block, pair in blocks.items()}
@@ -85,8 +90,24 @@ def test_holding_holds(name):
 
 
 def test_table_with_two_guesses(tmp_path, capsys, monkeypatch):
-    """All rollouts of arm and quadrotor solve, both manifolds end at one cost; table and figure are written."""
-    monkeypatch.setattr(sys, "argv", ["papers.py", "--guesses", "2", "--only", "kinova", "quadrotor", "--figure", str(tmp_path / "f.png")])
+    """All rollouts of arm and quadrotor solve, both manifolds end at one cost.
+
+    Table and figure are written.
+    """
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        [
+            "papers.py",
+            "--guesses",
+            "2",
+            "--only",
+            "kinova",
+            "quadrotor",
+            "--figure",
+            str(tmp_path / "f.png"),
+        ],
+    )
     assert papers.main() == 0
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if line.startswith(("| kinova", "| quadrotor"))]
@@ -110,24 +131,38 @@ def test_rollouts_of_a_walking_robot():
 
 
 def test_sphere():
-    """Nullspace: the axes of equal moments are not turned, and the sphere is found; without the null space taken out there is no step."""
+    """Nullspace: the axes of equal moments are not turned, and the sphere is found.
+
+    Without the null space taken out there is no step.
+    """
     found = papers.sphere("nullspace", bounded=True, noise=0.0)
     assert found["solved for"] == found["parameters"] - 3 and found["turn in the first step"] == 0.0
-    assert found["stopped"] and abs(found["mass error [g]"]) < 1e-3 and found["com error [mm]"] < 1e-3
+    assert (
+        found["stopped"] and abs(found["mass error [g]"]) < 1e-3 and found["com error [mm]"] < 1e-3
+    )
     np.testing.assert_allclose(found["moments"], 1.0, rtol=1e-5)
     assert "iterations" not in papers.sphere("schur", bounded=False, noise=0.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "rollout"), [("kinova", "single"), ("hopper", "multiple"), ("quadrotor", "feasible")])
+@pytest.mark.parametrize(
+    ("name", "rollout"), [("kinova", "single"), ("hopper", "multiple"), ("quadrotor", "feasible")]
+)
 def test_where_it_stops_little_is_left(name, rollout, seed):
-    """However short the trust region has become: as many iterations again lower the cost by less than a hundredth."""
+    """However short the trust region has become.
+
+    As many iterations again lower the cost by less than a hundredth.
+    """
     run = problems.simulate(name, nodes=papers.NODES[name])
     guess = problems.random_guess(run, np.random.default_rng(seed))
     window = problems.window(run, guess)
     solver, of = window.solver, run.problem
     papers.configure(solver, of, rollout if rollout != "single" else "feasible")
-    stopped = solver.solve([guess[0], *guess], [of.state.diff(window.arrival.reference, guess[0]), *window.us], papers.ITERATIONS)
+    stopped = solver.solve(
+        [guess[0], *guess],
+        [of.state.diff(window.arrival.reference, guess[0]), *window.us],
+        papers.ITERATIONS,
+    )
     cost, iterations = solver.cost, solver.iter
     solver.th_stop = 1e-9
     solver.solve(solver.states(), solver.controls(), iterations)

@@ -19,12 +19,21 @@ import papers_prime  # noqa: E402
 
 
 def test_contact_models_differ():
-    configs = [Config.load("g1").updated(variant.overlay).estimator for variant in papers_prime.MODELS]
-    assert [(c.contact_model, c.cone) for c in configs] == [("smoothed", "coulomb"), ("smoothed", "convex"), ("rigid", "coulomb")]
+    configs = [
+        Config.load("g1").updated(variant.overlay).estimator for variant in papers_prime.MODELS
+    ]
+    assert [(c.contact_model, c.cone) for c in configs] == [
+        ("smoothed", "coulomb"),
+        ("smoothed", "convex"),
+        ("rigid", "coulomb"),
+    ]
 
 
 def test_shifted_trunk(tmp_path):
-    """The same robot but for the height of one centre of mass; noise and contacts are found under its name."""
+    """The same robot but for the height of one centre of mass.
+
+    Noise and contacts are found under its name.
+    """
     case = next(c for c in papers_prime.CASES if c.shift)
     path = papers_prime.shifted(case, tmp_path)
     nominal, lowered = Config.load(case.robot), Config.load(str(path))
@@ -32,7 +41,9 @@ def test_shifted_trunk(tmp_path):
     bodies = [list(Robot(c.robot).model.inertias)[1:] for c in (nominal, lowered)]
     for k, (a, b) in enumerate(zip(*bodies)):
         assert b.mass == pytest.approx(a.mass)
-        np.testing.assert_allclose(b.lever - a.lever, [0.0, 0.0, case.shift if k == 0 else 0.0], atol=1e-8)
+        np.testing.assert_allclose(
+            b.lever - a.lever, [0.0, 0.0, case.shift if k == 0 else 0.0], atol=1e-8
+        )
         np.testing.assert_allclose(b.inertia, a.inertia, atol=1e-8)
 
 
@@ -45,4 +56,6 @@ def test_short_runs_fill_the_tables(recorded_runs, monkeypatch, tmp_path):
     monkeypatch.setattr(papers_prime, "CASES", [papers_prime.CASES[0]])
     row = next(papers_prime.payloads(2.0, tmp_path))
     assert set(row) >= set(papers_prime.COLUMNS["payloads"])
-    assert abs(row["mass error [kg]"]) < row["+- 95 % [kg]"] and row["PRIME: mass error [kg]"] == pytest.approx(0.048)
+    assert abs(row["mass error [kg]"]) < row["+- 95 % [kg]"] and row[
+        "PRIME: mass error [kg]"
+    ] == pytest.approx(0.048)

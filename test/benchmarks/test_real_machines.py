@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Real machines of other laboratories: as good as what their builders publish. Skipped where the recordings are not."""
+"""Real machines of other laboratories: as good as what their builders publish.
+
+Skipped where the recordings are not.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ def real(repository):
 def test_force_of_the_hopper_without_its_force_sensor(real):
     folder = real / "hopper_teststand_mim"
     data = hopper_teststand.recording(folder)
-    result = hopper_teststand.compare(data, hopper_teststand.estimate(data, folder / "teststand.urdf"))
+    result = hopper_teststand.compare(
+        data, hopper_teststand.estimate(data, folder / "teststand.urdf")
+    )
     assert result["converged"] and result["rmse_z_N"] < 1.3 and result["rmse_z_published_N"] > 1.9
 
 

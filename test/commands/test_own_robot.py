@@ -30,7 +30,14 @@ def test_doctor_knows_what_does_not_suit_a_light_robot(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["robot"]["base"] == "base_link, floating" and found["robot"]["IMU"] == "none"
     hints = "\n".join(found["hints"])
-    for words in ("armature", "imu_frame", "base_force: 0.33", "kappa: 9000", "joint_torque", "mass_stddev: 0.46"):
+    for words in (
+        "armature",
+        "imu_frame",
+        "base_force: 0.33",
+        "kappa: 9000",
+        "joint_torque",
+        "mass_stddev: 0.46",
+    ):
         assert words in hints
     path.write_text(
         SOLO.format(imu="imu_frame: base_link\n  armature: 4e-4\n  kappa: 9000")

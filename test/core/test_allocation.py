@@ -28,7 +28,7 @@ NAMES = {name: b"ActionMeasurement" + symbol for name, symbol in SYMBOLS}
 
 def count() -> dict:
     """Allocations by robot, form and function; runs with the counter preloaded."""
-    from core.nodes import random_node
+    from helpers.nodes import random_node
 
     counter = ctypes.CDLL(None)
     counter.counted.restype = ctypes.c_long
@@ -58,13 +58,30 @@ def count() -> dict:
     return out
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux") or shutil.which("g++") is None, reason="needs Linux and g++")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or shutil.which("g++") is None,
+    reason="needs Linux and g++",
+)
 def test_no_allocation_after_warm_up(tmp_path):
     library = tmp_path / "allocations.so"
-    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", library, HERE.with_name("allocations.cpp"), "-ldl"], check=True)
+    subprocess.run(
+        [
+            "g++",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-o",
+            library,
+            HERE.with_name("allocations.cpp"),
+            "-ldl",
+        ],
+        check=True,
+    )
     paths = os.pathsep.join([str(HERE.parents[1]), *sys.path])
     environment = {**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": paths}
-    done = subprocess.run([sys.executable, str(HERE)], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(HERE)], env=environment, capture_output=True, text=True, check=True
+    )
     counts = json.loads(done.stdout)
     assert all(c.pop("contact_forces") > 0 for c in counts.values()), "the counter sees nothing"
     assert not any(n for c in counts.values() for n in c.values()), counts

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import jacobian, relative_error
+from helpers.differences import jacobian, relative_error
 from reference.contact_law import impulse
 
 from prime_estimation import _core
@@ -19,7 +19,10 @@ def make(convex=False, kappa=500.0, compliance=0.01):
 
 
 def velocities(n=200):
-    """Contact velocities of all sizes: gaps from deep penetration to far away, slow creep to fast sliding."""
+    """Contact velocities of all sizes.
+
+    Gaps from deep penetration to far away, slow creep to fast sliding.
+    """
     rng = np.random.default_rng(0)
     size = 10.0 ** rng.uniform(-5, 1.5, (n, 1))
     return rng.normal(size=(n, 3)) * np.hstack([size, size, 10.0 ** rng.uniform(-5, 1.5, (n, 1))])
@@ -32,7 +35,9 @@ def test_equals_reference(convex, kappa, compliance):
     for c in velocities():
         for mu in (0.3, 0.8, 1.5):
             expected = impulse(c, mu, kappa, compliance, convex=convex)
-            np.testing.assert_allclose(law.evaluate(c, mu)[0], expected, rtol=1e-9, atol=1e-9 * np.linalg.norm(expected))
+            np.testing.assert_allclose(
+                law.evaluate(c, mu)[0], expected, rtol=1e-9, atol=1e-9 * np.linalg.norm(expected)
+            )
 
 
 @pytest.mark.parametrize("convex", [False, True])
@@ -44,7 +49,9 @@ def test_derivatives(convex):
         numeric = jacobian(lambda d: law.evaluate(c + scale * d, 0.8)[0], 3) / scale
         assert relative_error(by_c, numeric) < 1e-5
         numeric = jacobian(lambda d: law.evaluate(c, 0.8 + d[0])[0], 1)[:, 0]
-        assert abs(by_mu - numeric).max() < 1e-5 * max(abs(numeric).max(), np.linalg.norm(law.evaluate(c, 0.8)[0]))
+        assert abs(by_mu - numeric).max() < 1e-5 * max(
+            abs(numeric).max(), np.linalg.norm(law.evaluate(c, 0.8)[0])
+        )
 
 
 def test_impulse_is_in_the_friction_cone_and_against_the_slip():
@@ -63,7 +70,10 @@ def test_sliding_is_coulomb_friction():
 
 
 def test_correction_lifts_no_foot_in_the_air():
-    """Moving sideways above the ground costs nothing with the correction; the published cone pushes the foot away."""
+    """Moving sideways above the ground costs nothing with the correction.
+
+    The published cone pushes the foot away.
+    """
     c = np.array([1.0, 0.0, 0.3])
     assert make(convex=True).evaluate(c, 0.8)[0][2] > 5.0 * make().evaluate(c, 0.8)[0][2]
 

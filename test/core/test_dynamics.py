@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from models import ROBOTS, SITUATIONS, problem, random_point
+from helpers.models import ROBOTS, SITUATIONS, problem, random_point
 from reference.dynamics import ReferenceDynamics
 
 from prime_estimation import _core
@@ -29,7 +29,9 @@ def test_residual_equals_reference(name, situation):
         p = random_point(model_problem, rng, situation)
         reference = ReferenceDynamics(model_problem, p)
         v_next = p.v + 0.1 * rng.normal(size=len(p.v))
-        g = model_problem.dynamics.residual(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, v_next)
+        g = model_problem.dynamics.residual(
+            p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, v_next
+        )
         expected = reference.residual(v_next)
         np.testing.assert_allclose(g, expected, atol=1e-9 * abs(expected).max())
 
@@ -47,7 +49,9 @@ def test_step_equals_reference(name, situation):
         v_next = reference.solve(out["v_next"] + 1e-5 * rng.normal(size=len(p.v)))
         np.testing.assert_allclose(out["v_next"], v_next, atol=1e-9 * max(1.0, abs(v_next).max()))
         impulses = reference.impulses(v_next)
-        np.testing.assert_allclose(out["impulse"], impulses, atol=1e-9 * max(1.0, abs(impulses).max(initial=0.0)))
+        np.testing.assert_allclose(
+            out["impulse"], impulses, atol=1e-9 * max(1.0, abs(impulses).max(initial=0.0))
+        )
         np.testing.assert_allclose(out["gap"], [c[3] for c in reference.contacts], atol=1e-12)
 
 
@@ -55,15 +59,22 @@ def test_without_contact_and_losses_it_is_forward_dynamics():
     model_problem = problem("kinova_free")
     robot, rng = model_problem.robot, np.random.default_rng(3)
     options = _core.DynamicsOptions()
-    free = _core.ContactDynamics(robot.model, [], [], np.zeros(robot.nj), np.zeros(robot.nj), False, options)
+    free = _core.ContactDynamics(
+        robot.model, [], [], np.zeros(robot.nj), np.zeros(robot.nj), False, options
+    )
     p = replace(random_point(model_problem, rng, "stance"), theta=np.zeros(0))
     acceleration = pin.aba(robot.model, robot.model.createData(), p.q, p.v, p.force)
-    np.testing.assert_allclose(step(free, p, p.v)["v_next"], p.v + options.dt * acceleration, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        step(free, p, p.v)["v_next"], p.v + options.dt * acceleration, rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["go2", "g1"])
 def test_standing_robot_carries_its_weight(name):
-    """Contact impulses balance gravity where torques hold the posture: sum of normal forces = m g."""
+    """Contact impulses balance gravity where torques hold the posture.
+
+    Sum of normal forces = m g.
+    """
     model_problem = problem(name)
     robot, dt = model_problem.robot, model_problem.dt
     p = random_point(model_problem, np.random.default_rng(4), "stance")
@@ -75,13 +86,23 @@ def test_standing_robot_carries_its_weight(name):
     pin.computeCentroidalMomentum(robot.model, after, p.q, out["v_next"])
     gravity = robot.total_mass * np.array([0.0, 0.0, -9.81])
     total = out["impulse"].reshape(-1, 3).sum(axis=0) / dt
-    np.testing.assert_allclose((after.hg.linear - before.hg.linear) / dt, gravity + total, atol=1e-6 * np.linalg.norm(gravity))
+    np.testing.assert_allclose(
+        (after.hg.linear - before.hg.linear) / dt,
+        gravity + total,
+        atol=1e-6 * np.linalg.norm(gravity),
+    )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize(
     "argument, message",
-    [("q", "configuration"), ("v", "velocity"), ("force", "generalized force"), ("xi", "disturbance"), ("theta", "inertia")],
+    [
+        ("q", "configuration"),
+        ("v", "velocity"),
+        ("force", "generalized force"),
+        ("xi", "disturbance"),
+        ("theta", "inertia"),
+    ],
 )
 def test_input_that_is_not_finite_is_named(argument, message, bad):
     model_problem = problem("go2")
@@ -104,7 +125,9 @@ def test_a_guess_that_is_not_finite_is_replaced():
     model_problem = problem("go2")
     p = random_point(model_problem, np.random.default_rng(6), "stance")
     out = step(model_problem.dynamics, p, np.full(len(p.v), np.nan))
-    np.testing.assert_allclose(out["v_next"], step(model_problem.dynamics, p, p.v)["v_next"], atol=1e-9)
+    np.testing.assert_allclose(
+        out["v_next"], step(model_problem.dynamics, p, p.v)["v_next"], atol=1e-9
+    )
 
 
 def test_joint_losses_are_those_of_the_dynamics():
@@ -114,8 +137,18 @@ def test_joint_losses_are_those_of_the_dynamics():
     p = replace(random_point(of, rng, "stance"), theta=none, xi=none, height=none)
     after, residuals = p.v + rng.normal(size=of.nv), []
     for share in (1.0, 0.0):
-        lossy = _core.ContactDynamics(robot.model, [], [], share * robot.joint_damping, share * robot.joint_friction, True, options)
-        residuals.append(lossy.residual(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, after)[6:])
+        lossy = _core.ContactDynamics(
+            robot.model,
+            [],
+            [],
+            share * robot.joint_damping,
+            share * robot.joint_friction,
+            True,
+            options,
+        )
+        residuals.append(
+            lossy.residual(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, after)[6:]
+        )
     expected = options.dt * joint_losses(robot, 0.5 * (p.v + after)[6:])
     np.testing.assert_allclose(residuals[0] - residuals[1], expected, rtol=1e-9, atol=1e-12)
 
@@ -126,4 +159,6 @@ def test_compliance_must_be_positive():
     law.compliance = 0.0
     options.law = law
     with pytest.raises(ValueError, match="compliance"):
-        _core.ContactDynamics(robot.model, [], [], robot.joint_damping, robot.joint_friction, True, options)
+        _core.ContactDynamics(
+            robot.model, [], [], robot.joint_damping, robot.joint_friction, True, options
+        )

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from core.nodes import exact_dynamics
-from differences import jacobian, relative_error
-from models import ROBOTS, SITUATIONS, problem, random_point
+from helpers.differences import jacobian, relative_error
+from helpers.models import ROBOTS, SITUATIONS, problem, random_point
+from helpers.nodes import exact_dynamics
 
 TOLERANCE = 1e-5
 
@@ -46,8 +46,15 @@ def test_step(name, situation, cone):
             analytic = np.atleast_2d(out[f"d{argument}"].T).T
             if analytic.shape[1] == 0 or (argument == "friction" and not dynamics.nc):
                 continue
-            expected = jacobian(lambda dx, a=argument: step(dynamics, moved(model, p, a, dx), out["v_next"])["v_next"], analytic.shape[1])
-            worst[argument] = max(worst.get(argument, 0.0), relative_error(analytic, expected, 1e-3))
+            expected = jacobian(
+                lambda dx, a=argument: step(dynamics, moved(model, p, a, dx), out["v_next"])[
+                    "v_next"
+                ],
+                analytic.shape[1],
+            )
+            worst[argument] = max(
+                worst.get(argument, 0.0), relative_error(analytic, expected, 1e-3)
+            )
     assert max(worst.values()) < TOLERANCE, worst
 
 
@@ -57,5 +64,8 @@ def test_step_by_inertia_on_the_exponential_eigenvalue_manifold(name):
     dynamics = exact_dynamics(model_problem)
     p = random_point(model_problem, np.random.default_rng(1), "stance")
     out = step(dynamics, p, p.v, derivatives=True)
-    expected = jacobian(lambda dx: step(dynamics, replace(p, theta=p.theta + dx), out["v_next"])["v_next"], len(p.theta))
+    expected = jacobian(
+        lambda dx: step(dynamics, replace(p, theta=p.theta + dx), out["v_next"])["v_next"],
+        len(p.theta),
+    )
     assert relative_error(out["dtheta"], expected, 1e-3) < TOLERANCE

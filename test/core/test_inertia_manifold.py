@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Coordinates of physical inertias: both manifolds against their twins, derivatives, bodies without principal axes, priors."""
+"""Coordinates of physical inertias.
+
+Both manifolds against their twins, derivatives, bodies without principal axes, priors.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from models import problem
+from helpers.models import problem
 from reference.inertia import differentiated, dynamic_parameters, exponential_eigenvalue
 
 from prime_estimation.inertia import com_covariance, from_theta, pi_by_psi, theta_root, to_theta
@@ -50,13 +53,18 @@ def test_theta_of_a_body(manifold):
     for _ in range(20):
         theta = rng.normal(0.0, 0.7, 10)
         if manifold == "exponential_eigenvalue":
-            theta[4:7] *= 0.3  # within the range in which the smallest turn is the one it was made with
+            # within the range in which the smallest turn is the one it was made with
+            theta[4:7] *= 0.3
         pi = dynamic_parameters(theta, manifold)
         if manifold == "exponential_eigenvalue":
-            np.testing.assert_allclose(to_theta(pi, manifold), exponential_eigenvalue(pi), atol=1e-9)
+            np.testing.assert_allclose(
+                to_theta(pi, manifold), exponential_eigenvalue(pi), atol=1e-9
+            )
         else:
             np.testing.assert_allclose(to_theta(pi, manifold), theta, atol=1e-9)
-        np.testing.assert_allclose(from_theta(to_theta(pi, manifold), manifold)[0], pi, atol=1e-12 * abs(pi).max())
+        np.testing.assert_allclose(
+            from_theta(to_theta(pi, manifold), manifold)[0], pi, atol=1e-12 * abs(pi).max()
+        )
 
 
 @pytest.mark.parametrize("manifold", MANIFOLDS)
@@ -74,9 +82,13 @@ def test_body_without_principal_axes(name):
     theta = to_theta(pi, "exponential_eigenvalue")
     value, jacobian = from_theta(theta, "exponential_eigenvalue")
     np.testing.assert_allclose(value, pi, atol=1e-14 + 1e-13 * abs(pi).max())
-    np.testing.assert_allclose(jacobian, differentiated(theta, "exponential_eigenvalue"), atol=1e-9 * abs(jacobian).max())
+    np.testing.assert_allclose(
+        jacobian, differentiated(theta, "exponential_eigenvalue"), atol=1e-9 * abs(jacobian).max()
+    )
     missing = 3 if name == "sphere" else 1
-    assert np.sum(np.linalg.svd(jacobian[4:, 4:7] / pi[4:].max(), compute_uv=False) < 1e-7) == missing
+    assert (
+        np.sum(np.linalg.svd(jacobian[4:, 4:7] / pi[4:].max(), compute_uv=False) < 1e-7) == missing
+    )
     if name in ("sphere", "disk"):
         np.testing.assert_allclose(theta[4:7], 0.0, atol=1e-6)
 
@@ -86,7 +98,11 @@ def test_body_without_principal_axes(name):
 def test_impossible_inertia_is_refused(manifold, moments):
     """A moment larger than the sum of the others, or a negative one."""
     with pytest.raises(ValueError, match="physically consistent"):
-        to_theta(body([1.0, 1.0, 1.0]) + np.array([0, 0, 0, 0, moments[0], 0, moments[1], 0, 0, moments[2]]) * 100.0, manifold)
+        to_theta(
+            body([1.0, 1.0, 1.0])
+            + np.array([0, 0, 0, 0, moments[0], 0, moments[1], 0, 0, moments[2]]) * 100.0,
+            manifold,
+        )
 
 
 def test_mass_must_be_positive():
@@ -97,16 +113,23 @@ def test_mass_must_be_positive():
 
 @pytest.mark.parametrize("inertia", [0.1, 0.4])
 def test_prior_says_the_same_on_both_manifolds(inertia):
-    """Errors of mass, centre of mass and tensor, mapped to theta and back to pi; axes of nearly equal moments are held a little tighter."""
+    """Errors of mass, centre of mass and tensor, mapped to theta and back to pi.
+
+    Axes of nearly equal moments are held a little tighter.
+    """
     pi = body([0.024, 0.098, 0.107], turn=(0.01, 0.02, 0.03), mass=6.9)
     covariances = {}
     for manifold in MANIFOLDS:
         root = theta_root(pi, 0.5, 0.02, inertia, manifold)
         _, jacobian = from_theta(to_theta(pi, manifold), manifold)
         covariances[manifold] = jacobian @ root @ root.T @ jacobian.T
-    psi = np.linalg.solve(pi_by_psi(pi), covariances["log_cholesky"]) @ np.linalg.inv(pi_by_psi(pi)).T
+    psi = (
+        np.linalg.solve(pi_by_psi(pi), covariances["log_cholesky"]) @ np.linalg.inv(pi_by_psi(pi)).T
+    )
     np.testing.assert_allclose(np.sqrt(np.diag(psi))[:4], [0.5, 0.02, 0.02, 0.02], rtol=1e-9)
-    np.testing.assert_allclose(np.sqrt(np.diag(com_covariance(pi, covariances["log_cholesky"]))), 0.02, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(com_covariance(pi, covariances["log_cholesky"]))), 0.02, rtol=1e-9
+    )
     ratio = np.diag(covariances["exponential_eigenvalue"]) / np.diag(covariances["log_cholesky"])
     np.testing.assert_allclose(ratio[[0, 1, 2, 3, 4, 6, 9]], 1.0, rtol=0.02)
     assert np.all(ratio < 1.0 + 1e-9) and np.all(ratio > 0.2)

@@ -2,10 +2,10 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Soles and forces of the legs against the readable twin."""
 
-import models
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers import models
 from reference import leg_forces
 
 from prime_estimation import _core
@@ -59,4 +59,6 @@ def test_a_torque_that_is_not_finite_hides_the_force_of_its_leg_only(rng):
 def test_a_foot_needs_joints_of_its_own():
     robot = models.robot("go2")
     with pytest.raises(ValueError, match="joints that are its own"):
-        _core.LegForces(robot.model, contact_points(robot), [[6, 7, 8], [9, 10, 11], [12, 13, 14], []], 1e-3)
+        _core.LegForces(
+            robot.model, contact_points(robot), [[6, 7, 8], [9, 10, 11], [12, 13, 14], []], 1e-3
+        )

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The sliding window on a linear-Gaussian system: its head is the Kalman filter's, parameters included."""
+"""The sliding window on a linear-Gaussian system.
+
+Its head is the Kalman filter's, parameters included.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,9 @@ def node(system: System, state, z: np.ndarray, parameters: int):
     """Residual (w, C x - z), unit weights."""
     C = np.vstack([np.zeros((NW, NS + NP)), system.C])
     D = np.vstack([np.eye(NW), np.zeros((NZ, NW))])
-    return _core.ActionLinear(state, system.A, system.B, system.c, C, D, np.concatenate([np.zeros(NW), z]), parameters)
+    return _core.ActionLinear(
+        state, system.A, system.B, system.c, C, D, np.concatenate([np.zeros(NW), z]), parameters
+    )
 
 
 def sliding_window(system: System, parameters: int):
@@ -82,7 +87,10 @@ def sliding_window(system: System, parameters: int):
 
 
 def kalman_filter(system: System, last: int, walking: int):
-    """Filtered mean and covariance at node `last`; parameters walk over the first `walking` steps."""
+    """Filtered mean and covariance at node `last`.
+
+    Parameters walk over the first `walking` steps.
+    """
     x, P = system.mean, system.P
     for k, z in enumerate(system.z[: last + 1]):
         x, P = kalman_update(x, P, system.C, z, np.eye(NZ))
@@ -96,7 +104,9 @@ def kalman_filter(system: System, last: int, walking: int):
 @pytest.mark.parametrize("parameters", [0, NP], ids=["in the state", "as parameters"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_head_equals_kalman_filter(seed, parameters, walk):
-    """Parameters are constant along the window and walk as nodes leave it: the filter that says the same is the one whose
+    """Parameters are constant along the window and walk as nodes leave it.
+
+    The filter that says the same is the one whose
     parameters walk until the window begins."""
     system = random_system(seed, walk)
     for shift, (mean, P) in enumerate(sliding_window(system, parameters)):
@@ -107,12 +117,17 @@ def test_head_equals_kalman_filter(seed, parameters, walk):
 
 
 def test_one_step_is_enough():
-    """A linear problem is solved by one step, whatever the guess; the next one finds nothing to do."""
+    """A linear problem is solved by one step, whatever the guess.
+
+    The next one finds nothing to do.
+    """
     system = random_system(2, 0.0)
     state = crocoddyl.StateVector(NS + NP)
     arrival = _core.ActionArrival(state, system.mean, system.P)
     nodes = [node(system, state, z, NP) for z in system.z[: N + 1]]
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(system.mean, [arrival, *nodes[:-1]], nodes[-1]))
+    solver = _core.SolverMultipleShooting(
+        crocoddyl.ShootingProblem(system.mean, [arrival, *nodes[:-1]], nodes[-1])
+    )
     rng = np.random.default_rng(0)
     xs = [system.mean, *(rng.normal(size=NS + NP) for _ in nodes)]
     us = [rng.normal(size=NS + NP), *(rng.normal(size=NW) for _ in range(N))]

@@ -6,14 +6,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from core.nodes import random_node
-from differences import jacobian, relative_error
-from models import ROBOTS, SITUATIONS
+from helpers.differences import jacobian, relative_error
+from helpers.models import ROBOTS, SITUATIONS
+from helpers.nodes import random_node
 from reference.node import evaluate
 
 from prime_estimation import _core
 
-CASES = [(name, situation) for name in ROBOTS for situation in SITUATIONS if name != "kinova_free" or situation == "stance"]
+CASES = [
+    (name, situation)
+    for name in ROBOTS
+    for situation in SITUATIONS
+    if name != "kinova_free" or situation == "stance"
+]
 
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])
@@ -36,7 +41,8 @@ def test_derivatives(name, situation, form, cone):
     node = random_node(name, form, cone, situation, 7)
     state, data = node.problem.state, node.calc(node.x, node.u)
     x_next = np.array(data.xnext)
-    trial = node.calc(node.x, node.u)  # keeps the last solution: the Newton iteration of a neighbour starts there
+    # keeps the last solution: the Newton iteration of a neighbour starts there
+    trial = node.calc(node.x, node.u)
 
     def at(dx, du):
         node.model.calc(trial, state.integrate(node.x, dx), node.u + du)
@@ -48,11 +54,15 @@ def test_derivatives(name, situation, form, cone):
     errors = {"Fx": relative_error(data.Fx, by_x[:ndx]), "Fu": relative_error(data.Fu, by_u[:ndx])}
     for rows, block in _residual_blocks(node.problem).items():
         expected = np.hstack([by_x[ndx:][block], by_u[ndx:][block]])
-        errors[rows] = relative_error(np.hstack([data.Rx[block], data.Ru[block]]), expected, floor=1e-6)
+        errors[rows] = relative_error(
+            np.hstack([data.Rx[block], data.Ru[block]]), expected, floor=1e-6
+        )
     assert max(errors.values()) < 1e-5, errors
 
 
-@pytest.mark.parametrize("name, situation", [(n, s) for n, s in CASES if n in ("go2", "g1", "kinova")])
+@pytest.mark.parametrize(
+    "name, situation", [(n, s) for n, s in CASES if n in ("go2", "g1", "kinova")]
+)
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 def test_contact_forces(name, situation, form):
     """Forces are the impulses over the step; their Jacobians in x and u against differences."""
@@ -89,12 +99,15 @@ def test_gauss_newton_model_is_that_of_the_residual(name, form):
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 def test_terminal_node_reads_the_state_only(form):
     node = random_node("go2", form, "coulomb", "stance", 10)
-    running, terminal = node.calc(node.x, node.u), node.calc(node.x, node.u)  # as data that had been those of a running node
+    # as data that had been those of a running node
+    running, terminal = node.calc(node.x, node.u), node.calc(node.x, node.u)
     node.model.calc(terminal, node.x)
     node.model.calcDiff(terminal, node.x)
     for rows, block in _residual_blocks(node.problem).items():
         dynamic = rows in ("force", "xi", "accelerometer")
-        np.testing.assert_array_equal(terminal.r[block], 0.0 * running.r[block] if dynamic else running.r[block])
+        np.testing.assert_array_equal(
+            terminal.r[block], 0.0 * running.r[block] if dynamic else running.r[block]
+        )
     assert relative_error(terminal.Lxx, terminal.Rx.T @ terminal.Rx) < 1e-12
     assert relative_error(terminal.Lx, terminal.Rx.T @ terminal.r) < 1e-12
 
@@ -158,10 +171,24 @@ def test_reading_that_is_not_finite_is_named(reading, name, form):
         node.model.calc(data, node.x, node.u)
 
 
-@pytest.mark.parametrize("name", ["velocity", "torque", "base_wrench", "weight_position", "weight_velocity", "weight_force", "weight_xi"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "velocity",
+        "torque",
+        "base_wrench",
+        "weight_position",
+        "weight_velocity",
+        "weight_force",
+        "weight_xi",
+    ],
+)
 @pytest.mark.parametrize("change", [-1, 1])
 def test_input_of_another_robot_is_refused(name, change):
-    """The core computes with the sizes of its robot: other ones would read what lies beside them in memory."""
+    """The core computes with the sizes of its robot.
+
+    Other ones would read what lies beside them in memory.
+    """
     given = random_node("go2", "forward", "coulomb", "stance", 15).model.input
     size = len(getattr(given, name))
     with pytest.raises(ValueError, match=f"{name} has {size + change} entries, not {size}"):
@@ -189,7 +216,10 @@ def test_third_pose_is_refused():
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "g1"])
 def test_rigid_contacts(name, form):
-    """Landing, standing and open feet: derivatives of dynamics, residuals with the wrench cone, and contact forces; sparse assembly."""
+    """Landing, standing and open feet.
+
+    Derivatives of dynamics, residuals with the wrench cone, and contact forces; sparse assembly.
+    """
     node = random_node(name, form, "coulomb", "stance", 3, "rigid")
     state, data = node.problem.state, node.calc(node.x, node.u)
     x_next, trial = np.array(data.xnext), node.calc(node.x, node.u)
@@ -197,33 +227,64 @@ def test_rigid_contacts(name, form):
     def at(dx, du):
         node.calc(state.integrate(node.x, dx), node.u + du, trial)
         force = node.model.contact_forces(trial)[0]
-        return np.concatenate([state.diff(x_next, np.array(trial.xnext)), trial.r, _by_foot(node.problem, force)])
+        return np.concatenate(
+            [state.diff(x_next, np.array(trial.xnext)), trial.r, _by_foot(node.problem, force)]
+        )
 
     ndx, nu, nr = node.problem.ndx, node.problem.nu, len(data.r)
-    by_x, by_u = jacobian(lambda dx: at(dx, np.zeros(nu)), ndx), jacobian(lambda du: at(np.zeros(ndx), du), nu)
+    by_x, by_u = (
+        jacobian(lambda dx: at(dx, np.zeros(nu)), ndx),
+        jacobian(lambda du: at(np.zeros(ndx), du), nu),
+    )
     _, force_x, force_u = node.model.contact_forces(data)
     pairs = {"Fx": (data.Fx, by_x[:ndx]), "Fu": (data.Fu, by_u[:ndx])}
-    pairs["force"] = np.hstack([_by_foot(node.problem, force_x), _by_foot(node.problem, force_u)]), np.hstack([by_x, by_u])[ndx + nr :]
+    pairs["force"] = (
+        np.hstack([_by_foot(node.problem, force_x), _by_foot(node.problem, force_u)]),
+        np.hstack([by_x, by_u])[ndx + nr :],
+    )
     blocks = _residual_blocks(node.problem)
     for rows, block in blocks.items():
-        pairs[rows] = np.hstack([data.Rx[block], data.Ru[block]]), np.hstack([by_x, by_u])[ndx : ndx + nr][block]
+        pairs[rows] = (
+            np.hstack([data.Rx[block], data.Ru[block]]),
+            np.hstack([by_x, by_u])[ndx : ndx + nr][block],
+        )
     assert data.r[blocks["wrench cone"]].any()
-    errors = {name: relative_error(value, expected, 1e-6) for name, (value, expected) in pairs.items()}
+    errors = {
+        name: relative_error(value, expected, 1e-6) for name, (value, expected) in pairs.items()
+    }
     assert max(errors.values()) < 1e-5, errors
-    for value, expected in [(data.Lx, data.Rx.T @ data.r), (data.Luu, data.Ru.T @ data.Ru), (data.Lxu, data.Rx.T @ data.Ru)]:
+    for value, expected in [
+        (data.Lx, data.Rx.T @ data.r),
+        (data.Luu, data.Ru.T @ data.Ru),
+        (data.Lxu, data.Rx.T @ data.Ru),
+    ]:
         assert relative_error(value, expected) < 1e-12
 
 
 def _by_foot(problem, forces):
-    """Sum over the contacts of each foot: how they share it also turns with the foot, which their Jacobian leaves out."""
+    """Sum over the contacts of each foot.
+
+    How they share it also turns with the foot, which their Jacobian leaves out.
+    """
     robot = problem.robot
-    return np.concatenate([sum(forces[3 * i : 3 * i + 3] for i, c in enumerate(robot.contacts) if c.foot == f) for f in robot.feet])
+    return np.concatenate(
+        [
+            sum(forces[3 * i : 3 * i + 3] for i, c in enumerate(robot.contacts) if c.foot == f)
+            for f in robot.feet
+        ]
+    )
 
 
 def _residual_blocks(problem) -> dict:
     nj = problem.nj
     sizes = {"force": problem.nv, "xi": problem.dynamics.nxi, "encoder": nj, "rate": nj}
-    sizes |= {"gyro": 3, "tilt": 3, "poses": 12, "wrench cone": problem.dynamics.ncone, "accelerometer": 3}
+    sizes |= {
+        "gyro": 3,
+        "tilt": 3,
+        "poses": 12,
+        "wrench cone": problem.dynamics.ncone,
+        "accelerometer": 3,
+    }
     ends = np.cumsum(list(sizes.values()))
     return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends) if size}
 
@@ -231,25 +292,45 @@ def _residual_blocks(problem) -> dict:
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "g1"])
 def test_outliers_lose_weight(name, form):
-    """Student-t by iterated reweighting, per foot, base force, base moment and joint; a Gaussian keeps its weights."""
+    """Student-t by iterated reweighting, per foot, base force, base moment and joint.
+
+    A Gaussian keeps its weights.
+    """
     node = random_node(name, form, "coulomb", "stance", 3)
     of, given, data = node.problem, node.model.input, node.model.createData()
     rng = np.random.default_rng(4)
-    given.nominal_force, given.nominal_xi = rng.uniform(0.5, 2.0, of.nv), rng.uniform(0.5, 2.0, of.dynamics.nxi)
+    given.nominal_force, given.nominal_xi = (
+        rng.uniform(0.5, 2.0, of.nv),
+        rng.uniform(0.5, 2.0, of.dynamics.nxi),
+    )
     given.weight_force, given.weight_xi = given.nominal_force, given.nominal_xi
     node.model.calc(data, node.x, node.u)
     nv, nb = of.nv, of.nv - of.nj
     w, xi = np.array(data.r[:nv]) / given.weight_force, node.u[nv:]
-    feet = [3 if sum(c.foot == foot for c in of.robot.contacts) == 1 else 6 for foot in of.robot.feet]
+    feet = [
+        3 if sum(c.foot == foot for c in of.robot.contacts) == 1 else 6 for foot in of.robot.feet
+    ]
     node.model.reweight(data, node.u, 2.0, np.inf)
-    np.testing.assert_allclose(given.weight_xi, student(given.nominal_xi, xi, feet, 2.0), rtol=1e-12)
+    np.testing.assert_allclose(
+        given.weight_xi, student(given.nominal_xi, xi, feet, 2.0), rtol=1e-12
+    )
     np.testing.assert_array_equal(given.weight_force, given.nominal_force)
     node.model.reweight(data, node.u, np.inf, 4.0)
-    np.testing.assert_allclose(given.weight_force, student(given.nominal_force, w, [3] * (nb // 3) + [1] * of.nj, 4.0), rtol=1e-9)
+    np.testing.assert_allclose(
+        given.weight_force,
+        student(given.nominal_force, w, [3] * (nb // 3) + [1] * of.nj, 4.0),
+        rtol=1e-9,
+    )
 
 
 def student(nominal: np.ndarray, e: np.ndarray, sizes: list[int], dof: float) -> np.ndarray:
     """Weights of disturbances e that are outliers in groups."""
     ends = np.cumsum(sizes)
     groups = [slice(end - size, end) for size, end in zip(sizes, ends)]
-    return np.concatenate([nominal[g] * min(1.0, np.sqrt((dof + len(e[g])) / (dof + np.sum((nominal[g] * e[g]) ** 2)))) for g in groups])
+    return np.concatenate(
+        [
+            nominal[g]
+            * min(1.0, np.sqrt((dof + len(e[g])) / (dof + np.sum((nominal[g] * e[g]) ** 2))))
+            for g in groups
+        ]
+    )

@@ -10,7 +10,7 @@ import crocoddyl
 import numpy as np
 import pytest
 from core.test_window_solver import _input
-from models import config, robot, sphere_bottoms
+from helpers.models import config, robot, sphere_bottoms
 
 from prime_estimation import _core
 from prime_estimation.inertia import from_theta, to_theta
@@ -23,8 +23,13 @@ NODES = 6
 
 @lru_cache(maxsize=None)
 def soft(name: str, manifold: str = "log_cholesky") -> Problem:
-    """A contact law under which all ways lead to one optimum; under a sharper one rollouts through the dynamics have others."""
-    return Problem(robot(name), config(name, manifold=manifold).updated({"robot": {"kappa": 1000.0}}), True)
+    """A contact law under which all ways lead to one optimum.
+
+    Under a sharper one rollouts through the dynamics have others.
+    """
+    return Problem(
+        robot(name), config(name, manifold=manifold).updated({"robot": {"kappa": 1000.0}}), True
+    )
 
 
 @lru_cache(maxsize=None)
@@ -35,7 +40,11 @@ def truth(name: str) -> tuple[list, list]:
     x[: of.nq] = [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]
     x[of.nq : of.nq + 6] = [0.1, -0.1, 0.0, 0.3, -0.2, 0.2]
     pi = from_theta(of.theta_nominal[:10], "log_cholesky")[0] + np.eye(10)[0]
-    values = {"theta": to_theta(pi, "log_cholesky"), "height": sphere_bottoms(of.robot, x[: of.nq]), "friction": [np.log(0.8)]}
+    values = {
+        "theta": to_theta(pi, "log_cholesky"),
+        "height": sphere_bottoms(of.robot, x[: of.nq]),
+        "friction": [np.log(0.8)],
+    }
     for block, value in values.items():
         columns = of.columns(block)
         x[columns.start + of.nq - of.nv : columns.stop + of.nq - of.nv] = value
@@ -44,7 +53,11 @@ def truth(name: str) -> tuple[list, list]:
     for _ in range(NODES):
         inputs.append(_reading(of, rng, xs[-1], posture))
         node.input = inputs[-1]
-        node.calc(data, xs[-1], np.concatenate([0.5 * rng.normal(size=of.nv), 0.02 * rng.normal(size=of.dynamics.nxi)]))
+        node.calc(
+            data,
+            xs[-1],
+            np.concatenate([0.5 * rng.normal(size=of.nv), 0.02 * rng.normal(size=of.dynamics.nxi)]),
+        )
         xs.append(np.concatenate([data.xnext[:first], x[first:]]))
     return xs, [*inputs, _reading(of, rng, xs[-1], posture)]
 
@@ -55,7 +68,9 @@ def _reading(of, rng, x, posture):
     given.gyro, given.weight_accelerometer = v[3:6] + 0.002 * rng.normal(size=3), np.zeros(3)
     given.torque = 60.0 * (posture - x[7 : of.nq]) - 1.0 * v[6:]
     noise = of.config.noise
-    given.weight_force = 1.0 / np.array([noise.base_force] * 3 + [noise.base_moment] * 3 + [0.3] * of.nj)
+    given.weight_force = 1.0 / np.array(
+        [noise.base_force] * 3 + [noise.base_moment] * 3 + [0.3] * of.nj
+    )
     return given
 
 
@@ -68,11 +83,20 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
     parameters[theta.start - 2 * of.nv : theta.stop - 2 * of.nv] = of.theta_nominal
     guess = [np.concatenate([x[:first], parameters]) for x in xs]
     root = prior_root(of, True)
-    return Window(of, _core.ActionArrival(of.state, guess[0], root @ root.T), inputs, list(range(NODES + 1)), guess)
+    return Window(
+        of,
+        _core.ActionArrival(of.state, guess[0], root @ root.T),
+        inputs,
+        list(range(NODES + 1)),
+        guess,
+    )
 
 
 def solved(w: Window, rollout: str = "multiple", method: str = "schur") -> Window:
-    w.solver.rollout, w.solver.method = getattr(_core.Rollout, rollout), getattr(_core.ParameterMethod, method)
+    w.solver.rollout, w.solver.method = (
+        getattr(_core.Rollout, rollout),
+        getattr(_core.ParameterMethod, method),
+    )
     w.solver.th_stop = 1e-15
     w.solver.solve([w.xs[0], *w.xs], [np.zeros(w.problem.ndx), *w.us], 200)
     w.xs = w.solver.states()[1:]
@@ -118,7 +142,9 @@ def test_manifolds_agree():
         w.posterior()
         theta = w.problem.columns("theta")
         pi, jacobian = w.problem.inertias(w.xs[-1])[0]
-        bodies.append((pi, np.sqrt(np.diag(jacobian @ w.head_covariance()[theta, theta] @ jacobian.T))))
+        bodies.append(
+            (pi, np.sqrt(np.diag(jacobian @ w.head_covariance()[theta, theta] @ jacobian.T)))
+        )
     (a, std), (b, other) = bodies
     assert np.all(abs(a - b)[:4] < 0.2 * std[:4])
     np.testing.assert_allclose(std[:4], other[:4], rtol=0.2)

@@ -12,8 +12,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from core.test_dynamics_derivatives import moved
-from differences import jacobian, relative_error
-from models import problem, random_point
+from helpers.differences import jacobian, relative_error
+from helpers.models import problem, random_point
 
 from prime_estimation import _core
 from prime_estimation.contact.leg_forces import contact_points
@@ -23,9 +23,17 @@ OPEN, CLOSED, LANDING = _core.Stance.open, _core.Stance.closed, _core.Stance.lan
 
 
 def rigid_dynamics(
-    of, losses: bool = True, plain: bool = False, armature: float | None = None, more: tuple = (), **rigid
+    of,
+    losses: bool = True,
+    plain: bool = False,
+    armature: float | None = None,
+    more: tuple = (),
+    **rigid,
 ) -> "_core.RigidDynamics":
-    """The rigid dynamics of a problem; `plain`: neither rolling nor the midpoint, as in Crocoddyl; `more`: contacts that it has as well."""
+    """The rigid dynamics of a problem; `plain`: neither rolling nor the midpoint, as in Crocoddyl.
+
+    `more`: contacts that it has as well.
+    """
     robot, options, contact = of.robot, _dynamics_options(of.config), _core.RigidOptions()
     options.tolerance = 1e-12
     if plain:
@@ -39,11 +47,15 @@ def rigid_dynamics(
     model = robot.model.copy()
     if armature is not None:
         model.armature[model.nv - of.nj :] = armature
-    return _core.RigidDynamics(model, contacts, links, damping, friction, of.floating, options, contact)
+    return _core.RigidDynamics(
+        model, contacts, links, damping, friction, of.floating, options, contact
+    )
 
 
 def step(dynamics, p, stance, derivatives=False):
-    return dynamics.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, list(stance), p.v, derivatives)
+    return dynamics.step(
+        p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, list(stance), p.v, derivatives
+    )
 
 
 def nominal_point(of, seed):
@@ -59,26 +71,44 @@ def rows_of(of, held):
     return np.concatenate([np.arange(first[f], first[f + 1]) for f in held])
 
 
-CROCODDYL = json.loads((Path(__file__).parents[1] / "reference/crocoddyl_contacts.json").read_text())
+CROCODDYL = json.loads(
+    (Path(__file__).parents[1] / "reference/crocoddyl_contacts.json").read_text()
+)
 
 
-@pytest.mark.parametrize("case", CROCODDYL["cases"], ids=lambda c: "{robot} {held} {kind} {damping} {share}".format(**c))
+@pytest.mark.parametrize(
+    "case", CROCODDYL["cases"], ids=lambda c: "{robot} {held} {kind} {damping} {share}".format(**c)
+)
 def test_contacts_and_impacts_are_those_of_crocoddyl(case):
-    """ContactModel3D/6D: acceleration, forces. ImpulseModel3D/6D: with forces that balance gravity, a touch-down is the impulse alone."""
+    """ContactModel3D/6D: acceleration, forces.
+
+    ImpulseModel3D/6D: with forces that balance gravity, a touch-down is the impulse alone.
+    """
     of, contact = problem(case["robot"]), case["kind"] == "contact"
     options = dict(velocity_share=case["share"]) if contact else dict(restitution=case["share"])
     options.update(damping=case["damping"], height_share=0.0)
-    dynamics = rigid_dynamics(of, losses=False, plain=True, armature=CROCODDYL["armature"], **options)
+    dynamics = rigid_dynamics(
+        of, losses=False, plain=True, armature=CROCODDYL["armature"], **options
+    )
     q, v, tau = (np.array(case[name]) for name in ("q", "v", "tau"))
-    force = tau if contact else pin.nonLinearEffects(of.robot.model, of.robot.model.createData(), q, v)
+    force = (
+        tau if contact else pin.nonLinearEffects(of.robot.model, of.robot.model.createData(), q, v)
+    )
     p = replace(nominal_point(of, 0), q=q, v=v, force=force)
-    stance = [(CLOSED if contact else LANDING) if foot in case["held"] else OPEN for foot in range(len(of.robot.feet))]
+    stance = [
+        (CLOSED if contact else LANDING) if foot in case["held"] else OPEN
+        for foot in range(len(of.robot.feet))
+    ]
     out = step(dynamics, p, stance)
     motion, wrench = out["v_next"], out["wrench"][rows_of(of, case["held"])]
     if contact:
         motion, wrench = (motion - v) / of.dt, wrench / of.dt
-    np.testing.assert_allclose(motion, case["motion"], atol=1e-10 * max(1.0, np.abs(case["motion"]).max()))
-    np.testing.assert_allclose(wrench, case["force"], atol=1e-10 * max(1.0, np.abs(case["force"]).max()))
+    np.testing.assert_allclose(
+        motion, case["motion"], atol=1e-10 * max(1.0, np.abs(case["motion"]).max())
+    )
+    np.testing.assert_allclose(
+        wrench, case["force"], atol=1e-10 * max(1.0, np.abs(case["force"]).max())
+    )
 
 
 STANCES = {"go2": (CLOSED, OPEN, LANDING, CLOSED), "g1": (CLOSED, LANDING)}
@@ -93,7 +123,11 @@ def test_derivatives(name, manifold, damping, share):
         pytest.skip("one set of options says it all")
     of = problem(name, manifold=manifold)
     dynamics = rigid_dynamics(of, damping=damping, velocity_share=share, restitution=0.2)
-    p, model, stance = random_point(of, np.random.default_rng(1), "stance"), of.robot.model, STANCES[name]
+    p, model, stance = (
+        random_point(of, np.random.default_rng(1), "stance"),
+        of.robot.model,
+        STANCES[name],
+    )
     out, worst = step(dynamics, p, stance, derivatives=True), {}
     for argument in ("q", "v", "force", "xi", "theta", "height"):
         for value, prefix in (("v_next", "d"), ("wrench", "wrench_d")):
@@ -113,7 +147,9 @@ def test_feet_on_the_ground_do_not_accelerate(name):
     a, data = (out["v_next"] - p.v) / of.dt, model.createData()
     rate = 0.5 * (p.v + out["v_next"])[-of.nj :]
     balance = pin.rnea(model, data, p.q, p.v, a) - p.force
-    balance[-of.nj :] += robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(rate, 0.05)
+    balance[-of.nj :] += robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(
+        rate, 0.05
+    )
     pin.computeJointJacobians(model, data, p.q)
     pin.forwardKinematics(model, data, p.q, p.v, a)
     pin.updateFramePlacements(model, data)
@@ -152,12 +188,16 @@ def standing_on(force, moment, more=()):
     balance = pin.nonLinearEffects(model, data, q, v) - J.T @ np.concatenate([force, moment])
     p = replace(nominal_point(of, 0), q=q, v=v, force=balance, friction=0.8)
     out = step(rigid_dynamics(of, damping=0.0, height_share=0.0, more=more), p, (CLOSED, OPEN))
-    np.testing.assert_allclose(out["wrench"][:6], of.dt * np.concatenate([force, moment]), atol=1e-8)
+    np.testing.assert_allclose(
+        out["wrench"][:6], of.dt * np.concatenate([force, moment]), atol=1e-8
+    )
     levers = [np.array(c.position) - [0.0, 0.0, c.radius] for c in of.robot.contacts[:4]]
     return out, out["impulse"].reshape(-1, 3) / of.dt, levers
 
 
-@pytest.mark.parametrize("x, y", [(0.035, 0.0), (0.1, 0.02), (-0.045, -0.02), (0.115, -0.025), (0.0, 0.026)])
+@pytest.mark.parametrize(
+    "x, y", [(0.035, 0.0), (0.1, 0.02), (-0.045, -0.02), (0.115, -0.025), (0.0, 0.026)]
+)
 def test_corners_share_the_wrench_of_a_flat_foot(x, y):
     """They add up to it, and none pulls while the centre of pressure lies under the sole, even near its rim."""
     force = np.array([20.0, -10.0, 300.0])
@@ -193,17 +233,28 @@ def test_wrench_cone(force, at, yaw, row):
 def between(a, b, share: float, joint: int | None = None):
     """A contact on the line between two others."""
     point = _core.ContactPoint()
-    point.name, point.joint, point.foot, point.radius = "between", joint or a.joint, a.foot, a.radius
+    point.name, point.joint, point.foot, point.radius = (
+        "between",
+        joint or a.joint,
+        a.foot,
+        a.radius,
+    )
     for name in ("position", "lever"):
         setattr(point, name, (1.0 - share) * getattr(a, name) + share * getattr(b, name))
     return point
 
 
 def test_contacts_in_the_middle_of_an_edge_leave_the_edge_there():
-    """Feet with a third contact on each of the long edges: the centre of pressure is kept inside of the same four."""
+    """Feet with a third contact on each of the long edges.
+
+    The centre of pressure is kept inside of the same four.
+    """
     of = problem("g1")
     corners = contact_points(of.robot)
-    middles = tuple(between(corners[a], corners[b], share) for a, b, share in ((0, 2, 0.5), (1, 3, 0.3), (4, 6, 0.5), (5, 7, 0.3)))
+    middles = tuple(
+        between(corners[a], corners[b], share)
+        for a, b, share in ((0, 2, 0.5), (1, 3, 0.3), (4, 6, 0.5), (5, 7, 0.3))
+    )
     assert rigid_dynamics(of, more=middles).ncone == rigid_dynamics(of).ncone == 12
     force = np.array([0.0, 0.0, 300.0])
     for y, outside in ((0.0, 0), (0.04, 1), (-0.04, 1)):
@@ -222,7 +273,9 @@ def test_contacts_of_a_foot_move_with_one_joint():
 def test_input_that_is_not_finite_is_named(bad):
     of = problem("go2")
     p = nominal_point(of, 0)
-    value = {name: getattr(p, name) for name in ("q", "v", "force", "xi", "theta", "height", "friction")}
+    value = {
+        name: getattr(p, name) for name in ("q", "v", "force", "xi", "theta", "height", "friction")
+    }
     value[bad] = value[bad] * np.nan
     with pytest.raises(RuntimeError, match="contact dynamics"):
         step(rigid_dynamics(of), type(p)(**value), [CLOSED] * 4)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The parametrized Riccati recursion against the whole quadratic problem: steps, covariances, parameters that nothing is known about."""
+"""The parametrized Riccati recursion against the whole quadratic problem.
+
+Steps, covariances, parameters that nothing is known about.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def linear_nodes(rng, state, count, known=np.eye(NP), parameters=NP):
         B[:NS] = rng.normal(size=(NS, NW))
         project = np.linalg.pinv(known) @ known
         A[:NS, NS:], C[:, NS:] = A[:NS, NS:] @ project, C[:, NS:] @ project
-        C, D = np.vstack([np.zeros((NW, n)), C]), np.vstack([np.eye(NW), 0.3 * rng.normal(size=(NZ, NW))])
+        C, D = (
+            np.vstack([np.zeros((NW, n)), C]),
+            np.vstack([np.eye(NW), 0.3 * rng.normal(size=(NZ, NW))]),
+        )
         c = np.concatenate([rng.normal(size=NS), np.zeros(NP)])
         nodes.append(_core.ActionLinear(state, A, B, c, C, D, rng.normal(size=NW + NZ), parameters))
     return nodes
@@ -40,13 +46,18 @@ def random_point(rng, sizes, same_parameters=True):
 
 def arrival_of(rng, state):
     root = rng.normal(size=(NS + NP, NS + NP))
-    arrival = _core.ActionArrival(state, rng.normal(size=NS + NP), root @ root.T + 0.1 * np.eye(NS + NP))
+    arrival = _core.ActionArrival(
+        state, rng.normal(size=NS + NP), root @ root.T + 0.1 * np.eye(NS + NP)
+    )
     arrival.mean = rng.normal(size=NS + NP)
     return arrival
 
 
 def whole_problem(models, terminal, xs, us, free=None):
-    """Linearization of all nodes, solved as one least-squares problem: dxs, dus, covariances of dx."""
+    """Linearization of all nodes, solved as one least-squares problem.
+
+    Dxs, dus, covariances of dx.
+    """
     datas, gaps = [model.createData() for model in models], []
     for model, data, x, u, x_next in zip(models, datas, xs, us, xs[1:]):
         model.calc(data, x, u)
@@ -85,7 +96,10 @@ def test_step_equals_whole_problem(seed, method):
 @pytest.mark.parametrize("rank", [NP, 2, 0], ids=["regular", "singular", "nothing known"])
 @pytest.mark.parametrize("seed", range(5))
 def test_given_state_and_free_parameters(seed, rank):
-    """Without arrival node and prior: combinations of parameters that nothing depends on are held, all others solved for."""
+    """Without arrival node and prior.
+
+    Combinations of parameters that nothing depends on are held, all others solved for.
+    """
     rng = np.random.default_rng(seed)
     state, known = crocoddyl.StateVector(NS + NP), np.linalg.qr(rng.normal(size=(NP, NP)))[0][:rank]
     models = linear_nodes(rng, state, N, known)
@@ -105,7 +119,9 @@ def test_given_state_and_free_parameters(seed, rank):
     solver.compute_posterior()
     for k in range(N + 1):
         assert_same([solver.posterior(k)[:NS, :NS]], [P[k][:NS, :NS]])
-    seen = np.vstack([np.hstack([np.eye(NS), np.zeros((NS, NP))]), np.hstack([np.zeros((rank, NS)), known])])
+    seen = np.vstack(
+        [np.hstack([np.eye(NS), np.zeros((NS, NP))]), np.hstack([np.zeros((rank, NS)), known])]
+    )
     assert_same([seen @ solver.posterior(N) @ seen.T], [seen @ P[N] @ seen.T])
 
 
@@ -113,7 +129,11 @@ def test_stops_only_where_a_step_changes_nothing():
     """Not where closing the gaps costs exactly what the rest of the step gains, and not because the step is damped."""
     rng, state = np.random.default_rng(6), crocoddyl.StateVector(NS + NP)
     nodes = linear_nodes(rng, state, N + 1)
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(np.zeros(NS + NP), [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
+    solver = _core.SolverMultipleShooting(
+        crocoddyl.ShootingProblem(
+            np.zeros(NS + NP), [arrival_of(rng, state), *nodes[:-1]], nodes[-1]
+        )
+    )
     start = random_point(rng, [NS + NP] + [NW] * N)
     solver.solve(*start, 5)
     best, optimum = (solver.states(), solver.controls()), solver.cost
@@ -125,7 +145,8 @@ def test_stops_only_where_a_step_changes_nothing():
         return xs, solver.cost - optimum
 
     inside, outside = 0.0, 1.0
-    if at(1e-6)[1] > 0.0:  # the optimum is one among states without gaps only: the other way the cost falls
+    # the optimum is one among states without gaps only: the other way the cost falls
+    if at(1e-6)[1] > 0.0:
         start = ([2.0 * b - a for a, b in zip(start[0], best[0])], start[1])
     for _ in range(60):
         middle = 0.5 * (inside + outside)
@@ -147,7 +168,9 @@ def test_linear_problem_is_solved_by_one_step(rollout):
     for parameters in (NP, 0):
         nodes = linear_nodes(np.random.default_rng(4), state, N + 1, parameters=parameters)
         xs, us = random_point(np.random.default_rng(5), [NS + NP] + [NW] * N, same_parameters=False)
-        solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival, *nodes[:-1]], nodes[-1]))
+        solver = _core.SolverMultipleShooting(
+            crocoddyl.ShootingProblem(xs[0], [arrival, *nodes[:-1]], nodes[-1])
+        )
         solver.rollout = rollout
         assert solver.solve(xs, us, 5)
         assert solver.iter <= 2 and solver.refused == 0 and solver.largest_gap < 1e-9
@@ -162,8 +185,13 @@ def test_damping_shortens_the_step():
     state = crocoddyl.StateVector(NS + NP)
     nodes = linear_nodes(rng, state, N + 1)
     xs, us = random_point(rng, [NS + NP] + [NW] * N)
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
-    lengths = [np.linalg.norm(np.concatenate(solver.direction(xs, us, damping)[1])) for damping in (0.0, 1.0, 1e3, 1e6)]
+    solver = _core.SolverMultipleShooting(
+        crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1])
+    )
+    lengths = [
+        np.linalg.norm(np.concatenate(solver.direction(xs, us, damping)[1]))
+        for damping in (0.0, 1.0, 1e3, 1e6)
+    ]
     assert sorted(lengths, reverse=True) == lengths and lengths[-1] < 1e-2 * lengths[0]
 
 
@@ -178,12 +206,23 @@ def test_nodes_must_share_their_parameters():
 
 
 def test_nothing_is_told_before_the_first_iteration():
-    """Neither a step nor a covariance, also after a solution without iterations; nodes that do not exist have none."""
+    """Neither a step nor a covariance, also after a solution without iterations.
+
+    Nodes that do not exist have none.
+    """
     rng, state = np.random.default_rng(8), crocoddyl.StateVector(NS + NP)
     nodes = linear_nodes(rng, state, N + 1)
     xs, us = random_point(rng, [NS + NP] + [NW] * N)
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
-    questions = (solver.backward, solver.forward, solver.redirect, solver.compute_posterior, lambda: solver.posterior(1))
+    solver = _core.SolverMultipleShooting(
+        crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1])
+    )
+    questions = (
+        solver.backward,
+        solver.forward,
+        solver.redirect,
+        solver.compute_posterior,
+        lambda: solver.posterior(1),
+    )
     for ask in questions:
         with pytest.raises(RuntimeError, match="no iteration yet|compute the posterior first"):
             ask()
@@ -205,14 +244,23 @@ def test_trajectory_that_is_not_finite_is_refused():
     nodes = linear_nodes(rng, state, N + 1)
     xs, us = random_point(rng, [NS + NP] + [NW] * N)
     xs[3] = np.nan * xs[3]
-    solver = _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1]))
+    solver = _core.SolverMultipleShooting(
+        crocoddyl.ShootingProblem(xs[0], [arrival_of(rng, state), *nodes[:-1]], nodes[-1])
+    )
     with pytest.raises(RuntimeError, match="cost of the first trajectory is not finite"):
         solver.solve(xs, us, 1)
 
 
 def test_linear_nodes_have_vectors_for_states():
     state, n = crocoddyl.StateVector(NS + NP), NS + NP
-    good = dict(A=np.eye(n), B=np.zeros((n, NW)), c=np.zeros(n), C=np.zeros((NZ, n)), D=np.zeros((NZ, NW)), z=np.zeros(NZ))
+    good = dict(
+        A=np.eye(n),
+        B=np.zeros((n, NW)),
+        c=np.zeros(n),
+        C=np.zeros((NZ, n)),
+        D=np.zeros((NZ, NW)),
+        z=np.zeros(NZ),
+    )
     for name, value in good.items():
         wrong = {**good, name: np.zeros((len(value) + 1, *value.shape[1:]))}
         with pytest.raises(ValueError, match="linear node"):
@@ -223,4 +271,6 @@ def test_only_running_nodes_leave_the_window():
     rng, state = np.random.default_rng(10), crocoddyl.StateVector(NS + NP)
     arrival, n = arrival_of(rng, state), NS + NP
     with pytest.raises(ValueError, match="only running nodes"):
-        arrival.advance(arrival, arrival.createData(), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 1)))
+        arrival.advance(
+            arrival, arrival.createData(), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 1))
+        )

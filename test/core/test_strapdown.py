@@ -18,7 +18,10 @@ def strapdown(pose, velocity, gyro_bias, accelerometer_bias):
 
 
 def twin(pose, velocity, gyro_bias, accelerometer_bias, samples):
-    """Attitude, position, velocity in the world, angular velocity, jumps; the first sample is that of the start."""
+    """Attitude, position, velocity in the world, angular velocity, jumps.
+
+    The first sample is that of the start.
+    """
     R, p, w = pose.rotation, pose.translation, velocity.angular
     v, jumps = R @ velocity.linear, np.zeros((3, 3))
     force = R @ (samples[0][2] - accelerometer_bias)
@@ -33,7 +36,12 @@ def twin(pose, velocity, gyro_bias, accelerometer_bias, samples):
 
 def test_against_the_twin():
     rng = np.random.default_rng(1)
-    pose, velocity, base_M_imu, relative = pin.SE3.Random(), pin.Motion.Random(), pin.SE3.Random(), pin.Motion.Random()
+    pose, velocity, base_M_imu, relative = (
+        pin.SE3.Random(),
+        pin.Motion.Random(),
+        pin.SE3.Random(),
+        pin.Motion.Random(),
+    )
     biases = rng.normal(size=(2, 3))
     samples = [(rng.uniform(0.001, 0.01), *rng.normal(0.0, 3.0, (2, 3))) for _ in range(20)]
     imu = strapdown(pose, velocity, *biases)
@@ -45,16 +53,26 @@ def test_against_the_twin():
     twist = base_M_imu.act(pin.Motion(R.T @ v, w) - relative)
     position, quaternion, linear, angular, spread = imu.base(base_M_imu, relative)
     np.testing.assert_allclose(position, base.translation, atol=1e-12)
-    np.testing.assert_allclose(pin.Quaternion(quaternion).toRotationMatrix(), base.rotation, atol=1e-12)
+    np.testing.assert_allclose(
+        pin.Quaternion(quaternion).toRotationMatrix(), base.rotation, atol=1e-12
+    )
     np.testing.assert_allclose(linear, twist.linear, atol=1e-12)
     np.testing.assert_allclose(angular, twist.angular, atol=1e-12)
     np.testing.assert_allclose(spread, base.rotation.T @ jumps @ base.rotation, atol=1e-12)
 
 
 def test_on_a_circle():
-    """Speed s at the rate w: the specific force is centripetal, and the path closes after 2 pi / w."""
+    """Speed s at the rate w.
+
+    The specific force is centripetal, and the path closes after 2 pi / w.
+    """
     s, w, n = 2.0, 0.5, 4000
-    imu = strapdown(pin.SE3.Identity(), pin.Motion(np.array([s, 0.0, 0.0]), np.array([0.0, 0.0, w])), np.zeros(3), np.zeros(3))
+    imu = strapdown(
+        pin.SE3.Identity(),
+        pin.Motion(np.array([s, 0.0, 0.0]), np.array([0.0, 0.0, w])),
+        np.zeros(3),
+        np.zeros(3),
+    )
     for _ in range(n):
         imu.step(2.0 * np.pi / w / n, np.array([0.0, 0.0, w]), np.array([0.0, s * w, 9.81]))
     position, quaternion, linear, *_ = imu.base(pin.SE3.Identity(), pin.Motion.Zero())

@@ -1,17 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The trust region of the parameters: steps within their bounds, damped as little as that takes, and the same optimum in the end."""
+"""The trust region of the parameters.
+
+Steps within their bounds, damped as little as that takes, and the same optimum in the end.
+"""
 
 from __future__ import annotations
 
 import crocoddyl
 import numpy as np
 import pytest
-from core.test_solver import METHODS, NP, NS, NW, ROLLOUTS, N, arrival_of, assert_same, linear_nodes, random_point
+from core.test_solver import (
+    METHODS,
+    NP,
+    NS,
+    NW,
+    ROLLOUTS,
+    N,
+    arrival_of,
+    assert_same,
+    linear_nodes,
+    random_point,
+)
 
 from prime_estimation import _core
 
-SHARE = np.array([0.3, np.inf, 0.1, 0.2])  # bounds relative to the longest undamped step; the second parameter may take any
+# bounds relative to the longest undamped step; the second parameter may take any
+SHARE = np.array([0.3, np.inf, 0.1, 0.2])
 
 
 def linear_problem(seed: int, known=np.eye(NP)):
@@ -21,8 +36,15 @@ def linear_problem(seed: int, known=np.eye(NP)):
     xs, us = random_point(rng, [NS + NP] + [NW] * N)
     arrival = arrival_of(rng, state)
     for x in xs:
-        x[NS:] = (arrival.reference + us[0])[NS:]  # no gap of the parameters behind the arrival node
-    return _core.SolverMultipleShooting(crocoddyl.ShootingProblem(xs[0], [arrival, *nodes[:-1]], nodes[-1])), xs, us
+        # no gap of the parameters behind the arrival node
+        x[NS:] = (arrival.reference + us[0])[NS:]
+    return (
+        _core.SolverMultipleShooting(
+            crocoddyl.ShootingProblem(xs[0], [arrival, *nodes[:-1]], nodes[-1])
+        ),
+        xs,
+        us,
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -38,7 +60,8 @@ def test_bounded_step_is_the_damped_one(seed, method):
     solver.largest_step = largest
     bounded = solver.direction(xs, us)[1][0]
     change, bound = bounded - free, np.isfinite(largest)
-    assert 0.2 < np.max(abs(bounded[NS:]) / largest) <= 1.0  # the damping is found to within a factor of four
+    # the damping is found to within a factor of four
+    assert 0.2 < np.max(abs(bounded[NS:]) / largest) <= 1.0
     S = np.linalg.inv(P[NS:, NS:])
     pull = -S @ change[NS:] * np.where(bound, largest, 1.0) ** 2
     damping = pull[bound] / bounded[NS:][bound]
@@ -57,7 +80,11 @@ def test_wide_region_changes_nothing(method):
     assert solver.largest_step.size == 0
     free = solver.direction(xs, us)
     solver.largest_step = np.full(NP, 1e6)
-    assert all(np.array_equal(a, b) for ours, expected in zip(solver.direction(xs, us), free) for a, b in zip(ours, expected))
+    assert all(
+        np.array_equal(a, b)
+        for ours, expected in zip(solver.direction(xs, us), free)
+        for a, b in zip(ours, expected)
+    )
 
 
 @pytest.mark.parametrize("rollout", ROLLOUTS)
@@ -92,7 +119,11 @@ def test_unknown_directions_stay():
     assert 2e-4 < abs(step[:2]).max() <= 1e-3
 
 
-@pytest.mark.parametrize("largest", [np.ones(NP + 1), np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, np.nan, 1.0, 1.0])])
+@pytest.mark.parametrize(
+    "largest", [np.ones(NP + 1), np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, np.nan, 1.0, 1.0])]
+)
 def test_bounds_that_make_no_sense(largest):
-    with pytest.raises(ValueError, match="largest step of each of the 4 parameters must be positive"):
+    with pytest.raises(
+        ValueError, match="largest step of each of the 4 parameters must be positive"
+    ):
         linear_problem(4)[0].largest_step = largest

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from core.nodes import random_node
-from differences import jacobian, relative_error
-from models import problem, random_point
+from helpers.differences import jacobian, relative_error
+from helpers.models import problem, random_point
+from helpers.nodes import random_node
 from reference.gaussian import dense_window, marginalize
 
 from prime_estimation import _core
@@ -34,9 +34,15 @@ def random_window(name: str, form: str, seed: int) -> Window:
     p = random_point(of, rng, "stance")
     x0 = np.concatenate([p.q, 0.1 * p.v, np.zeros(of.np)])
     shift = of.nq - of.nv
-    for block, value in (("theta", of.theta_nominal), ("height", p.height), ("friction", [np.log(0.8)])):
+    for block, value in (
+        ("theta", of.theta_nominal),
+        ("height", p.height),
+        ("friction", [np.log(0.8)]),
+    ):
         columns = of.columns(block)
-        x0[columns.start + shift : columns.stop + shift] = value if columns.stop > columns.start else []
+        x0[columns.start + shift : columns.stop + shift] = (
+            value if columns.stop > columns.start else []
+        )
     small = 1e-3 * np.ones(of.ndx)
     small[of.nv : 2 * of.nv] = 1e-2
     xs = [of.state.integrate(x0, small * rng.normal(size=of.ndx)) for _ in range(NODES + 1)]
@@ -61,7 +67,10 @@ def _input(of, rng, x):
     given.torque = rng.normal(size=of.nj)
     given.weight_position, given.weight_velocity = np.full(of.nj, 500.0), np.full(of.nj, 45.0)
     if of.floating:
-        given.gyro, given.accelerometer = 0.1 * rng.normal(size=3), np.array([0.0, 0.0, 9.81]) + 0.1 * rng.normal(size=3)
+        given.gyro, given.accelerometer = (
+            0.1 * rng.normal(size=3),
+            np.array([0.0, 0.0, 9.81]) + 0.1 * rng.normal(size=3),
+        )
         given.weight_gyro, given.weight_accelerometer = np.full(3, 450.0), np.full(3, 3.0)
         given.set_pose(0, 0.003, x[:3] + 1e-3 * rng.normal(size=3), _rotation(x), 1000.0, 115.0)
     return given
@@ -97,7 +106,8 @@ def test_step_and_posterior_equal_dense_least_squares(name, form, method):
     solver.method = getattr(_core.ParameterMethod, method)
     steps, control_steps = solver.direction(xs, us)
     solver.compute_posterior()
-    scale = np.sqrt(np.diag(P[-1]))  # of each state component: what matters is the error against its std
+    # of each state component: what matters is the error against its std
+    scale = np.sqrt(np.diag(P[-1]))
     for step, dx in zip(steps, dxs):
         assert abs((step - dx) / scale).max() < 1e-6
     for step, du, S in zip(control_steps, dus, joint):
@@ -152,7 +162,9 @@ def turning_disturbance(node, d):
     of, (Rx, Ru, Fx, Fu) = node.problem, (np.array(m) for m in (d.Rx, d.Ru, d.Fx, d.Fu))
     if of.floating:
         xi, turn = node.u[of.nv :], np.zeros((of.nu, of.ndx))
-        turn[of.nv :, 3:6] = np.outer(np.cross([0.0, 0.0, 1.0], xi.reshape(-1, 3)), _rotation(node.x)[2])
+        turn[of.nv :, 3:6] = np.outer(
+            np.cross([0.0, 0.0, 1.0], xi.reshape(-1, 3)), _rotation(node.x)[2]
+        )
         Rx, Fx = Rx + Ru @ turn, Fx + Fu @ turn
         Rx[of.nv : of.nu] = 0.0
     return SimpleNamespace(r=np.array(d.r), Rx=Rx, Ru=Ru, Fx=Fx, Fu=Fu)
@@ -161,11 +173,16 @@ def turning_disturbance(node, d):
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
 def test_advance_equals_dense_marginalization(name, form):
-    """Cost-to-come with gradient: the mean is kept relative to a point that is not the linearization point."""
+    """Cost-to-come with gradient.
+
+    The mean is kept relative to a point that is not the linearization point.
+    """
     rng = np.random.default_rng(5)
     node = random_node(name, form, "coulomb", "stance", 5)
     of, state = node.problem, node.problem.state
-    x_next = state.integrate(np.array(node.calc(node.x, node.u).xnext), 0.01 * rng.normal(size=of.ndx))
+    x_next = state.integrate(
+        np.array(node.calc(node.x, node.u).xnext), 0.01 * rng.normal(size=of.ndx)
+    )
     correction = 0.05 * rng.normal(size=of.ndx)
     P = covariance(of)
     reference = state.integrate(node.x, -correction)
@@ -176,7 +193,13 @@ def test_advance_equals_dense_marginalization(name, form):
     d = node.calc(node.x, node.u)
     u, gap = state.diff(reference, node.x), state.diff(x_next, np.array(d.xnext))
     A, B = adjoint(state, reference, u), np.linalg.inv(adjoint(state, x_next, gap))
-    mean, expected = marginalize(A @ P @ A.T, A @ (arrival.mean - u), turning_disturbance(node, d), np.zeros(of.ndx), np.zeros((of.ndx, 1)))
+    mean, expected = marginalize(
+        A @ P @ A.T,
+        A @ (arrival.mean - u),
+        turning_disturbance(node, d),
+        np.zeros(of.ndx),
+        np.zeros((of.ndx, 1)),
+    )
     mean, expected = B @ mean + gap, B @ expected @ B.T + noise @ noise.T
 
     arrival.advance(node.model, node.model.createData(), node.x, node.u, x_next, noise)
@@ -188,7 +211,10 @@ def test_advance_equals_dense_marginalization(name, form):
 
 
 def test_redefine_replaces_variables():
-    """Ground heights become `rows dx + noise`, the others keep their covariance; correlations follow."""
+    """Ground heights become `rows dx + noise`, the others keep their covariance.
+
+    Correlations follow.
+    """
     of, rng = problem("go2"), np.random.default_rng(6)
     L = rng.normal(size=(of.ndx, of.ndx))
     x0 = of.state.rand()
@@ -222,7 +248,9 @@ def test_arrival_node_derivatives(name):
     """x+ = reference (+) u and r = L^-1 (u - m), against differences on the manifold."""
     of, rng = problem(name), np.random.default_rng(8)
     P = covariance(of)
-    arrival = _core.ActionArrival(of.state, random_node(name, "forward", "coulomb", "stance", 8).x, P)
+    arrival = _core.ActionArrival(
+        of.state, random_node(name, "forward", "coulomb", "stance", 8).x, P
+    )
     arrival.mean = 0.1 * rng.normal(size=of.ndx)
     x, u, data = arrival.reference, 0.3 * rng.normal(size=of.ndx), arrival.createData()
     arrival.calc(data, x, u)
@@ -239,7 +267,10 @@ def test_arrival_node_derivatives(name):
     assert relative_error(data.Fu, jacobian(at, of.ndx)) < 1e-7
     assert relative_error(data.Ru, np.linalg.inv(root)) < 1e-9
     assert not data.Fx.any() and not data.Rx.any()
-    assert relative_error(data.Lu, data.Ru.T @ data.r) < 1e-12 and relative_error(data.Luu, data.Ru.T @ data.Ru) < 1e-12
+    assert (
+        relative_error(data.Lu, data.Ru.T @ data.r) < 1e-12
+        and relative_error(data.Luu, data.Ru.T @ data.Ru) < 1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])

@@ -25,7 +25,9 @@ def recording(tmp_path_factory) -> Path:
     from prime_estimation import simulate
 
     out = tmp_path_factory.mktemp("recording") / "trot"
-    return simulate.run("go2", "trot", 3.0, out, payload=simulate.Payload(3.0, (0.05, 0.02, 0.1)), start=1.0, seed=5)
+    return simulate.run(
+        "go2", "trot", 3.0, out, payload=simulate.Payload(3.0, (0.05, 0.02, 0.1)), start=1.0, seed=5
+    )
 
 
 @pytest.fixture(scope="session")

@@ -34,25 +34,53 @@ def folder(recording, tmp_path_factory):
 
 
 def test_everything_is_written(folder):
-    assert {p.name for p in folder.iterdir()} == {"go2.urdf", "go2.yaml", "identification.json", "report.html"}
+    assert {p.name for p in folder.iterdir()} == {
+        "go2.urdf",
+        "go2.yaml",
+        "identification.json",
+        "report.html",
+    }
     found = json.loads((folder / "identification.json").read_text())
     base = found["links"]["base"]
-    assert set(base["quantities"]) == {"mass", "com x", "com y", "com z", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"}
-    assert found["runs"][0]["converged"] and len(base["directions"]) == 10 and len(found["error_budget"]) >= 8
+    assert set(base["quantities"]) == {
+        "mass",
+        "com x",
+        "com y",
+        "com z",
+        "Ixx",
+        "Ixy",
+        "Iyy",
+        "Ixz",
+        "Iyz",
+        "Izz",
+    }
+    assert (
+        found["runs"][0]["converged"]
+        and len(base["directions"]) == 10
+        and len(found["error_budget"]) >= 8
+    )
     html = (folder / "report.html").read_text()
     assert html.count("data:image/png;base64") == 5 and "95 % interval" in html
 
 
 def test_the_patched_robot_has_the_identified_inertia(folder):
-    found = json.loads((folder / "identification.json").read_text())["links"]["base"]["dynamic_parameters"]
+    found = json.loads((folder / "identification.json").read_text())["links"]["base"][
+        "dynamic_parameters"
+    ]
     robot = Robot.load(str(folder / "go2.yaml"))
     np.testing.assert_allclose(robot.model.inertias[1].toDynamicParameters(), found, atol=1e-7)
     nominal = Robot.load("go2").model
     for i in range(2, nominal.njoints):
-        np.testing.assert_allclose(robot.model.inertias[i].toDynamicParameters(), nominal.inertias[i].toDynamicParameters(), atol=1e-9)
+        np.testing.assert_allclose(
+            robot.model.inertias[i].toDynamicParameters(),
+            nominal.inertias[i].toDynamicParameters(),
+            atol=1e-9,
+        )
 
 
-@pytest.mark.parametrize(("name", "link"), [("go1", "base"), ("go2", "FL_calf"), ("go1", "RR_thigh")])
+@pytest.mark.parametrize(
+    ("name", "link"), [("go1", "base"), ("go2", "FL_calf"), ("go1", "RR_thigh")]
+)
 def test_any_body_can_be_patched(name, link, tmp_path):
     config = Config.load(name)
     robot = Robot(config.robot)
@@ -60,7 +88,11 @@ def test_any_body_can_be_patched(name, link, tmp_path):
     heavier = body + pin.Inertia.FromBox(0.5, 0.1, 0.05, 0.02)
     assert patch_urdf(robot, {link: heavier.toDynamicParameters()}, tmp_path / "new.urdf") == []
     again = Robot(replace(config.robot, urdf=str(tmp_path / "new.urdf")))
-    np.testing.assert_allclose(again.model.inertias[robot.link_joint(link)].toDynamicParameters(), heavier.toDynamicParameters(), atol=1e-7)
+    np.testing.assert_allclose(
+        again.model.inertias[robot.link_joint(link)].toDynamicParameters(),
+        heavier.toDynamicParameters(),
+        atol=1e-7,
+    )
 
 
 def test_a_body_lighter_than_what_is_fixed_to_it(tmp_path):
@@ -74,13 +106,21 @@ def test_a_body_lighter_than_what_is_fixed_to_it(tmp_path):
 
 def test_tare_finds_the_scale_of_the_torques(run, tmp_path):
     problem = run.result.window.problem
-    total = problem.robot.total_mass - problem.robot.model.inertias[1].mass + run.posterior.pi("base")[0]
+    total = (
+        problem.robot.total_mass
+        - problem.robot.model.inertias[1].mass
+        + run.posterior.pi("base")[0]
+    )
     found = tare(run, total / 1.03)  # said to weigh 3 % less: the sensors read 3 % too much
-    assert found.torque_scale == pytest.approx(1.03, abs=0.004) and found.torque_scale_stddev < 0.004
+    assert (
+        found.torque_scale == pytest.approx(1.03, abs=0.004) and found.torque_scale_stddev < 0.004
+    )
     path = write_tare(found, problem.robot, problem.config, "go2", tmp_path)
     config = Config.load(str(path))
     assert config.robot.torque_scale == pytest.approx(found.torque_scale, abs=1e-6)
-    assert config.noise.torque_scale < 0.01 and config.estimator.friction == pytest.approx(found.friction, abs=1e-3)
+    assert config.noise.torque_scale < 0.01 and config.estimator.friction == pytest.approx(
+        found.friction, abs=1e-3
+    )
     with pytest.raises(DataError, match="no torque scale explains that"):
         tare(run, 2.0 * total)
 
@@ -109,28 +149,67 @@ def test_reconstructed_motion_obeys_the_dynamics(run):
         q, v, a = arrays["q"][k], arrays["v"][k], arrays["a"][k]
         wrench = pin.rnea(model, data, q, v, a)  # which has the armature in it
         rate = v[6:]
-        losses = problem.robot.joint_damping * rate + problem.robot.joint_friction * rate / np.hypot(rate, 0.05)
+        losses = (
+            problem.robot.joint_damping * rate
+            + problem.robot.joint_friction * rate / np.hypot(rate, 0.05)
+        )
         wrench[6:] += losses - arrays["torque"][k]
         J = window.nodes[k].contact_kinematics(window.data[k])["jacobian"]
-        error.append(wrench - arrays["unexplained"][k] - np.array(J).T @ arrays["contact_force"][k].ravel())
+        error.append(
+            wrench - arrays["unexplained"][k] - np.array(J).T @ arrays["contact_force"][k].ravel()
+        )
     error = np.array(error)
-    assert np.sqrt(np.mean(error[:, :3] ** 2)) < 1.5 and np.sqrt(np.mean(error[:, 6:] ** 2)) < 0.3  # N, Nm: half a step of velocity
+    # N, Nm: half a step of velocity
+    assert np.sqrt(np.mean(error[:, :3] ** 2)) < 1.5 and np.sqrt(np.mean(error[:, 6:] ** 2)) < 0.3
 
 
 def test_reconstruct_writes_arrays_and_topics(recording, tmp_path):
-    arguments = ["reconstruct", str(recording), "--robot", "go2", "--to", "1.5", "--out", str(tmp_path), "--no-progress"]
+    arguments = [
+        "reconstruct",
+        str(recording),
+        "--robot",
+        "go2",
+        "--to",
+        "1.5",
+        "--out",
+        str(tmp_path),
+        "--no-progress",
+    ]
     assert cli.main(arguments) == 0
     arrays = np.load(tmp_path / "motion.npz")
     n = len(arrays["stamp_ns"])
-    assert arrays["contact_force"].shape == (n, 4, 3) and list(arrays["contact_names"]) == ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
+    assert arrays["contact_force"].shape == (n, 4, 3) and list(arrays["contact_names"]) == [
+        "FL_foot",
+        "FR_foot",
+        "RL_foot",
+        "RR_foot",
+    ]
     with BagReader(tmp_path / "motion.mcap") as bag:
-        assert bag.topics["/prime/odometry"].count == n - 1 and "/prime/contact_wrenches" in bag.topics
+        assert (
+            bag.topics["/prime/odometry"].count == n - 1 and "/prime/contact_wrenches" in bag.topics
+        )
 
 
 def test_unknown_link_is_one_line(recording, tmp_path, capsys):
-    code = cli.main(["identify", str(recording), "--robot", "go2", "--links", "trunk", "--out", str(tmp_path / "x")])
+    code = cli.main(
+        [
+            "identify",
+            str(recording),
+            "--robot",
+            "go2",
+            "--links",
+            "trunk",
+            "--out",
+            str(tmp_path / "x"),
+        ]
+    )
     err = capsys.readouterr().err
-    assert code == 2 and "no moving link 'trunk'" in err and err.count("\n") == 1 and not (tmp_path / "x").exists()
+    assert (
+        code == 2
+        and "no moving link 'trunk'" in err
+        and err.count("\n") == 1
+        and not (tmp_path / "x").exists()
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,6 +223,8 @@ def test_unknown_link_is_one_line(recording, tmp_path, capsys):
 )
 def test_what_cannot_be_done_is_one_line(options, line, recording, tmp_path, capsys):
     options = [str(recording) if option == "BAG" else option for option in options]
-    code = cli.main(["identify", str(recording), "--robot", "go2", *options, "--out", str(tmp_path / "x")])
+    code = cli.main(
+        ["identify", str(recording), "--robot", "go2", *options, "--out", str(tmp_path / "x")]
+    )
     err = capsys.readouterr().err
     assert code == 2 and line in err and err.count("\n") == 1 and not (tmp_path / "x").exists()

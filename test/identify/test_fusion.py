@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from models import problem
+from helpers.models import problem
 
 from prime_estimation.errors import DataError
 from prime_estimation.identify import fuse
@@ -48,10 +48,15 @@ def test_what_no_recording_saw_keeps_the_prior():
 
 def test_systematic_errors_do_not_average_out():
     rng, shift = np.random.default_rng(1), np.eye(10)[0] * 0.15
-    one = replace(measured(prior(), 1e3 * rng.normal(size=(20, 10)), rng.normal(size=20)), budget={"torque scale": shift})
+    one = replace(
+        measured(prior(), 1e3 * rng.normal(size=(20, 10)), rng.normal(size=20)),
+        budget={"torque scale": shift},
+    )
     fused = fuse([one] * 4)
     mass, single = fused.quantities("base")[0], one.quantities("base")[0]
-    assert mass.systematic == pytest.approx(0.15) and mass.statistical == pytest.approx(0.5 * single.statistical, rel=0.05)
+    assert mass.systematic == pytest.approx(0.15) and mass.statistical == pytest.approx(
+        0.5 * single.statistical, rel=0.05
+    )
 
 
 def test_contradictory_recordings_are_refused(run):

@@ -14,7 +14,9 @@ def refused(tmp_path, capsys):
     """Function: the one line on stderr of `prime identify ARGUMENTS`, which must write nothing."""
 
     def run(*arguments) -> str:
-        code = cli.main(["identify", *map(str, arguments), "--out", str(tmp_path / "out"), "--no-progress"])
+        code = cli.main(
+            ["identify", *map(str, arguments), "--out", str(tmp_path / "out"), "--no-progress"]
+        )
         captured = capsys.readouterr()
         assert code == 2 and captured.out == "" and not (tmp_path / "out").exists()
         assert captured.err.count("\n") == 1 and "Traceback" not in captured.err
@@ -26,13 +28,22 @@ def refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--robot", "go2", "--links", "bass"), "go2: no moving link 'bass'; moving links are base, FL_hip"),
+        (
+            ("--robot", "go2", "--links", "bass"),
+            "go2: no moving link 'bass'; moving links are base, FL_hip",
+        ),
         (("--robot", "go2", "--links", "base", "FL_foot"), "no moving link 'FL_foot'"),
         (("--robot", "go3"), "unknown robot 'go3'"),
         (("--robot", "g1"), "lacks 29 of 29 joints"),
-        (("--robot", "go2", "--to", "0.01"), "gives 1 nodes of 0.008 s; an identification needs 100"),
+        (
+            ("--robot", "go2", "--to", "0.01"),
+            "gives 1 nodes of 0.008 s; an identification needs 100",
+        ),
         (("--robot", "go2", "--from", "100"), "no complete node"),
-        (("--robot", "go2", "--tare", "160"), "160.000 kg are said to be known; no torque scale explains that"),
+        (
+            ("--robot", "go2", "--tare", "160"),
+            "160.000 kg are said to be known; no torque scale explains that",
+        ),
     ],
 )
 def test_one_line(options, words, recording, refused):
@@ -42,9 +53,19 @@ def test_one_line(options, words, recording, refused):
 def test_other_payloads_in_one_identification(recording, tmp_path, refused):
     from prime_estimation import simulate
 
-    other = simulate.run("go2", "trot", 2.0, tmp_path / "other", payload=simulate.Payload(1.0, (0.0, 0.0, 0.1)), start=1.0, seed=6)
+    other = simulate.run(
+        "go2",
+        "trot",
+        2.0,
+        tmp_path / "other",
+        payload=simulate.Payload(1.0, (0.0, 0.0, 0.1)),
+        start=1.0,
+        seed=6,
+    )
     line = refused(recording, other, "--robot", "go2")
-    assert "contradict each other: mass of base" in line and "in trot" in line and "in other" in line
+    assert (
+        "contradict each other: mass of base" in line and "in trot" in line and "in other" in line
+    )
 
 
 def test_no_bag(tmp_path, refused):

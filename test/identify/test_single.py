@@ -37,7 +37,10 @@ def test_friction_comes_out_right(run):
 def test_friction_of_no_floor_is_called_out(run):
     other = replace(run, friction=(0.2, 0.02), notices=[])
     check_fit("bag", other)
-    assert "friction 0.20, far from estimator.friction, 0.8" in other.notices[0] and "prime doctor" in other.notices[0]
+    assert (
+        "friction 0.20, far from estimator.friction, 0.8" in other.notices[0]
+        and "prime doctor" in other.notices[0]
+    )
 
 
 def test_the_identified_inertia_explains_the_forces(run):
@@ -51,7 +54,9 @@ def test_a_trial_leaves_no_trace(run):
     other = residuals_held(window, window.problem.theta_nominal)
     after = residuals(window)
     assert other.cost > 2.0 * before.cost
-    assert after.cost == pytest.approx(before.cost, rel=1e-6) and after.force == pytest.approx(before.force, rel=1e-4)
+    assert after.cost == pytest.approx(before.cost, rel=1e-6) and after.force == pytest.approx(
+        before.force, rel=1e-4
+    )
 
 
 def test_one_percent_of_torque_scale_is_one_percent_of_the_mass(run):
@@ -91,13 +96,19 @@ def test_least_squares_beside_it(run, truth):
     assert len(methods) == 2 and not missing
     for bodies in methods.values():
         assert abs(bodies["base"][0] - truth[0]) < 0.2
-        assert np.linalg.norm(bodies["base"][1:4] / bodies["base"][0] - truth[1:4] / truth[0]) < 0.03
+        assert (
+            np.linalg.norm(bodies["base"][1:4] / bodies["base"][0] - truth[1:4] / truth[0]) < 0.03
+        )
 
 
 def test_least_squares_without_a_solver_for_the_consistent_one(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "cvxpy", None)
     methods, missing = baseline([run.result.window], run.posterior)
-    assert list(methods) == ["least squares"] and len(missing) == 1 and "prime_estimation[identify]" in missing[0]
+    assert (
+        list(methods) == ["least squares"]
+        and len(missing) == 1
+        and "prime_estimation[identify]" in missing[0]
+    )
 
 
 def test_standing_still_is_said_to_show_little(tmp_path):
@@ -111,7 +122,9 @@ def test_standing_still_is_said_to_show_little(tmp_path):
     for name in ("Ixx", "Iyy", "Izz"):
         q = by_name[name]
         assert not q.observable
-        assert q.interval == pytest.approx((q.prior - 1.96 * q.prior_stddev, q.prior + 1.96 * q.prior_stddev))
+        assert q.interval == pytest.approx(
+            (q.prior - 1.96 * q.prior_stddev, q.prior + 1.96 * q.prior_stddev)
+        )
 
 
 @pytest.mark.parametrize(("end", "words"), [(0.02, "0.8 s"), (0.5, "0.8 s")])
@@ -121,7 +134,11 @@ def test_too_short(recording, end, words):
 
 
 def test_a_robot_that_does_not_fit(run):
-    doubtful = replace(run, after=replace(run.after, mean_squares={**run.after.mean_squares, "model": 0.6}), notices=[])
+    doubtful = replace(
+        run,
+        after=replace(run.after, mean_squares={**run.after.mean_squares, "model": 0.6}),
+        notices=[],
+    )
     check_fit("bag", doubtful)
     assert len(doubtful.notices) == 1 and "Wrong robot" in doubtful.notices[0]
     with pytest.raises(errors.DataError, match="9.0 times as large.*Wrong robot, wrong sign"):

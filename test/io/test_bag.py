@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Recordings: every kind of bag gives back what was written; damaged ones give what is left, or one clear error."""
+"""Recordings: every kind of bag gives back what was written.
+
+Damaged ones give what is left, or one clear error.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,14 @@ COUNT = 400
 def pose(i: int):
     """A geometry_msgs/PoseStamped whose x is its number."""
     types = typestore().types
-    vector, quaternion = types["geometry_msgs/msg/Point"](float(i), 0.0, 0.0), types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+    vector, quaternion = (
+        types["geometry_msgs/msg/Point"](float(i), 0.0, 0.0),
+        types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0),
+    )
     header = outbound.header(types.__getitem__, START + i * 1000, "world")
-    return types["geometry_msgs/msg/PoseStamped"](header, types["geometry_msgs/msg/Pose"](vector, quaternion))
+    return types["geometry_msgs/msg/PoseStamped"](
+        header, types["geometry_msgs/msg/Pose"](vector, quaternion)
+    )
 
 
 def joints(i: int):
@@ -32,7 +40,9 @@ def joints(i: int):
     types = typestore().types
     rng = np.random.default_rng(i)
     header = outbound.header(types.__getitem__, START + i * 1000, "")
-    return types["sensor_msgs/msg/JointState"](header, ["a", "b"], rng.normal(size=200), np.zeros(0), np.zeros(0))
+    return types["sensor_msgs/msg/JointState"](
+        header, ["a", "b"], rng.normal(size=200), np.zeros(0), np.zeros(0)
+    )
 
 
 def write_with_rosbags(path, plugin, mode=CompressionMode.NONE):
@@ -41,14 +51,20 @@ def write_with_rosbags(path, plugin, mode=CompressionMode.NONE):
     writer = Writer(path, version=8, storage_plugin=plugin)
     writer.set_compression(mode, CompressionFormat.ZSTD)
     with writer:
-        connection = writer.add_connection("/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store)
+        connection = writer.add_connection(
+            "/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store
+        )
         for i in range(COUNT):
-            writer.write(connection, START + i * 1000 + 5, store.serialize_cdr(pose(i), connection.msgtype))
+            writer.write(
+                connection, START + i * 1000 + 5, store.serialize_cdr(pose(i), connection.msgtype)
+            )
     return path
 
 
 @pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
-@pytest.mark.parametrize("mode", [CompressionMode.NONE, CompressionMode.MESSAGE, CompressionMode.FILE])
+@pytest.mark.parametrize(
+    "mode", [CompressionMode.NONE, CompressionMode.MESSAGE, CompressionMode.FILE]
+)
 def test_reads_folders_of_every_storage_and_compression(tmp_path, plugin, mode):
     path = write_with_rosbags(tmp_path / "bag", plugin, mode)
     with BagReader(path) as bag:
@@ -137,7 +153,8 @@ def test_truncated_mcap_gives_what_is_left_and_says_so(long_bag, tmp_path, fract
     with BagReader(cut) as bag:
         read = [t for _, t, _ in bag.messages()]
     assert read == [START + i for i in range(len(read))]
-    assert len(read) > 4000 * fraction - 800  # at worst the broken chunk is lost, and it is not lost whole
+    # at worst the broken chunk is lost, and it is not lost whole
+    assert len(read) > 4000 * fraction - 800
     assert "damaged" in bag.notice and str(len(read)) in bag.notice
 
 
@@ -173,7 +190,9 @@ def test_damage_in_the_middle_ends_the_reading_with_a_notice(long_bag, tmp_path)
 def test_undecodable_messages_are_counted(tmp_path):
     store, path = typestore(), tmp_path / "bag"
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        connection = writer.add_connection("/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store)
+        connection = writer.add_connection(
+            "/mocap/pose", "geometry_msgs/msg/PoseStamped", typestore=store
+        )
         whole = bytes(store.serialize_cdr(pose(7), connection.msgtype))
         for data in (whole, whole[:30], b"", whole):
             writer.write(connection, START, data)
@@ -231,5 +250,10 @@ def test_bag_without_messages(tmp_path):
 
 def test_missing_topic_names_what_is_there(tmp_path):
     path = write_with_rosbags(tmp_path / "bag", StoragePlugin.MCAP)
-    with BagReader(path) as bag, pytest.raises(DataError, match=r"no topic /imu; it has /mocap/pose \(geometry_msgs/PoseStamped, 400\)"):
+    with (
+        BagReader(path) as bag,
+        pytest.raises(
+            DataError, match=r"no topic /imu; it has /mocap/pose \(geometry_msgs/PoseStamped, 400\)"
+        ),
+    ):
         bag.messages(["/imu"])

@@ -18,18 +18,33 @@ STAMP = 1_700_000_000_123_456_789
 
 
 def header(stamp: int = STAMP):
-    return SimpleNamespace(stamp=SimpleNamespace(sec=stamp // 10**9, nanosec=stamp % 10**9), frame_id="")
+    return SimpleNamespace(
+        stamp=SimpleNamespace(sec=stamp // 10**9, nanosec=stamp % 10**9), frame_id=""
+    )
 
 
-def joints(names=("FL_calf", "arm", "FL_hip", "FL_thigh"), position=(3.0, 9.0, 1.0, 2.0), velocity=(), effort=(), stamp=STAMP):
-    return SimpleNamespace(header=header(stamp), name=list(names), position=position, velocity=velocity, effort=effort)
+def joints(
+    names=("FL_calf", "arm", "FL_hip", "FL_thigh"),
+    position=(3.0, 9.0, 1.0, 2.0),
+    velocity=(),
+    effort=(),
+    stamp=STAMP,
+):
+    return SimpleNamespace(
+        header=header(stamp), name=list(names), position=position, velocity=velocity, effort=effort
+    )
 
 
 def xyz(*v):
     return SimpleNamespace(**dict(zip("xyzw", v)))
 
 
-def imu(gyro=(0.1, 0.2, 0.3), acceleration=(0.0, 0.0, 9.8), orientation=(0.0, 0.0, 0.0, 0.0), covariance=0.0):
+def imu(
+    gyro=(0.1, 0.2, 0.3),
+    acceleration=(0.0, 0.0, 9.8),
+    orientation=(0.0, 0.0, 0.0, 0.0),
+    covariance=0.0,
+):
     return SimpleNamespace(
         header=header(),
         angular_velocity=xyz(*gyro),
@@ -40,7 +55,10 @@ def imu(gyro=(0.1, 0.2, 0.3), acceleration=(0.0, 0.0, 9.8), orientation=(0.0, 0.
 
 
 def pose(position=(1.0, 2.0, 3.0), orientation=(0.0, 0.0, 0.0, 1.0)):
-    return SimpleNamespace(header=header(), pose=SimpleNamespace(position=xyz(*position), orientation=xyz(*orientation)))
+    return SimpleNamespace(
+        header=header(),
+        pose=SimpleNamespace(position=xyz(*position), orientation=xyz(*orientation)),
+    )
 
 
 def test_stamp_keeps_nanoseconds():
@@ -48,7 +66,9 @@ def test_stamp_keeps_nanoseconds():
 
 
 def test_joints_are_picked_by_name_and_others_ignored():
-    sample = Inbound(NAMES).sample("joint_states", joints(velocity=(0.3, 0.9, 0.1, 0.2), effort=(30, 90, 10, 20)))
+    sample = Inbound(NAMES).sample(
+        "joint_states", joints(velocity=(0.3, 0.9, 0.1, 0.2), effort=(30, 90, 10, 20))
+    )
     assert isinstance(sample, JointSample) and sample.stamp_ns == STAMP
     np.testing.assert_array_equal(sample.position, [1, 2, 3])
     np.testing.assert_array_equal(sample.velocity, [0.1, 0.2, 0.3])
@@ -69,7 +89,9 @@ def test_locked_joint_that_moves_is_said_and_counted():
     assert inbound.sample("joint_states", joints(position=(3.0, 9.2, 1.0, 2.0))) is not None
     assert inbound.trouble == "arm is locked at 9 rad but stands at 9.20 rad"
     inbound.sample("joint_states", joints())
-    assert inbound.trouble == "" and inbound.counts == {"joint_states: a locked joint is not in its place": 1}
+    assert inbound.trouble == "" and inbound.counts == {
+        "joint_states: a locked joint is not in its place": 1
+    }
 
 
 def test_order_changes_with_the_list_of_names():
@@ -80,7 +102,10 @@ def test_order_changes_with_the_list_of_names():
 
 
 def test_missing_joints_are_listed_with_what_was_seen():
-    with pytest.raises(DataError, match=r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, renamed joints, or"):
+    with pytest.raises(
+        DataError,
+        match=r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, renamed joints, or",
+    ):
         JointOrder(NAMES, ["FL_hip", "FL_thigh", "FL_shin"])
     with pytest.raises(DataError, match="twice: FL_hip"):
         JointOrder(NAMES, [*NAMES, "FL_hip"])
@@ -100,7 +125,10 @@ def test_a_stream_that_never_has_all_joints_is_an_error():
 def test_a_second_publisher_with_other_joints_is_counted_only():
     inbound = Inbound(NAMES)
     for _ in range(200):
-        assert inbound.sample("joint_states", joints(names=["arm"], position=[1.0])) is None or pytest.fail()
+        assert (
+            inbound.sample("joint_states", joints(names=["arm"], position=[1.0])) is None
+            or pytest.fail()
+        )
         assert inbound.sample("joint_states", joints()) is not None
     assert inbound.counts == {"joint_states: not all joints of the robot": 200}
     inbound.check_joints_seen()
@@ -126,11 +154,17 @@ def test_nan_and_infinity_are_refused_and_counted(role, make, bad):
 
 
 def test_nan_of_a_joint_that_is_not_ours_does_not_matter():
-    assert Inbound(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
+    assert (
+        Inbound(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
+    )
 
 
 @pytest.mark.parametrize(
-    ("message", "reason"), [(joints(position=(1.0,)), "array and name list differ in length"), (joints(position=()), "no positions")]
+    ("message", "reason"),
+    [
+        (joints(position=(1.0,)), "array and name list differ in length"),
+        (joints(position=()), "no positions"),
+    ],
 )
 def test_malformed_joint_messages(message, reason):
     inbound = Inbound(NAMES)
@@ -146,8 +180,13 @@ def test_commands():
 
 def test_imu_without_orientation():
     inbound = Inbound(NAMES)
-    assert isinstance(sample := inbound.sample("imu", imu()), ImuSample) and sample.quat_world_imu is None
-    assert inbound.sample("imu", imu(orientation=(0, 0, 0, 1), covariance=-1.0)).quat_world_imu is None
+    assert (
+        isinstance(sample := inbound.sample("imu", imu()), ImuSample)
+        and sample.quat_world_imu is None
+    )
+    assert (
+        inbound.sample("imu", imu(orientation=(0, 0, 0, 1), covariance=-1.0)).quat_world_imu is None
+    )
     assert not inbound.counts
     assert inbound.sample("imu", imu(orientation=(0, 0, 0, 2))).quat_world_imu is None
     assert inbound.sample("imu", imu(orientation=(np.nan, 0, 0, 1))).quat_world_imu is None
@@ -162,7 +201,10 @@ def test_imu_with_orientation_is_normalized():
 def test_mocap():
     inbound = Inbound(NAMES)
     sample = inbound.sample("mocap", pose(), arrival_ns=STAMP + 8_000_000)
-    assert isinstance(sample, PoseSample) and (sample.stamp_ns, sample.arrival_ns) == (STAMP, STAMP + 8_000_000)
+    assert isinstance(sample, PoseSample) and (sample.stamp_ns, sample.arrival_ns) == (
+        STAMP,
+        STAMP + 8_000_000,
+    )
     assert inbound.sample("mocap", pose(orientation=(0, 0, 0, 0))) is None
     assert inbound.counts == {"mocap: orientation is no unit quaternion": 1}
 

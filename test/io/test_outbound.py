@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Estimates to messages: frames, covariances, inertia conventions, and that every message goes over the wire and back."""
+"""Estimates to messages.
+
+Frames, covariances, inertia conventions, and that every message goes over the wire and back.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from estimates import make_estimate
+from helpers.estimates import make_estimate
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import EstimatorConfig
@@ -33,7 +36,9 @@ def xyz(v):
 def same(a, b) -> bool:
     """Deep equality of two messages, NaN equal to NaN."""
     if hasattr(a, "__dataclass_fields__"):
-        return all(same(getattr(a, f), getattr(b, f)) for f in a.__dataclass_fields__ if f != "__msgtype__")
+        return all(
+            same(getattr(a, f), getattr(b, f)) for f in a.__dataclass_fields__ if f != "__msgtype__"
+        )
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same, a, b))
     return bool(np.array_equal(a, b, equal_nan=True)) if isinstance(a, np.ndarray) else a == b
@@ -76,10 +81,16 @@ def test_pose_covariance_is_in_fixed_axes(robot):
 def test_inertia_message_is_about_the_com():
     """A point mass off the origin has no inertia about its com."""
     com, mass = np.array([0.1, -0.2, 0.3]), 2.0
-    message = outbound.inertia_message(MAKE, pin.Inertia(mass, com, np.zeros((3, 3))).toDynamicParameters())
+    message = outbound.inertia_message(
+        MAKE, pin.Inertia(mass, com, np.zeros((3, 3))).toDynamicParameters()
+    )
     assert message.m == mass
     np.testing.assert_allclose(xyz(message.com), com)
-    np.testing.assert_allclose([message.ixx, message.ixy, message.ixz, message.iyy, message.iyz, message.izz], 0.0, atol=1e-15)
+    np.testing.assert_allclose(
+        [message.ixx, message.ixy, message.ixz, message.iyy, message.iyz, message.izz],
+        0.0,
+        atol=1e-15,
+    )
 
 
 def test_inertia_round_trip():
@@ -87,13 +98,18 @@ def test_inertia_round_trip():
         pin.seed(seed)
         parameters = pin.Inertia.Random().toDynamicParameters()
         np.testing.assert_allclose(
-            outbound.inertia_parameters(outbound.inertia_message(MAKE, parameters)), parameters, rtol=1e-12, atol=1e-14
+            outbound.inertia_parameters(outbound.inertia_message(MAKE, parameters)),
+            parameters,
+            rtol=1e-12,
+            atol=1e-14,
         )
 
 
 def test_products_of_inertia_keep_their_names():
     tensor = np.array([[0.05, 0.01, 0.02], [0.01, 0.06, 0.03], [0.02, 0.03, 0.07]])
-    message = outbound.inertia_message(MAKE, pin.Inertia(1.0, np.array([0.1, 0.2, 0.3]), tensor).toDynamicParameters())
+    message = outbound.inertia_message(
+        MAKE, pin.Inertia(1.0, np.array([0.1, 0.2, 0.3]), tensor).toDynamicParameters()
+    )
     np.testing.assert_allclose([message.ixy, message.ixz, message.iyz], [0.01, 0.02, 0.03])
 
 
@@ -104,7 +120,9 @@ def test_wrench_in_the_foot_frame_is_the_same_wrench(robot):
     wrench = outbound.wrench_stamped(MAKE, [contact], 5, "FL_foot", pose).wrench
     about_origin = pose.act(pin.Force(xyz(wrench.force), xyz(wrench.torque)))
     np.testing.assert_allclose(about_origin.linear, contact.force_world)
-    np.testing.assert_allclose(about_origin.angular, np.cross(contact.position_world, contact.force_world), atol=1e-12)
+    np.testing.assert_allclose(
+        about_origin.angular, np.cross(contact.position_world, contact.force_world), atol=1e-12
+    )
 
 
 def test_wrench_uses_the_posture_of_its_own_time(robot):
@@ -128,27 +146,48 @@ def test_corners_of_a_flat_foot_add_up():
     estimate = make_estimate(robot)
     rng = np.random.default_rng(4)
     loads = [
-        replace(c, position_world=rng.normal(size=3), force_world=np.array([5.0, -3.0, rng.uniform(10.0, 60.0)])) for c in estimate.contacts
+        replace(
+            c,
+            position_world=rng.normal(size=3),
+            force_world=np.array([5.0, -3.0, rng.uniform(10.0, 60.0)]),
+        )
+        for c in estimate.contacts
     ]
     estimate = replace(estimate, contacts=tuple(loads))
     out = dict(Outputs(robot, EstimatorConfig(), MAKE).messages(estimate))
     foot = estimate.feet[0]
-    assert foot.name == "left_ankle_roll_link" and len(estimate.feet) == 2 and len([t for t in out if t.startswith("wrench/")]) == 10
+    assert (
+        foot.name == "left_ankle_roll_link"
+        and len(estimate.feet) == 2
+        and len([t for t in out if t.startswith("wrench/")]) == 10
+    )
     total = out["wrench/left_ankle_roll_link"].wrench
-    corners = [out[f"wrench/left_ankle_roll_link/{c}"].wrench for c in ("heel_left", "heel_right", "toe_left", "toe_right")]
+    corners = [
+        out[f"wrench/left_ankle_roll_link/{c}"].wrench
+        for c in ("heel_left", "heel_right", "toe_left", "toe_right")
+    ]
     np.testing.assert_allclose(xyz(total.force), sum(xyz(c.force) for c in corners))
     np.testing.assert_allclose(xyz(total.torque), sum(xyz(c.torque) for c in corners), atol=1e-12)
     # the same wrench about the centre of pressure, in the world
     data = robot.model.createData()
     pin.framesForwardKinematics(
-        robot.model, data, np.concatenate([estimate.position_world, estimate.quat_world_base, estimate.joint_position])
+        robot.model,
+        data,
+        np.concatenate(
+            [estimate.position_world, estimate.quat_world_base, estimate.joint_position]
+        ),
     )
     pose = data.oMf[robot.model.getFrameId("left_ankle_roll_link")]
-    about = pin.SE3(np.eye(3), foot.centre_of_pressure_world).actInv(pose.act(pin.Force(xyz(total.force), xyz(total.torque))))
+    about = pin.SE3(np.eye(3), foot.centre_of_pressure_world).actInv(
+        pose.act(pin.Force(xyz(total.force), xyz(total.torque)))
+    )
     np.testing.assert_allclose(about.linear, foot.force_world)
     np.testing.assert_allclose(about.angular, foot.moment_world, atol=1e-9)
     weights = np.array([c.force_world[2] for c in loads[:4]])
-    np.testing.assert_allclose(foot.centre_of_pressure_world, weights @ np.array([c.position_world for c in loads[:4]]) / weights.sum())
+    np.testing.assert_allclose(
+        foot.centre_of_pressure_world,
+        weights @ np.array([c.position_world for c in loads[:4]]) / weights.sum(),
+    )
 
 
 def test_a_foot_in_the_air_has_no_centre_of_pressure(robot):
@@ -172,10 +211,15 @@ def test_validity(robot):
 
 def test_sequence_grows(robot):
     outputs = Outputs(robot, EstimatorConfig(), MAKE)
-    numbers = [dict(outputs.messages(make_estimate(robot)))["inertial_parameters"].sequence for _ in range(3)]
+    numbers = [
+        dict(outputs.messages(make_estimate(robot)))["inertial_parameters"].sequence
+        for _ in range(3)
+    ]
     assert numbers == [1, 2, 3]
 
 
-@pytest.mark.parametrize(("name", "topic"), [("FL_foot", "wrench/FL_foot"), ("left_foot/2", "wrench/left_foot/c2")])
+@pytest.mark.parametrize(
+    ("name", "topic"), [("FL_foot", "wrench/FL_foot"), ("left_foot/2", "wrench/left_foot/c2")]
+)
 def test_contact_topic_is_a_valid_ros_name(name, topic):
     assert outbound.contact_topic(name) == topic

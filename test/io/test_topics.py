@@ -9,7 +9,11 @@ import pytest
 from prime_estimation.errors import DataError
 from prime_estimation.io.topics import Topic, find_sensor_topics
 
-JOINT, IMU, POSE = "sensor_msgs/msg/JointState", "sensor_msgs/msg/Imu", "geometry_msgs/msg/PoseStamped"
+JOINT, IMU, POSE = (
+    "sensor_msgs/msg/JointState",
+    "sensor_msgs/msg/Imu",
+    "geometry_msgs/msg/PoseStamped",
+)
 
 
 def topics(*names_types: tuple[str, str]) -> dict[str, Topic]:
@@ -22,12 +26,26 @@ def test_topics_are_found_by_type_and_name():
         ("/joint_states", JOINT), ("/joint_commands", JOINT), ("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT),
         ("/imu", IMU), ("/camera/imu/raw", IMU), ("/goal_pose", POSE), ("/vrpn_mocap/go2/pose", POSE),
     )  # fmt: skip
-    expected = {"joint_states": "/joint_states", "joint_commands": "/joint_commands", "imu": "/imu", "mocap": "/vrpn_mocap/go2/pose"}
+    expected = {
+        "joint_states": "/joint_states",
+        "joint_commands": "/joint_commands",
+        "imu": "/imu",
+        "mocap": "/vrpn_mocap/go2/pose",
+    }
     assert find_sensor_topics(bag) == expected
 
 
 def test_truth_and_goals_are_never_sensors():
-    assert find_sensor_topics(topics(("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT), ("/goal_pose", POSE))) == {}
+    assert (
+        find_sensor_topics(
+            topics(
+                ("/ground_truth/joint_states", JOINT),
+                ("/prime/joint_states", JOINT),
+                ("/goal_pose", POSE),
+            )
+        )
+        == {}
+    )
 
 
 def test_namespaced_names_count():
@@ -37,14 +55,21 @@ def test_namespaced_names_count():
 
 def test_ambiguity_is_an_error_that_lists_the_candidates():
     bag = topics(("/a/imu", IMU), ("/b/imu", IMU))
-    with pytest.raises(DataError, match=r"several topics could be imu: /a/imu \(10\), /b/imu \(10\); choose one with --topic imu=NAME"):
+    with pytest.raises(
+        DataError,
+        match=r"several topics could be imu: /a/imu \(10\), /b/imu \(10\); choose one with --topic imu=NAME",
+    ):
         find_sensor_topics(bag)
     assert find_sensor_topics(bag, {"imu": "/b/imu"}) == {"imu": "/b/imu"}
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"imu": "/none"}, "no topic /none"), ({"imu": "/j"}, "needs sensor_msgs/msg/Imu"), ({"sonar": "/j"}, "unknown sensor")],
+    [
+        ({"imu": "/none"}, "no topic /none"),
+        ({"imu": "/j"}, "needs sensor_msgs/msg/Imu"),
+        ({"sonar": "/j"}, "unknown sensor"),
+    ],
 )
 def test_wrong_choices(given, words):
     with pytest.raises(DataError, match=words):

@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 import yaml
-from estimates import make_estimate
+from helpers.estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError
@@ -25,14 +25,24 @@ def test_run_folder(tmp_path):
     assert (tmp_path / "runs" / "latest").resolve() == second.path.resolve()
     estimate = make_estimate(robot, stamp_ns=1_700_000_000_010_000_001)
     second.add_pose(estimate)
-    second.write(config.to_dict(), "prime replay bag", {"mass": np.float64(1.5), "com": np.zeros(3), "none": None})
+    second.write(
+        config.to_dict(),
+        "prime replay bag",
+        {"mass": np.float64(1.5), "com": np.zeros(3), "none": None},
+    )
     assert Config().updated(yaml.safe_load((second.path / "config.yaml").read_text())) == config
-    assert json.loads((second.path / "metrics.json").read_text()) == {"mass": 1.5, "com": [0, 0, 0], "none": None}
+    assert json.loads((second.path / "metrics.json").read_text()) == {
+        "mass": 1.5,
+        "com": [0, 0, 0],
+        "none": None,
+    }
     versions = yaml.safe_load((second.path / "versions.yaml").read_text())
     assert versions["command"] == "prime replay bag" and versions["numpy"] == np.__version__
     stamp, *pose = (second.path / "trajectory.tum").read_text().split()
     assert stamp == "1700000000.010000001"
-    np.testing.assert_allclose([float(v) for v in pose], [*estimate.position_world, *estimate.quat_world_base], rtol=1e-8)
+    np.testing.assert_allclose(
+        [float(v) for v in pose], [*estimate.position_world, *estimate.quat_world_base], rtol=1e-8
+    )
 
 
 def test_a_place_where_nothing_can_be_written(tmp_path):

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from messages import random_message
+from helpers.messages import random_message
 
 from prime_estimation.config.files import config_dir
 from prime_estimation.errors import ConfigError
@@ -29,7 +29,10 @@ def lowstate(family: str, tick: int = 1000):
         motor.q, motor.dq, motor.tau_est = float(i), 0.1 * i, i + 0.5
     imu = getattr(message, FAMILIES[family].imu)
     imu.quaternion = np.array([0.5, 0.5, -0.5, 0.5], np.float32)
-    imu.gyroscope, imu.accelerometer = np.array([1, 2, 3], np.float32), np.array([0, 0, 9.81], np.float32)
+    imu.gyroscope, imu.accelerometer = (
+        np.array([1, 2, 3], np.float32),
+        np.array([0, 0, 9.81], np.float32),
+    )
     message.tick = tick
     if hasattr(message, "mode_pr"):
         message.mode_pr = 0
@@ -50,20 +53,35 @@ def test_motors_by_name(family, first, last, count):
     assert joints.position.tolist() == list(range(count))
     assert joints.effort[3] == 3.5 and joints.velocity[10] == pytest.approx(1.0)
     # w x y z on the wire, x y z w in ROS
-    assert (imu.orientation.w, imu.orientation.x, imu.orientation.y, imu.orientation.z) == (0.5, 0.5, -0.5, 0.5)
-    assert imu.header.frame_id == "imu_link" and imu.linear_acceleration.z == pytest.approx(9.81) and imu.orientation_covariance[0] == 0.0
+    assert (imu.orientation.w, imu.orientation.x, imu.orientation.y, imu.orientation.z) == (
+        0.5,
+        0.5,
+        -0.5,
+        0.5,
+    )
+    assert (
+        imu.header.frame_id == "imu_link"
+        and imu.linear_acceleration.z == pytest.approx(9.81)
+        and imu.orientation_covariance[0] == 0.0
+    )
     assert imu.header.stamp == joints.header.stamp
 
 
-@pytest.mark.parametrize("name", [n for n in ("go1", "go2", "g1") if (config_dir() / "robots" / f"{n}.yaml").exists()])
+@pytest.mark.parametrize(
+    "name", [n for n in ("go1", "go2", "g1") if (config_dir() / "robots" / f"{n}.yaml").exists()]
+)
 def test_the_robot_finds_all_its_joints(name):
     robot = Robot.load(name)
     family = family_of(name)
-    joints, imu = LowStateReader(family, make).read(lowstate({f.type: k for k, f in FAMILIES.items()}[family.type]), NOW)
+    joints, imu = LowStateReader(family, make).read(
+        lowstate({f.type: k for k, f in FAMILIES.items()}[family.type]), NOW
+    )
     sample = Inbound(robot.joint_names).sample("joint_states", joints, NOW)
     expected = [family.joints.index(n) for n in robot.joint_names]
     assert sample.position.tolist() == expected and sample.stamp_ns == NOW
-    assert Inbound(robot.joint_names).sample("imu", imu, NOW).quat_world_imu == pytest.approx([0.5, -0.5, 0.5, 0.5])
+    assert Inbound(robot.joint_names).sample("imu", imu, NOW).quat_world_imu == pytest.approx(
+        [0.5, -0.5, 0.5, 0.5]
+    )
 
 
 def test_no_orientation_is_said_so():
@@ -86,7 +104,8 @@ def test_unknown_robot():
     assert family_of("go1") is FAMILIES["unitree_legged"]
 
 
-# --- stamps -------------------------------------------------------------------------------------------------------
+# --- stamps
+# -------------------------------------------------------------------------------------------------------
 
 
 def arrivals(count: int, drift: float = 2e-5, seed: int = 0):
@@ -101,7 +120,8 @@ def arrivals(count: int, drift: float = 2e-5, seed: int = 0):
 def test_stamps_are_regular_and_near_the_truth(drift):
     clock, last = TickClock(), 0
     for k, (tick, true, arrival) in enumerate(arrivals(5000, drift)):
-        stamp = clock.stamp(tick, arrival + (15_000_000 if k == 0 else 0))  # the first one hung in a queue
+        # the first one hung in a queue
+        stamp = clock.stamp(tick, arrival + (15_000_000 if k == 0 else 0))
         assert stamp > last
         last = stamp
         if k > 100:
@@ -120,7 +140,11 @@ def test_restarted_counter_is_taken_up():
 
 def test_dropped_messages_do_not_bend_time():
     clock = TickClock()
-    errors = [clock.stamp(tick, arrival) - true for k, (tick, true, arrival) in enumerate(arrivals(3000)) if k < 10 or k > 400]
+    errors = [
+        clock.stamp(tick, arrival) - true
+        for k, (tick, true, arrival) in enumerate(arrivals(3000))
+        if k < 10 or k > 400
+    ]
     assert max(abs(e) for e in errors[500:]) < 400_000
 
 

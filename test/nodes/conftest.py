@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""An estimator node on a bus inside the process, and recorded data for it: a walking Go2 with 3 kg that its model does not know."""
+"""An estimator node on a bus inside the process, and recorded data for it.
+
+A walking Go2 with 3 kg that its model does not know.
+"""
 
 import time
 from pathlib import Path
@@ -17,7 +20,11 @@ from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 SENSORS = {"/joint_states": "joint_states", "/imu": "imu", "/mocap/pose": "mocap"}
-TYPES = {"joint_states": "sensor_msgs/msg/JointState", "imu": "sensor_msgs/msg/Imu", "mocap": "geometry_msgs/msg/PoseStamped"}
+TYPES = {
+    "joint_states": "sensor_msgs/msg/JointState",
+    "imu": "sensor_msgs/msg/Imu",
+    "mocap": "geometry_msgs/msg/PoseStamped",
+}
 
 
 class Graph:
@@ -26,12 +33,19 @@ class Graph:
     def __init__(self, clock=time.time_ns, **changes):
         self.bus = Bus()
         config = Config.load("go2").updated(changes)
-        self.node = EstimatorNode(InProcessTransport(self.bus, "prime", clock=clock), Robot(config.robot), config)
+        self.node = EstimatorNode(
+            InProcessTransport(self.bus, "prime", clock=clock), Robot(config.robot), config
+        )
         self.me = InProcessTransport(self.bus, "me")
         self.heard = {name: [] for name in (*OUTPUTS, "/tf", "/diagnostics")}
         for name in self.heard:
             topic = name if name.startswith("/") else f"/prime/{name}"
-            self.me.subscribe(topic, self.bus.types[topic], lambda m, _, kept=self.heard[name]: kept.append(m), Qos.LATCHED)
+            self.me.subscribe(
+                topic,
+                self.bus.types[topic],
+                lambda m, _, kept=self.heard[name]: kept.append(m),
+                Qos.LATCHED,
+            )
         self.node.start()
 
     def play(self, messages, pace: float = 0.0) -> None:

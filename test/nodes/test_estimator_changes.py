@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """What changes under a running estimator node: its parameters, and the time."""
 
-from waiting import wait
+from helpers.waiting import wait
 
 from prime_estimation.io.messages import stamp_ns
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator node on a bus inside the process: what it publishes, and what it makes of bad input."""
+"""The estimator node on a bus inside the process.
+
+What it publishes, and what it makes of bad input.
+"""
 
 import copy
 import time
 
 import numpy as np
 import pytest
-from messages import random_message
-from waiting import wait
+from helpers.messages import random_message
+from helpers.waiting import wait
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.typestore import typestore
@@ -29,7 +32,12 @@ def test_everything_is_published(graph, messages):
     assert last.valid and last.total_mass == pytest.approx(16.085 + 3.0, abs=0.25)
     assert status.dropped_samples == 0 and "imu" in " ".join(status.sensors)
     assert len(status.normalized_innovations) == len(status.sensors)
-    assert wait(lambda: g.heard["/diagnostics"] and any(s.name == "prime: imu" for s in g.heard["/diagnostics"][-1].status))
+    assert wait(
+        lambda: (
+            g.heard["/diagnostics"]
+            and any(s.name == "prime: imu" for s in g.heard["/diagnostics"][-1].status)
+        )
+    )
 
 
 def test_reset_and_freeze(graph, messages):
@@ -39,7 +47,10 @@ def test_reset_and_freeze(graph, messages):
     asked = g.me.make("std_srvs/srv/SetBool_Request")(data=True)
     assert g.me.call("/prime/freeze_inertia", asked).success
     assert wait(lambda: g.node.estimator.frozen)
-    assert g.me.call("/prime/reset", g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0)).success
+    assert g.me.call(
+        "/prime/reset",
+        g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0),
+    ).success
     assert wait(lambda: g.node.estimator.window is None)
 
 
@@ -63,7 +74,12 @@ def test_wrong_robot_is_named(graph, messages):
         foreign.append((role, message))
     g.play(foreign)
     assert wait(lambda: any("FL_hip_joint" in s for m in g.heard["status"] for s in m.sensors))
-    assert wait(lambda: g.heard["/diagnostics"] and "FL_hip_joint" in g.heard["/diagnostics"][-1].status[0].message)
+    assert wait(
+        lambda: (
+            g.heard["/diagnostics"]
+            and "FL_hip_joint" in g.heard["/diagnostics"][-1].status[0].message
+        )
+    )
     assert not g.heard["odometry"]
     # a publisher that is put right is accepted at once
     g.play(messages[400:1600])
@@ -112,7 +128,10 @@ def test_swapped_names_are_called_out(graph, messages):
     g.play(swapped)
     texts = [s for m in g.heard["status"] for s in m.sensors] + [g.node.health.failure]
     innovations = [v for m in g.heard["status"] for v in m.normalized_innovations if v == v]
-    assert any("starts anew" in t or "do not carry the robot" in t for t in texts) or max(innovations) > 25.0
+    assert (
+        any("starts anew" in t or "do not carry the robot" in t for t in texts)
+        or max(innovations) > 25.0
+    )
     assert not any(m.valid for m in g.heard["inertial_parameters"]) or max(innovations) > 25.0
 
 
@@ -136,7 +155,9 @@ def test_dead_imu_degrades(graph, messages):
 def test_solver_that_falls_behind_catches_up(graph, messages):
     g = graph()
     update = g.node.estimator.update
-    g.node.estimator.update = lambda m, n=None: (time.sleep(0.0 if n == 0 else 0.03), update(m, n))[1]
+    g.node.estimator.update = lambda m, n=None: (time.sleep(0.0 if n == 0 else 0.03), update(m, n))[
+        1
+    ]
     g.play(messages, pace=3e-4)
     assert wait(lambda: g.node.solver.pending == 0, 20.0)
     assert wait(lambda: g.heard["status"] and g.heard["status"][-1].overruns > 0)
@@ -162,9 +183,14 @@ def test_failure_of_the_solver_is_said_and_overcome(graph, messages):
 
 def test_lowstate_in_place_of_topics(graph, messages):
     tick = 0
-    g = graph(clock=lambda: 1_700_000_000_000_000_000 + tick * 1_000_000, node={"input": "lowstate"})
+    g = graph(
+        clock=lambda: 1_700_000_000_000_000_000 + tick * 1_000_000, node={"input": "lowstate"}
+    )
     send = g.me.publish("lowstate", "unitree_go/msg/LowState")
-    order, state = FAMILIES["unitree_go"].joints, random_message("unitree_go/msg/LowState", np.random.default_rng(0))
+    order, state = (
+        FAMILIES["unitree_go"].joints,
+        random_message("unitree_go/msg/LowState", np.random.default_rng(0)),
+    )
     imus = {stamp_ns(m.header): m for role, m in messages if role == "imu"}
     for role, message in messages[:1800]:
         imu = imus.get(stamp_ns(message.header)) if role == "joint_states" else None
@@ -173,9 +199,16 @@ def test_lowstate_in_place_of_topics(graph, messages):
         tick += 2
         for i, name in enumerate(order):
             k, motor = message.name.index(name), state.motor_state[i]
-            motor.q, motor.dq, motor.tau_est = message.position[k], message.velocity[k], message.effort[k]
+            motor.q, motor.dq, motor.tau_est = (
+                message.position[k],
+                message.velocity[k],
+                message.effort[k],
+            )
         w, a = imu.angular_velocity, imu.linear_acceleration
-        state.imu_state.gyroscope, state.imu_state.accelerometer = np.float32([w.x, w.y, w.z]), np.float32([a.x, a.y, a.z])
+        state.imu_state.gyroscope, state.imu_state.accelerometer = (
+            np.float32([w.x, w.y, w.z]),
+            np.float32([a.x, a.y, a.z]),
+        )
         state.imu_state.quaternion, state.tick = np.zeros(4, np.float32), tick
         send(copy.deepcopy(state))  # another thread may deliver it, later
         while g.node.solver.pending:

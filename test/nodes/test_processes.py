@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("cyclonedds")
 
-from processes import Observer, node, overloaded, sent  # noqa: E402
-from waiting import wait  # noqa: E402
+from helpers.processes import Observer, node, overloaded, sent  # noqa: E402
+from helpers.waiting import wait  # noqa: E402
 
 from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
@@ -50,14 +50,23 @@ def replayed_mass(go2_payload3):
     return last.total_mass
 
 
-def test_live_estimator_hears_everything_and_is_heard(observer, domain, go2_payload3, replayed_mass):
-    estimator, listener = node("--robot", "go2", domain=domain), node("inertia_listener", "--robot", "go2", domain=domain)
+def test_live_estimator_hears_everything_and_is_heard(
+    observer, domain, go2_payload3, replayed_mass
+):
+    estimator, listener = (
+        node("--robot", "go2", domain=domain),
+        node("inertia_listener", "--robot", "go2", domain=domain),
+    )
     try:
         assert wait(lambda: observer.count("/prime/status") > 2, 30.0), estimator.stop()
         before = {topic: observer.count(topic) for topic in observer.heard}
-        count = sent(node("replay", "--bag", go2_payload3, "--duration", SECONDS, domain=domain).wait(60.0))
+        count = sent(
+            node("replay", "--bag", go2_payload3, "--duration", SECONDS, domain=domain).wait(60.0)
+        )
         # no sample is lost without being counted
-        assert wait(lambda: all(observer.accounted(role) == number for role, number in count.items()), 15.0)
+        assert wait(
+            lambda: all(observer.accounted(role) == number for role, number in count.items()), 15.0
+        )
     finally:
         results = estimator.stop(), listener.stop()
     assert [code for code, _, _ in results] == [0, 0], results
@@ -65,13 +74,19 @@ def test_live_estimator_hears_everything_and_is_heard(observer, domain, go2_payl
     assert (np.diff([stamp_ns(m.header) for m, _ in odometry]) > 0).all()
     body = observer.last("/prime/inertial_parameters")
     # on a busy machine the solver skips nodes
-    nodes, busy = observer.count("/prime/contact_wrenches"), overloaded() or observer.last("/prime/status").overruns > 20
+    nodes, busy = (
+        observer.count("/prime/contact_wrenches"),
+        overloaded() or observer.last("/prime/status").overruns > 20,
+    )
     assert body.valid and body.total_mass == pytest.approx(replayed_mass, abs=0.3 if busy else 0.05)
     applied = [m.data for m, _ in observer.heard["/inertia_listener/applied"]]
     assert applied and applied[-1] <= body.sequence
-    # how old the odometry is: a figure of benchmarks/live.py, because a busy machine says nothing about the node
+    # how old the odometry is: a figure of benchmarks/live.py, because a busy machine says nothing
+    # about the node
     ages = observer.ages_ms("/prime/odometry")
-    print(f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} p99 {np.percentile(ages, 99):.1f} ms")
+    print(
+        f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} p99 {np.percentile(ages, 99):.1f} ms"
+    )
     assert nodes > 0
     if not busy:
         assert len(odometry) > 200 * (SECONDS - 1.0)
@@ -86,7 +101,9 @@ def test_player_that_is_killed_and_restarted(observer, domain, go2_payload3):
         player = node("replay", "--bag", go2_payload3, domain=domain)
         assert wait(lambda: observer.count("/prime/contact_wrenches") > 20, 30.0)
         player.stop()
-        assert wait(lambda: any("no data for" in s for s in observer.last("/prime/status").sensors), 30.0)
+        assert wait(
+            lambda: any("no data for" in s for s in observer.last("/prime/status").sensors), 30.0
+        )
         heard = observer.count("/prime/contact_wrenches")
         player = node("replay", "--bag", go2_payload3, "--start", 2, domain=domain)
         assert wait(lambda: observer.count("/prime/contact_wrenches") > heard + 20, 30.0)

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The player on a bus inside the process: time, stamps, raw robot messages, recordings that hold nothing to play."""
+"""The player on a bus inside the process.
+
+Time, stamps, raw robot messages, recordings that hold nothing to play.
+"""
 
 import threading
 import time
 
 import numpy as np
 import pytest
-from messages import random_message
+from helpers.messages import random_message
 
 from prime_estimation.errors import ConfigError, DataError
 from prime_estimation.io.bag import BagReader, BagWriter
@@ -20,8 +23,12 @@ from prime_estimation.transport.inprocess import Bus, InProcessTransport
 def test_player_restamps_and_paces(go2_payload3):
     bus, stamps = Bus(), []
     listener = InProcessTransport(bus, "me")
-    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, at: stamps.append((stamp_ns(m.header), at)))
-    player = ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(duration=0.5, wait=0.0))
+    listener.subscribe(
+        "imu", "sensor_msgs/msg/Imu", lambda m, at: stamps.append((stamp_ns(m.header), at))
+    )
+    player = ReplayNode(
+        InProcessTransport(bus, "player"), go2_payload3, Playback(duration=0.5, wait=0.0)
+    )
     began = time.monotonic()
     player.run(threading.Event())
     assert time.monotonic() - began > 0.45
@@ -34,11 +41,17 @@ def test_player_restamps_and_paces(go2_payload3):
 def test_player_with_clock_keeps_stamps(go2_payload3):
     bus, clocks, stamps = Bus(), [], []
     listener = InProcessTransport(bus, "me")
-    listener.subscribe("/clock", "rosgraph_msgs/msg/Clock", lambda m, _: clocks.append(m.clock.sec * 10**9 + m.clock.nanosec))
-    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: stamps.append(stamp_ns(m.header)))
-    ReplayNode(InProcessTransport(bus, "player"), go2_payload3, Playback(rate=0.0, clock=True, start=0.2, duration=0.5, wait=0.0)).run(
-        threading.Event()
+    listener.subscribe(
+        "/clock",
+        "rosgraph_msgs/msg/Clock",
+        lambda m, _: clocks.append(m.clock.sec * 10**9 + m.clock.nanosec),
     )
+    listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: stamps.append(stamp_ns(m.header)))
+    ReplayNode(
+        InProcessTransport(bus, "player"),
+        go2_payload3,
+        Playback(rate=0.0, clock=True, start=0.2, duration=0.5, wait=0.0),
+    ).run(threading.Event())
     with BagReader(go2_payload3) as bag:
         assert clocks[0] == pytest.approx(bag.start_ns + 200_000_000, abs=10_000_000)
     assert np.diff(clocks).min() >= 5_000_000 and abs(stamps[0] - clocks[0]) < 10_000_000
@@ -63,7 +76,11 @@ def test_raw_messages_of_the_robot_are_played_as_joints_and_imu(tmp_path):
     bag = written(tmp_path / "raw.mcap", "/lowstate", "unitree_go/msg/LowState")
     player = ReplayNode(InProcessTransport(bus, "player"), bag, Playback(rate=0.0, wait=0.0))
     player.run(threading.Event())
-    assert player.sent == {"joint_states": 20, "imu": 20} == {"joint_states": len(joints), "imu": len(imus)}
+    assert (
+        player.sent
+        == {"joint_states": 20, "imu": 20}
+        == {"joint_states": len(joints), "imu": len(imus)}
+    )
     assert joints[0].name[0] == "FR_hip_joint"
     assert np.diff([stamp_ns(m.header) for m in joints]).tolist() == [2_000_000] * 19
     assert abs(stamp_ns(joints[0].header) - time.time_ns()) < 60_000_000_000

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 import pytest
-from messages import random_message
-from waiting import wait
+from helpers.messages import random_message
+from helpers.waiting import wait
 
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.io.unitree import FAMILIES
@@ -58,21 +58,30 @@ def test_the_log_names_topics_as_the_graph_does_and_not_our_own_output(bus, heal
     InProcessTransport(bus, "prime", "robot1").publish("~/joint_states", JOINTS)
     time.sleep(0.1)
     line = health.waiting()
-    assert f"expected {IMU.replace('/msg/', '/')} on /xsens/data" in line and "on /robot1/joint_states" in line
+    assert (
+        f"expected {IMU.replace('/msg/', '/')} on /xsens/data" in line
+        and "on /robot1/joint_states" in line
+    )
     assert "topics of that type: none" in line and "/prime/joint_states" not in line
 
 
 def test_a_lowstate_is_one_message(bus, health):
     taken = listen(health, lowstate=True)
     kind = FAMILIES["unitree_go"].type
-    send, low = InProcessTransport(bus, "dog").publish("/robot1/lowstate", kind), random_message(kind, np.random.default_rng(0))
+    send, low = (
+        InProcessTransport(bus, "dog").publish("/robot1/lowstate", kind),
+        random_message(kind, np.random.default_rng(0)),
+    )
     for k in range(10):
         low.tick = 1000 + 2 * k
         send(low)
     assert len(taken) == 20 and health._streams["lowstate"].count == 10
 
 
-@pytest.mark.parametrize(("offset", "words"), [(0.05, "0.05 s ahead of"), (-1.0, "1.00 s behind"), (0.0, ""), (0.015, "")])
+@pytest.mark.parametrize(
+    ("offset", "words"),
+    [(0.05, "0.05 s ahead of"), (-1.0, "1.00 s behind"), (0.0, ""), (0.015, "")],
+)
 def test_sensors_on_another_clock_are_named(bus, health, offset, words, monkeypatch):
     now = [1_700_000_000_000_000_000]
     monkeypatch.setattr(health._transport, "now_ns", lambda: now[0])
@@ -81,7 +90,10 @@ def test_sensors_on_another_clock_are_named(bus, health, offset, words, monkeypa
     joints, imu = random_message(JOINTS, rng), random_message(IMU, rng)
     joints.name = Robot.load("go2").joint_names
     joints.position = joints.velocity = joints.effort = np.zeros(12)
-    send_joints, send_imu = driver.publish("/robot1/joint_states", JOINTS), driver.publish("/xsens/data", IMU)
+    send_joints, send_imu = (
+        driver.publish("/robot1/joint_states", JOINTS),
+        driver.publish("/xsens/data", IMU),
+    )
     for _ in range(30):
         now[0] += 2_000_000
         # a player is faster or slower than time: only the difference counts

@@ -6,7 +6,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from waiting import wait
+from helpers.waiting import wait
 
 from prime_estimation.nodes.solver_thread import STRIDE, SolverThread
 
@@ -46,7 +46,13 @@ def asked_of(nodes: int):
 
 @pytest.mark.parametrize(
     "nodes, expected, overruns",
-    [(0, [None], 0), (1, [None, None], 0), (2, [None, 1, 1], 1), (4, [None, 1, 1, 1, 1], 1), (6, [None, 0, 1, 0, 1, 0, 1], 1)],
+    [
+        (0, [None], 0),
+        (1, [None, None], 0),
+        (2, [None, 1, 1], 1),
+        (4, [None, 1, 1, 1, 1], 1),
+        (6, [None, 0, 1, 0, 1, 0, 1], 1),
+    ],
 )
 def test_the_more_wait_the_less_is_solved(nodes, expected, overruns):
     assert asked_of(nodes) == (expected, overruns)
@@ -61,7 +67,9 @@ def test_far_behind_every_tenth_is_solved_and_the_last():
 def test_a_gap_is_told_before_the_node_behind_it():
     estimator, parted = Slow(), []
     estimator.go.set()
-    thread = SolverThread(estimator, lambda _: None, lambda _: None, lambda: parted.append(estimator.resets))
+    thread = SolverThread(
+        estimator, lambda _: None, lambda _: None, lambda: parted.append(estimator.resets)
+    )
     thread.start()
     for k, gap in enumerate((False, True, False)):
         thread.put(k, gap)

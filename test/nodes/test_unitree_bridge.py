@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from messages import random_message
-from waiting import wait
+from helpers.messages import random_message
+from helpers.waiting import wait
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.unitree import family_of
@@ -17,18 +17,31 @@ from prime_estimation.transport.inprocess import Bus, InProcessTransport
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
 def test_joints_and_imu_as_the_model_names_them(robot):
     bus, heard, family, now = Bus(), {}, family_of(robot), [1_700_000_000_000_000_000]
-    me, mine = InProcessTransport(bus, "me"), InProcessTransport(bus, "unitree_bridge", clock=lambda: now[0])
+    me, mine = (
+        InProcessTransport(bus, "me"),
+        InProcessTransport(bus, "unitree_bridge", clock=lambda: now[0]),
+    )
     node = UnitreeBridgeNode(mine, robot)
-    for topic in [t for t in ("/joint_states", "/imu", "/imu_torso", "/diagnostics") if t in bus.types]:
-        me.subscribe(topic, bus.types[topic], lambda m, _, kept=heard.setdefault(topic, []): kept.append(m))
-    send, low = me.publish("lowstate", family.type), random_message(family.type, np.random.default_rng(0))
+    for topic in [
+        t for t in ("/joint_states", "/imu", "/imu_torso", "/diagnostics") if t in bus.types
+    ]:
+        me.subscribe(
+            topic, bus.types[topic], lambda m, _, kept=heard.setdefault(topic, []): kept.append(m)
+        )
+    send, low = (
+        me.publish("lowstate", family.type),
+        random_message(family.type, np.random.default_rng(0)),
+    )
     low.mode_pr = 0
     for k in range(10):
         low.tick, now[0] = 1000 + 2 * k, now[0] + 2_000_000
         send(low)
     model = Robot.load(robot)
     assert set(heard["/joint_states"][0].name) == set(model.joint_names)
-    assert model.model.existFrame(heard["/imu"][0].header.frame_id) and heard["/imu"][0].header.frame_id == model.config.imu_frame
+    assert (
+        model.model.existFrame(heard["/imu"][0].header.frame_id)
+        and heard["/imu"][0].header.frame_id == model.config.imu_frame
+    )
     assert np.diff([stamp_ns(m.header) for m in heard["/imu"]]).tolist() == [2_000_000] * 9
     if robot == "g1":
         torso = "unitree_hg/msg/IMUState"

@@ -9,7 +9,9 @@ from scipy.optimize import brentq
 
 
 def impulse(c, mu, kappa=500.0, compliance=0.01, smoothing=0.02, convex=False):
-    """Impulse (lambda_t, lambda_n) [N s] of the contact velocity c = (c_t, a) [m/s]: a bracketed root of the implicit equation
+    """Impulse (lambda_t, lambda_n) [N s] of the contact velocity c = (c_t, a) [m/s].
+
+    A bracketed root of the implicit equation
 
     alpha = a + mu (sqrt(|c_t|^2 + eps^2) - eps) + R lambda_n(alpha),   lambda_n = 2 alpha / (kappa (alpha^2 - mu^2 |c_t|^2))
     """

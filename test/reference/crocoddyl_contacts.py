@@ -4,8 +4,9 @@
 
     python crocoddyl_contacts.py
 
-Stored because the wheel of Crocoddyl 3.2.1 is built against Pinocchio 4.0: beside 4.1 its contact models read other memory than the
-frames of the model. Run where both fit (pip install crocoddyl==3.2.1 pin==4.0.0); needs nothing of this project.
+Stored because the wheel of Crocoddyl 3.2.1 is built against Pinocchio 4.0: beside 4.1 its contact
+models read other memory than the frames of the model. Run where both fit (pip install
+crocoddyl==3.2.1 pin==4.0.0); needs nothing of this project.
 """
 
 from __future__ import annotations
@@ -35,10 +36,26 @@ def contact_dynamics(state, feet, held, q, v, tau, gain, damping):
     gains = np.array([0.0, gain])
     for foot in held:
         name, flat = feet[foot]
-        kind, reference = (crocoddyl.ContactModel6D, pin.SE3.Identity()) if flat else (crocoddyl.ContactModel3D, np.zeros(3))
-        contacts.addContact(str(foot), kind(state, state.pinocchio.getFrameId(name), reference, WORLD_ALIGNED, actuation.nu, gains))
+        kind, reference = (
+            (crocoddyl.ContactModel6D, pin.SE3.Identity())
+            if flat
+            else (crocoddyl.ContactModel3D, np.zeros(3))
+        )
+        contacts.addContact(
+            str(foot),
+            kind(
+                state,
+                state.pinocchio.getFrameId(name),
+                reference,
+                WORLD_ALIGNED,
+                actuation.nu,
+                gains,
+            ),
+        )
     costs = crocoddyl.CostModelSum(state, actuation.nu)
-    model = crocoddyl.DifferentialActionModelContactFwdDynamics(state, actuation, contacts, costs, damping, True)
+    model = crocoddyl.DifferentialActionModelContactFwdDynamics(
+        state, actuation, contacts, costs, damping, True
+    )
     data = model.createData()
     model.calc(data, np.concatenate([q, v]), tau)
     return data.xout.tolist(), data.pinocchio.lambda_c.tolist()
@@ -52,7 +69,9 @@ def impulse_dynamics(state, feet, held, q, v, restitution, damping):
         kind = crocoddyl.ImpulseModel6D if flat else crocoddyl.ImpulseModel3D
         impulses.addImpulse(str(foot), kind(state, state.pinocchio.getFrameId(name), WORLD_ALIGNED))
     costs = crocoddyl.CostModelSum(state, 0)
-    model = crocoddyl.ActionModelImpulseFwdDynamics(state, impulses, costs, restitution, damping, True)
+    model = crocoddyl.ActionModelImpulseFwdDynamics(
+        state, impulses, costs, restitution, damping, True
+    )
     data = model.createData()
     model.calc(data, np.concatenate([q, v]))
     return data.xnext[state.nq :].tolist(), data.pinocchio.impulse_c.tolist()
@@ -71,12 +90,38 @@ def main() -> None:
             for damping in (0.0, 1e-5):
                 for share in (0.0, 0.4):
                     answer = contact_dynamics(state, feet, held, q, v, tau, share / DT, damping)
-                    cases.append(dict(point, kind="contact", damping=damping, share=share, motion=answer[0], force=answer[1]))
+                    cases.append(
+                        dict(
+                            point,
+                            kind="contact",
+                            damping=damping,
+                            share=share,
+                            motion=answer[0],
+                            force=answer[1],
+                        )
+                    )
                 for restitution in (0.0, 0.3):
                     answer = impulse_dynamics(state, feet, held, q, v, restitution, damping)
-                    cases.append(dict(point, kind="impulse", damping=damping, share=restitution, motion=answer[0], force=answer[1]))
-    out = dict(crocoddyl=crocoddyl.__version__, pinocchio=pin.__version__, dt=DT, armature=ARMATURE, cases=cases)
-    Path(__file__).with_suffix(".json").write_text(json.dumps(out, indent=None).replace('{"robot"', '\n{"robot"') + "\n")
+                    cases.append(
+                        dict(
+                            point,
+                            kind="impulse",
+                            damping=damping,
+                            share=restitution,
+                            motion=answer[0],
+                            force=answer[1],
+                        )
+                    )
+    out = dict(
+        crocoddyl=crocoddyl.__version__,
+        pinocchio=pin.__version__,
+        dt=DT,
+        armature=ARMATURE,
+        cases=cases,
+    )
+    Path(__file__).with_suffix(".json").write_text(
+        json.dumps(out, indent=None).replace('{"robot"', '\n{"robot"') + "\n"
+    )
 
 
 if __name__ == "__main__":

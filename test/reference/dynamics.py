@@ -19,12 +19,16 @@ class ReferenceDynamics:
         robot, dt = problem.robot, problem.dt
         self.model = robot.model.copy()
         for i, link in enumerate(robot.estimated_links):
-            pi = dynamic_parameters(point.theta[10 * i : 10 * i + 10], problem.config.estimator.manifold)
+            pi = dynamic_parameters(
+                point.theta[10 * i : 10 * i + 10], problem.config.estimator.manifold
+            )
             self.model.inertias[robot.link_joint(link)] = pin.Inertia.FromDynamicParameters(pi)
         data = self.model.createData()
         upper = np.triu(pin.crba(self.model, data, point.q))
         self.M = upper + np.triu(upper, 1).T
-        self.free = self.M @ point.v + dt * (point.force - pin.nonLinearEffects(self.model, data, point.q, point.v))
+        self.free = self.M @ point.v + dt * (
+            point.force - pin.nonLinearEffects(self.model, data, point.q, point.v)
+        )
         self.contacts = [self._contact(robot, c) for c in robot.contacts]
 
     def _point(self, q, contact):
@@ -48,10 +52,14 @@ class ReferenceDynamics:
         foot = robot.feet.index(contact.foot)
         gap = center[2] - contact.radius - self.point.height[foot]
         width, factor = 3e-4, 0.7
-        softened = gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
+        softened = (
+            gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
+        )
         sizes = [6 if sum(c.foot == f for c in robot.contacts) > 1 else 3 for f in robot.feet]
         xi = self.point.xi[sum(sizes[:foot]) : sum(sizes[: foot + 1])]
-        disturbance = xi[:3] + (np.cross(xi[3:], center - pose.translation) if len(xi) == 6 else 0.0)
+        disturbance = xi[:3] + (
+            np.cross(xi[3:], center - pose.translation) if len(xi) == 6 else 0.0
+        )
         return J, J_middle, disturbance + [0.0, 0.0, softened / self.problem.dt], gap
 
     def law(self, c):
@@ -61,14 +69,20 @@ class ReferenceDynamics:
 
     def impulses(self, vplus):
         """(3 nc) [N s]."""
-        return np.concatenate([self.law(J @ vplus + c0) for _, J, c0, _ in self.contacts]) if self.contacts else np.zeros(0)
+        return (
+            np.concatenate([self.law(J @ vplus + c0) for _, J, c0, _ in self.contacts])
+            if self.contacts
+            else np.zeros(0)
+        )
 
     def residual(self, vplus):
         """g(v+) [N s, Nm s]."""
         robot, nj = self.problem.robot, self.problem.nj
         g = self.M @ vplus - self.free
         rate = 0.5 * (self.point.v + vplus)[-nj:]
-        g[-nj:] += self.problem.dt * (robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(rate, 0.05))
+        g[-nj:] += self.problem.dt * (
+            robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(rate, 0.05)
+        )
         for (J, _, _, _), impulse_ in zip(self.contacts, self.impulses(vplus).reshape(-1, 3)):
             g -= J.T @ impulse_
         return g
@@ -82,7 +96,12 @@ class ReferenceDynamics:
             if size < best[0]:
                 best = (size, v)
             h = 1e-7
-            A = np.array([(self.residual(v + h * e) - self.residual(v - h * e)) / (2.0 * h) for e in np.eye(len(v))]).T
+            A = np.array(
+                [
+                    (self.residual(v + h * e) - self.residual(v - h * e)) / (2.0 * h)
+                    for e in np.eye(len(v))
+                ]
+            ).T
             step, t = np.linalg.solve(A, g), 1.0
             if np.linalg.norm(step) < 1e-13 * max(1.0, np.linalg.norm(v)):
                 break

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Readable twin of the C++ inertial manifolds. The maps to pi take complex theta, so that they can be differentiated exactly."""
+"""Readable twin of the C++ inertial manifolds.
+
+The maps to pi take complex theta, so that they can be differentiated exactly.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,20 @@ def dynamic_parameters(theta, manifold):
 
 
 def _log_cholesky(theta):
-    """Pseudo-inertia [Sigma h; h^T m] = U U^T, U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]."""
+    """Pseudo-inertia [Sigma h.
+
+    H^T m] = U U^T, U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0,
+    0, 1]].
+    """
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta
-    U = np.array([[np.exp(d1), s12, s13, t1], [0.0, np.exp(d2), s23, t2], [0.0, 0.0, np.exp(d3), t3], [0.0, 0.0, 0.0, 1.0]])
+    U = np.array(
+        [
+            [np.exp(d1), s12, s13, t1],
+            [0.0, np.exp(d2), s23, t2],
+            [0.0, 0.0, np.exp(d3), t3],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
     pseudo = np.exp(2.0 * alpha) * U @ U.T
     return pseudo[3, 3], pseudo[:3, 3], pseudo[:3, :3]
 
@@ -39,7 +53,9 @@ def _exponential_eigenvalue(theta):
 def differentiated(theta, manifold):
     """d pi / d theta (10, 10) by an imaginary step: exact to round-off."""
     h = 1e-30
-    return np.array([dynamic_parameters(theta + 1j * h * e, manifold).imag / h for e in np.eye(10)]).T
+    return np.array(
+        [dynamic_parameters(theta + 1j * h * e, manifold).imag / h for e in np.eye(10)]
+    ).T
 
 
 def exponential_eigenvalue(pi):
@@ -48,8 +64,14 @@ def exponential_eigenvalue(pi):
     inertia = np.zeros((3, 3))
     inertia[SYMMETRIC] = pi[4:]
     inertia += np.triu(inertia, 1).T
-    moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia - np.outer(h, h) / m)
-    choices = [(list(order), signs) for order in permutations(range(3)) for signs in product((1, -1), repeat=3)]
+    moments, axes = np.linalg.eigh(
+        0.5 * np.trace(inertia) * np.eye(3) - inertia - np.outer(h, h) / m
+    )
+    choices = [
+        (list(order), signs)
+        for order in permutations(range(3))
+        for signs in product((1, -1), repeat=3)
+    ]
     frames = [(axes[:, order] * signs, moments[order]) for order, signs in choices]
     R, moments = max((f for f in frames if np.linalg.det(f[0]) > 0.0), key=lambda f: np.trace(f[0]))
     return np.concatenate([[np.log(m)], h, Rotation.from_matrix(R).as_rotvec(), np.log(moments)])

@@ -22,13 +22,23 @@ def evaluate(robot, q, v, a, torque):
     for foot in robot.feet:
         spheres = [c for c in robot.contacts if c.foot == foot]
         frame = model.getFrameId(spheres[0].frame)
-        bottoms = [data.oMf[frame].act(np.array(c.position, float)) - [0.0, 0.0, c.radius] for c in spheres]
+        bottoms = [
+            data.oMf[frame].act(np.array(c.position, float)) - [0.0, 0.0, c.radius] for c in spheres
+        ]
         sole = min(bottoms, key=lambda point: point[2])
         J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
         J[:3] -= pin.skew(sole - data.oMf[frame].translation) @ J[3:]
-        leg = [model.joints[j].idx_v for j in model.supports[model.frames[frame].parentJoint] if j in robot.joint_ids]
+        leg = [
+            model.joints[j].idx_v
+            for j in model.supports[model.frames[frame].parentJoint]
+            if j in robot.joint_ids
+        ]
         rows = 3 if len(spheres) == 1 else 6
-        wrench = np.linalg.pinv(J[:rows, leg].T, rcond=STRETCHED) @ tau[leg] if np.isfinite(tau[leg]).all() else np.full(rows, np.nan)
+        wrench = (
+            np.linalg.pinv(J[:rows, leg].T, rcond=STRETCHED) @ tau[leg]
+            if np.isfinite(tau[leg]).all()
+            else np.full(rows, np.nan)
+        )
         soles.append(sole)
         rates.append(J[:3] @ v)
         normal.append(wrench[2])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from models import Point
+from helpers.models import Point
 
 from .dynamics import ReferenceDynamics
 
@@ -31,7 +31,15 @@ def point_of(problem, given, x, u) -> Point:
     if problem.config.estimator.form == "forward":
         force += u[:nv]
     friction = np.exp(problem.parameter(x, "friction")[0]) if problem.dynamics.nc else 0.8
-    return Point(x[:nq], x[nq : nq + nv], force, u[nv:], problem.parameter(x, "theta"), problem.parameter(x, "height"), friction)
+    return Point(
+        x[:nq],
+        x[nq : nq + nv],
+        force,
+        u[nv:],
+        problem.parameter(x, "theta"),
+        problem.parameter(x, "height"),
+        friction,
+    )
 
 
 def evaluate(problem, given, poses, x, u, guess):
@@ -44,7 +52,9 @@ def evaluate(problem, given, poses, x, u, guess):
         v_next = u[:nv]
         disturbance = dynamics.residual(v_next) / dt
     q, v = x[:nq], x[nq : nq + nv]
-    x_next = np.concatenate([pin.integrate(problem.robot.model, q, dt * v_next), v_next, x[nq + nv :]])
+    x_next = np.concatenate(
+        [pin.integrate(problem.robot.model, q, dt * v_next), v_next, x[nq + nv :]]
+    )
     encoders = pin.difference(problem.robot.model, given.position, q)[nv - nj :]
     rows = [
         given.weight_force * disturbance,
@@ -63,8 +73,8 @@ def _base_rows(problem, given, poses, x, v_next):
     nq, nv, nj, dt = problem.nq, problem.nv, problem.nj, problem.dt
     q, v, omega = x[:nq], x[nq : nq + nv], x[nq + 3 : nq + 6]
     R = pin.Quaternion(x[3:7]).toRotationMatrix()
-    # gyro: mean over the past step, seen from where the joints were in the middle of it; specific force: in the middle between the mean
-    # velocities before and after the node
+    # gyro: mean over the past step, seen from where the joints were in the middle of it; specific
+    # force: in the middle between the mean velocities before and after the node
     then = np.concatenate([np.zeros(6), -0.5 * dt * v[nv - nj :]])
     turning = _imu(problem, pin.integrate(problem.robot.model, q, then), v, np.zeros(nv))[1]
     R_world_imu, _, force = _imu(problem, q, 0.5 * (v + v_next), (v_next - v) / dt)
@@ -90,4 +100,8 @@ def _imu(problem, q, v, a):
     pin.forwardKinematics(model, data, q, v, a)
     R = pin.updateFramePlacement(model, data, frame).rotation
     acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear
-    return R, pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular, acceleration - R.T @ model.gravity.linear
+    return (
+        R,
+        pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular,
+        acceleration - R.T @ model.gravity.linear,
+    )

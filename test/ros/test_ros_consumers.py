@@ -9,10 +9,10 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy")
 
-from processes import node  # noqa: E402
+from helpers.processes import node  # noqa: E402
+from helpers.ros_calls import executable  # noqa: E402
+from helpers.waiting import wait  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
-from ros_calls import executable  # noqa: E402
-from waiting import wait  # noqa: E402
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WEIGHT = (16.085 + 3.0) * 9.81  # N, with the payload
@@ -35,7 +35,10 @@ def heard(tester):
         "/mpc/contact_wrenches": (ContactWrenches, 10),
     }
     messages = {topic: [] for topic in kinds}
-    subscriptions = [tester.create_subscription(kind, topic, messages[topic].append, qos) for topic, (kind, qos) in kinds.items()]
+    subscriptions = [
+        tester.create_subscription(kind, topic, messages[topic].append, qos)
+        for topic, (kind, qos) in kinds.items()
+    ]
     yield messages
     for subscription in subscriptions:
         tester.destroy_subscription(subscription)
@@ -45,10 +48,19 @@ def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
     programs = [executable(name) for name in ("inertia_listener", "markers", "mpc")]
     programs += [executable("estimator", "--ros-args", "-p", "robot:=go2")]
     try:
-        assert wait(lambda: tester.count_subscribers("/imu") and tester.count_subscribers("/prime/odometry"), 30.0)
-        player = node("replay", "--bag", recorded_runs / "go2_payload3", "--duration", 6.0, domain=domain)
+        assert wait(
+            lambda: (
+                tester.count_subscribers("/imu") and tester.count_subscribers("/prime/odometry")
+            ),
+            30.0,
+        )
+        player = node(
+            "replay", "--bag", recorded_runs / "go2_payload3", "--duration", 6.0, domain=domain
+        )
         end = time.monotonic() + 60.0
-        while time.monotonic() < end and not (all(heard.values()) and heard["/prime/inertial_parameters"][-1].valid):
+        while time.monotonic() < end and not (
+            all(heard.values()) and heard["/prime/inertial_parameters"][-1].valid
+        ):
             rclpy.spin_once(tester, timeout_sec=0.1)
         assert player.wait(30.0)[0] == 0
     finally:
@@ -56,7 +68,14 @@ def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
     assert all(code == 0 and "Traceback" not in err for code, _, err in ends), ends
     assert all(heard.values()), {topic: len(messages) for topic, messages in heard.items()}
     (marker,) = heard["/markers/inertia"][-1].markers
-    assert marker.header.frame_id == "base" and min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.05
-    assert np.isfinite(heard["/mpc/joint_commands"][-1].effort).all() and len(heard["/mpc/joint_commands"][-1].effort) == 12
+    assert (
+        marker.header.frame_id == "base"
+        and min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.05
+    )
+    assert (
+        np.isfinite(heard["/mpc/joint_commands"][-1].effort).all()
+        and len(heard["/mpc/joint_commands"][-1].effort) == 12
+    )
     planned = sum(contact.wrench.force.z for contact in heard["/mpc/contact_wrenches"][-1].contacts)
-    assert planned == pytest.approx(WEIGHT, rel=0.5)  # the walk goes on whatever the controller wants
+    # the walk goes on whatever the controller wants
+    assert planned == pytest.approx(WEIGHT, rel=0.5)

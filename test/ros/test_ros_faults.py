@@ -11,8 +11,8 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy")
 
-from ros_calls import call, executable  # noqa: E402
-from waiting import wait  # noqa: E402
+from helpers.ros_calls import call, executable  # noqa: E402
+from helpers.waiting import wait  # noqa: E402
 
 from prime_estimation.transport.ros import RosTransport, _interface  # noqa: E402
 
@@ -25,7 +25,8 @@ def estimator(domain):
     assert code == 0 and "Traceback" not in err
 
 
-# --- what must not end the node -----------------------------------------------------------------------------------
+# --- what must not end the node
+# -----------------------------------------------------------------------------------
 
 
 def test_a_transition_that_makes_no_sense_does_not_end_the_node(tester, estimator):
@@ -34,15 +35,23 @@ def test_a_transition_that_makes_no_sense_does_not_end_the_node(tester, estimato
 
     client = tester.create_client(ChangeState, "/prime/change_state")
     assert client.wait_for_service(10.0)
-    future = client.call_async(ChangeState.Request(transition=Transition(id=Transition.TRANSITION_ACTIVATE)))  # it is active
+    # it is active
+    future = client.call_async(
+        ChangeState.Request(transition=Transition(id=Transition.TRANSITION_ACTIVATE))
+    )
     rclpy.spin_until_future_complete(tester, future, timeout_sec=1.0)
     tester.destroy_client(client)
-    assert call(tester, GetState, "/prime/get_state", GetState.Request()).current_state.label == "active"
+    assert (
+        call(tester, GetState, "/prime/get_state", GetState.Request()).current_state.label
+        == "active"
+    )
 
 
 def test_a_transition_that_fails_says_why_and_takes_back_what_it_began(domain, tmp_path):
     changes = tmp_path / "changes.yaml"
-    changes.write_text("robot:\n  contacts:\n    - {name: 'not a topic', frame: FL_foot, radius: 0.02}\n")
+    changes.write_text(
+        "robot:\n  contacts:\n    - {name: 'not a topic', frame: FL_foot, radius: 0.02}\n"
+    )
     code, _, err = executable("estimator", "--ros-args", "-p", f"config:={changes}").wait(30.0)
     assert code == 2 and "not a topic" in err and "Traceback" not in err
 
@@ -63,9 +72,15 @@ def test_log_lines_of_every_severity_from_one_place(tester):
 
 def test_misspelt_parameters_are_refused(domain, tmp_path):
     path = tmp_path / "parameters.yaml"
-    path.write_text("prime:\n  ros__parameters:\n    robot: go2\n    noise.gyroo: 0.006\n    qos_overrides./imu.subscription.depth: 7\n")
+    path.write_text(
+        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyroo: 0.006\n    qos_overrides./imu.subscription.depth: 7\n"
+    )
     code, _, err = executable("estimator", "--ros-args", "--params-file", path).wait(30.0)
-    assert code == 2 and "unknown key 'noise.gyroo'; did you mean 'gyro'?" in err and "Traceback" not in err
+    assert (
+        code == 2
+        and "unknown key 'noise.gyroo'; did you mean 'gyro'?" in err
+        and "Traceback" not in err
+    )
 
 
 def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
@@ -73,10 +88,15 @@ def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
     code, _, err = executable("replay", "--ros-args", *bag, "-p", "rate:=2").wait(30.0)
     assert code == 2 and "no such bag" in err
     code, _, err = executable("replay", "--ros-args", *bag, "-p", "rate:=fast").wait(30.0)
-    assert code == 2 and "parameter rate must be of type float, got 'fast'" in err and "Traceback" not in err
+    assert (
+        code == 2
+        and "parameter rate must be of type float, got 'fast'" in err
+        and "Traceback" not in err
+    )
 
 
-# --- the transport ------------------------------------------------------------------------------------------------
+# --- the transport
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -84,7 +104,10 @@ def remapped(tester):
     nodes, stop = [], threading.Event()
 
     def add(*remaps: str) -> RosTransport:
-        node = rclpy.create_node(f"remapped_{len(nodes)}", cli_args=["--ros-args", *(p for r in remaps for p in ("-r", r))])
+        node = rclpy.create_node(
+            f"remapped_{len(nodes)}",
+            cli_args=["--ros-args", *(p for r in remaps for p in ("-r", r))],
+        )
         nodes.append((node, RosTransport(node)))
         thread = threading.Thread(target=nodes[-1][1].spin, args=(stop,))
         thread.start()
@@ -104,7 +127,9 @@ def remapped(tester):
 def test_publishers_are_counted_under_remapping(tester, remapped):
     transport = remapped("mocap/pose:=/vrpn/go2/pose")
     transport.subscribe("mocap/pose", "geometry_msgs/msg/PoseStamped", lambda *_: None)
-    publisher = tester.create_publisher(_interface("geometry_msgs/msg/PoseStamped"), "/vrpn/go2/pose", 1)
+    publisher = tester.create_publisher(
+        _interface("geometry_msgs/msg/PoseStamped"), "/vrpn/go2/pose", 1
+    )
     assert transport.full("mocap/pose") == "/vrpn/go2/pose"
     assert wait(lambda: transport.publishers("mocap/pose") == 1, 10.0)
     tester.destroy_publisher(publisher)
@@ -127,8 +152,14 @@ def test_lost_messages_are_reported(tester, remapped):
     transport.subscribe("/numbers", "std_msgs/msg/UInt64", lambda *_: None)
     subscription = transport._subscriptions[0][0]
     looked_at = []
-    for _ in range(100):  # every second for a while: an executor that always waits for events wakes up with each message
-        looked_at.append([subscription.callback_group.can_execute(event) for event in subscription.event_handlers])
+    # every second for a while: an executor that always waits for events wakes up with each message
+    for _ in range(100):
+        looked_at.append(
+            [
+                subscription.callback_group.can_execute(event)
+                for event in subscription.event_handlers
+            ]
+        )
         assert not subscription.callback_group.can_execute(subscription)
         time.sleep(0.015)
     assert any(map(all, looked_at)) and sum(map(any, looked_at)) < 50

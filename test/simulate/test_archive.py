@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Bag and JSON of a simulated run: format of the published recordings, consistent with each other."""
+"""Bag and JSON of a simulated run.
+
+Format of the published recordings, consistent with each other.
+"""
 
 import json
 from pathlib import Path
@@ -21,7 +24,16 @@ FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
 def made(tmp_path_factory):
     """A run on disk: (folder, {topic: [(bag time, message)]}, types, truth)."""
     out = tmp_path_factory.mktemp("runs") / "short"
-    run("go2", "trot", 1.5, out, payload=Payload(3.0, (0.05, 0.02, 0.1), t_on=0.5), faults="hard", seed=4, start=1.0)
+    run(
+        "go2",
+        "trot",
+        1.5,
+        out,
+        payload=Payload(3.0, (0.05, 0.02, 0.1), t_on=0.5),
+        faults="hard",
+        seed=4,
+        start=1.0,
+    )
     return out, *read(out), json.loads((out.parent / "short.json").read_text())
 
 
@@ -30,7 +42,9 @@ def read(path):
     with AnyReader([path]) as reader:
         for connection, time, raw in reader.messages():
             types[connection.topic] = connection.msgtype
-            messages.setdefault(connection.topic, []).append((time, reader.deserialize(raw, connection.msgtype)))
+            messages.setdefault(connection.topic, []).append(
+                (time, reader.deserialize(raw, connection.msgtype))
+            )
     return messages, types
 
 
@@ -40,9 +54,15 @@ def ns(message):
 
 def test_topics_rates_and_stamps(made):
     _, messages, types, _ = made
-    truth = {"/ground_truth/odom", "/ground_truth/joint_states"} | {f"/ground_truth/contacts/{f}" for f in FEET}
+    truth = {"/ground_truth/odom", "/ground_truth/joint_states"} | {
+        f"/ground_truth/contacts/{f}" for f in FEET
+    }
     assert set(types) == {"/joint_states", "/imu", "/mocap/pose"} | truth
-    for topic, period, count in (("/joint_states", 2_000_000, 750), ("/imu", 2_000_000, 750), ("/ground_truth/odom", 4_000_000, 375)):
+    for topic, period, count in (
+        ("/joint_states", 2_000_000, 750),
+        ("/imu", 2_000_000, 750),
+        ("/ground_truth/odom", 4_000_000, 375),
+    ):
         stamps = [ns(m) for _, m in messages[topic]]
         assert len(stamps) == count and set(np.diff(stamps)) == {period}
         assert [t for t, _ in messages[topic]] == stamps
@@ -54,11 +74,17 @@ def test_topics_rates_and_stamps(made):
 def test_twist_is_in_the_base_frame(made):
     _, messages, _, _ = made
     odom = [m for _, m in messages["/ground_truth/odom"]]
-    p = np.array([[m.pose.pose.position.x, m.pose.pose.position.y, m.pose.pose.position.z] for m in odom])
+    p = np.array(
+        [[m.pose.pose.position.x, m.pose.pose.position.y, m.pose.pose.position.z] for m in odom]
+    )
     o = [m.pose.pose.orientation for m in odom]
     R = Rotation.from_quat([[q.x, q.y, q.z, q.w] for q in o])
-    v = np.array([[m.twist.twist.linear.x, m.twist.twist.linear.y, m.twist.twist.linear.z] for m in odom])
-    w = np.array([[m.twist.twist.angular.x, m.twist.twist.angular.y, m.twist.twist.angular.z] for m in odom])
+    v = np.array(
+        [[m.twist.twist.linear.x, m.twist.twist.linear.y, m.twist.twist.linear.z] for m in odom]
+    )
+    w = np.array(
+        [[m.twist.twist.angular.x, m.twist.twist.angular.y, m.twist.twist.angular.z] for m in odom]
+    )
     central = R[1:-1].inv().apply((p[2:] - p[:-2]) / 0.008)
     assert np.sqrt(np.mean((central - v[1:-1]) ** 2)) < 0.01
     turned = (R[:-2].inv() * R[2:]).as_rotvec() / 0.008
@@ -68,20 +94,28 @@ def test_twist_is_in_the_base_frame(made):
 
 def test_truth_accounts_for_the_payload(made):
     _, _, _, truth = made
-    after, before = (truth[key]["base"]["pin_dynamic_parameters"] for key in ("bodies_true", "bodies_before"))
+    after, before = (
+        truth[key]["base"]["pin_dynamic_parameters"] for key in ("bodies_true", "bodies_before")
+    )
     difference = np.subtract(after, before)
     np.testing.assert_allclose(difference[:4], [3.0, 0.15, 0.06, 0.3], atol=1e-12)
     assert truth["bodies_before"] == truth["bodies_nominal"]
     assert truth["total_mass_true"] == pytest.approx(truth["total_mass_nominal"] + 3.0)
     assert truth["payload"]["t_on"] == 0.5 and truth["payload_time_s"] == 0.5
-    assert sum(b["mass"] for b in truth["bodies_true"].values()) == pytest.approx(truth["total_mass_true"])
+    assert sum(b["mass"] for b in truth["bodies_true"].values()) == pytest.approx(
+        truth["total_mass_true"]
+    )
 
 
 def test_payload_taken_off(tmp_path):
     run("go1", "stand", 0.3, tmp_path / "off", payload=Payload(2.0, t_off=0.1))
     truth = json.loads((tmp_path / "off.json").read_text())
-    assert truth["bodies_before"]["base"]["mass"] - truth["bodies_true"]["base"]["mass"] == pytest.approx(2.0)
-    assert truth["payload_time_s"] == 0.1 and truth["total_mass_true"] == pytest.approx(truth["total_mass_nominal"])
+    assert truth["bodies_before"]["base"]["mass"] - truth["bodies_true"]["base"][
+        "mass"
+    ] == pytest.approx(2.0)
+    assert truth["payload_time_s"] == 0.1 and truth["total_mass_true"] == pytest.approx(
+        truth["total_mass_nominal"]
+    )
 
 
 def test_contact_force_is_the_mean_around_its_stamp(made):
@@ -123,5 +157,11 @@ def test_format_is_that_of_the_published_recordings(made):
     assert truth["bodies_true"].keys() == reference["bodies_true"].keys()
     for key in ("bodies_true", "bodies_before", "bodies_nominal"):
         for link, body in reference[key].items():
-            np.testing.assert_allclose(truth[key][link]["pin_dynamic_parameters"], body["pin_dynamic_parameters"], atol=1e-9)
-    assert set(json.loads((PUBLISHED / "noise.json").read_text())["truth"]) == set(json.loads((out / "noise.json").read_text())["truth"])
+            np.testing.assert_allclose(
+                truth[key][link]["pin_dynamic_parameters"],
+                body["pin_dynamic_parameters"],
+                atol=1e-9,
+            )
+    assert set(json.loads((PUBLISHED / "noise.json").read_text())["truth"]) == set(
+        json.loads((out / "noise.json").read_text())["truth"]
+    )

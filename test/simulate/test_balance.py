@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The humanoid keeps its balance, does what it is asked to, and does not shake: its recordings are worth estimating from."""
+"""The humanoid keeps its balance, does what it is asked to, and does not shake.
+
+Its recordings are worth estimating from.
+"""
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from runs import measurements
+from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import RobotError
@@ -25,22 +28,32 @@ def test_the_divergent_component_diverges_from_the_centre_of_pressure():
     plan, h = StepPlan(STEP, SIDE, 0.7), 1e-4
     for t in np.arange(-0.5, 4.0, 0.0317):
         before, now, after = (plan.pressure(t + d, Command()) for d in (-h, 0.0, h))
-        np.testing.assert_allclose((after[1] - before[1]) / (2.0 * h), plan.rate * (now[1] - now[0]), atol=0.02)
+        np.testing.assert_allclose(
+            (after[1] - before[1]) / (2.0 * h), plan.rate * (now[1] - now[0]), atol=0.02
+        )
     half = 0.5 * STEP.period
     left, right = (plan.pressure(20.0 * half + k * half, Command())[1] for k in (0, 1))
     np.testing.assert_allclose(left, [0.0, -right[1]], atol=1e-4)
     assert [plan.stance(t)[0] for t in (-0.1, 0.5 * half, 1.5 * half)] == [-1, 0, 1]
-    assert all(plan.stance(k * half + 0.01)[1] < 0.0 < plan.stance((k + 1) * half - 0.01)[1] for k in range(4))
+    assert all(
+        plan.stance(k * half + 0.01)[1] < 0.0 < plan.stance((k + 1) * half - 0.01)[1]
+        for k in range(4)
+    )
 
 
 def test_a_foot_catches_the_error_of_the_divergent_component():
-    plan, t = StepPlan(STEP, SIDE, 0.7), 8.0 * STEP.period + 0.3  # on the left foot, the right one swings
+    # on the left foot, the right one swings
+    plan, t = StepPlan(STEP, SIDE, 0.7), 8.0 * STEP.period + 0.3
     remaining = 0.5 * STEP.period - 0.3
     xi = plan.pressure(t, Command())[1]
     np.testing.assert_allclose(plan.foothold(1, t, remaining, xi, Command()), SIDE[1], atol=2e-3)
     pushed = plan.foothold(1, t, remaining, xi + [0.02, -0.01], Command())
-    np.testing.assert_allclose(pushed - SIDE[1], np.exp(plan.rate * remaining) * np.array([0.02, -0.01]), atol=2e-3)
-    np.testing.assert_allclose(plan.foothold(1, t, remaining, xi + [0.0, 1.0], Command()), SIDE[1] + [0.0, 0.06], atol=1e-9)
+    np.testing.assert_allclose(
+        pushed - SIDE[1], np.exp(plan.rate * remaining) * np.array([0.02, -0.01]), atol=2e-3
+    )
+    np.testing.assert_allclose(
+        plan.foothold(1, t, remaining, xi + [0.0, 1.0], Command()), SIDE[1] + [0.0, 0.06], atol=1e-9
+    )
 
 
 def test_corner_forces_give_the_wrench_inside_the_cone():
@@ -50,8 +63,11 @@ def test_corner_forces_give_the_wrench_inside_the_cone():
     wanted = J @ np.tile([5.0, -3.0, 80.0], 4)
     force = _cone_forces(J, wanted, S)
     np.testing.assert_allclose(J @ force, wanted, atol=0.1)
-    tipping = _cone_forces(J, np.array([0.0, 0, 300, 60, 0, 0]), S).reshape(-1, 3)  # centre of pressure beyond the edge
-    assert tipping[:, 2].min() >= 0.0 and np.all(np.abs(tipping[:, 0]) + np.abs(tipping[:, 1]) <= CONE * tipping[:, 2] + 1e-9)
+    # centre of pressure beyond the edge
+    tipping = _cone_forces(J, np.array([0.0, 0, 300, 60, 0, 0]), S).reshape(-1, 3)
+    assert tipping[:, 2].min() >= 0.0 and np.all(
+        np.abs(tipping[:, 0]) + np.abs(tipping[:, 1]) <= CONE * tipping[:, 2] + 1e-9
+    )
 
 
 def shaking(recording) -> float:
@@ -72,7 +88,9 @@ def steps_on_the_spot(recording) -> None:
         pin.framesForwardKinematics(model, data, recording.q[k])
         for foot, loaded in zip(recording.robot.feet, on[k // 4]):
             if loaded:
-                tilts.append(np.linalg.norm(pin.log3(data.oMf[model.getFrameId(foot)].rotation)[:2]))
+                tilts.append(
+                    np.linalg.norm(pin.log3(data.oMf[model.getFrameId(foot)].rotation)[:2])
+                )
     assert np.sqrt(np.mean(np.square(tilts))) < 0.01 and max(tilts) < 0.1
     assert shaking(recording) < 0.02
 
@@ -81,10 +99,17 @@ def test_sways_without_shaking():
     recording = simulate("g1", "sway", 3.0, seed=1)
     command = MOTIONS["sway"].script(1, 0.4)
     turned = np.array([command(t).body[3:] for t in recording.t[::50]])
-    found = np.array([pin.rpy.matrixToRpy(pin.Quaternion(q[3:7]).matrix()) for q in recording.q[::50]])
+    found = np.array(
+        [pin.rpy.matrixToRpy(pin.Quaternion(q[3:7]).matrix()) for q in recording.q[::50]]
+    )
     assert np.abs(turned).max() > 0.05 and np.sqrt(np.mean((turned - found)[20:] ** 2)) < 0.03
     assert shaking(recording) < 0.002
-    assert shaking(simulate("g1", "sway", 1.5, Payload(3.0, (0.1, 0.05, 0.2), link="torso_link"), seed=2)) < 0.002
+    assert (
+        shaking(
+            simulate("g1", "sway", 1.5, Payload(3.0, (0.1, 0.05, 0.2), link="torso_link"), seed=2)
+        )
+        < 0.002
+    )
 
 
 def test_steps_on_the_spot():
@@ -109,8 +134,17 @@ def test_goes_on_stepping(seed, payload):
 @pytest.mark.slow
 def test_estimates_of_a_simulated_humanoid(tmp_path):
     """Velocity and payload come out as on the recorded walks."""
-    bag = run("g1", "step", 6.0, tmp_path / "step", payload=Payload(2.9, (0.05, 0.02, 0.15), link="torso_link"), seed=1)
-    recording = simulate("g1", "step", 6.0, Payload(2.9, (0.05, 0.02, 0.15), link="torso_link"), seed=1)
+    bag = run(
+        "g1",
+        "step",
+        6.0,
+        tmp_path / "step",
+        payload=Payload(2.9, (0.05, 0.02, 0.15), link="torso_link"),
+        seed=1,
+    )
+    recording = simulate(
+        "g1", "step", 6.0, Payload(2.9, (0.05, 0.02, 0.15), link="torso_link"), seed=1
+    )
     config = Config.load("g1")
     estimator = Estimator(Robot(config.robot), config, mocap=False)
     nodes = measurements(bag, estimator.robot, config, 6.0, mocap=False)

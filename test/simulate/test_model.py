@@ -12,7 +12,11 @@ from prime_estimation.robot import Robot
 from prime_estimation.simulate.model import Ground, Payload, build, loaded_model, torque_limits
 from prime_estimation.simulate.world import World, rotation
 
-PAYLOADS = [None, Payload(3.0, (0.05, 0.02, 0.1)), Payload(0.5, (0.0, 0.0, -0.1), link="FR_calf", size=(0.05, 0.04, 0.03))]
+PAYLOADS = [
+    None,
+    Payload(3.0, (0.05, 0.02, 0.1)),
+    Payload(0.5, (0.0, 0.0, -0.1), link="FR_calf", size=(0.05, 0.04, 0.03)),
+]
 
 
 @pytest.mark.parametrize("name", ["go1", "go2"])
@@ -28,7 +32,8 @@ def test_mass_matrix_and_bias_forces_are_those_of_pinocchio(name, payload):
     world.place(q)
     v = rng.standard_normal(model.nv)
     R = rotation(q[3:7])
-    # MuJoCo's free joint has its linear velocity in world axes; both trees are depth first, so the joints agree in order
+    # MuJoCo's free joint has its linear velocity in world axes; both trees are depth first, so the
+    # joints agree in order
     turn = np.eye(model.nv)
     turn[:3, :3] = R
     world.data.qvel[:] = turn @ v
@@ -42,7 +47,8 @@ def test_mass_matrix_and_bias_forces_are_those_of_pinocchio(name, payload):
     reference = pin.crba(model, data, q)
     reference = np.triu(reference) + np.triu(reference, 1).T
     np.testing.assert_allclose(turn.T @ M @ turn, reference, atol=1e-9)
-    # d(R v)/dt = R (dv + omega x v): its second part belongs to the bias forces of the body-fixed velocity
+    # d(R v)/dt = R (dv + omega x v): its second part belongs to the bias forces of the body-fixed
+    # velocity
     bias = turn.T @ world.data.qfrc_bias + reference[:, :3] @ np.cross(v[3:6], v[:3])
     np.testing.assert_allclose(bias, pin.nonLinearEffects(model, data, q, v), atol=1e-8)
 
@@ -58,18 +64,34 @@ def test_contact_spheres_are_where_the_robot_says():
     pin.framesForwardKinematics(robot.model, data, q)
     for contact in robot.contacts:
         geom = mujoco.mj_name2id(world.model, mujoco.mjtObj.mjOBJ_GEOM, contact.name)
-        np.testing.assert_allclose(world.data.geom_xpos[geom], data.oMf[robot.model.getFrameId(contact.frame)].translation, atol=1e-12)
+        np.testing.assert_allclose(
+            world.data.geom_xpos[geom],
+            data.oMf[robot.model.getFrameId(contact.frame)].translation,
+            atol=1e-12,
+        )
         assert world.model.geom_size[geom, 0] == contact.radius
 
 
 def test_payload_is_lumped_about_the_joint_frame():
     robot = Robot.load("go2")
     payload = Payload(3.0, (0.05, 0.02, 0.1), size=(0.2, 0.16, 0.06))
-    difference = loaded_model(robot, payload).inertias[1].toDynamicParameters() - robot.model.inertias[1].toDynamicParameters()
+    difference = (
+        loaded_model(robot, payload).inertias[1].toDynamicParameters()
+        - robot.model.inertias[1].toDynamicParameters()
+    )
     box = 3.0 / 12 * np.diag([0.16**2 + 0.06**2, 0.2**2 + 0.06**2, 0.2**2 + 0.16**2])
     c = np.array([0.05, 0.02, 0.1])
     tensor = box + 3.0 * (c @ c * np.eye(3) - np.outer(c, c))
-    expected = [3.0, *(3.0 * c), tensor[0, 0], tensor[0, 1], tensor[1, 1], tensor[0, 2], tensor[1, 2], tensor[2, 2]]
+    expected = [
+        3.0,
+        *(3.0 * c),
+        tensor[0, 0],
+        tensor[0, 1],
+        tensor[1, 1],
+        tensor[0, 2],
+        tensor[1, 2],
+        tensor[2, 2],
+    ]
     np.testing.assert_allclose(difference, expected, atol=1e-12)
     assert robot.total_mass == pytest.approx(16.085)  # the robot itself does not know
 

@@ -16,7 +16,11 @@ from prime_estimation.simulate.posture import standing_posture
 def robot(urdf: str, feet: list[str], radius: float = 0.016) -> Robot:
     contacts = [{"name": foot, "frame": foot, "radius": radius} for foot in feet]
     losses = {"armature": 0.0004, "joint_friction": 0.01, "joint_damping": 0.005}
-    return Robot(Config().updated({"robot": {"name": "mine", "urdf": urdf, "contacts": contacts, **losses}}).robot)
+    return Robot(
+        Config()
+        .updated({"robot": {"name": "mine", "urdf": urdf, "contacts": contacts, **losses}})
+        .robot
+    )
 
 
 SOLO = ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
@@ -33,7 +37,11 @@ def test_a_robot_whose_legs_are_stretched_in_the_middle_of_their_range():
 
 @pytest.mark.parametrize("radius", [0.016, 0.0])
 def test_a_light_robot_stands_on_spheres_or_points(radius):
-    force = simulate(robot("example-robot-data:solo12", SOLO, radius), "stand", 0.2).contact_force[:, :, 2].sum(axis=1)
+    force = (
+        simulate(robot("example-robot-data:solo12", SOLO, radius), "stand", 0.2)
+        .contact_force[:, :, 2]
+        .sum(axis=1)
+    )
     np.testing.assert_allclose(force.mean(), 2.5 * 9.81, rtol=0.02)
 
 
@@ -45,6 +53,10 @@ def test_limits_that_leave_no_room_are_none():
 
 def test_continuous_joints_are_refused(tmp_path):
     urdf = tmp_path / "mine.urdf"
-    urdf.write_text(urdf_path(Config.load("go2").robot).read_text().replace('type="revolute"', 'type="continuous"'))
+    urdf.write_text(
+        urdf_path(Config.load("go2").robot)
+        .read_text()
+        .replace('type="revolute"', 'type="continuous"')
+    )
     with pytest.raises(RobotError, match="continuous joints cannot be simulated"):
         simulate(robot(str(urdf), ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]), "stand", 0.2)

@@ -23,8 +23,12 @@ def rigid_body_torque(recording, k):
     tau = pin.rnea(model, data, recording.q[k], recording.v[k], recording.a[k])
     pin.computeJointJacobians(model, data, recording.q[k])
     pin.updateFramePlacements(model, data)
-    for contact, force, moment in zip(robot.contacts, recording.contact_force[k], recording.contact_moment[k]):
-        J = pin.getFrameJacobian(model, data, model.getFrameId(contact.frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    for contact, force, moment in zip(
+        robot.contacts, recording.contact_force[k], recording.contact_moment[k]
+    ):
+        J = pin.getFrameJacobian(
+            model, data, model.getFrameId(contact.frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        )
         tau = tau - J.T @ np.concatenate([force, moment])
     return tau
 
@@ -34,7 +38,11 @@ def test_equation_of_motion_holds_at_every_sample(fixture, request):
     recording = request.getfixturevalue(fixture)
     robot = recording.robot
     for k in range(0, len(recording.t), 29):
-        losses = recording.tau_friction[k] - robot.joint_damping * recording.v[k, 6:] - robot.model.armature[6:] * recording.a[k, 6:]
+        losses = (
+            recording.tau_friction[k]
+            - robot.joint_damping * recording.v[k, 6:]
+            - robot.model.armature[6:] * recording.a[k, 6:]
+        )
         expected = np.concatenate([np.zeros(6), recording.tau_motor[k] + losses])
         np.testing.assert_allclose(rigid_body_torque(recording, k), expected, atol=1e-3)
 
@@ -45,7 +53,9 @@ def test_accelerations_lead_to_the_next_velocity_and_velocities_to_the_next_stat
     for k in range(0, len(walk.t) - 1, 17):
         # world velocity of the base: the integrator is linear in it
         now, after = (pin.Quaternion(walk.q[i, 3:7]).matrix() @ walk.v[i, :3] for i in (k, k + 1))
-        rate = pin.Quaternion(walk.q[k, 3:7]).matrix() @ (walk.a[k, :3] + np.cross(walk.v[k, 3:6], walk.v[k, :3]))
+        rate = pin.Quaternion(walk.q[k, 3:7]).matrix() @ (
+            walk.a[k, :3] + np.cross(walk.v[k, 3:6], walk.v[k, :3])
+        )
         np.testing.assert_allclose(after, now + dt * rate, atol=1e-9)
         moved = pin.difference(model, walk.q[k], walk.q[k + 1]) / dt
         np.testing.assert_allclose(walk.q[k + 1, :3] - walk.q[k, :3], dt * after, atol=1e-9)
@@ -53,11 +63,18 @@ def test_accelerations_lead_to_the_next_velocity_and_velocities_to_the_next_stat
 
 
 def test_ground_carries_the_weight_of_robot_and_payload(walk, stand):
-    for recording, mass in ((walk, walk.robot.total_mass + 0.5 * walk.payload.mass), (stand, stand.robot.total_mass + 2.0)):
+    for recording, mass in (
+        (walk, walk.robot.total_mass + 0.5 * walk.payload.mass),
+        (stand, stand.robot.total_mass + 2.0),
+    ):
         impulse = recording.contact_force[:, :, 2].sum() * recording.dt
         height = recording.q[:, 2]
-        momentum = mass * (np.gradient(height, recording.dt)[-1] - np.gradient(height, recording.dt)[0])
-        assert impulse / (GRAVITY * recording.t[-1]) == pytest.approx(mass + momentum / (GRAVITY * recording.t[-1]), rel=0.02)
+        momentum = mass * (
+            np.gradient(height, recording.dt)[-1] - np.gradient(height, recording.dt)[0]
+        )
+        assert impulse / (GRAVITY * recording.t[-1]) == pytest.approx(
+            mass + momentum / (GRAVITY * recording.t[-1]), rel=0.02
+        )
 
 
 def test_forces_stay_in_the_friction_cone_and_friction_opposes_motion(walk):
@@ -65,7 +82,8 @@ def test_forces_stay_in_the_friction_cone_and_friction_opposes_motion(walk):
     assert force[:, 2].min() >= -1e-6
     assert np.all(np.linalg.norm(force[:, :2], axis=1) <= 0.8 * force[:, 2] + 1e-3)
     assert np.all(np.abs(walk.tau_friction) <= walk.robot.joint_friction + 1e-6)
-    fast = np.abs(walk.v[1:, 6:]) > 0.5  # the constraint acts on the velocity that follows; impacts may outdo it for a step
+    # the constraint acts on the velocity that follows; impacts may outdo it for a step
+    fast = np.abs(walk.v[1:, 6:]) > 0.5
     assert np.mean((walk.tau_friction[:-1] * walk.v[1:, 6:])[fast] < 0) > 0.995
     assert np.all(np.abs(walk.tau_motor) <= [23.7, 23.7, 45.43] * 4)
 
@@ -78,11 +96,17 @@ def test_payload_comes_when_it_should(walk):
 
 def test_same_seed_same_run_other_seed_other_run():
     a, b, c = (simulate("go2", "trot", 0.3, seed=s, start=0.3) for s in (1, 1, 2))
-    assert all(np.array_equal(getattr(a, n), getattr(b, n)) for n in ("q", "v", "a", "tau_motor", "contact_force"))
+    assert all(
+        np.array_equal(getattr(a, n), getattr(b, n))
+        for n in ("q", "v", "a", "tau_motor", "contact_force")
+    )
     assert not np.array_equal(a.q, c.q)
 
 
-@pytest.mark.parametrize("name, motion", [("go2", m) for m in MOTIONS if m not in ("stand", "step")] + [("go1", "trot"), ("go1", "hop")])
+@pytest.mark.parametrize(
+    "name, motion",
+    [("go2", m) for m in MOTIONS if m not in ("stand", "step")] + [("go1", "trot"), ("go1", "hop")],
+)
 def test_robots_do_what_they_are_asked_to(name, motion):
     recording = simulate(name, motion, 1.5, Payload(4.0, (0.05, -0.02, 0.1)), seed=5, start=1.5)
     on = recording.contact_force[:, :, 2] > 1.0
@@ -109,25 +133,49 @@ def biped():
         for i, (x, y) in enumerate(corners)
     ]
     losses = dict(armature=0.01, joint_friction=0.2, joint_damping=0.05)
-    return Robot(RobotConfig(name="g1", urdf="example-robot-data:g1", base_frame="pelvis", contacts=contacts, **losses))
+    return Robot(
+        RobotConfig(
+            name="g1",
+            urdf="example-robot-data:g1",
+            base_frame="pelvis",
+            contacts=contacts,
+            **losses,
+        )
+    )
 
 
 def test_a_humanoid_stands_and_sways_with_a_payload(biped):
-    recording = simulate(biped, "sway", 1.0, Payload(2.9, (-0.1, 0.0, 0.2), link="torso_link"), start=1.0)
+    recording = simulate(
+        biped, "sway", 1.0, Payload(2.9, (-0.1, 0.0, 0.2), link="torso_link"), start=1.0
+    )
     assert recording.contact_force.shape[1] == 8
     for k in range(0, 1000, 97):
-        losses = recording.tau_friction[k] - biped.joint_damping * recording.v[k, 6:] - biped.model.armature[6:] * recording.a[k, 6:]
+        losses = (
+            recording.tau_friction[k]
+            - biped.joint_damping * recording.v[k, 6:]
+            - biped.model.armature[6:] * recording.a[k, 6:]
+        )
         expected = np.concatenate([np.zeros(6), recording.tau_motor[k] + losses])
         np.testing.assert_allclose(rigid_body_torque(recording, k), expected, atol=5e-3)
     feet, force, _ = foot_wrenches(recording, 4)
     assert feet == ["left_foot", "right_foot"]  # as in the output, whatever the frame is called
-    np.testing.assert_allclose(force.sum(axis=1).mean(axis=0)[2] / GRAVITY, biped.total_mass + 2.9, rtol=0.05)
+    np.testing.assert_allclose(
+        force.sum(axis=1).mean(axis=0)[2] / GRAVITY, biped.total_mass + 2.9, rtol=0.05
+    )
     with pytest.raises(RobotError, match="four point feet"):
         simulate(biped, "trot", 1.0)
 
 
 def test_walks_over_bumps():
-    recording = simulate("go2", "forward", 3.0, Payload(3.0, (0.05, 0.02, 0.1)), Ground(bump_height=0.05), seed=2, start=1.0)
+    recording = simulate(
+        "go2",
+        "forward",
+        3.0,
+        Payload(3.0, (0.05, 0.02, 0.1)),
+        Ground(bump_height=0.05),
+        seed=2,
+        start=1.0,
+    )
     assert np.linalg.norm(recording.q[-1, :2] - recording.q[0, :2]) > 0.8
     assert np.abs(recording.contact_force[:, :, :2]).max() > 20.0
 
@@ -143,7 +191,12 @@ def test_a_fall_is_an_error_that_says_when():
         simulate("go2", "stand", 1.0, Payload(60.0))
 
 
-BAD = [("go2", "moonwalk", 1.0), ("go2", "trot", float("nan")), ("go2", "trot", -1.0), ("go9", "trot", 1.0)]
+BAD = [
+    ("go2", "moonwalk", 1.0),
+    ("go2", "trot", float("nan")),
+    ("go2", "trot", -1.0),
+    ("go9", "trot", 1.0),
+]
 
 
 @pytest.mark.parametrize("arguments", BAD)

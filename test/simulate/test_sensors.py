@@ -11,7 +11,13 @@ from scipy.spatial.transform import Rotation, Slerp
 from prime_estimation.config.parameters import Config, NoiseConfig
 from prime_estimation.errors import ConfigError
 from prime_estimation.robot import GRAVITY
-from prime_estimation.simulate.sensors import FAULTS, SensorFaults, faults_named, read_sensors, true_imu
+from prime_estimation.simulate.sensors import (
+    FAULTS,
+    SensorFaults,
+    faults_named,
+    read_sensors,
+    true_imu,
+)
 
 QUIET = NoiseConfig(**{k: 0.0 for k in NoiseConfig.__dataclass_fields__})
 
@@ -47,15 +53,26 @@ def test_without_noise_sensors_tell_the_truth(walk):
 
 
 def test_white_noise_has_the_asked_strength(walk):
-    noise = replace(Config.load("go2").noise, gyro_bias=0.0, gyro_bias_walk=0.0, accelerometer_bias=0.0, accelerometer_bias_walk=0.0)
-    noisy, clean = read_sensors(walk, noise, SensorFaults()), read_sensors(walk, QUIET, SensorFaults())
+    noise = replace(
+        Config.load("go2").noise,
+        gyro_bias=0.0,
+        gyro_bias_walk=0.0,
+        accelerometer_bias=0.0,
+        accelerometer_bias_walk=0.0,
+    )
+    noisy, clean = (
+        read_sensors(walk, noise, SensorFaults()),
+        read_sensors(walk, QUIET, SensorFaults()),
+    )
     names = {"position": "encoder", "velocity": "joint_velocity", "effort": "joint_torque"}
     names |= {n: n for n in ("gyro", "accelerometer", "mocap_position")}
     for field, name in names.items():
         error = getattr(noisy, field) - getattr(clean, field)
         assert error.std() == pytest.approx(getattr(noise, name), rel=0.08), field
         assert abs(error.mean()) < 4 * error.std() / np.sqrt(error.size)
-    turn = (Rotation.from_quat(clean.mocap_quat).inv() * Rotation.from_quat(noisy.mocap_quat)).as_rotvec()
+    turn = (
+        Rotation.from_quat(clean.mocap_quat).inv() * Rotation.from_quat(noisy.mocap_quat)
+    ).as_rotvec()
     assert turn.std() == pytest.approx(noise.mocap_rotation, rel=0.1)
 
 
@@ -63,8 +80,12 @@ def test_biases_are_those_that_were_drawn(walk):
     noise = replace(QUIET, gyro_bias=0.01, accelerometer_bias=0.1)
     readings, clean = (read_sensors(walk, n, SensorFaults()) for n in (noise, QUIET))
     assert np.ptp(readings.gyro - clean.gyro, axis=0).max() < 1e-12
-    np.testing.assert_allclose((readings.gyro - clean.gyro)[0], readings.drawn["gyro_bias"], atol=1e-12)
-    np.testing.assert_allclose((readings.accelerometer - clean.accelerometer)[0], readings.drawn["acc_bias"], atol=1e-12)
+    np.testing.assert_allclose(
+        (readings.gyro - clean.gyro)[0], readings.drawn["gyro_bias"], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        (readings.accelerometer - clean.accelerometer)[0], readings.drawn["acc_bias"], atol=1e-12
+    )
 
 
 def test_hard_faults(walk):
@@ -72,11 +93,15 @@ def test_hard_faults(walk):
     readings, clean = (read_sensors(walk, QUIET, f) for f in (faults, SensorFaults()))
     offsets = np.tile(readings.drawn["encoder_bias"], (len(readings.t), 1))
     np.testing.assert_allclose(readings.position - clean.position, offsets, atol=1e-12)
-    np.testing.assert_allclose(readings.effort, clean.effort * readings.drawn["torque_scale"], atol=1e-12)
+    np.testing.assert_allclose(
+        readings.effort, clean.effort * readings.drawn["torque_scale"], atol=1e-12
+    )
     np.testing.assert_allclose(readings.mocap_arrival - readings.mocap_t, 0.008)
     truth = Slerp(walk.t, Rotation.from_quat(walk.q[:, 3:7]))(readings.mocap_t)
     offset = (truth.inv() * Rotation.from_quat(readings.mocap_quat)).as_matrix()
-    np.testing.assert_allclose(offset, np.tile(readings.drawn["mocap_R_bias"], (len(offset), 1, 1)), atol=1e-9)
+    np.testing.assert_allclose(
+        offset, np.tile(readings.drawn["mocap_R_bias"], (len(offset), 1, 1)), atol=1e-9
+    )
     assert Rotation.from_matrix(offset[0]).magnitude() == pytest.approx(np.deg2rad(2.0))
     assert len(readings.mocap_t) < len(clean.mocap_t)
 
@@ -84,7 +109,11 @@ def test_hard_faults(walk):
 def test_dropouts_have_the_asked_share_and_length():
     from prime_estimation.simulate.sensors import _bursts
 
-    lost = _bursts(200_000, SensorFaults(mocap_dropout=0.1, mocap_dropout_length=0.15), np.random.default_rng(0))
+    lost = _bursts(
+        200_000,
+        SensorFaults(mocap_dropout=0.1, mocap_dropout_length=0.15),
+        np.random.default_rng(0),
+    )
     assert lost.mean() == pytest.approx(0.1, rel=0.1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], lost.astype(int), [0]])))
     assert np.diff(edges.reshape(-1, 2), axis=1).mean() / 120.0 == pytest.approx(0.15, rel=0.1)

@@ -30,7 +30,15 @@ def test_bad_node_name(name):
         Names(name)
 
 
-@pytest.mark.parametrize("names", [{"namespace": "a b"}, {"namespace": "/1st"}, {"remap": {"imu": "my imu"}}, {"remap": {"i-mu": "x"}}])
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"namespace": "a b"},
+        {"namespace": "/1st"},
+        {"remap": {"imu": "my imu"}},
+        {"remap": {"i-mu": "x"}},
+    ],
+)
 def test_bad_names_in_the_graph(names):
     with pytest.raises(ConfigError, match="is no name in a ROS graph"):
         Names("prime", **names)
@@ -49,7 +57,10 @@ def test_messages_reach_all_subscribers_and_latched_ones_the_late():
 
 
 def test_senders_do_not_wait_for_each_others_locks():
-    """A callback needs a lock that another thread holds, which sends meanwhile; what that sends is delivered after all."""
+    """A callback needs a lock that another thread holds, which sends meanwhile.
+
+    What that sends is delivered after all.
+    """
     bus, lock, got = Bus(), threading.Lock(), []
     transport = InProcessTransport(bus, "a")
     x, y, inside = transport.publish("x", UINT), transport.publish("y", UINT), threading.Event()
@@ -93,7 +104,11 @@ def test_one_topic_has_one_type():
 
 def test_service():
     transport = InProcessTransport(Bus(), "a")
-    transport.serve("~/set", "std_srvs/srv/SetBool", lambda request: {"success": bool(request.data), "message": "done"})
+    transport.serve(
+        "~/set",
+        "std_srvs/srv/SetBool",
+        lambda request: {"success": bool(request.data), "message": "done"},
+    )
     answer = transport.call("~/set", transport.make("std_srvs/srv/SetBool_Request")(data=True))
     assert answer.success and answer.message == "done"
 
@@ -118,9 +133,13 @@ def test_domain(monkeypatch):
 def test_network_variables_of_ros():
     plain = domain_config({})
     assert "Peers" not in plain and "IgnoreTypeInformation" in plain and not plain.startswith(",")
-    local = domain_config({"ROS_AUTOMATIC_DISCOVERY_RANGE": "localhost", "ROS_STATIC_PEERS": "10.0.0.7;host"})
+    local = domain_config(
+        {"ROS_AUTOMATIC_DISCOVERY_RANGE": "localhost", "ROS_STATIC_PEERS": "10.0.0.7;host"}
+    )
     assert all(f'address="{p}"' for p in ("10.0.0.7", "host", "127.0.0.1"))
     assert local.count("<Peer ") == 3 and "<AllowMulticast>false" in local
     off = domain_config({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "10.0.0.7"})
     assert "Peers" not in off and "<AllowMulticast>false" in off
-    assert domain_config({"CYCLONEDDS_URI": "file:///x.xml"}).startswith("file:///x.xml,<CycloneDDS>")
+    assert domain_config({"CYCLONEDDS_URI": "file:///x.xml"}).startswith(
+        "file:///x.xml,<CycloneDDS>"
+    )

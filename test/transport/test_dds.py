@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The transport over real Cyclone DDS on loopback: nodes of one process, found and heard like strangers."""
+"""The transport over real Cyclone DDS on loopback.
+
+Nodes of one process, found and heard like strangers.
+"""
 
 import os
 import threading
@@ -11,7 +14,7 @@ import pytest
 
 pytest.importorskip("cyclonedds")
 
-from waiting import wait  # noqa: E402
+from helpers.waiting import wait  # noqa: E402
 
 from prime_estimation.errors import ConfigError  # noqa: E402
 from prime_estimation.io.typestore import typestore  # noqa: E402
@@ -49,13 +52,25 @@ def network(local_domain):
 def test_every_message_of_a_burst_arrives_in_order(network):
     a, b, got = network("a"), network("b"), []
     send = a.publish("joint_states", JOINTS, Qos.STATE)
-    b.subscribe("joint_states", JOINTS, lambda m, _: got.append((m.header.stamp.nanosec, m.position.copy())))
+    b.subscribe(
+        "joint_states", JOINTS, lambda m, _: got.append((m.header.stamp.nanosec, m.position.copy()))
+    )
     network.spin()
     assert wait(lambda: b.publishers("joint_states") == 1)
     make = a.make
     for k in range(500):
-        stamp = make("std_msgs/msg/Header")(stamp=make("builtin_interfaces/msg/Time")(sec=0, nanosec=k), frame_id="")
-        send(make(JOINTS)(header=stamp, name=["x"] * 12, position=np.full(12, float(k)), velocity=np.zeros(0), effort=np.zeros(0)))
+        stamp = make("std_msgs/msg/Header")(
+            stamp=make("builtin_interfaces/msg/Time")(sec=0, nanosec=k), frame_id=""
+        )
+        send(
+            make(JOINTS)(
+                header=stamp,
+                name=["x"] * 12,
+                position=np.full(12, float(k)),
+                velocity=np.zeros(0),
+                effort=np.zeros(0),
+            )
+        )
         time.sleep(0.0005)
     assert wait(lambda: len(got) == 500)
     assert [k for k, _ in got] == list(range(500)) and b.lost("joint_states") == 0
@@ -79,12 +94,19 @@ def test_foreign_layout_under_our_type_name_is_not_heard(network):
     from prime_estimation.transport.dds import _qos
 
     a, b, c, got = network("a"), network("b"), network("c"), []
-    foreign = make_idl_struct("JointState_", "sensor_msgs::msg::dds_::JointState_", {"junk": types.array[types.uint8, 61]})
-    writer = DataWriter(a._participant, Topic(a._participant, "rt/joint_states", foreign), _qos(Qos.STATE, JOINTS, 10))
+    foreign = make_idl_struct(
+        "JointState_", "sensor_msgs::msg::dds_::JointState_", {"junk": types.array[types.uint8, 61]}
+    )
+    writer = DataWriter(
+        a._participant,
+        Topic(a._participant, "rt/joint_states", foreign),
+        _qos(Qos.STATE, JOINTS, 10),
+    )
     send = c.publish("joint_states", JOINTS)
     b.subscribe("joint_states", JOINTS, lambda m, _: got.append(m))
     network.spin()
-    assert wait(lambda: b.publishers("joint_states") == 1)  # Cyclone compares the layouts of its own kind
+    # Cyclone compares the layouts of its own kind
+    assert wait(lambda: b.publishers("joint_states") == 1)
     for fill in (0, 255, 7):
         writer.write(foreign(junk=[fill] * 61))
     send(_empty_joints(c.make))
@@ -96,7 +118,14 @@ def test_undecodable_bytes_are_counted(local_domain):
     node.subscribe("joint_states", JOINTS, lambda m, _: got.append(m))
     deliver = node._subscriptions[-1].callback
     good = bytes(typestore().serialize_cdr(_empty_joints(node.make), JOINTS))
-    for raw in (b"", b"\0\1", b"\0\1\0\0" + b"\xff" * 40, good[:9], good + b"\0" * 64, b"\7\7\0\0" + good[4:]):
+    for raw in (
+        b"",
+        b"\0\1",
+        b"\0\1\0\0" + b"\xff" * 40,
+        good[:9],
+        good + b"\0" * 64,
+        b"\7\7\0\0" + good[4:],
+    ):
         deliver(raw)
     deliver(good)
     assert len(got) == 1 and node.rejected["/joint_states"] == 6
@@ -104,8 +133,12 @@ def test_undecodable_bytes_are_counted(local_domain):
 
 
 def _empty_joints(make):
-    stamp = make("std_msgs/msg/Header")(stamp=make("builtin_interfaces/msg/Time")(sec=0, nanosec=0), frame_id="")
-    return make(JOINTS)(header=stamp, name=[], position=np.zeros(0), velocity=np.zeros(0), effort=np.zeros(0))
+    stamp = make("std_msgs/msg/Header")(
+        stamp=make("builtin_interfaces/msg/Time")(sec=0, nanosec=0), frame_id=""
+    )
+    return make(JOINTS)(
+        header=stamp, name=[], position=np.zeros(0), velocity=np.zeros(0), effort=np.zeros(0)
+    )
 
 
 def test_two_publishers_are_seen_and_topics_are_found_by_type(network):
@@ -121,17 +154,27 @@ def test_two_publishers_are_seen_and_topics_are_found_by_type(network):
 
 def test_service_answers_with_the_id_of_the_request(network):
     a, b, got = network("a"), network("b"), []
-    a.serve("~/set", "std_srvs/srv/SetBool", lambda request: {"success": not request.data, "message": "as asked"})
+    a.serve(
+        "~/set",
+        "std_srvs/srv/SetBool",
+        lambda request: {"success": not request.data, "message": "as asked"},
+    )
     b._subscribe_raw("rr/a/setReply", "std_srvs/srv/SetBool_Response", got.append, Qos.STATE)
     ask = b._publish_raw("rq/a/setRequest", "std_srvs/srv/SetBool_Request", Qos.STATE)
     network.spin()
     identity = bytes(range(16))
-    assert wait(lambda: a._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1)
-    assert wait(lambda: b._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1)
+    assert wait(
+        lambda: a._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1
+    )
+    assert wait(
+        lambda: b._subscriptions[-1].reader.get_subscription_matched_status().current_count == 1
+    )
     ask(b"\0\1\0\0" + identity + b"\1\0\0\0")
     assert wait(lambda: len(got) == 1)
     assert got[0][4:20] == identity
-    response = typestore().deserialize_cdr(got[0][:4] + got[0][20:], "std_srvs/srv/SetBool_Response")
+    response = typestore().deserialize_cdr(
+        got[0][:4] + got[0][20:], "std_srvs/srv/SetBool_Response"
+    )
     assert response.success is False and response.message == "as asked"
 
 
@@ -142,9 +185,19 @@ def test_the_graph_of_ros_shows_node_and_type_hash(network):
 
     def note(message, _) -> None:
         for node in message.node_entities_info_seq:
-            seen[node.node_name] = (node.node_namespace, len(node.reader_gid_seq), len(node.writer_gid_seq))
+            seen[node.node_name] = (
+                node.node_namespace,
+                len(node.reader_gid_seq),
+                len(node.writer_gid_seq),
+            )
 
-    b.subscribe("/ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", note, Qos.LATCHED, prefix="")
+    b.subscribe(
+        "/ros_discovery_info",
+        "rmw_dds_common/msg/ParticipantEntitiesInfo",
+        note,
+        Qos.LATCHED,
+        prefix="",
+    )
     network.spin()
     assert wait(lambda: seen.get("prime") == ("/robot1", 1, 1))
     from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
@@ -152,9 +205,13 @@ def test_the_graph_of_ros_shows_node_and_type_hash(network):
 
     def user_data() -> list[bytes]:
         found = BuiltinDataReader(b._participant, BuiltinTopicDcpsPublication).read(N=1000)
-        return [e.qos[Policy.Userdata].data for e in found if e.topic_name == "rt/robot1/prime/status"]
+        return [
+            e.qos[Policy.Userdata].data for e in found if e.topic_name == "rt/robot1/prime/status"
+        ]
 
-    expected = f"typehash={typestore().hash_rihs01('prime_estimation_msgs/msg/EstimatorStatus')};".encode()
+    expected = (
+        f"typehash={typestore().hash_rihs01('prime_estimation_msgs/msg/EstimatorStatus')};".encode()
+    )
     assert wait(lambda: user_data() == [expected])
 
 
@@ -164,12 +221,18 @@ def test_simulated_time(network):
     network.spin()
     assert b.now_ns() == 0 and a.now_ns() > 1e18
     assert wait(lambda: b.publishers("/clock") == 1)
-    send(a.make("rosgraph_msgs/msg/Clock")(clock=a.make("builtin_interfaces/msg/Time")(sec=3, nanosec=4)))
+    send(
+        a.make("rosgraph_msgs/msg/Clock")(
+            clock=a.make("builtin_interfaces/msg/Time")(sec=3, nanosec=4)
+        )
+    )
     assert wait(lambda: b.now_ns() == 3_000_000_004)
 
 
 def test_broken_configuration_of_the_user(monkeypatch):
-    monkeypatch.setenv("CYCLONEDDS_URI", "<CycloneDDS><Domain><NoSuchThing>1</NoSuchThing></Domain></CycloneDDS>")
+    monkeypatch.setenv(
+        "CYCLONEDDS_URI", "<CycloneDDS><Domain><NoSuchThing>1</NoSuchThing></Domain></CycloneDDS>"
+    )
     with pytest.raises(ConfigError, match="CYCLONEDDS_URI"):
         DdsTransport("a", domain=231 - os.getpid() % 20)
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""DDS types made from the store: the bytes are those of the .msg files, both ways, for every topic of the nodes."""
+"""DDS types made from the store.
+
+The bytes are those of the .msg files, both ways, for every topic of the nodes.
+"""
 
 import numpy as np
 import pytest
 
 pytest.importorskip("cyclonedds")
 
-from messages import random_message  # noqa: E402
+from helpers.messages import random_message  # noqa: E402
 
 from prime_estimation.io.topics import ROLES  # noqa: E402
 from prime_estimation.io.typestore import interface_files, typestore  # noqa: E402
@@ -20,7 +23,11 @@ TYPES = sorted(
         *TOPICS.values(),
         *(t for role in ROLES.values() for t in role.types),
         *(f.type for f in FAMILIES.values()),
-        *(f"std_srvs/srv/{n}_{part}" for n in ("Trigger", "SetBool") for part in ("Request", "Response")),
+        *(
+            f"std_srvs/srv/{n}_{part}"
+            for n in ("Trigger", "SetBool")
+            for part in ("Request", "Response")
+        ),
         "geometry_msgs/msg/WrenchStamped",
         "tf2_msgs/msg/TFMessage",
         "diagnostic_msgs/msg/DiagnosticArray",
@@ -45,7 +52,11 @@ def test_bytes_equal_both_ways(name):
 def test_raw_samples_are_the_bytes(name):
     kind = idl_struct(name, raw=True)
     assert kind.deserialize(b"abc").raw == b"abc" == kind(b"abc").serialize(use_version_2=False)
-    assert kind.__idl_typename__.replace(".", "::") == wire_name(name) == idl_struct(name).__idl_typename__.replace(".", "::")
+    assert (
+        kind.__idl_typename__.replace(".", "::")
+        == wire_name(name)
+        == idl_struct(name).__idl_typename__.replace(".", "::")
+    )
 
 
 def test_names_on_the_wire():
@@ -59,12 +70,19 @@ def test_every_interface_file_is_in_the_store():
         assert name in typestore().types or f"{name}_Request" in typestore().types
 
 
-@pytest.mark.parametrize(("name", "size"), [("unitree_go/msg/LowState", 1180), ("unitree_hg/msg/LowState", 2092)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("unitree_go/msg/LowState", 1180), ("unitree_hg/msg/LowState", 2092)]
+)
 def test_lowstate_has_the_size_of_the_robots_own(name, size):
     # plain numbers only, so the encoded size is a constant of the layout
-    assert len(typestore().serialize_cdr(random_message(name, np.random.default_rng(1)), name)) == size
+    assert (
+        len(typestore().serialize_cdr(random_message(name, np.random.default_rng(1)), name)) == size
+    )
 
 
 def test_type_hash_of_a_standard_type():
     # as `ros2 topic info -v` prints it on Jazzy
-    assert typestore().hash_rihs01("std_msgs/msg/String") == "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
+    assert (
+        typestore().hash_rihs01("std_msgs/msg/String")
+        == "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
+    )

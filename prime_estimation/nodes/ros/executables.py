@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The nodes as ROS 2 executables: `ros2 run prime_estimation estimator`, with parameters, lifecycle and rosout."""
+"""The nodes as ROS 2 executables.
+
+`ros2 run prime_estimation estimator`, with parameters, lifecycle and rosout.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,17 @@ from .rosout import log_to_rosout
 # parameters of the simple nodes: default and description
 _ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
 _PARAMETERS = {
-    "unitree_bridge": {**_ROBOT, "imu_frame": ("", "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)")},
-    "inertia_listener": {**_ROBOT, "rate": (50.0, "of the control loop whose model is kept up to date [Hz]")},
+    "unitree_bridge": {
+        **_ROBOT,
+        "imu_frame": (
+            "",
+            "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)",
+        ),
+    },
+    "inertia_listener": {
+        **_ROBOT,
+        "rate": (50.0, "of the control loop whose model is kept up to date [Hz]"),
+    },
     "markers": {},
     "mpc": {**_ROBOT, "gait": ("stand", "stand or trot"), "rate": (20.0, "of the controller [Hz]")},
     "replay": {
@@ -32,20 +44,30 @@ _PARAMETERS = {
 }
 
 
-def plain_transport(name: str, namespace: str, remap: Mapping[str, str], domain: int | None, use_sim_time: bool) -> RosTransport:
+def plain_transport(
+    name: str, namespace: str, remap: Mapping[str, str], domain: int | None, use_sim_time: bool
+) -> RosTransport:
     """Transport on a new rclpy node, for `prime node --transport ros`."""
     rclpy = _rclpy()
     Names(name, namespace, remap)  # says in one line what rclpy says in a traceback
     domain = None if domain is None else domain_id(domain)
-    arguments = ["--ros-args", *(part for old, new in remap.items() for part in ("-r", f"{old}:={new}"))]
+    arguments = [
+        "--ros-args",
+        *(part for old, new in remap.items() for part in ("-r", f"{old}:={new}")),
+    ]
     rclpy.init(
-        args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"], domain_id=domain, signal_handler_options=_no_signals()
+        args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"],
+        domain_id=domain,
+        signal_handler_options=_no_signals(),
     )
     return RosTransport(rclpy.create_node(name, namespace=namespace))
 
 
 def estimator() -> int:
-    """`ros2 run prime_estimation estimator`: lifecycle node that activates itself (parameter `autostart`)."""
+    """`ros2 run prime_estimation estimator`.
+
+    Lifecycle node that activates itself (parameter `autostart`).
+    """
     from .lifecycle import EstimatorLifecycle
 
     def start(rclpy) -> None:
@@ -107,7 +129,12 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
     log_to_rosout(node)
     # typed by us: rclpy does not take `rate:=2` for a number with a point
     declared = {
-        key: (node.declare_parameter(key, value, ParameterDescriptor(description=doc, dynamic_typing=True)).value, type(value))
+        key: (
+            node.declare_parameter(
+                key, value, ParameterDescriptor(description=doc, dynamic_typing=True)
+            ).value,
+            type(value),
+        )
         for key, (value, doc) in _PARAMETERS[name].items()
     }
     return node, {key: _typed(key, value, kind) for key, (value, kind) in declared.items()}
@@ -143,5 +170,7 @@ def _rclpy():
     try:
         import rclpy
     except ImportError as error:
-        raise PrimeError(f"rclpy is missing ({error}): source a ROS 2 installation, or use --transport dds") from error
+        raise PrimeError(
+            f"rclpy is missing ({error}): source a ROS 2 installation, or use --transport dds"
+        ) from error
     return rclpy

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator as a ROS 2 lifecycle node. configure: robot and configuration; activate: topics, solver; deactivate: silence."""
+"""The estimator as a ROS 2 lifecycle node.
+
+Configure: robot and configuration; activate: topics, solver; deactivate: silence.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,27 @@ class EstimatorLifecycle(LifecycleNode):
     def __init__(self):
         super().__init__("prime")
         self.declare_parameter(
-            "robot", "go2", ParameterDescriptor(description="go1, go2, g1, ... or the path of a robot's YAML file", read_only=True)
+            "robot",
+            "go2",
+            ParameterDescriptor(
+                description="go1, go2, g1, ... or the path of a robot's YAML file", read_only=True
+            ),
         )
-        self.declare_parameter("config", "", ParameterDescriptor(description="YAML file with changes to the defaults", read_only=True))
-        self.declare_parameter("autostart", True, ParameterDescriptor(description="configure and activate at once", read_only=True))
-        self._config = Config.load(self.get_parameter("robot").value, self.get_parameter("config").value or None)
+        self.declare_parameter(
+            "config",
+            "",
+            ParameterDescriptor(
+                description="YAML file with changes to the defaults", read_only=True
+            ),
+        )
+        self.declare_parameter(
+            "autostart",
+            True,
+            ParameterDescriptor(description="configure and activate at once", read_only=True),
+        )
+        self._config = Config.load(
+            self.get_parameter("robot").value, self.get_parameter("config").value or None
+        )
         parameters.declare(self, self._config)
         self._robot: Robot | None = None
         self._node: EstimatorNode | None = None
@@ -36,7 +55,10 @@ class EstimatorLifecycle(LifecycleNode):
 
     def autostart(self) -> bool:
         """Configure and activate; False when one of them fails."""
-        return self.trigger_configure() == TransitionCallbackReturn.SUCCESS and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        return (
+            self.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        )
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the robot, check the configuration."""
@@ -82,7 +104,11 @@ class EstimatorLifecycle(LifecycleNode):
 
     def _failed(self, error: Exception) -> TransitionCallbackReturn:
         """A transition's error into the log, which rclpy would keep to itself; what was begun is taken back."""
-        kind = "" if isinstance(error, PrimeError) else f"a bug, please report it: {type(error).__name__}: "
+        kind = (
+            ""
+            if isinstance(error, PrimeError)
+            else f"a bug, please report it: {type(error).__name__}: "
+        )
         self.get_logger().error(f"{kind}{error}")
         self.end()
         return TransitionCallbackReturn.FAILURE

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The configuration as ROS parameters: names, descriptors, ranges and validation all come from `config.py`."""
+"""The configuration as ROS parameters.
+
+Names, descriptors, ranges and validation all come from `config.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ _WIDE = 1e12  # stands for "no limit" in a range
 
 
 def declare(node, config: Config) -> None:
-    """Declare `noise.*`, `estimator.*` and `node.*`; what the configuration says is the default, what is not tunable is read-only.
+    """Declare `noise.*`, `estimator.*` and `node.*`.
+
+    What the configuration says is the default, what is not tunable is read-only.
 
     Raises:
-        ConfigError: a value that the user gave is of another type or out of range, or belongs to a parameter that there is not.
+        ConfigError: a value that the user gave is of another type or out of range, or belongs to a
+            parameter that there is not.
     """
     from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
@@ -28,8 +34,11 @@ def declare(node, config: Config) -> None:
             try:
                 node.declare_parameter(name, getattr(values, field.name), descriptor(field))
             except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-                raise ConfigError(f"parameter {name}: {' '.join(str(error).split())}", name) from error
-    # rclpy says nothing about parameters in a file that nobody declares: misspelt ones would seem to be set
+                raise ConfigError(
+                    f"parameter {name}: {' '.join(str(error).split())}", name
+                ) from error
+    # rclpy says nothing about parameters in a file that nobody declares: misspelt ones would seem
+    # to be set
     for name, given in getattr(node, "_parameter_overrides", {}).items():
         section, _, key = name.partition(".")
         if section in SECTIONS and not node.has_parameter(name):
@@ -51,7 +60,9 @@ def descriptor(field):
             out.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=0)]
         else:
             limits = (-_WIDE if low is None else float(low), _WIDE if high is None else float(high))
-            out.floating_point_range = [FloatingPointRange(from_value=limits[0], to_value=limits[1], step=0.0)]
+            out.floating_point_range = [
+                FloatingPointRange(from_value=limits[0], to_value=limits[1], step=0.0)
+            ]
     return out
 
 
@@ -62,7 +73,14 @@ def configured(node, config: Config) -> Config:
         ConfigError: a value that the ranges of the descriptors could not exclude.
     """
     return config.updated(
-        {s: {f.name: node.get_parameter(f"{s}.{f.name}").value for f in fields(getattr(config, s))} for s in SECTIONS}, "parameters"
+        {
+            s: {
+                f.name: node.get_parameter(f"{s}.{f.name}").value
+                for f in fields(getattr(config, s))
+            }
+            for s in SECTIONS
+        },
+        "parameters",
     )
 
 

@@ -14,7 +14,8 @@ def log_to_rosout(node) -> None:
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             text = self.format(record)
-            # a line for each: rclpy refuses, with an exception, a second severity from one place in the code
+            # a line for each: rclpy refuses, with an exception, a second severity from one place in
+            # the code
             if record.levelno >= logging.ERROR:
                 logger.error(text)
             elif record.levelno >= logging.WARNING:

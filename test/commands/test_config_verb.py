@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What `prime config` prints can be used: as changes, as ROS 2 parameters, as documentation."""
+
+import pytest
+import yaml
+
+from prime_estimation import cli
+from prime_estimation.commands.config import SECTIONS, parameter_table
+from prime_estimation.config.parameters import Config
+
+
+@pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
+def test_yaml_is_the_configuration(robot, capsys):
+    assert cli.main(["config", "--robot", robot]) == 0
+    config = Config.load(robot)
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert tuple(printed) == SECTIONS and config.updated(printed) == config
+
+
+def test_ros_parameters_are_the_configuration(capsys):
+    assert cli.main(["config", "--robot", "go1", "--format", "ros"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)["prime"]["ros__parameters"]
+    assert printed.pop("robot") == "go1"
+    config = Config.load("go1")
+    assert printed == {f"{s}.{k}": v for s in SECTIONS for k, v in config.to_dict()[s].items()}
+
+
+def test_table_of_the_documentation_is_current(repository):
+    written = (repository / "docs" / "parameters.md").read_text()
+    assert "\n".join(parameter_table()) in written, (
+        "run: prime config --format table, and put it into docs/parameters.md"
+    )

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Contact flags: against the truth of recorded runs, on motions with a known answer, and with sensors that say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from helpers.choreography import perform, standing_pose
+from helpers.runs import measurements
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.contact.detection import ContactFlags, Stance
+from prime_estimation.errors import ConfigError, RobotError
+from prime_estimation.io.bag import BagReader
+from prime_estimation.robot import Robot
+
+CROUCH = {
+    "g1": {
+        f"{s}_{j}_joint": v
+        for s in ("left", "right")
+        for j, v in (("hip_pitch", -0.35), ("knee", 0.7), ("ankle_pitch", -0.35))
+    },
+    "go2": {
+        f"{leg}_{j}_joint": v
+        for leg in ("FL", "FR", "RL", "RR")
+        for j, v in (("thigh", 0.8), ("calf", -1.6))
+    },
+}
+SECONDS = 6.0  # of each recorded run
+RUNS = {  # F1 of the flags, with the torques and without
+    "go2_nominal": (0.98, 0.88),
+    "go2_trot2_nominal": (0.975, 0.88),
+    "go2_hop_payload3": (0.98, 0.9),
+    "go2_ideal": (0.97, 0.88),
+    "go2_payload3_hard": (0.98, 0.88),
+    "go1_nominal": (0.98, 0.88),
+    "go1_top72": (0.98, 0.93),
+    "g1_walk_nominal": (0.98, 0.94),
+    "g1_walk_payload29": (0.98, 0.94),
+    "g1_dance102_nominal": (0.98, 0.96),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_flags_of_recorded_runs(run, recorded_runs):
+    config = Config.load(run.split("_")[0])
+    robot = Robot(config.robot)
+    nodes = measurements(recorded_runs / run, robot, config, SECONDS, mocap=False)
+    stamps = np.array([m.stamp_ns for m in nodes]) - 10_000_000  # flags are about the node before
+    force = np.stack([true_force(recorded_runs / run, foot, stamps) for foot in robot.feet], axis=1)
+    truth = force[50:] > 0.05 * 9.81 * robot.total_mass
+    for wanted, seen in zip(RUNS[run], (nodes, [replace(m, torque=None) for m in nodes])):
+        flags = ContactFlags(robot)
+        found = np.array([flags.update(m) for m in seen])[50:]
+        agree, differ = np.sum(found & truth, axis=0), np.sum(found ^ truth, axis=0)
+        assert np.mean(2 * agree / (2 * agree + differ)) > wanted
+
+
+def true_force(bag: Path, foot: str, stamps: np.ndarray) -> np.ndarray:
+    """Normal force at `stamps`, mean with triangular weight over +-10 ms."""
+    with BagReader(bag) as reader:
+        found = [(m.header.stamp.sec * 10**9 + m.header.stamp.nanosec, m.wrench.force.z)
+                 for _, _, m in reader.messages([f"/ground_truth/contacts/{foot}"])]  # fmt: skip
+    t, force = np.array(found).T
+    offsets = np.linspace(-9e6, 9e6, 19)
+    weights = 1.0 - np.abs(offsets) / 1e7
+    return (
+        sum(w * np.interp(stamps + o, t, force) for o, w in zip(offsets, weights)) / weights.sum()
+    )
+
+
+@cache
+def standing(name: str, imu: str | None = None) -> tuple[Config, Robot, np.ndarray]:
+    config = Config.load(name)
+    config = config.updated({"robot": {"imu_frame": imu}}) if imu else config
+    robot = Robot(config.robot)
+    return config, robot, standing_pose(robot, CROUCH[name])
+
+
+def shaken(robot: Robot, q: np.ndarray):
+    """All joints and the base move about: feet need not rest for the forces to be known."""
+    rng = np.random.default_rng(3)
+    size = np.concatenate(
+        [np.full(3, 0.02), np.full(3, 0.1), np.full(robot.nj, 0.05)]
+    ) * rng.choice([-1.0, 1.0], robot.model.nv)
+    return lambda t: pin.integrate(
+        robot.model, q, size * np.sin(8.0 * t + np.arange(robot.model.nv))
+    )
+
+
+@pytest.mark.parametrize("name, imu", [("go2", None), ("g1", None), ("g1", "imu_in_torso")])
+def test_forces_of_a_moving_robot_are_those_that_accelerate_it(name, imu):
+    config, robot, q = standing(name, imu)
+    config = config.updated(
+        {
+            "noise": {
+                k: 1e-4
+                for k in ("encoder", "joint_velocity", "joint_torque", "gyro", "accelerometer")
+            }
+        }
+    )
+    path, data, h = shaken(robot, q), robot.model.createData(), 1e-3
+    flags, totals, expected = ContactFlags(robot), [], []
+    for k, m in enumerate(perform(config, path, lambda t: 1.0, 1.0)):
+        flags.update(m)
+        before, now, after = (
+            pin.centerOfMass(robot.model, data, path(0.01 * (k - 1) + d))[2].copy()
+            for d in (-h, 0.0, h)
+        )
+        totals.append(flags.normal_force.sum())
+        expected.append(robot.total_mass * (9.81 + (after - 2.0 * now + before) / h**2))
+    totals, expected = np.array(totals)[20:], np.array(expected)[20:]
+    assert np.std(expected) > 0.05 * 9.81 * robot.total_mass
+    assert np.sqrt(np.mean((totals - expected) ** 2)) < 0.01 * 9.81 * robot.total_mass
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_all_feet_up(name):
+    """A robot that is lifted: torques tell, and in free fall the IMU does without them."""
+    config, robot, q = standing(name)
+    nodes = perform(config, lambda t: q, lambda t: float(t < 0.5), 1.0)
+    flags = ContactFlags(robot)
+    found = np.array([flags.update(m) for m in nodes])
+    assert found[:50].all() and not found[55:].any()
+
+    def falling(t):
+        return np.concatenate([q[:2], [q[2] - 0.5 * 9.81 * max(0.0, t - 0.5) ** 2], q[3:]])
+
+    flags = ContactFlags(robot)
+    nodes = perform(config, falling, lambda t: float(t < 0.5), 0.7)
+    found = np.array([flags.update(replace(m, torque=None)) for m in nodes])
+    assert found[:50].all() and not found[55:].any()
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_sensors_that_say_nothing(name):
+    config, robot, q = standing(name)
+    nodes = perform(config, lambda t: q, lambda t: 1.0, 1.0)
+    flags, feet = ContactFlags(robot), len(robot.feet)
+    for k, m in enumerate(nodes):
+        if 20 <= k < 40:
+            field = ("position", "velocity", "gyro", "accelerometer")[k // 2 % 4]
+            m = replace(m, **{field: None if k % 2 else np.full_like(getattr(m, field), np.nan)})
+        if 50 <= k < 60:
+            torque = m.torque.copy()
+            torque[0] = np.nan  # one joint of the first leg
+            m = replace(m, torque=torque)
+        if 70 <= k < 80:
+            m = replace(m, torque=None)
+        assert flags.update(m).tolist() == [True] * feet
+        known = np.isfinite(flags.normal_force)
+        if 50 <= k < 60:
+            assert known.sum() == feet - 1
+        if 70 <= k < 80:
+            assert not known.any()
+    sensor = np.full(feet, np.nan)
+    sensor[1] = 0.0
+    assert flags.update(
+        replace(nodes[-1], stamp_ns=nodes[-1].stamp_ns + 10_000_000), sensor
+    ).tolist() == [i != 1 for i in range(feet)]
+    held = flags.flags
+    late = replace(nodes[-1], stamp_ns=nodes[-1].stamp_ns + 10**9)
+    np.testing.assert_array_equal(flags.update(late), held)  # a gap: nothing to compare with
+    flags.reset()
+    assert flags.flags.all()
+
+
+def test_hysteresis():
+    stance = Stance(1, 10.0, 5.0, 2)
+    signal = [0.0, 9.0, 11.0, 6.0, 4.0, 6.0, 4.0, 4.0, 9.0, 12.0, np.inf, 0.0, 0.0]
+    loaded = []
+    for force in signal:
+        stance.update(np.array([force]))
+        loaded.append(bool(stance.loaded[0]))
+    assert loaded == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_what_cannot_have_flags_is_refused():
+    config = Config.load("go2")
+    with pytest.raises(RobotError, match="an IMU"):
+        ContactFlags(Robot(config.updated({"robot": {"imu_frame": ""}}).robot))
+    with pytest.raises(ConfigError, match="off <= on"):
+        ContactFlags(Robot(config.robot), on=0.02, off=0.04)

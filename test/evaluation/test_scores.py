@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Scores of an estimate whose errors are known."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.estimates import make_estimate
+from scipy.spatial.transform import Rotation
+
+from prime_estimation.config.parameters import EstimatorConfig
+from prime_estimation.errors import DataError
+from prime_estimation.evaluation.metrics import joint_figures, odometry_figures
+from prime_estimation.evaluation.scores import evaluate, load_truth, true_parameters
+from prime_estimation.io import to_messages as outbound
+from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.typestore import typestore
+from prime_estimation.output_messages import Outputs
+from prime_estimation.robot import Robot
+from prime_estimation.types import BodyInertia, ContactEstimate, ContactState
+
+START = 1_700_000_000_000_000_000
+SECONDS, SWITCH = 8.0, 4.0
+OFFSET, VELOCITY_ERROR, JOINT_ERROR, FORCE_SCALE, MASS_ERROR = (
+    np.array([3.0, -2.0, 0.02]),
+    0.03,
+    0.004,
+    1.1,
+    0.05,
+)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return Robot.load("go2")
+
+
+def true_pose(t: float) -> tuple[np.ndarray, Rotation]:
+    """Straight on at 0.5 m/s, turning at 0.1 rad/s about the vertical."""
+    return np.array([0.5 * t, 0.0, 0.3]), Rotation.from_euler("z", 0.1 * t)
+
+
+def true_force(t: float) -> np.ndarray:
+    """A foot that stands every other second."""
+    return np.array([2.0, 1.0, 80.0]) if int(t) % 2 == 0 else np.zeros(3)
+
+
+def joints(robot: Robot, t: float) -> np.ndarray:
+    return np.sin(2 * t + np.arange(robot.nj))
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory, robot):
+    """A recording with ground truth, its JSON beside it."""
+    path = tmp_path_factory.mktemp("run") / "run.mcap"
+    with BagWriter(path) as bag:
+        for k in range(int(SECONDS * 250)):
+            t, stamp = k / 250, START + k * 4_000_000
+            position, rotation = true_pose(t)
+            q = joints(robot, t)
+            estimate = make_estimate(
+                robot,
+                stamp,
+                position_world=position,
+                quat_world_base=rotation.as_quat(),
+                linear_velocity_base=rotation.inv().apply([0.5, 0.0, 0.0]),
+                angular_velocity_base=np.array([0.0, 0.0, 0.1]),
+                joint_position=q,
+                joint_velocity=np.zeros(robot.nj),
+            )
+            bag.write(
+                "/ground_truth/odom",
+                stamp,
+                outbound.odometry(bag.message_class, estimate, "world", "base"),
+            )
+            truth = outbound.joint_states(bag.message_class, estimate, robot.joint_names)
+            bag.write("/ground_truth/joint_states", stamp, truth)
+            bag.write("/joint_states", stamp, truth)
+            force = outbound._wrench(bag.message_class, true_force(t), np.zeros(3))
+            wrench = bag.message_class("geometry_msgs/msg/WrenchStamped")(
+                outbound.header(bag.message_class, stamp, "world"), force
+            )
+            bag.write("/ground_truth/contacts/FL_foot", stamp, wrench)
+    light = robot.model.inertias[1].toDynamicParameters()
+    heavy = light * 1.4
+    truth = {
+        "total_mass_true": 16.0,
+        "bodies_before": {"base": {"pin_dynamic_parameters": list(light)}},
+        "payload": {"t_on": SWITCH},
+    }
+    truth["bodies_true"] = {"base": {"pin_dynamic_parameters": list(heavy)}}
+    path.with_suffix(".json").write_text(json.dumps(truth))
+    return path
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory, robot, reference):
+    """Scores of an estimate that is shifted, turned and scaled by known amounts.
+
+    The payload is noticed 0.5 s late.
+    """
+    out = tmp_path_factory.mktemp("out") / "out.mcap"
+    turn = Rotation.from_euler("z", 0.3)
+    truth = json.loads(reference.with_suffix(".json").read_text())
+    with BagWriter(out) as bag:
+        outputs = Outputs(robot, EstimatorConfig(), bag.message_class)
+        for k in range(1, int(SECONDS * 100)):
+            t, stamp = k / 100, START + k * 10_000_000
+            position, rotation = true_pose(t)
+            parameters = true_parameters(truth, "base", t - 0.5)
+            scaled = parameters * (1 + MASS_ERROR / parameters[0])
+            foot = ContactEstimate(
+                "FL_foot",
+                np.zeros(3),
+                FORCE_SCALE * true_force(t - 0.01),
+                np.eye(3),
+                1.0,
+                ContactState.STICKING,
+            )
+            estimate = make_estimate(
+                robot,
+                stamp,
+                position_world=turn.apply(position) + OFFSET,
+                quat_world_base=(turn * rotation).as_quat(),
+                linear_velocity_base=rotation.inv().apply([0.5, 0.0, 0.0])
+                + [0.0, 0.0, VELOCITY_ERROR],
+                angular_velocity_base=np.array([0.0, 0.0, 0.1]),
+                twist_covariance=np.eye(6) * VELOCITY_ERROR**2 / 3,
+                joint_position=joints(robot, t) + JOINT_ERROR,
+                joint_velocity=(joints(robot, t) - joints(robot, t - 0.01)) / 0.01,
+                contacts=(foot,),
+                bodies=(BodyInertia("base", scaled, np.eye(10), 0.1, np.full(3, 0.01), True),),
+            )
+            for topic, message in outputs.messages(estimate):
+                bag.write(topic if topic.startswith("/") else f"/prime/{topic}", stamp, message)
+    return evaluate(out, reference)
+
+
+def test_odometry(scores):
+    o = scores["odometry"]
+    assert o["path_m"] == pytest.approx(0.5 * 6.0, abs=0.02)
+    # the horizontal offset and yaw are removed, the height is not
+    assert o["position_rmse_m"] == pytest.approx(OFFSET[2], abs=1e-4)
+    assert o["z_rmse_m"] == pytest.approx(OFFSET[2])
+    assert o["drift_percent"] < 1e-3
+    assert o["velocity_rmse_mps"] == pytest.approx(VELOCITY_ERROR, rel=1e-4)
+    assert o["nees_velocity"] == pytest.approx(3.0, rel=1e-3)
+    assert o["yaw_rmse_rad"] < 1e-6 and o["rollpitch_rmse_rad"] < 1e-6
+    assert o["rate_hz"] == pytest.approx(100.0)
+
+
+def test_drift_over_segments(scores):
+    assert (
+        scores["odometry"]["segment_error_m"] < 1e-5
+        and scores["odometry"]["segment_yaw_rad"] < 1e-6
+    )
+    t = np.arange(0.0, 12.0, 0.01)
+    still = dict(t=t, velocity=np.zeros((len(t), 3)), rate=np.zeros((len(t), 3)))
+    covariance = dict(
+        position_covariance=np.tile(np.eye(3), (len(t), 1, 1)),
+        velocity_covariance=np.tile(np.eye(3), (len(t), 1, 1)),
+    )
+    path = np.outer(t, [0.5, 0.0, 0.0])
+    truth = SimpleNamespace(
+        **still, position=path, rotation=Rotation.from_euler("z", np.zeros((len(t), 1)))
+    )
+    long = SimpleNamespace(
+        **still,
+        **covariance,
+        position=1.01 * path,
+        rotation=Rotation.from_euler("z", 1e-5 * t[:, None]),
+    )
+    figures = odometry_figures(long, truth, 2.0)
+    assert figures["segment_drift_percent"] == pytest.approx(1.0, rel=1e-3) and figures[
+        "segment_error_m"
+    ] == pytest.approx(0.02, rel=1e-3)
+    assert figures["segment_yaw_rad"] == pytest.approx(4e-5, rel=1e-3)
+    assert odometry_figures(long, truth, 9.0)["segment_error_m"] is None  # too short
+
+
+def test_joints(scores):
+    j = scores["joints"]
+    assert j["joints"] == 12
+    assert j["estimate"]["position_rmse_rad"] == pytest.approx(JOINT_ERROR, rel=1e-2)
+    assert j["estimate"]["velocity_rmse_radps"] < 5e-3
+    assert j["sensor"]["position_rmse_rad"] < 1e-4
+
+
+def test_contacts(scores):
+    foot = scores["contacts"]["FL_foot"]
+    assert foot["relative_rmse_40ms"] == pytest.approx(FORCE_SCALE - 1, rel=0.05)
+    # the edges fall inside nodes
+    assert foot["relative_rmse"] == pytest.approx(FORCE_SCALE - 1, rel=0.25)
+    assert foot["contact_f1"] > 0.985
+    assert scores["contacts"]["mean_contact_f1"] == foot["contact_f1"]
+
+
+def test_inertia(scores, robot):
+    body = scores["inertia"]["base"]
+    assert body["mass_true_kg"] == pytest.approx(1.4 * robot.model.inertias[1].mass)
+    assert body["mass_error_final_kg"] == pytest.approx(MASS_ERROR)
+    assert body["mass_error_max_after_5s_kg"] == pytest.approx(MASS_ERROR)
+    assert body["com_error_final_m"] == pytest.approx(0.0, abs=1e-9)
+    assert body["settling_after_payload_s"] == pytest.approx(0.5, abs=0.015)
+    assert body["mass_coverage95_after_1s"] == pytest.approx(1 - 0.5 / 7.0, abs=0.005)
+
+
+def test_speed(scores):
+    assert scores["speed"]["solve_ms_p50_p99_max"] == [1.5, 1.5, 1.5]
+    assert scores["speed"]["dropped_samples"] == 3
+    assert scores["missing"] == []
+
+
+def test_bags_that_do_not_belong_together(tmp_path, robot, reference):
+    out = tmp_path / "out.mcap"
+    with BagWriter(out) as bag:
+        for k in range(50):
+            stamp = START + 3_600_000_000_000 + k * 10_000_000
+            bag.write(
+                "/prime/odometry",
+                stamp,
+                outbound.odometry(bag.message_class, make_estimate(robot, stamp), "odom", "base"),
+            )
+    with pytest.raises(DataError, match="of the same run"):
+        evaluate(out, reference)
+    with pytest.raises(DataError, match="not the output of this estimator"):
+        evaluate(reference, reference)
+    with pytest.raises(DataError, match="nothing to compare with"):
+        evaluate(out, out)
+
+
+def test_bags_of_different_robots():
+    kind = typestore().types["sensor_msgs/msg/JointState"]
+    stamp = typestore().types["std_msgs/msg/Header"](
+        stamp=typestore().types["builtin_interfaces/msg/Time"](sec=1, nanosec=0), frame_id=""
+    )
+    one, other = (
+        [
+            kind(
+                header=stamp,
+                name=[n],
+                position=np.zeros(1),
+                velocity=np.zeros(1),
+                effort=np.zeros(1),
+            )
+        ]
+        for n in ("a", "b")
+    )
+    with pytest.raises(DataError, match="no joint in common"):
+        joint_figures(one, {"/ground_truth/joint_states": other, "/joint_states": other}, 0, 0.0)
+
+
+def test_the_truth_of_a_run_whose_name_has_a_dot(tmp_path):
+    for name in ("trot_0", "trot_0.5"):
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}.json").write_text(json.dumps({"name": name}))
+    assert load_truth(tmp_path / "trot_0.5") == {"name": "trot_0.5"}
+    assert load_truth(tmp_path / "trot_0") == {"name": "trot_0"}
+    (tmp_path / "trot_0.5" / "run.mcap").touch()
+    assert load_truth(tmp_path / "trot_0.5" / "run.mcap") == {"name": "trot_0.5"}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Robots of all kinds for tests of the core, and random points at which to look at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pinocchio as pin
+
+from prime_estimation.config.parameters import Config, RobotConfig
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.robot import Robot
+
+ROBOTS = ("go1", "go2", "kinova", "kinova_free", "g1")  # kinova_free: without contact
+SITUATIONS = ("stance", "air", "deep", "sliding")
+_CORNERS = [(-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03)]
+
+
+def config(name: str, **estimator) -> Config:
+    """Configuration of one of ROBOTS, with changes of its `estimator` section."""
+    loaded = (
+        Config.load(name)
+        if name in ("go1", "go2")
+        else replace(Config(), robot=_robot_config(name))
+    )
+    # these nodes keep Gaussian weights: room for the disturbances that the tests draw
+    return loaded.updated(
+        {"estimator": estimator, "noise": {"contact_tangential": 0.02, "contact_normal": 0.1}}
+    )
+
+
+def _robot_config(name: str) -> RobotConfig:
+    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot and its IMU above the waist."""
+    losses = dict(armature=0.02, joint_friction=0.2, joint_damping=0.05)
+    if name == "g1":
+        contacts = [
+            dict(
+                name=f"{side}/{i}",
+                frame=f"{side}_ankle_roll_link",
+                position=[x, y, -0.03],
+                radius=0.005,
+            )
+            for side in ("left", "right")
+            for i, (x, y) in enumerate(_CORNERS)
+        ]
+        links = ["pelvis", "torso_link"]
+        options = dict(
+            urdf="example-robot-data:g1",
+            imu_frame="imu_in_torso",
+            kappa=8000.0,
+            contacts=contacts,
+            estimated_links=links,
+        )
+    else:
+        contacts = (
+            [dict(name="tip", frame="j2s6s200_end_effector", radius=0.02)]
+            if name == "kinova"
+            else []
+        )
+        options = dict(
+            urdf="example-robot-data:kinova",
+            floating_base=False,
+            contacts=contacts,
+            estimated_links=["j2s6s200_link_6"],
+        )
+    return Config().updated({"robot": dict(name=name, **options, **losses)}).robot
+
+
+@lru_cache(maxsize=None)
+def robot(name: str) -> Robot:
+    return Robot(config(name).robot)
+
+
+@lru_cache(maxsize=None)
+def problem(
+    name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, **estimator: str
+) -> Problem:
+    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), mocap)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Arguments of one step of the dynamics."""
+
+    q: np.ndarray
+    v: np.ndarray
+    force: np.ndarray
+    xi: np.ndarray
+    theta: np.ndarray
+    height: np.ndarray
+    friction: float
+
+
+def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Height of the lowest point of each contact sphere [m]."""
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q)
+    frames = [data.oMf[robot.model.getFrameId(c.frame)] for c in robot.contacts]
+    return np.array(
+        [f.act(np.array(c.position))[2] - c.radius for f, c in zip(frames, robot.contacts)]
+    )
+
+
+def random_configuration(robot: Robot, rng: np.random.Generator) -> np.ndarray:
+    """Joints near a bent posture, base anywhere, turned arbitrarily in yaw and by up to half a radian in roll and pitch."""
+    model = robot.model
+    dq = rng.normal(0.0, 0.4, model.nv)
+    if not robot.config.floating_base:
+        return pin.integrate(model, pin.neutral(model), 3.0 * dq)
+    dq[:6] = 0.0
+    q = pin.integrate(model, pin.neutral(model), dq)
+    q[:3] = rng.normal(size=3)
+    q[3:7] = pin.Quaternion(
+        pin.rpy.rpyToMatrix(*rng.uniform(-0.5, 0.5, 2), rng.uniform(-3.0, 3.0))
+    ).coeffs()
+    return q
+
+
+def random_point(problem: Problem, rng: np.random.Generator, situation: str) -> Point:
+    """A random state whose feet are all in one situation.
+
+    `stance`, `air`, `deep` penetration or `sliding` fast.
+    """
+    robot = problem.robot
+    q = random_configuration(robot, rng)
+    speed = 3.0 if situation == "sliding" else 1.0
+    v = rng.normal(0.0, speed, problem.nv)
+    gaps = {
+        "stance": (-1e-3, 1e-3),
+        "air": (0.005, 0.1),
+        "deep": (-0.05, -0.005),
+        "sliding": (-1e-3, 0.0),
+    }[situation]
+    bottoms = sphere_bottoms(robot, q)
+    feet = [[b for b, c in zip(bottoms, robot.contacts) if c.foot == foot] for foot in robot.feet]
+    height = (
+        np.array([min(b) for b in feet]) - rng.uniform(*gaps, len(feet)) if feet else np.zeros(0)
+    )
+    # the estimator keeps it below 1.2
+    friction = float(min(1.2, np.exp(rng.normal(np.log(0.8), 0.3))))
+    force = rng.normal(0.0, 20.0, problem.nv)
+    theta = problem.theta_nominal + 0.1 * rng.normal(size=len(problem.theta_nominal))
+    return Point(q, v, force, rng.normal(0.0, 0.1, problem.dynamics.nxi), theta, height, friction)

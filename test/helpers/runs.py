@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Recorded or simulated bags as the measurements of the estimator's nodes, and their ground truth."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from prime_estimation.alignment.synchronizer import Synchronizer
+from prime_estimation.config.parameters import Config
+from prime_estimation.io.bag import BagReader
+from prime_estimation.io.messages import stamp_ns
+from prime_estimation.recordings import samples as recorded
+from prime_estimation.robot import Robot
+from prime_estimation.types import Measurement
+
+
+def measurements(
+    bag_path: Path,
+    robot: Robot,
+    config: Config,
+    seconds: float,
+    mocap: bool = True,
+    effort: bool = True,
+) -> list[Measurement]:
+    """The measurements of all nodes in the first `seconds` of a bag."""
+    synchronizer = partial(Synchronizer.of, use_effort=effort)
+    return recorded.measurements(
+        bag_path,
+        robot,
+        config.estimator.step,
+        mocap=mocap,
+        span=(0.0, seconds),
+        synchronizer=synchronizer,
+    )
+
+
+def truth(bag, topic: str, read) -> tuple[np.ndarray, np.ndarray]:
+    """Stamps [ns] and values of a recorded topic."""
+    with BagReader(bag) as reader:
+        rows = [(stamp_ns(m.header), read(m)) for _, _, m in reader.messages([topic])]
+    return np.array([t for t, _ in rows]), np.array([v for _, v in rows])

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What the first batch needs, and what it says when it does not get it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from helpers.models import config, robot
+from helpers.runs import measurements, truth
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.errors import InitializationError
+from prime_estimation.estimator import Estimator
+from prime_estimation.mhe import initialization as start
+from prime_estimation.mhe.initialization import start_window
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.robot import Robot
+from prime_estimation.types import Measurement
+
+STEP = 10_000_000
+
+
+def standing(name: str, n: int, posture: float = 0.0) -> list[Measurement]:
+    """Readings of a robot at rest without torque."""
+    of = robot(name)
+    return [
+        Measurement(
+            stamp_ns=k * STEP,
+            position=np.full(of.nj, posture),
+            velocity=np.zeros(of.nj),
+            gyro=np.zeros(3),
+            accelerometer=np.array([0.0, 0.0, 9.81]),
+        )
+        for k in range(1, n + 1)
+    ]
+
+
+def test_needs_joints():
+    ms = [replace(m, position=None) for m in standing("go2", 20)]
+    with pytest.raises(InitializationError, match="no joint positions and rates"):
+        start_window(Problem(robot("go2"), config("go2"), False), ms)
+
+
+def test_needs_to_know_where_up_is():
+    ms = [replace(m, accelerometer=None) for m in standing("go2", 20)]
+    with pytest.raises(InitializationError, match="up is unknown"):
+        start_window(Problem(robot("go2"), config("go2"), False), ms)
+
+
+def test_starts_at_the_first_complete_measurement():
+    ms = standing("go2", 20)
+    ms[:4] = [replace(m, velocity=None) for m in ms[:4]]
+    window = start_window(Problem(robot("go2"), config("go2"), False), ms)
+    assert window.stamps[0] == ms[4].stamp_ns and window.size == 15
+
+
+def test_attitude_from_the_specific_force():
+    """A robot that stands on a slope of 0.2 rad."""
+    up = np.array([-np.sin(0.2), 0.0, np.cos(0.2)]) * 9.81
+    ms = [replace(m, accelerometer=up) for m in standing("go2", 20)]
+    problem = Problem(robot("go2"), config("go2"), False)
+    x = start_window(problem, ms).xs[-1]
+    vertical = pin.Quaternion(x[3:7]).toRotationMatrix().T @ [0.0, 0.0, 1.0]
+    assert np.arccos(vertical @ up / 9.81) < 0.05
+
+
+@pytest.mark.parametrize("name", ["kinova", "kinova_free"])
+def test_arm_with_continuous_joints(name):
+    """Continuous joints have more coordinates than rates.
+
+    The window stands where the encoders say.
+    """
+    of = robot(name)
+    problem = Problem(of, config(name), False)
+    angles = np.linspace(-2.0, 2.5, of.nj)
+    rest = dict(position=angles, velocity=np.zeros(of.nj), gyro=None, accelerometer=None)
+    ms = [
+        Measurement(stamp_ns=k * STEP, torque=_holding(of, angles), torque_samples=5.0, **rest)
+        for k in range(1, 21)
+    ]
+    x = start_window(problem, ms).xs[-1]
+    expected = pin.integrate(of.model, pin.neutral(of.model), angles)
+    np.testing.assert_allclose(of.coordinates(angles), expected, atol=1e-12)
+    np.testing.assert_allclose(of.positions(expected), angles, atol=1e-12)
+    np.testing.assert_allclose(pin.difference(of.model, expected, x[: problem.nq]), 0.0, atol=0.01)
+    estimates = [
+        e
+        for e in map(Estimator(of, config(name), False).update, _continued(ms, 80))
+        if e is not None
+    ]
+    assert len(estimates) > 20
+    np.testing.assert_allclose(estimates[-1].joint_position, angles, atol=0.01)
+    np.testing.assert_allclose(estimates[-1].joint_velocity, 0.0, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        RuntimeError("the Hessian is not positive definite"),
+        InitializationError("cannot start: lost"),
+    ],
+)
+def test_another_way_where_the_first_leads_astray(monkeypatch, failure):
+    ways, solve = [], start.start_window
+
+    def first_fails(problem, ms, before, soft):
+        ways.append(soft)
+        if len(ways) == 1:
+            raise failure
+        return solve(problem, ms, before, soft)
+
+    monkeypatch.setattr(start, "start_window", first_fails)
+    estimator = Estimator(robot("go2"), config("go2"), False)
+    assert [estimator.update(m) for m in standing("go2", 50)][-1] is not None
+    assert estimator.last_restart[0] == 0 and ways == list(start.SOFT[:2])
+
+
+def test_says_why_no_way_leads_to_a_start(monkeypatch):
+    def fails(problem, ms, before, soft):
+        raise RuntimeError(f"soft {soft}")
+
+    monkeypatch.setattr(start, "start_window", fails)
+    with pytest.raises(InitializationError, match=f"^cannot start: soft {start.SOFT[-1]}$"):
+        start.first_window(
+            Problem(robot("go2"), config("go2"), False), standing("go2", 20), None, np.eye(1)
+        )
+
+
+@pytest.mark.parametrize("first", [56, 562, 980])  # where the first way ends on the wrong feet
+def test_starts_while_trotting(recorded_runs, first):
+    settings = Config.load("go2")
+    of = Robot(settings.robot)
+    bag, last = recorded_runs / "go2_trot2_nominal", first + settings.estimator.start_nodes
+    ms = measurements(bag, of, settings, (last + 5) * settings.estimator.step, mocap=False)[
+        first:last
+    ]
+    estimator = Estimator(of, settings, False)
+    estimate = [estimator.update(m) for m in ms][-1]
+    assert estimator.last_restart[0] == 0
+    t, v = truth(
+        bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"]
+    )
+    assert (
+        np.linalg.norm(estimate.linear_velocity_base - v[np.argmin(abs(t - estimate.stamp_ns))])
+        < 0.1
+    )
+
+
+def _continued(ms, n):
+    return [replace(ms[0], stamp_ns=k * STEP) for k in range(1, n + 1)]
+
+
+def _holding(of, angles):
+    q = pin.integrate(of.model, pin.neutral(of.model), angles)
+    return pin.computeGeneralizedGravity(of.model, of.model.createData(), q)

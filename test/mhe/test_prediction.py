@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Strapdown integration between nodes.
+
+Motions with a known answer, and what is not known between two samples.
+"""
+
+import numpy as np
+import pytest
+from helpers.estimates import make_estimate
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.mhe.imu_mount import Mount
+from prime_estimation.mhe.prediction import Predictor
+from prime_estimation.robot import Robot
+from prime_estimation.types import ImuSample
+
+PERIOD_NS, STILL = 2_000_000, np.zeros(3)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return Robot(Config.load("go2").robot)
+
+
+def at_rest(robot):
+    """An upright robot that does not move, without biases, and its predictor.
+
+    Which has seen the sample of that instant.
+    """
+    estimate = make_estimate(
+        robot,
+        quat_world_base=np.array([0.0, 0.0, 0.0, 1.0]),
+        linear_velocity_base=STILL,
+        angular_velocity_base=STILL,
+    )
+    predictor = Predictor(robot, Mount(robot))
+    predictor.predict(ImuSample(estimate.stamp_ns, STILL, -predictor.gravity))
+    predictor.correct(estimate)
+    return estimate, predictor
+
+
+def run(predictor, estimate, forces):
+    """The prediction after samples of these specific forces (n, 3), one after the other.
+
+    The robot does not turn.
+    """
+    for k, force in enumerate(forces, start=1):
+        predicted = predictor.predict(
+            ImuSample(estimate.stamp_ns + k * PERIOD_NS, STILL, force - predictor.gravity)
+        )
+    return predicted
+
+
+def test_at_rest_nothing_changes(robot):
+    estimate, predictor = at_rest(robot)
+    predicted = run(predictor, estimate, np.zeros((5, 3)))
+    assert predicted.stamp_ns == estimate.stamp_ns + 5 * PERIOD_NS
+    np.testing.assert_allclose(predicted.linear_velocity_base, 0.0, atol=1e-12)
+    np.testing.assert_allclose(predicted.position_world, estimate.position_world, atol=1e-12)
+    np.testing.assert_allclose(predicted.twist_covariance, estimate.twist_covariance)
+
+
+def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
+    """From 0 to f somewhere within dt.
+
+    The velocity is f dt/2 on average, with the deviation f dt/sqrt(12) of an even distribution.
+    """
+    estimate, predictor = at_rest(robot)
+    f, dt = np.array([3.0, -4.0, 30.0]), 1e-9 * PERIOD_NS
+    predicted = run(predictor, estimate, [np.zeros(3), f])
+    np.testing.assert_allclose(predicted.linear_velocity_base, 0.5 * dt * f, atol=1e-12)
+    grown = predicted.twist_covariance - estimate.twist_covariance
+    velocities = np.outer(dt * (np.arange(1000) + 0.5) / 1000.0, f)  # by the instant of the jump
+    np.testing.assert_allclose(grown[:3, :3], np.cov(velocities.T, bias=True), rtol=1e-5)
+    np.testing.assert_allclose(grown[3:], 0.0, atol=1e-15)
+
+
+def test_a_sample_from_the_past_changes_nothing(robot):
+    """One that comes after a newer one.
+
+    Neither now nor when the samples are run through again from the next estimate.
+    """
+    answers = []
+    for late in (False, True):
+        estimate, predictor = at_rest(robot)
+        run(predictor, estimate, [np.array([k, 0.0, 0.0]) for k in range(1, 4)])
+        if late:
+            predictor.predict(ImuSample(estimate.stamp_ns + PERIOD_NS, np.ones(3), np.ones(3)))
+        predictor.correct(estimate)
+        answers.append(
+            predictor.predict(
+                ImuSample(estimate.stamp_ns + 4 * PERIOD_NS, STILL, -predictor.gravity)
+            )
+        )
+    assert answers[0].stamp_ns == answers[1].stamp_ns
+    np.testing.assert_array_equal(answers[0].position_world, answers[1].position_world)
+    np.testing.assert_array_equal(answers[0].linear_velocity_base, answers[1].linear_velocity_base)

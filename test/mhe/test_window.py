@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""One optimum, whichever way it is sought.
+
+Disturbance or next velocity decides, multiple shooting or Crocoddyl's FDDP.
+"""
+
+from __future__ import annotations
+
+import crocoddyl
+import numpy as np
+import pytest
+from helpers.runs import measurements
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.mhe.initialization import start_window
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
+from prime_estimation.robot import Robot
+
+SECONDS = 0.45
+# a contact disturbance that is Gaussian: its weights stay, the problem is one; touch-downs then
+# need room
+HELD = {"contact_dof": 1e9, "force_dof": 1e9, "contact_tangential": 0.02, "contact_normal": 0.1}
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """A trotting Go2 with 3 kg that the model does not know."""
+    pytest.importorskip("mujoco")
+    from prime_estimation.simulate import Payload, run
+
+    out = tmp_path_factory.mktemp("window") / "run"
+    return run(
+        "go2", "trot", SECONDS, out, payload=Payload(3.0, (0.05, 0.02, 0.1)), start=1.0, seed=4
+    )
+
+
+@pytest.fixture(scope="module")
+def solved(recording):
+    """Function: the converged window of the recording, in one form."""
+    windows = {}
+
+    def solve(form: str) -> Window:
+        if form not in windows:
+            config = Config.load("go2").updated({"estimator": {"form": form}, "noise": HELD})
+            robot = Robot(config.robot)
+            window = start_window(
+                Problem(robot, config, True), measurements(recording, robot, config, SECONDS)
+            )
+            window.solver.th_stop = 1e-15
+            for _ in range(4):
+                window.solve(20)
+            windows[form] = window
+        return windows[form]
+
+    return solve
+
+
+def differences(a: Window, states) -> np.ndarray:
+    return np.array([a.problem.state.diff(x, y) for x, y in zip(a.xs, states)])
+
+
+def test_forward_and_inverse_form_have_one_optimum(solved):
+    forward, inverse = solved("forward"), solved("inverse")
+    assert forward.solver.cost == pytest.approx(inverse.solver.cost, rel=1e-8)
+    assert abs(differences(forward, inverse.xs)).max() < 1e-6
+
+
+def test_unexplained_forces_are_the_controls_of_the_forward_form(solved):
+    forward, inverse = solved("forward"), solved("inverse")
+    nv, w = forward.problem.nv, forward.unexplained()
+    np.testing.assert_allclose(w, np.array(forward.us)[:, :nv], rtol=1e-9, atol=1e-9)
+    assert abs(inverse.unexplained() - w).max() < 1e-2  # N, Nm
+    np.testing.assert_array_equal(forward.unexplained(slice(-1, None)), w[-1:])
+
+
+def test_forms_have_one_posterior(solved):
+    """Eliminating another variable does not change what is known of the head."""
+    covariances = []
+    for form in ("forward", "inverse"):
+        window = solved(form)
+        window.posterior()
+        covariances.append(window.head_covariance())
+    std = np.sqrt(np.diag(covariances[0]))
+    assert abs((covariances[0] - covariances[1]) / np.outer(std, std)).max() < 1e-4
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+def test_crocoddyls_fddp_finds_the_same_optimum(solved, form):
+    """From states moved off the optimum, on the same shooting problem."""
+    window, rng = solved(form), np.random.default_rng(0)
+    state = window.problem.state
+    optimum = [np.array(x) for x in window.xs]
+    small = 1e-4 * np.ones(window.problem.ndx)
+    xs = [state.integrate(x, small * rng.normal(size=len(small))) for x in optimum]
+    fddp = crocoddyl.SolverFDDP(window._shooting)
+    fddp.th_stop = 1e-12
+    correction = state.diff(window.arrival.reference, xs[0])
+    fddp.solve([xs[0], *xs], [correction, *window.us], 100, False, 1e-9)
+    assert fddp.cost == pytest.approx(window.solver.cost, rel=1e-7)
+    assert abs(differences(window, list(fddp.xs)[1:])).max() < 1e-5
+
+
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+def test_converged_window_keeps_the_dynamics(solved, form):
+    """No gaps are left, and another iteration changes nothing."""
+    window = solved(form)
+    assert window.solver.largest_gap < 1e-8
+    before = [np.array(x) for x in window.xs]
+    window.solve(1)
+    assert abs(differences(window, before)).max() < 1e-6
+
+
+def test_shift_keeps_what_is_known(recording):
+    """A node more: the window stays as long as it was, its stamps move on, its last states are those it had."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    problem, ms = Problem(robot, config, True), measurements(recording, robot, config, SECONDS)
+    window = start_window(problem, ms[:-1])
+    size, stamps, xs = window.size, list(window.stamps), list(window.xs)
+    problem.dynamics_input(window.inputs[-1], ms[-1])
+    window.shift(problem.state_input(ms[-1]), ms[-1].stamp_ns, np.zeros((problem.ndx, problem.np)))
+    assert window.size == size and window.stamps == [*stamps[1:], ms[-1].stamp_ns]
+    assert abs(differences(window, xs[1:])).max() < 1e-12
+    assert (
+        len(window.nodes) == len(window.data) == len(window.us) == size
+        and len(window.xs) == size + 1
+    )
+
+
+@pytest.mark.parametrize("iterations", [1, 5])
+def test_cost_never_grows(recording, iterations):
+    """A step that does not reduce cost and gaps together is shortened or refused."""
+    config = Config.load("go2").updated({"noise": HELD})
+    robot = Robot(config.robot)
+    problem, ms = Problem(robot, config, True), measurements(recording, robot, config, SECONDS)
+    window = start_window(problem, ms)
+    rng = np.random.default_rng(1)
+    window.xs = [problem.state.integrate(x, 0.02 * rng.normal(size=problem.ndx)) for x in window.xs]
+    costs, gaps = [], []
+    for _ in range(40 // iterations):
+        window.solve(iterations)
+        costs.append(window.solver.cost)
+        gaps.append(window.solver.largest_gap)
+    assert gaps[-1] < 1e-6
+    closed = [c for c, g in zip(costs, gaps) if g < 1e-6]
+    assert len(closed) > 1 and np.all(np.diff(closed) <= 1e-6 * closed[-1])

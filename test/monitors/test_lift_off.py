@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Robots that are not on their feet: lifted, fallen on the side, hanging at the start.
+
+The status says so, the covariance covers it, and it is over once they stand again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from helpers.choreography import perform, smooth, standing_pose
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.robot import Robot
+from prime_estimation.types import Estimate
+
+POSTURES = {
+    "g1": {
+        f"{s}_{j}_joint": v
+        for s in ("left", "right")
+        for j, v in (("hip_pitch", -0.35), ("knee", 0.7), ("ankle_pitch", -0.35))
+    },
+    "go2": {
+        f"{leg}_{j}_joint": v
+        for leg in ("FL", "FR", "RL", "RR")
+        for j, v in (("thigh", 0.8), ("calf", -1.6))
+    },
+}
+AWAY, BACK, SECONDS = (1.0, 1.5), (2.6, 3.2), 4.2  # when the robot is moved away and back [s]
+
+
+def away(t: float) -> float:
+    return smooth(t, *AWAY) - smooth(t, *BACK)
+
+
+def on_its_feet(t: float) -> float:
+    return 1.0 - smooth(t, AWAY[0] - 0.15, AWAY[0]) + smooth(t, BACK[1], BACK[1] + 0.1)
+
+
+def lifted(robot: Robot, standing: np.ndarray):
+    def path(t: float) -> np.ndarray:
+        q = standing.copy()
+        q[2] += 0.15 * away(t)
+        return q
+
+    return path
+
+
+def laid_on_its_side(robot: Robot, standing: np.ndarray):
+    def path(t: float) -> np.ndarray:
+        q = standing.copy()
+        q[3:7] = pin.Quaternion(pin.exp3(np.array([1.4 * away(t), 0.0, 0.0]))).coeffs()
+        data = robot.model.createData()
+        pin.framesForwardKinematics(robot.model, data, q)
+        soles = [
+            data.oMf[robot.model.getFrameId(c.frame)].act(np.array(c.position, float))[2] - c.radius
+            for c in robot.contacts
+        ]
+        q[2] += 0.03 * away(t) - min(soles)
+        return q
+
+    return path
+
+
+def estimates_of(
+    name: str, motion, share=on_its_feet, **options: str
+) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
+    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`."""
+    config = Config.load(name).updated({"estimator": options})
+    robot = Robot(config.robot)
+    path = motion(robot, standing_pose(robot, POSTURES[name]))
+    estimator, out = Estimator(robot, config, mocap=False), []
+    for k, m in enumerate(perform(config, path, share, SECONDS)):
+        if (estimate := estimator.update(m)) is not None:
+            out.append((0.01 * k, path(0.01 * k), estimate))
+    return out, robot
+
+
+def carried(estimate: Estimate) -> bool:
+    return any(s.startswith("feet: they do not carry the robot") for s in estimate.status.sensors)
+
+
+def tilt_error(q: np.ndarray, estimate: Estimate) -> float:
+    up = [
+        pin.Quaternion(np.array(x)).toRotationMatrix()[2]
+        for x in (q[3:7], estimate.quat_world_base)
+    ]
+    return float(np.linalg.norm(up[0] - up[1]))
+
+
+@pytest.mark.parametrize(
+    "name, motion", [("g1", lifted), ("g1", laid_on_its_side), ("go2", laid_on_its_side)]
+)
+def test_away_and_back(name, motion):
+    estimates, robot = estimates_of(name, motion)
+    before = [e for t, _, e in estimates if t < AWAY[0] - 0.15]
+    during = [(q, e) for t, q, e in estimates if AWAY[0] + 0.3 < t < BACK[0]]
+    assert not any(carried(e) for e in before) and all(carried(e) for _, e in during)
+    for q, e in during:
+        assert tilt_error(q, e) < 0.02 and abs(q[2] - e.position_world[2]) < 4.0 * np.sqrt(
+            e.pose_covariance[2, 2]
+        )
+        assert e.pose_covariance[2, 2] < 0.3**2 and e.twist_covariance[:3, :3].trace() < 0.5**2
+        assert not e.bodies[0].observable and abs(e.total_mass - robot.total_mass) < 0.5
+    _, q, last = estimates[-1]
+    assert not carried(last) and last.status.restarts == 2
+    assert np.linalg.norm(last.linear_velocity_base) < 0.02 and tilt_error(q, last) < 0.005
+    # two seconds of nothing but the IMU
+    np.testing.assert_allclose(last.position_world[:2], q[:2], atol=0.3)
+    assert abs(last.position_world[2] - q[2]) < 0.005
+    assert (
+        abs(sum(c.force_world[2] for c in last.contacts) / (9.81 * robot.total_mass) - 1.0) < 0.05
+    )
+    assert (
+        abs(last.total_mass - robot.total_mass) < 2.0 * last.total_mass_stddev
+        and last.total_mass_stddev < 0.5
+    )
+
+
+def test_hanging_at_the_start():
+    """On a gantry when the estimator is switched on, then let down."""
+    estimates, robot = estimates_of(
+        "go2",
+        lambda robot, standing: lambda t: lifted(robot, standing)(max(t, AWAY[1])),
+        lambda t: smooth(t, *BACK),
+    )
+    assert all(carried(e) for t, _, e in estimates if t < BACK[0])
+    _, q, last = estimates[-1]
+    assert (
+        not carried(last)
+        and tilt_error(q, last) < 0.005
+        and np.linalg.norm(last.linear_velocity_base) < 0.02
+    )
+    assert abs(last.total_mass - robot.total_mass) < 2.0 * last.total_mass_stddev
