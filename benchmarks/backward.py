@@ -28,7 +28,6 @@ from recordings import table
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
-from prime_estimation.mhe.initialization import prior_root
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
@@ -58,7 +57,7 @@ def standing_window(name: str, links: int, nodes: int) -> Window:
     ):
         columns = problem.columns(block)
         x[columns.start + shift : columns.stop + shift] = value
-    root = prior_root(problem, True)
+    root = problem.prior_root(True)
     noise = np.concatenate(
         [np.full(problem.nv, 1e-4), np.full(problem.nv, 1e-2), np.zeros(problem.np)]
     )

@@ -23,7 +23,7 @@ from legs import Legs
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError, PrimeError
 from prime_estimation.io.bag import BagReader, BagWriter
-from prime_estimation.io.messages import Inbound
+from prime_estimation.io.messages import MessageReader
 from prime_estimation.io.to_messages import header, odometry
 from prime_estimation.io.topics import find_sensor_topics
 from prime_estimation.robot import GRAVITY, Robot
@@ -106,7 +106,7 @@ def read_samples(bag: str | Path, robot: Robot, mocap: bool) -> list[Sample]:
             raise DataError(
                 f"{bag} has no {' and no '.join(sorted(missing))}: the filter needs both", bag
             )
-        roles, inbound = {topic: role for role, topic in topics.items()}, Inbound(robot.joint_names)
+        roles, inbound = {topic: role for role, topic in topics.items()}, MessageReader(robot.joint_names)
         samples = [
             inbound.sample(roles[topic], message, arrival)
             for topic, arrival, message in reader.messages(roles)

@@ -23,7 +23,7 @@ from scipy.signal import savgol_filter
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.identify.full_information import sweep
+from prime_estimation.identify.full_information import smooth_forward
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.robot import Robot
 from prime_estimation.types import JointSample, Measurement
@@ -100,7 +100,7 @@ def estimate(data: dict[str, np.ndarray], urdf: Path) -> Solution:
     """Full information, with a noise of its own for the slider, which has no motor."""
     config = Config().updated(SETTINGS).updated({"robot": {"urdf": str(urdf)}})
     estimator = Estimator(Robot(config.robot), config, mocap=False)
-    window = sweep(estimator, nodes(data, config.estimator.step)).window()
+    window = smooth_forward(estimator, nodes(data, config.estimator.step)).window()
     for given in window.inputs:
         given.nominal_force = given.weight_force = 1.0 / np.array(
             [SLIDER_FORCE, LEG_TORQUE, LEG_TORQUE]

@@ -47,7 +47,7 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     """
     config = form_config(robot, "forward")
     estimator = Estimator(Robot(config.robot), config, mocap)
-    window = sweep(
+    window = smooth_forward(
         estimator,
         measurements(bag, estimator.robot, config.estimator.step, mocap=mocap, span=(0.0, end)),
     ).window()

@@ -41,7 +41,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.evaluation.scores import load_truth, true_parameters
-from prime_estimation.identify.full_information import sweep
+from prime_estimation.identify.full_information import smooth_forward
 from prime_estimation.identify.single import STEP, identify_run
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.identify.urdf import patch_urdf
@@ -92,7 +92,7 @@ def sharpness(end: float) -> Iterator[dict]:
         bag, base = RUNS / run, Config.load(robot)
         ms = measurements(bag, Robot(base.robot), base.estimator.step, span=(0.0, end))
         # one guess for all: with the default kappa
-        passage = sweep(Estimator(Robot(base.robot), base), ms)
+        passage = smooth_forward(Estimator(Robot(base.robot), base), ms)
         for kappa in KAPPAS:
             window = passage.window()
             window.problem.dynamics.kappa = kappa

@@ -31,7 +31,7 @@ from recordings import RUNS, table
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.identify.full_information import sweep
+from prime_estimation.identify.full_information import smooth_forward
 from prime_estimation.identify.solution import Solution, converge
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings.samples import measurements
@@ -195,7 +195,7 @@ def full(robot: str, ms: list[Measurement]) -> dict:
         clock.append(time.process_time())
         return clock[-1] - clock[-2]
 
-    passage = sweep(estimator(robot, iterations=1), ms)
+    passage = smooth_forward(estimator(robot, iterations=1), ms)
     row = {"robot": robot, "sliding window, for the guess [s]": lap()}
     solution = Solution(passage.window())
     row |= {"nodes": solution.window.size + 1, "making the window [s]": lap()}

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""From the solved window to the frozen `Estimate`.
-
-Head state, forces, inertia, with their covariances.
-"""
+"""Reporter: from the solved window to the frozen `Estimate`, with the covariances of its posterior."""
 
 from __future__ import annotations
 
@@ -11,17 +8,27 @@ import numpy as np
 import pinocchio as pin
 from scipy.special import ndtr
 
-from .contact.schedule import CONTRADICTED, contradicted
 from .inertia import com_covariance
-from .mhe.problem import INSTANT, Problem
+from .mhe.problem import Problem
+from .mhe.process_model import Situation
 from .mhe.window import Window
-from .monitors.consistency import Watch
+from .monitors import Monitors
+from .monitors.consistency import ConsistencyMonitor
 from .robot import GRAVITY
-from .types import BodyInertia, ContactEstimate, ContactState, Estimate, Measurement, SolverStatus
+from .sensors.sensor import INSTANT
+from .types import (
+    BodyInertia,
+    ContactEstimate,
+    ContactState,
+    Estimate,
+    Measurement,
+    SensorHealth,
+    SolverStatus,
+)
 
 CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
-CARRIED = "feet: they do not carry the robot, which is held or has fallen; inertia is not estimated"
 SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
+OBSERVED = 0.5  # share of the prior's standard deviation below which a mass has been observed
 
 
 class Reporter:
@@ -29,64 +36,98 @@ class Reporter:
 
     def __init__(self, problem: Problem):
         self.problem, self.robot = problem, problem.robot
-        estimated = (
-            self.robot.model.inertias[self.robot.link_joint(link)]
-            for link in self.robot.estimated_links
-        )
-        self.fixed_mass = self.robot.total_mass - sum(inertia.mass for inertia in estimated)
+        inertias = self.robot.model.inertias
+        estimated = [inertias[self.robot.link_joint(n)].mass for n in self.robot.estimated_links]
+        self.fixed_mass = self.robot.total_mass - sum(estimated)
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
 
     def estimate(
         self,
         window: Window,
         m: Measurement,
-        watch: Watch,
+        situation: Situation,
+        monitors: Monitors,
         solve_time_ms: float,
-        held: np.ndarray | None = None,
     ) -> Estimate:
         """The estimate at the head of a window whose posterior has been computed.
 
-        `held`: covariance of an inertia that is held.
+        Args:
+            window: solved.
+            m: measurement of its head.
+            situation: what was assumed of it.
+            monitors: asked for health, counters, and the covariance of an inertia that is held.
+            solve_time_ms: of the update so far.
         """
-        problem, nq, nv, nj = self.problem, self.problem.nq, self.problem.nv, self.problem.nj
-        x, P = window.xs[-1], window.head_covariance()
+        problem, layout = self.problem, self.problem.layout
+        x, P, held = window.xs[-1], window.head_covariance(), monitors.hold.covariance
         if held is not None:
             P[problem.columns("theta"), problem.columns("theta")] = held
         bodies = self._bodies(x, P)
-        mass = self.fixed_mass + sum(b.mass for b in bodies)
-        systematic = problem.config.noise.torque_scale * mass
-        variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
+        mass, stddev = self._total(bodies)
+        health = self._health(window, m, situation, monitors, (mass, stddev))
         base = self._base(window, m, P) if problem.floating else _fixed_base()
         return Estimate(
             stamp_ns=window.stamps[-1],
             **base,
-            joint_position=self.robot.positions(x[:nq]),
-            joint_velocity=x[nq + nv - nj : nq + nv].copy(),
-            joint_torque=window.inputs[-2].torque
-            + window.unexplained(slice(-1, None))[0, nv - nj :],
+            joint_position=self.robot.positions(layout.q(x)),
+            joint_velocity=layout.part(x, "joint_rates").copy(),
+            joint_torque=self._torque(window),
             contacts_stamp_ns=window.stamps[-2],
-            contacts=self._contacts(
-                window, mass, 0.0 if held is None else np.sqrt(variance) / mass
-            ),
+            contacts=self._contacts(window, mass, 0.0 if held is None else stddev / mass),
             bodies=bodies,
-            total_mass=float(mass),
-            total_mass_stddev=float(np.sqrt(variance)),
-            status=self._status(
-                window,
-                watch,
-                m,
-                solve_time_ms,
-                watch.doubt(mass, np.sqrt(variance), self.robot.total_mass),
-            ),
-            gyro_bias=problem.parameter(x, "gyro_bias").copy(),
-            accelerometer_bias=problem.parameter(x, "accelerometer_bias").copy(),
-            friction=float(np.exp(problem.parameter(x, "friction")[0]))
-            if problem.dynamics.nc
-            else float("nan"),
+            total_mass=mass,
+            total_mass_stddev=stddev,
+            status=_status(window, monitors.consistency, health, solve_time_ms),
+            gyro_bias=layout.part(x, "gyro_bias").copy(),
+            accelerometer_bias=layout.part(x, "accelerometer_bias").copy(),
+            friction=self._friction(x),
         )
 
+    def _health(
+        self,
+        window: Window,
+        m: Measurement,
+        situation: Situation,
+        monitors: Monitors,
+        mass: tuple[float, float],
+    ) -> list[SensorHealth]:
+        """Health of sensors and of the estimator's assumptions; `mass`: total, and its deviation."""
+        innovations, out = monitors.consistency.innovations, []
+        for sensor in self.problem.sensors:
+            if not sensor.innovations:
+                continue
+            first = sensor.innovations[0]
+            # not every node has a reading of a sensor whose samples come one by one
+            events = sensor in self.problem.sensors.event_sensors
+            seen = first in innovations if events else sensor.seen(m)
+            value = innovations.get(first, float("nan"))
+            out.append(SensorHealth(sensor.name, seen, "" if seen else "no data", value))
+        if doubt := monitors.consistency.doubt(*mass, self.robot.total_mass):
+            out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
+        for monitor in monitors:
+            out += monitor.health(situation)
+        if contradiction := self.problem.contacts.contradiction(window):
+            out.append(SensorHealth("contacts", False, contradiction))
+        return out
+
+    def _torque(self, window: Window) -> np.ndarray:
+        """Motor torque (nj,) [Nm] of the newest complete node: as measured, and what was missing."""
+        missing = window.unexplained(slice(-1, None))[0, self.problem.nv - self.problem.nj :]
+        return window.inputs[-2].torque + missing
+
+    def _friction(self, x: np.ndarray) -> float:
+        value = self.problem.parameter(x, "friction")
+        return float(np.exp(value[0])) if value.size else float("nan")
+
+    def _total(self, bodies: tuple[BodyInertia, ...]) -> tuple[float, float]:
+        """Total mass and its standard deviation [kg]; the common torque scale counts once."""
+        mass = self.fixed_mass + sum(b.mass for b in bodies)
+        systematic = self.problem.config.noise.torque_scale * mass
+        variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
+        return float(mass), float(np.sqrt(variance))
+
     def _base(self, window: Window, m: Measurement, P: np.ndarray) -> dict:
-        problem, nv = self.problem, self.problem.nv
+        problem, layout, nv = self.problem, self.problem.layout, self.problem.nv
         x = window.xs[-1]
         linear, angular = _velocity_now(problem, window, m)
         twist = P[nv : nv + 6, nv : nv + 6].copy()
@@ -98,8 +139,8 @@ class Reporter:
         if m.gyro_now is not None and problem.mount.rigid:
             twist[3:, 3:] += np.eye(3) * noise.gyro**2
         return dict(
-            position_world=x[:3].copy(),
-            quat_world_base=x[3:7].copy(),
+            position_world=layout.part(x, "position").copy(),
+            quat_world_base=layout.part(x, "rotation").copy(),
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6].copy(),
@@ -117,10 +158,8 @@ class Reporter:
             covariance = jacobian @ P[rows, rows] @ jacobian.T
             mass_stddev = float(np.hypot(np.sqrt(max(covariance[0, 0], 0.0)), systematic))
             com_stddev = np.sqrt(np.maximum(np.diag(com_covariance(pi, covariance)), 0.0))
-            observable = mass_stddev < 0.5 * self.prior_mass_stddev
-            bodies.append(
-                BodyInertia(link, pi, covariance, mass_stddev, com_stddev, bool(observable))
-            )
+            observable = bool(mass_stddev < OBSERVED * self.prior_mass_stddev)
+            bodies.append(BodyInertia(link, pi, covariance, mass_stddev, com_stddev, observable))
         return tuple(bodies)
 
     def _contacts(
@@ -131,67 +170,46 @@ class Reporter:
         force, covariance = window.forces()
         # forces carry the weight: they are no better known than a mass that is not estimated
         covariance = covariance + unweighed**2 * np.outer(force, force)
-        # no contact is modelled while the legs are not seen
-        if window.inputs[-2].ground_depth > 0.0:
+        if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
             covariance += np.eye(len(force)) * (GRAVITY * mass) ** 2
         kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
         threshold = CONTACT_SHARE * GRAVITY * mass
-        out = []
-        for i, contact in enumerate(self.robot.contacts):
-            rows = slice(3 * i, 3 * i + 3)
-            normal, sigma = force[3 * i + 2], np.sqrt(max(covariance[3 * i + 2, 3 * i + 2], 1e-12))
-            slipping = np.linalg.norm(kinematics["velocity"][3 * i : 3 * i + 2]) > SLIP_SPEED
-            state = (
-                ContactState.OPEN
-                if normal < threshold
-                else ContactState.SLIPPING
-                if slipping
-                else ContactState.STICKING
+        variance = np.maximum(np.diag(covariance)[2::3], 1e-12)
+        probability = ndtr((force[2::3] - threshold) / np.sqrt(variance))
+        slip = np.linalg.norm(kinematics["velocity"].reshape(-1, 3)[:, :2], axis=1)
+        state = np.where(slip > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
+        state[force[2::3] < threshold] = ContactState.OPEN
+        return tuple(
+            ContactEstimate(
+                contact.name,
+                kinematics["points"][i].copy(),
+                force[3 * i : 3 * i + 3].copy(),
+                covariance[3 * i : 3 * i + 3, 3 * i : 3 * i + 3].copy(),
+                float(probability[i]),
+                ContactState(int(state[i])),
             )
-            probability = float(ndtr((normal - threshold) / sigma))
-            point, spread = kinematics["points"][i].copy(), covariance[rows, rows].copy()
-            out.append(
-                ContactEstimate(contact.name, point, force[rows].copy(), spread, probability, state)
-            )
-        return tuple(out)
-
-    def _status(
-        self, window: Window, watch: Watch, m: Measurement, solve_time_ms: float, doubt: str
-    ) -> SolverStatus:
-        present = {"joint_states": m.position is not None, "torque": m.torque is not None}
-        if self.problem.layout.gyro_bias >= 0:
-            present["imu"] = m.gyro is not None
-        if self.problem.layout.mocap >= 0:
-            present["mocap"] = "mocap" in watch.innovations
-        sensors = tuple(name if there else f"{name}: no data" for name, there in present.items())
-        innovations = [
-            watch.innovations.get(_INNOVATION_OF.get(name, name), float("nan")) for name in present
-        ]
-        if doubt:
-            sensors, innovations = (
-                (*sensors, f"robot: {doubt}"),
-                [*innovations, watch.innovations.get("model", float("nan"))],
-            )
-        if self.problem.carried:
-            sensors, innovations = (*sensors, CARRIED), [*innovations, float("nan")]
-        if self.problem.stances is not None and contradicted(window):
-            sensors, innovations = (*sensors, CONTRADICTED), [*innovations, float("nan")]
-        solver = window.solver
-        return SolverStatus(
-            solve_time_ms=solve_time_ms,
-            latency_ms=solve_time_ms,
-            iterations=int(solver.iter),
-            cost=float(solver.cost),
-            feasibility=float(solver.largest_gap),
-            window_nodes=window.size,
-            restarts=watch.restarts,
-            refused_steps=watch.refused,
-            sensors=sensors,
-            normalized_innovations=tuple(innovations),
+            for i, contact in enumerate(self.robot.contacts)
         )
 
 
-_INNOVATION_OF = {"joint_states": "encoders", "torque": "model", "imu": "gyro"}
+def _status(
+    window: Window,
+    consistency: ConsistencyMonitor,
+    health: list[SensorHealth],
+    solve_time_ms: float,
+) -> SolverStatus:
+    solver = window.solver
+    return SolverStatus(
+        solve_time_ms=solve_time_ms,
+        latency_ms=solve_time_ms,
+        iterations=int(solver.iter),
+        cost=float(solver.cost),
+        feasibility=float(solver.largest_gap),
+        window_nodes=window.size,
+        restarts=consistency.restarts,
+        refused_steps=consistency.refused,
+        sensors=tuple(health),
+    )
 
 
 def _fixed_base() -> dict:
@@ -209,27 +227,26 @@ def _fixed_base() -> dict:
 def _velocity_now(
     problem: Problem, window: Window, m: Measurement
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity at the stamp.
+    """Velocity at the stamp: the mean over the past step, which is the state, and half a step of acceleration.
 
-    The mean over the past step, which is the state, and half a step of acceleration.
-
-    v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
+        v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
 
     An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis is
     pushed): then the last change stands in.
     """
-    nq = problem.nq
-    x = window.xs[-1]
-    mean, angular = x[nq : nq + 3], x[nq + 3 : nq + 6]
+    part, x = problem.layout.part, window.xs[-1]
+    mean, angular = part(x, "velocity"), part(x, "rate")
     if m.gyro_now is None or m.accelerometer_ramp is None or not problem.mount.rigid:
-        step = 0.5 * (x[nq : nq + 6] - window.xs[-2][nq : nq + 6])
-        return mean + step[:3], angular + step[3:]
+        before = window.xs[-2]
+        linear_step = 0.5 * (mean - part(before, "velocity"))
+        return mean + linear_step, angular + 0.5 * (angular - part(before, "rate"))
     base_M_imu, _ = problem.mount.motion()
     R_base_imu, r = base_M_imu.rotation, base_M_imu.translation
-    now = R_base_imu @ (m.gyro_now - problem.parameter(x, "gyro_bias"))
-    force = R_base_imu @ (m.accelerometer_ramp - problem.parameter(x, "accelerometer_bias"))
+    now = R_base_imu @ (m.gyro_now - part(x, "gyro_bias"))
+    force = R_base_imu @ (m.accelerometer_ramp - part(x, "accelerometer_bias"))
     alpha = 2.0 * (now - angular) / problem.dt
-    gravity = pin.Quaternion(x[3:7]).toRotationMatrix().T @ problem.robot.model.gravity.linear
+    R_world_base = pin.Quaternion(part(x, "rotation").copy()).toRotationMatrix()
+    gravity = R_world_base.T @ problem.robot.model.gravity.linear
     turning = pin.skew(angular)
     acceleration = force - pin.skew(alpha) @ r - turning @ (turning @ r + mean) + gravity
     return mean + 0.5 * problem.dt * acceleration, now

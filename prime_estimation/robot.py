@@ -124,6 +124,13 @@ class Robot:
                     m,
                 )
 
+    def check_contacts(self) -> Robot:
+        """The robot itself; RobotError where its base floats and nothing can carry it."""
+        if self.config.floating_base and not self.feet:
+            what = "a robot with a floating base needs contacts; name its feet in robot.contacts"
+            raise RobotError(f"{self.name}: {what}", self.config)
+        return self
+
     def link_joint(self, link: str) -> int:
         """Joint id whose moving body is `link`."""
         if link not in self.links[1:]:

@@ -10,8 +10,10 @@ message. Arrays handed out are read-only.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +105,7 @@ class Measurement:
     accelerometer_ramp: Array | None = None
     gyro_now: Array | None = None  # (3,) rad/s, newest reading at t_k
     quat_world_imu: Array | None = None  # (4,) xyzw at t_k
-    mocap: tuple[PoseSample, ...] = ()  # taken within (t_k - dt, t_k]; may come late
+    readings: Mapping[str, Any] = field(default_factory=dict)  # of further sensors, by their name
     velocity_samples: float = 1.0
     gyro_samples: float = 1.0
     torque_samples: float = 1.0
@@ -115,6 +117,11 @@ class Measurement:
 
     def __post_init__(self):
         _freeze(self)
+
+    @property
+    def mocap(self) -> tuple[PoseSample, ...]:
+        """Motion capture poses that came since the measurement before; they may be older."""
+        return self.readings.get("mocap", ())
 
 
 # --- what the estimator says
@@ -194,6 +201,22 @@ class BodyInertia:
 
 
 @dataclass(frozen=True)
+class SensorHealth:
+    """State of one sensor, or of an assumption of the estimator (`robot`, `feet`, `contacts`).
+
+    `normalized_innovation`: mean square of its whitened innovations, 1 is consistent, NaN no data.
+    """
+
+    name: str
+    ok: bool = True
+    message: str = ""  # what is wrong; empty when nothing is
+    normalized_innovation: float = float("nan")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" if self.message else self.name
+
+
+@dataclass(frozen=True)
 class SolverStatus:
     """How the last window update went, and what has been counted since the start."""
 
@@ -207,8 +230,7 @@ class SolverStatus:
     dropped_samples: int = 0
     restarts: int = 0
     refused_steps: int = 0
-    sensors: tuple[str, ...] = ()  # name, or `name: what is wrong`
-    normalized_innovations: tuple[float, ...] = ()  # one per sensor, mean square, 1 is consistent
+    sensors: tuple[SensorHealth, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def test_payload_is_noticed_within_a_second(runs, event, heavy, near):
     before, after = (0.0, heavy) if event == "put on" else (heavy, 0.0)
     assert abs(mass[(t > 1.2) & (t < SWITCH - 0.03)] - before).max() < near
     assert abs(mass[t > SWITCH + 1.0] - after).max() < near
-    assert estimator.last_restart[0] == 0
+    assert estimator.monitors.last_restart[0] == 0
 
 
 def test_no_alarm_without_a_change(runs):
@@ -101,7 +101,7 @@ def test_without_torque_there_is_an_estimate_with_less_confidence(runs):
     run = runs("trot", 2.0, PAYLOAD)
     _, _, estimates = run.play(run.measurements())
     estimator, t, blind = run.play(run.measurements(effort=False))
-    assert len(blind) == len(estimates) and estimator.last_restart[0] == 0
+    assert len(blind) == len(estimates) and estimator.monitors.last_restart[0] == 0
     assert "torque: no data" in blind[-1].status.sensors
     assert blind[-1].total_mass_stddev > 3.0 * estimates[-1].total_mass_stddev
     assert not blind[-1].bodies[0].observable
@@ -117,7 +117,7 @@ def test_without_mocap_or_torque_the_base_is_still_followed(runs):
     run = runs("trot", 2.0, PAYLOAD)
     _, _, estimates = run.play(run.measurements())
     estimator, _, blind = run.play(run.measurements(effort=False, mocap=False), mocap=False)
-    assert estimator.last_restart[0] == 0
+    assert estimator.monitors.last_restart[0] == 0
     error = [
         np.linalg.norm(a.linear_velocity_base - b.linear_velocity_base)
         for a, b in zip(blind[20:], estimates[20:])
@@ -170,7 +170,7 @@ def test_start_while_walking(runs, mocap):
     """The first estimate comes after the start batch, and is good at once."""
     run = runs("trot", 2.0, PAYLOAD)
     estimator, t, estimates = run.play(run.measurements(mocap=mocap), mocap)
-    assert t[0] == pytest.approx(START - 0.01, abs=1e-6) and estimator.last_restart[0] == 0
+    assert t[0] == pytest.approx(START - 0.01, abs=1e-6) and estimator.monitors.last_restart[0] == 0
     # the reference: with motion capture, which has seen more by then
     _, _, later = run.play(run.measurements())
     first, reference = estimates[5], later[5]
@@ -188,7 +188,7 @@ def test_start_that_nothing_explains_is_refused(runs):
     estimator, t, estimates = run.play(
         [replace(m, gyro=m.gyro + 20.0) for m in measurements[:nodes]] + measurements[nodes:], True
     )
-    restarts, reason = estimator.last_restart
+    restarts, reason = estimator.monitors.last_restart
     assert restarts >= 1 and "no motion of the model fits" in reason
     assert START < t[0] <= 2.0 * START
     _, _, expected = run.play(measurements)
@@ -217,7 +217,7 @@ def test_reading_that_is_not_finite_leads_to_a_counted_restart(runs, field, size
     broken = replace(ms[k], **{field: np.full(size, np.nan)})
     estimator = Estimator(run.robot, run.config)
     estimates = [estimator.update(m) for m in [*ms[:k], broken, *ms[k + 1 :]]]
-    restarts, reason = estimator.last_restart
+    restarts, reason = estimator.monitors.last_restart
     assert restarts >= 1 and told in reason and "not finite" in reason
     assert estimates[k - 1] is not None
     good = [e for e in estimates if e is not None]

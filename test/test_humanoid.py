@@ -15,7 +15,7 @@ from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
-from prime_estimation.io.messages import Inbound
+from prime_estimation.io.messages import MessageReader
 from prime_estimation.recordings.replay import Pipeline
 from prime_estimation.recordings.samples import choose_topics, sensor_samples
 from prime_estimation.robot import Robot
@@ -137,7 +137,7 @@ def test_locked_joint_that_moves(recorded_runs):
     pipeline, estimates = Pipeline(Robot(config.robot), config, mocap=False), []
     with BagReader(recorded_runs / "g1_walk_nominal") as reader:
         topics = choose_topics(reader, pipeline.estimator.robot, False)
-        for arrival_ns, sample in sensor_samples(reader, topics, pipeline.inbound):
+        for arrival_ns, sample in sensor_samples(reader, topics, pipeline.intake.reader):
             if arrival_ns - reader.start_ns > 2.5e9:
                 break
             estimates += pipeline.push(sample)
@@ -224,7 +224,7 @@ def test_imu_in_the_torso(recorded_runs):
         }
         samples = [
             s
-            for _, s in sensor_samples(reader, topics, Inbound(robot.joint_names))
+            for _, s in sensor_samples(reader, topics, MessageReader(robot.joint_names))
             if s.stamp_ns <= imu[-1].stamp_ns
         ]
     for sample in sorted([*samples, *imu], key=lambda s: s.stamp_ns):
@@ -250,4 +250,4 @@ def test_imu_in_the_torso(recorded_runs):
             for x in interpolated(stamps, t, R)
         ]
         assert np.sqrt(np.mean(np.sum((np.array(up) - expected) ** 2, axis=1))) < 0.01
-    assert estimator.last_restart[0] == 0
+    assert estimator.monitors.last_restart[0] == 0

@@ -14,8 +14,8 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.typestore import typestore
-from prime_estimation.mhe.ground import Terrain
-from prime_estimation.mhe.imu_mount import Mount
+from prime_estimation.mhe.ground import Ground
+from prime_estimation.mhe.imu_mount import ImuMount
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot, urdf_path
@@ -78,7 +78,7 @@ def test_an_imu_behind_continuous_joints():
         of.model, data, np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], of.coordinates(angles)])
     )
     assert (
-        Mount(of)
+        ImuMount(of)
         .motion(angles, np.zeros(of.nj))[0]
         .isApprox(data.oMf[of.model.getFrameId("j2s6s200_end_effector")], 1e-9)
     )
@@ -190,7 +190,7 @@ def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
         {"robot": {"name": name, "urdf": f"example-robot-data:{name}", "contacts": spheres}}
     )
     of = Robot(config.robot)
-    terrain = Terrain(Problem(of, config, mocap=False))
+    terrain = Ground(Problem(of, config, mocap=False))
     terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
     assert not terrain.airborne.any()
 

@@ -52,9 +52,9 @@ def test_arm_without_any_parameter(form, elimination):
     estimator = arm(form, elimination)
     nj = estimator.robot.nj
     estimates = [estimator.update(at_rest(nj, k)) for k in range(60)]
-    assert estimator.problem.np == 0 and estimator.prior_parameters.shape == (0,)
+    assert estimator.problem.np == 0 and estimator.horizon.prior_parameters.shape == (0,)
     np.testing.assert_allclose(estimates[-1].joint_position, 0.0, atol=1e-6)
-    assert estimates[-1].bodies == () and estimator.last_restart == (0, "")
+    assert estimates[-1].bodies == () and estimator.monitors.last_restart == (0, "")
     window = full_information(arm(form, elimination), [at_rest(nj, k) for k in range(60)])
     np.testing.assert_allclose(window.xs[-1], estimator.window.xs[-1], atol=1e-6)
 

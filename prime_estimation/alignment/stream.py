@@ -7,13 +7,9 @@ Which stamps are believed, a gapless window of its samples, and exact weights of
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from dataclasses import replace
-from functools import lru_cache
+from collections import Counter
 
 import numpy as np
-
-from ..types import PoseSample
 
 CAPACITY = 8192  # rows kept of a stream that is pushed and never popped
 # consecutive older samples after which a clock is believed to have gone back for good
@@ -91,7 +87,7 @@ class Stream:
     """
 
     def __init__(self, name: str, width: int, counts: Counter, gap_ns: int):
-        self.name, self.gap_ns = name, gap_ns
+        self.name, self.width, self.gap_ns = name, width, gap_ns
         self.guard = StampGuard(name, counts, gap_ns)
         self._stamps = np.zeros(2 * CAPACITY, np.int64)
         self._rows = np.zeros((2 * CAPACITY, width))
@@ -165,104 +161,3 @@ class Stream:
         if len(wide):
             stamps, rows = stamps[wide[-1] + 1 :], rows[wide[-1] + 1 :]
         return None if stamps[0] > t_ns else (stamps - t_ns, rows)
-
-
-class PoseQueue:
-    """Motion capture poses until their node is due.
-
-    They come at their own rate and some time after they were taken.
-    """
-
-    def __init__(self, counts: Counter):
-        self.counts = counts
-        self._guard = StampGuard("mocap", counts, None)
-        self._poses: deque[PoseSample] = deque(maxlen=1024)
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._guard.reset()
-        self._poses.clear()
-
-    def push(self, sample: PoseSample, latest_ns: int | None) -> None:
-        """Offer a pose; one stamped after `latest_ns` is refused as `mocap_ahead`."""
-        if latest_ns is not None and sample.stamp_ns > latest_ns:
-            self.counts["mocap_ahead"] += 1
-            return
-        norm = float(np.linalg.norm(sample.quat_world_body))
-        if abs(norm - 1.0) > 1e-9:
-            sample = replace(sample, quat_world_body=np.asarray(sample.quat_world_body) / norm)
-        self._poses.extend(pose for _, pose in self._guard.admit(sample.stamp_ns, sample))
-        if self._guard.went_back:
-            self.reset()
-
-    def forget(self, until_ns: int) -> None:
-        """Drop what was taken up to then; not counted, for it belongs to no node."""
-        while self._poses and self._poses[0].stamp_ns <= until_ns:
-            self._poses.popleft()
-
-    def take(self, until_ns: int, after_ns: int) -> tuple[PoseSample, ...]:
-        """Poses taken up to `until_ns`.
-
-        Those not after `after_ns` are too late for any node and dropped as `mocap_late_node`.
-        """
-        due = []
-        while self._poses and self._poses[0].stamp_ns <= until_ns:
-            pose = self._poses.popleft()
-            if pose.stamp_ns > after_ns:
-                due.append(pose)
-            else:
-                self.counts["mocap_late_node"] += 1
-        return tuple(due)
-
-
-@lru_cache(maxsize=64)
-def linear_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of samples whose piecewise linear interpolation is integrated against four kernels.
-
-    With `x = t/step` and the node at 0: flat on [-1, 0], ramp `2 (x + 1)` on [-1, 0], triangle `1 -
-    |x + 1|` on [-2, 0], and the value at 0. A hat function integrated against a kernel g is the
-    second divided difference of any K with K'' = g, which is exact for any sample times; K is
-    linear outside the kernel's support.
-
-    Args:
-        relative_ns: int64 stamps minus that of the node, increasing, the last at or after 0 (bytes:
-            regular streams repeat them).
-        step_ns: of the nodes.
-
-    Returns:
-        Weights (4, n), valid for kernels whose support begins at or after the first sample, and
-        1/sum(w^2) of each (4,).
-    """
-    x = np.frombuffer(relative_ns, np.int64) / step_ns
-    p2, p1, p0 = np.maximum(x + 2.0, 0.0), np.maximum(x + 1.0, 0.0), np.maximum(x, 0.0)
-    flat = (p1**2 - p0**2) / 2.0
-    ramp = (p1**3 - p0**3) / 3.0 - p0**2
-    triangle = (p2**3 - 2.0 * p1**3 + p0**3) / 6.0
-    slopes = np.diff(np.stack([flat, ramp, triangle, p0])) / np.diff(x)
-    weights = np.zeros((4, len(x)))
-    weights[:, :-1] += slopes
-    weights[:, 1:] -= slopes
-    weights[:, -1] += 1.0
-    weights.setflags(write=False)
-    return weights, 1.0 / np.sum(weights**2, axis=1)
-
-
-@lru_cache(maxsize=64)
-def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
-    """Weights (n,) of samples that each hold until the next, integrated against the triangle on [-2, 0], and 1/sum(w^2)."""
-    x = np.append(np.frombuffer(relative_ns, np.int64) / step_ns, 0.0)
-    p2, p1 = np.maximum(x + 2.0, 0.0), np.maximum(x + 1.0, 0.0)
-    weights = np.diff(p2**2 / 2.0 - p1**2)
-    return weights, float(1.0 / np.sum(weights**2))
-
-
-def between_samples(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
-
-    `sqrt(sum w^2 dy^2)`, w that of the interval.
-
-    What the signal does between two samples is only known to lie about them: an impact of 2 ms
-    falls between samples at 500 Hz.
-    """
-    between = 0.5 * (weights[1:] + weights[:-1])
-    return np.sqrt(between**2 @ np.diff(rows, axis=0) ** 2)

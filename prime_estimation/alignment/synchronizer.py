@@ -5,18 +5,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import DataError
-from ..types import CommandSample, ImuSample, JointSample, Measurement, PoseSample, Sample
-from .averaging import early
-from .stream import PoseQueue, Stream, between_samples, hold_weights, linear_weights
-from .unwrapping import Turns
+from ..sensors import SENSORS
+from ..sensors.sensor import Aligned, Alignment, Sensor, Wearer
+from ..types import CommandSample, ImuSample, JointSample, Measurement, Sample
+from .averaging import between_samples, hold_correction, hold_weights, linear_weights
+from .events import EventQueue
+from .stream import Stream
+from .unwrapping import AngleUnwrapper
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
+NOBODY = Wearer((), (), 0.01)
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
 _NODE_REASONS = ("_missing", "clock_back", "clock_forward")
 
@@ -27,6 +31,8 @@ class Sensed(Protocol):
     nj: int
     imu_joint: int | None
     turning: list[int]
+    joint_names: list[str]
+    feet: list[str]
 
 
 class Synchronizer:
@@ -39,11 +45,12 @@ class Synchronizer:
     Args:
         step_ns: time between nodes [ns].
         nj: number of joints.
-        use_mocap: hand on motion capture.
+        sensors: names of the optional sensors whose samples are aligned too.
+        wearer: the robot, as far as these must know it.
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
-        mocap_wait_ns: how much later than its own node a motion capture pose may still be handed on
-            [ns].
+        event_wait_ns: how much later than its own node a sample of an event sensor may still be
+            handed on [ns].
         stale_ns: silence after which a stream is called stale, and longest interval between samples
             that is interpolated [ns].
         turning: indices of continuous joints, whose readings may begin anew after a turn
@@ -52,7 +59,7 @@ class Synchronizer:
     Attributes:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
             `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
-            `mocap_ahead`, `mocap_late_node`, `clock_back`, `clock_forward` (restarts).
+            `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts).
         stale: names of the streams that nodes do not wait for at present.
     """
 
@@ -60,24 +67,36 @@ class Synchronizer:
         self,
         step_ns: int,
         nj: int,
-        use_mocap: bool = True,
+        sensors: Collection[str] = ("mocap",),
         use_effort: bool = True,
         use_imu: bool = True,
-        mocap_wait_ns: int = 50_000_000,
+        event_wait_ns: int = 50_000_000,
         stale_ns: int = 20_000_000,
         turning: Sequence[int] = (),
+        wearer: Wearer = NOBODY,
     ):
         self.step_ns, self.nj = int(step_ns), int(nj)
-        self.use_mocap, self.use_effort, self.use_imu = use_mocap, use_effort, use_imu
-        self.mocap_wait_ns, self.stale_ns = int(mocap_wait_ns), int(stale_ns)
+        self.use_effort, self.use_imu = use_effort, use_imu
+        self.event_wait_ns, self.stale_ns = int(event_wait_ns), int(stale_ns)
         self.counts: Counter = Counter()
         self.stale: set[str] = set()
         self._joint = Stream("joint", 3 * nj, self.counts, self.stale_ns)
         self._imu = Stream("imu", 10, self.counts, self.stale_ns)
         self._command = Stream("command", nj, self.counts, self.stale_ns)
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
-        self._mocap = PoseQueue(self.counts)
-        self._turns = Turns(turning)
+        self._optional = {s.sample: s for s in SENSORS if s.optional and s.name in sensors}
+        self._not_used = tuple(s.sample for s in SENSORS if s.optional and s.name not in sensors)
+        self._events = {
+            s.name: EventQueue(s.name, self.counts)
+            for s in self._optional.values()
+            if s.alignment is Alignment.EVENTS
+        }
+        self._streams = {
+            s.name: Stream(s.name, s.width(wearer), self.counts, self.stale_ns)
+            for s in self._optional.values()
+            if s.alignment is Alignment.CENTRED
+        }
+        self._unwrapper = AngleUnwrapper(turning)
         self._joint_row, self._imu_row = np.zeros(3 * nj), np.zeros(10)
         self._start_ns = 0
         self._next_ns: int | None = None
@@ -85,15 +104,30 @@ class Synchronizer:
         self._discontinuity = False
 
     @classmethod
-    def of(cls, robot: Sensed, step: float, use_mocap: bool, **options) -> Synchronizer:
-        """For the sensors of a robot, with `step` seconds between nodes and further options of the constructor."""
-        imu = robot.imu_joint is not None
+    def of(
+        cls,
+        robot: Sensed,
+        step: float,
+        use_mocap: bool = True,
+        sensors: Collection[str] = (),
+        **options,
+    ) -> Synchronizer:
+        """For the sensors of a robot.
+
+        Args:
+            robot: whose sensors these are.
+            step: between nodes [s].
+            use_mocap: hand on motion capture.
+            sensors: names of further optional sensors.
+            options: further ones of the constructor.
+        """
         return cls(
             round(step * 1e9),
             robot.nj,
-            use_mocap=use_mocap,
-            use_imu=imu,
+            {*sensors, *(["mocap"] if use_mocap else [])},
+            use_imu=robot.imu_joint is not None,
             turning=robot.turning,
+            wearer=Wearer(robot.joint_names, robot.feet, step),
             **options,
         )
 
@@ -125,15 +159,14 @@ class Synchronizer:
             back = self._push_joint(sample)
         elif isinstance(sample, ImuSample):
             back = self.use_imu and self._push_imu(sample)
-        elif isinstance(sample, PoseSample):
-            back = self.use_mocap and self._push_mocap(sample)
         elif isinstance(sample, CommandSample):
             back = self.use_effort and self._push_command(sample)
+        elif type(sample) in self._optional:
+            back = self._push_optional(self._optional[type(sample)], sample)
+        elif isinstance(sample, self._not_used):
+            back = False
         else:
-            raise DataError(
-                f"a synchronizer takes joint, IMU, command and pose samples, got {type(sample).__name__}",
-                sample,
-            )
+            raise DataError(f"a synchronizer takes samples, got {type(sample).__name__}", sample)
         if back:
             self._restart("clock_back")
 
@@ -147,7 +180,7 @@ class Synchronizer:
         if not self._finite("joint", row):
             return False
         if sample.position is not None:
-            self._turns.follow(row[:nj])
+            self._unwrapper.unwrap(row[:nj])
         for i, part in enumerate(parts):
             if part is None:
                 row[i * nj : (i + 1) * nj] = np.nan
@@ -178,12 +211,19 @@ class Synchronizer:
             self._command.reset()
         return False
 
-    def _push_mocap(self, sample: PoseSample) -> bool:
-        pose = np.concatenate([sample.position_world, sample.quat_world_body])
-        _check_shape(pose, 7, "mocap", sample)
-        if self._finite("mocap", pose if pose[3:].any() else np.array([np.nan])):
+    def _push_optional(self, sensor: Sensor, sample: Sample) -> bool:
+        values = sensor.values(sample)
+        if not self._finite(sensor.name, values):
+            return False
+        if sensor.name in self._events:
             clocks = [s.newest for s in self._required if s.newest is not None]
-            self._mocap.push(sample, max(clocks) + JUMP_NS if clocks else None)
+            latest = max(clocks) + JUMP_NS if clocks else None
+            self._events[sensor.name].push(sample, latest)
+            return False
+        stream = self._streams[sensor.name]
+        _check_shape(values, stream.width, sensor.name, sample)
+        if stream.push(sample.stamp_ns, values):
+            stream.reset()
         return False
 
     def _finite(self, name: str, row: np.ndarray) -> bool:
@@ -194,7 +234,8 @@ class Synchronizer:
 
     def _restart(self, reason: str) -> None:
         self.counts[reason] += 1
-        for stream in (self._joint, self._imu, self._command, self._mocap):
+        optional = (*self._events.values(), *self._streams.values())
+        for stream in (self._joint, self._imu, self._command, *optional):
             stream.reset()
         self._next_ns = None
         self._discontinuity = self._discontinuity or self._popped
@@ -247,9 +288,27 @@ class Synchronizer:
         self._joint_fields(t, fields)
         if self.use_imu:
             self._imu_fields(t, fields)
-        self._mocap.forget(self._start_ns)
-        fields["mocap"] = self._mocap.take(t, t - self.step_ns - self.mocap_wait_ns)
+        fields["readings"] = {**self._event_fields(t), **self._centred_fields(t)}
         return Measurement(**fields)
+
+    def _event_fields(self, t: int) -> dict[str, tuple[Sample, ...]]:
+        out = {}
+        for name, queue in self._events.items():
+            queue.forget(self._start_ns)
+            due = queue.take(t, t - self.step_ns - self.event_wait_ns)
+            if due:
+                out[name] = due
+        return out
+
+    def _centred_fields(self, t: int) -> dict[str, Aligned]:
+        out = {}
+        for name, stream in self._streams.items():
+            window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
+            if window is not None and -window[0][0] >= 2 * self.step_ns:
+                weights, samples = linear_weights(window[0].tobytes(), self.step_ns)
+                mean = weights[TRIANGLE] @ window[1]
+                out[name] = Aligned(mean, float(samples[TRIANGLE]))
+        return out
 
     def _samples(self, stream: Stream, t: int):
         """Rows (n, width) about the last two steps, weights in the four kernels (4, n), effective samples (4,), stamps (n,) less t [ns]."""
@@ -277,7 +336,9 @@ class Synchronizer:
                     mean[FLAT, :nj] + 0.5e-9 * self.step_ns * mean[RAMP, nj : 2 * nj]
                 )
             if -stamps[0] >= 2 * self.step_ns and np.isfinite(mean[TRIANGLE, 2 * nj]):
-                torque = mean[TRIANGLE, 2 * nj :] - early(stamps, rows[:, 2 * nj :], self.step_ns)
+                torque = mean[TRIANGLE, 2 * nj :] - hold_correction(
+                    stamps, rows[:, 2 * nj :], self.step_ns
+                )
                 fields.update(torque=torque, torque_samples=float(samples[TRIANGLE]))
         if "torque" not in fields and self._command.newest is not None:
             self._command_field(t, fields)

@@ -14,7 +14,7 @@ import numpy as np
 TURN = 2.0 * np.pi
 
 
-class Turns:
+class AngleUnwrapper:
     """Adds to each reading the whole turns that bring it next to the one before, so that readings can be interpolated and averaged.
 
     Args:
@@ -25,7 +25,7 @@ class Turns:
         self._joints = np.array(joints, int)
         self._last: np.ndarray | None = None
 
-    def follow(self, position: np.ndarray) -> None:
+    def unwrap(self, position: np.ndarray) -> None:
         """Change a row of joint positions (nj,) [rad] in place."""
         if not self._joints.size:
             return

@@ -109,9 +109,10 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
         warn(
             "locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted"
         )
-    for name, _, trouble in (sensor.partition(": ") for sensor in summary.final.status.sensors):
-        if trouble:
-            warn(f"the robot {trouble}" if name == "robot" else f"at the end, {name}: {trouble}")
+    for sensor in summary.final.status.sensors:
+        if sensor.message:
+            robot = sensor.name == "robot"
+            warn(f"the robot {sensor.message}" if robot else f"at the end, {sensor}")
     if result["restarts"]:
         warn(f"the estimate was lost and started anew {result['restarts']} times")
     bodies = {

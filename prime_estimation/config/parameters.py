@@ -14,28 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 
+from ..declaration import param
 from ..errors import ConfigError
+from ..sensors import SENSORS, Sensor
 from .files import built_in_robots, config_dir, is_yaml, read_yaml
 from .values import beside, check_names, is_file_name, laid_over, three_numbers
-
-
-def param(
-    default,
-    doc: str,
-    unit: str = "",
-    low: float | None = None,
-    high: float | None = None,
-    choices=(),
-    tunable: bool = False,
-):
-    """A dataclass field with the facts that everything else is derived from.
-
-    `tunable`: may change while the node runs.
-    """
-    metadata = dict(doc=doc, unit=unit, low=low, high=high, choices=tuple(choices), tunable=tunable)
-    if isinstance(default, (list, dict)):
-        return field(default_factory=lambda: type(default)(default), metadata=metadata)
-    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -96,46 +79,9 @@ class RobotConfig:
 
 
 @dataclass(frozen=True)
-class NoiseConfig:
-    """Standard deviation of one sample of each sensor, and of the model's disturbances (`config/noise/<robot>.yaml`)."""
+class ModelNoise:
+    """Standard deviation of what the model leaves out."""
 
-    encoder: float = param(0.002, "joint position", "rad", 1e-6, 1.0, tunable=True)
-    joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
-    joint_velocity_sampling: float = param(
-        0.06, "share of a change between samples that their mean misses", "", 0.0, 1.0, tunable=True
-    )
-    joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
-    gyro: float = param(0.005, "angular rate", "rad/s", 1e-6, 1.0, tunable=True)
-    accelerometer: float = param(0.1, "specific force", "m/s2", 1e-5, 100.0, tunable=True)
-    accelerometer_model: float = param(
-        0.15,
-        "specific force that the rigid model misses in a node",
-        "m/s2",
-        0.0,
-        100.0,
-        tunable=True,
-    )
-    accelerometer_sampling: float = param(
-        0.08, "the same of the specific force", "", 0.0, 1.0, tunable=True
-    )
-    gyro_bias: float = param(0.005, "initial gyro bias", "rad/s", 1e-8, 1.0)
-    gyro_bias_walk: float = param(
-        1e-4, "random walk of the gyro bias", "rad/s/sqrt(s)", 0.0, 1.0, tunable=True
-    )
-    accelerometer_bias: float = param(0.05, "initial accelerometer bias", "m/s2", 1e-8, 10.0)
-    accelerometer_bias_walk: float = param(
-        1e-3, "random walk of the accelerometer bias", "m/s2/sqrt(s)", 0.0, 10.0, tunable=True
-    )
-    mocap_position: float = param(0.001, "motion capture, position", "m", 1e-6, 1.0, tunable=True)
-    mocap_rotation: float = param(
-        0.00873, "motion capture, rotation", "rad", 1e-6, 1.0, tunable=True
-    )
-    mocap_offset: float = param(
-        0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0
-    )
-    imu_tilt: float = param(
-        0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True
-    )
     base_force: float = param(2.0, "unmodelled force on the base", "N", 1e-3, 1e4, tunable=True)
     base_moment: float = param(0.5, "unmodelled moment on the base", "Nm", 1e-3, 1e4, tunable=True)
     joint_model: float = param(0.15, "unmodelled joint torque", "Nm", 1e-3, 1e3, tunable=True)
@@ -210,6 +156,19 @@ class NoiseConfig:
         0.0,
         2.0,
     )
+
+
+def _declared_noise() -> tuple[type, ...]:
+    """Noise of the sensors that have some; the first sensor's comes first in the configuration."""
+    return tuple(s.Noise for s in reversed(SENSORS) if s.Noise is not Sensor.Noise)
+
+
+@dataclass(frozen=True)
+class NoiseConfig(ModelNoise, *_declared_noise()):
+    """Standard deviation of one sample of each sensor, and of the model's disturbances.
+
+    (`config/noise/<robot>.yaml`)
+    """
 
 
 @dataclass(frozen=True)
@@ -318,6 +277,7 @@ class NodeConfig:
         choices=("topics", "lowstate"),
     )
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
+    sensors: list = param([], "names of further sensors to listen to")
     world_frame: str = param(
         "odom", "frame of odometry and contact wrenches; map where motion capture defines the world"
     )

@@ -17,7 +17,7 @@ from .leg_forces import FREE_FALL, LegForces
 from .leg_odometry import LegOdometry
 
 
-class Stance:
+class LoadHysteresis:
     """Load flag of each foot with hysteresis.
 
     On above `on` newtons, off after `nodes` nodes in a row below `off`.
@@ -95,8 +95,8 @@ class ContactFlags:
     def reset(self) -> None:
         """Forget everything: all feet stand."""
         feet = len(self.robot.feet)
-        self._stance = Stance(feet, *self._trigger)
-        self._stance.loaded[:] = True
+        self._hysteresis = LoadHysteresis(feet, *self._trigger)
+        self._hysteresis.loaded[:] = True
         self._stood = np.ones(feet, bool)
         self._odometry = LegOdometry()
         self._before: Measurement | None = None
@@ -105,7 +105,7 @@ class ContactFlags:
     @property
     def flags(self) -> np.ndarray:
         """(nf,) bool, those of the last update."""
-        return self._stance.loaded.copy()
+        return self._hysteresis.loaded.copy()
 
     def update(self, m: Measurement, foot_force: np.ndarray | None = None) -> np.ndarray:
         """Take the next measurement.
@@ -140,8 +140,8 @@ class ContactFlags:
         )
         self.height = points[:, 2] - points[:, 2].min()
         falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
-        self._stance.update(self._load(velocity, falling))
-        self._odometry.correct(-relative[self._stance.loaded & self._stood], dt)
+        self._hysteresis.update(self._load(velocity, falling))
+        self._odometry.correct(-relative[self._hysteresis.loaded & self._stood], dt)
         self._odometry.predict(force, v[3:6], dt)
         self._stood = self.flags
         return self.flags
@@ -189,7 +189,9 @@ class ContactFlags:
         kinematic = np.where(stands, 2.0 * on, np.where(moves, 0.0, neither))
         load = np.where(np.isfinite(self.normal_force), self.normal_force, kinematic)
         return np.where(
-            (velocity[:, 2] > self.RISING) & ~self._stance.loaded, np.minimum(load, neither), load
+            (velocity[:, 2] > self.RISING) & ~self._hysteresis.loaded,
+            np.minimum(load, neither),
+            load,
         )
 
 

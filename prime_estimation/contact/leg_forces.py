@@ -13,6 +13,7 @@ import pinocchio as pin
 from .. import _core
 from ..joint_friction import joint_losses
 from ..robot import GRAVITY, Robot
+from .points import contact_points
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
 FREE_FALL = 0.3  # share of gravity that a falling robot feels at most
@@ -107,18 +108,3 @@ class LegForces:
         return self.evaluate(
             full, np.concatenate([np.zeros(6), dq]), np.zeros(self.model.nv), torque
         )
-
-
-def contact_points(robot: Robot) -> list["_core.ContactPoint"]:
-    """The contact spheres of a robot as the core has them."""
-    return [_contact_point(robot, contact) for contact in robot.contacts]
-
-
-def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
-    frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
-    point = _core.ContactPoint()
-    point.name, point.joint, point.radius = contact.name, frame.parentJoint, contact.radius
-    point.position = frame.placement.act(np.array(contact.position, float))
-    point.lever = frame.placement.rotation @ np.array(contact.position, float)
-    point.foot = robot.feet.index(contact.foot)
-    return point

@@ -15,19 +15,19 @@ import numpy as np
 from .. import _core
 from ..errors import InitializationError
 from ..estimator import Estimator
-from ..mhe.initialization import give_poses, prior_root, state_inputs
+from ..mhe.initialization import batch_inputs
 from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..types import Measurement
 
 ROUNDS, ITERATIONS = 20, 5  # the weights of slipping feet are renewed after every round
 TOLERANCE = 1e-7  # relative change of the cost
 RESTARTS = 2  # of the sliding window that are tolerated on the way
-LATE = 50  # nodes that a motion capture pose may come late
 
 
-def never() -> bool:
-    """Nobody wants to stop."""
+def no_stop() -> bool:
+    """Never asks to stop."""
     return False
 
 
@@ -45,7 +45,7 @@ def full_information(estimator: Estimator, measurements: Iterable[Measurement]) 
     Raises:
         InitializationError: the sliding window could not be carried through the data.
     """
-    window = sweep(estimator, measurements).window()
+    window = smooth_forward(estimator, measurements).window()
     cost = np.inf
     for _ in range(ROUNDS):
         window.solve(ITERATIONS)
@@ -56,7 +56,7 @@ def full_information(estimator: Estimator, measurements: Iterable[Measurement]) 
 
 
 @dataclass(frozen=True)
-class Passage:
+class ForwardPass:
     """The sliding window's way through the measurements: a guess for all of them at once.
 
     Attributes:
@@ -72,6 +72,12 @@ class Passage:
     controls: dict[int, np.ndarray]
     changes_ns: list[int]
 
+    @property
+    def situation(self) -> Situation:
+        """Who carried the robot in the end."""
+        lift = self.estimator.monitors.lift
+        return Situation(lift.since_ns if lift.suspended else None)
+
     def window(self, since_ns: int = 0, noise: dict | None = None) -> Window:
         """One window over all nodes from a stamp on, not yet solved.
 
@@ -83,30 +89,24 @@ class Passage:
         problem = Problem(
             estimator.robot,
             estimator.config.updated({"noise": noise or {}}),
-            estimator.problem.mocap,
+            estimator.problem.optional,
         )
-        problem.carried_since_ns = estimator.problem.carried_since_ns
         stamps = [m.stamp_ns for m in ms]
-        inputs = state_inputs(problem, ms)
-        for given, after in zip(inputs, ms[1:]):
-            problem.dynamics_input(given, after)
-        for k, m in enumerate(ms):
-            near = slice(max(0, k - LATE), k + 1)
-            give_poses(problem, m.mocap, inputs[near], stamps[near])
+        inputs = batch_inputs(problem, ms, self.situation)
         first, last = problem.nq + problem.nv, self.states[stamps[-1]]
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
-        root = prior_root(problem, any(m.mocap for m in ms))
-        reference = np.concatenate([xs[0][:first], estimator.prior_parameters])
+        root = problem.prior_root(any(m.mocap for m in ms))
+        reference = np.concatenate([xs[0][:first], estimator.horizon.prior_parameters])
         arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
         return Window(problem, arrival, inputs, stamps, xs, [self.controls[t] for t in stamps[:-1]])
 
 
-def sweep(
+def smooth_forward(
     estimator: Estimator,
     measurements: Iterable[Measurement],
     progress: Callable[[float], None] = lambda fraction: None,
-    stop=never,
-) -> Passage:
+    stop=no_stop,
+) -> ForwardPass:
     """Carry the sliding window of a fresh estimator through all measurements.
 
     Raises:
@@ -115,8 +115,8 @@ def sweep(
     ms = {m.stamp_ns: m for m in measurements}
     states, controls, changes, alarms = {}, {}, [], 0
     for k, m in enumerate(ms.values()):
-        running = estimator.advance(m)
-        restarts, why = estimator.last_restart
+        running = estimator.advance(m) is not None
+        restarts, why = estimator.monitors.last_restart
         if restarts > RESTARTS or (restarts and not running and states):
             raise InitializationError(
                 f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of the torques?",
@@ -126,13 +126,13 @@ def sweep(
             newest = slice(None) if not states else slice(-estimator.window.size - 1, None)
             states.update(zip(estimator.window.stamps[newest], estimator.window.xs[newest]))
             controls.update(zip(estimator.window.stamps[newest], estimator.window.us[newest]))
-            if estimator.payload_changes > alarms:
+            if estimator.monitors.payload.alarms > alarms:
                 changes.append(m.stamp_ns)
-            alarms = estimator.payload_changes  # counts from zero again after a restart
+            alarms = estimator.monitors.payload.alarms  # counts from zero again after a restart
         if k % 20 == 0:
             progress(k / len(ms))
             if stop():
                 raise KeyboardInterrupt
     if len(states) < 2:
         raise InitializationError(f"too few measurements for a start: {len(ms)} nodes", len(ms))
-    return Passage(estimator, [ms[t] for t in sorted(states)], states, controls, changes)
+    return ForwardPass(estimator, [ms[t] for t in sorted(states)], states, controls, changes)

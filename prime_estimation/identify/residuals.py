@@ -13,7 +13,7 @@ import numpy as np
 
 from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
-from .solution import Trial
+from .solution import RestoreOnExit
 
 ITERATIONS = 5  # from a converged window; the states follow the other inertia quickly
 
@@ -75,11 +75,8 @@ def residuals_held(window: Window, theta: np.ndarray, iterations: int = ITERATIO
 
     States, forces and the other parameters adapt to it.
     """
-    problem = window.problem
-    columns, shift = problem.columns("theta"), problem.nq - problem.nv
-    with Trial(window):
-        for x in window.xs:
-            x[columns.start + shift : columns.stop + shift] = theta
+    with RestoreOnExit(window):
+        window.set_parameter("theta", theta)
         window.hold_inertia()
         for _ in range(iterations):
             window.solve(1)

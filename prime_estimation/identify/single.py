@@ -17,7 +17,7 @@ from ..estimator import Estimator
 from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
-from .full_information import never, sweep
+from .full_information import no_stop, smooth_forward
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve
@@ -95,7 +95,7 @@ def identify_run(
     span: tuple[float, float] = (0.0, float("inf")),
     budget: bool = True,
     progress: Callable[[float], None] = lambda fraction: None,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = no_stop,
 ) -> Run:
     """Identify `robot.estimated_links` from one recording.
 
@@ -128,7 +128,7 @@ def identify_run(
     estimator = Estimator(
         robot, config.updated({"estimator": {"iterations": 1}}), any(m.mocap for m in ms)
     )
-    passage, since = sweep(estimator, ms, lambda f: progress(0.5 * f), stop), 0
+    passage, since = smooth_forward(estimator, ms, lambda f: progress(0.5 * f), stop), 0
     if passage.changes_ns:
         since = passage.changes_ns[-1]
         notices.append(_after_change(name, ms, since, span[0]))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..mhe.window import Window
-from .full_information import never
+from .full_information import no_stop
 
 FIRST_ITERATIONS = 2  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
@@ -65,7 +65,7 @@ class Solution:
 def solve(
     window: Window,
     progress: Callable[[float], None] = lambda fraction: None,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = no_stop,
 ) -> Solution:
     """Solve a window whose guess the sliding window made.
 
@@ -76,7 +76,7 @@ def solve(
     reweighting.
 
     Args:
-        window: `Passage.window`.
+        window: `ForwardPass.window`.
         progress: called with the fraction done.
         stop: asked after every iteration; True leaves the last iterate.
     """
@@ -84,7 +84,7 @@ def solve(
     for stage, (factor, iterations) in enumerate(
         ((1.0, FIRST_ITERATIONS), (SHARPENING, ITERATIONS))
     ):
-        window.problem.dynamics.kappa = min(LARGEST_KAPPA, factor * kappa)
+        window.set_kappa(min(LARGEST_KAPPA, factor * kappa))
         result.converged = converge(
             result, lambda f, k=stage: progress(0.5 * (k + f)), stop, iterations
         )
@@ -95,7 +95,7 @@ def solve(
     return result
 
 
-class Trial:
+class RestoreOnExit:
     """Something is tried on a window.
 
     At the end iterate, prior and weights are what they were before.
@@ -131,13 +131,13 @@ class Trial:
 def converge(
     result: Solution,
     progress: Callable[[float], None] = lambda fraction: None,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = no_stop,
     iterations: int = ITERATIONS,
 ) -> bool:
     """Gauss-Newton steps on `result.window`, the weights of slipping feet renewed after each, until neither parameters nor cost move."""
     window, quiet, cost = result.window, 0, np.inf
     problem = window.problem
-    kappa = problem.dynamics.kappa
+    kappa = window.inputs[0].law.kappa
     inertia = problem.columns("theta")
     slow = slice(inertia.start - 2 * problem.nv, inertia.stop - 2 * problem.nv)
     before = window.xs[-1][-problem.np :].copy()

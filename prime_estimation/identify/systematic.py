@@ -53,7 +53,7 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
         rows_by_sensor(window)["encoders"],
     )
     by_torque = np.array([given.weight_force[joints] for given in inputs])
-    by_position = np.array([given.weight_position for given in inputs])
+    by_position = np.array([given.weight("encoders") for given in inputs])
     out = {name: (joints, -by_torque * error) for name, error in torque_errors(window).items()}
     for j, name in enumerate(problem.robot.joint_names):
         error = np.zeros(problem.nj)

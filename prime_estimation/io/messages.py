@@ -5,16 +5,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from ..errors import DataError
-from ..types import CommandSample, ImuSample, JointSample, PoseSample, Sample
+from ..sensors import SENSORS
+from ..sensors.message_fields import finite, quaternion, vector
+from ..sensors.sensor import Wearer
+from ..types import CommandSample, ImuSample, JointSample, Sample
+from .topics import LOWSTATE
+from .unitree import LowStateReader
 
 # by how much a locked joint may differ from its place before the model is wrong [rad]
 LOCKED_TOLERANCE = 0.05
-LOCKED_MOVED = "joint_states: a locked joint is not in its place"  # in Inbound.counts
+LOCKED_MOVED = "joint_states: a locked joint is not in its place"  # in MessageReader.counts
 # joint messages without all joints before the first good one, until it is an error and not another
 # publisher
 _PATIENCE = 50
@@ -84,7 +90,7 @@ class JointOrder:
         ]
 
 
-class Inbound:
+class MessageReader:
     """Turns sensor messages into samples of one robot and counts what it refuses.
 
     Attributes:
@@ -96,10 +102,19 @@ class Inbound:
         joint_names: `Robot.joint_names`.
         locked: position [rad] at which the model holds further joints
             (`RobotConfig.locked_joints`).
+        feet: `Robot.feet`.
+        lowstate: splits Unitree's raw messages, where there are some.
     """
 
-    def __init__(self, joint_names: Sequence[str], locked: Mapping[str, float] | None = None):
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        locked: Mapping[str, float] | None = None,
+        feet: Sequence[str] = (),
+        lowstate: LowStateReader | None = None,
+    ):
         self._wanted, self._locked = list(joint_names), dict(locked or {})
+        self._wearer, self.lowstate = Wearer(tuple(joint_names), tuple(feet), 0.0), lowstate
         self.trouble = ""
         self._orders: dict[tuple, JointOrder | DataError] = {}
         self._joints_seen = False
@@ -109,8 +124,33 @@ class Inbound:
             "joint_states": self._joints,
             "joint_commands": self._commands,
             "imu": self._imu,
-            "mocap": self._pose,
         }
+        for sensor in SENSORS:
+            if sensor.optional:
+                self._convert[sensor.name] = partial(sensor.read, wearer=self._wearer)
+
+    def samples(
+        self, role: str, message, arrival_ns: int = 0, wanted: Collection[str] | None = None
+    ) -> list[Sample]:
+        """Samples of a message; Unitree's raw one (role `lowstate`) holds several.
+
+        Args:
+            role: of the topic.
+            message: as it came.
+            arrival_ns: when it came.
+            wanted: roles that are read of a raw message; all of them by default.
+        """
+        if role != LOWSTATE:
+            sample = self.sample(role, message, arrival_ns)
+            return [] if sample is None else [sample]
+        parts = self.lowstate.read(message, arrival_ns)
+        if not parts:
+            self.refused, self.reason = self.refused + 1, ", ".join(self.lowstate.counts)
+            self.counts.update(self.lowstate.counts)
+            self.lowstate.counts.clear()
+        chosen = [r for r in parts if wanted is None or r in wanted]
+        read = [self.sample(r, parts[r], arrival_ns) for r in chosen]
+        return [sample for sample in read if sample is not None]
 
     def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:
         """Sample of a message of the given role (`io.topics.ROLES`).
@@ -159,7 +199,7 @@ class Inbound:
         if position is None:
             raise ValueError("no positions")
         sample = JointSample(
-            stamp, *_finite(position, order.pick(message.velocity), order.pick(message.effort))
+            stamp, *finite(position, order.pick(message.velocity), order.pick(message.effort))
         )
         self._joints_seen = True
         unlocked = order.unlocked(message.position)
@@ -172,12 +212,12 @@ class Inbound:
         effort = self._order("joint_commands", message.name).pick(message.effort)
         if effort is None:
             raise ValueError("no efforts")
-        return CommandSample(stamp, *_finite(effort))
+        return CommandSample(stamp, *finite(effort))
 
     def _imu(self, message, stamp: int, _arrival: int) -> ImuSample:
         quat = None
         if message.orientation_covariance[0] != -1.0:
-            quat = _quaternion(message.orientation)
+            quat = quaternion(message.orientation)
             if quat is None and any(
                 (
                     message.orientation.x,
@@ -189,29 +229,6 @@ class Inbound:
                 self.counts["imu: orientation is no unit quaternion, ignored"] += 1
         return ImuSample(
             stamp,
-            *_finite(_vector(message.angular_velocity), _vector(message.linear_acceleration)),
+            *finite(vector(message.angular_velocity), vector(message.linear_acceleration)),
             quat,
         )
-
-    def _pose(self, message, stamp: int, arrival: int) -> PoseSample:
-        quat = _quaternion(message.pose.orientation)
-        if quat is None:
-            raise ValueError("orientation is no unit quaternion")
-        return PoseSample(stamp, *_finite(_vector(message.pose.position)), quat, arrival or stamp)
-
-
-def _finite(*arrays: np.ndarray | None) -> tuple[np.ndarray | None, ...]:
-    if not all(a is None or np.isfinite(a).all() for a in arrays):
-        raise ValueError("NaN or infinite value")
-    return arrays
-
-
-def _vector(v) -> np.ndarray:
-    return np.array((v.x, v.y, v.z), dtype=float)
-
-
-def _quaternion(q) -> np.ndarray | None:
-    """(4,) xyzw, normalized; None if it is none (all zero: the sensor has no orientation)."""
-    quat = np.array((q.x, q.y, q.z, q.w), dtype=float)
-    norm = np.sqrt(quat @ quat)
-    return quat / norm if abs(norm - 1.0) < 0.01 else None

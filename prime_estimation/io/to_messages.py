@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pinocchio as pin
 
-from ..types import BodyInertia, ContactEstimate, Estimate
+from ..types import BodyInertia, ContactEstimate, Estimate, SensorHealth
 
 Make = Callable[[str], type]
 
@@ -209,9 +209,22 @@ def estimator_status(make: Make, estimate: Estimate, world_frame: str):
         window_nodes=int(s.window_nodes),
         overruns=int(s.overruns),
         dropped_samples=int(s.dropped_samples),
-        sensors=list(s.sensors),
-        normalized_innovations=np.array(s.normalized_innovations, dtype=float),
+        sensors=sensor_health(make, s.sensors),
     )
+
+
+def sensor_health(make: Make, sensors: Sequence[SensorHealth]) -> list:
+    """prime_estimation_msgs/SensorHealth of each sensor."""
+    kind = make("prime_estimation_msgs/msg/SensorHealth")
+    return [
+        kind(
+            name=s.name,
+            ok=bool(s.ok),
+            message=s.message,
+            normalized_innovation=float(s.normalized_innovation),
+        )
+        for s in sensors
+    ]
 
 
 def contact_topic(name: str) -> str:

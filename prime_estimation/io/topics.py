@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import DataError
+from ..sensors import SENSORS
+from ..sensors.sensor import Role
 
 
 @dataclass(frozen=True)
@@ -19,31 +21,10 @@ class Topic:
     count: int
 
 
-@dataclass(frozen=True)
-class Role:
-    """A sensor's place in the estimator: message types that may fill it, usual names, words that rule a topic out."""
-
-    types: tuple[str, ...]
-    names: tuple[str, ...]
-    not_words: tuple[str, ...] = ()
-    by_name_only: bool = False
-
-
-ROLES = {
-    "joint_states": Role(
-        ("sensor_msgs/msg/JointState",),
-        ("joint_states",),
-        ("command", "cmd", "desired", "target", "reference"),
-    ),
-    "joint_commands": Role(("sensor_msgs/msg/JointState",), ("joint_commands",), by_name_only=True),
-    "imu": Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw")),
-    "mocap": Role(
-        ("geometry_msgs/msg/PoseStamped",),
-        ("mocap/pose",),
-        ("goal", "target", "desired", "command", "cmd"),
-    ),
-}
-LOWSTATE = "lowstate"  # Unitree's raw message, which stands in for joint states and IMU
+ROLES: dict[str, Role] = {s.name: s.role for s in SENSORS if s.role is not None}
+OPTIONAL = tuple(s.name for s in SENSORS if s.optional)
+# Unitree's raw message, which stands in for what it holds
+LOWSTATE = "lowstate"
 _LOWSTATE_TYPES = (
     "unitree_go/msg/LowState",
     "unitree_hg/msg/LowState",

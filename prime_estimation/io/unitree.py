@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ConfigError
 from .to_messages import Make, header
 
+ROLES_IN_LOWSTATE = ("joint_states", "imu")
 _LEGS = tuple(
     f"{leg}_{joint}_joint" for leg in ("FR", "FL", "RR", "RL") for joint in ("hip", "thigh", "calf")
 )
@@ -56,6 +57,11 @@ _ROBOTS = {
     "go1": "unitree_legged",
     "a1": "unitree_legged",
 }
+
+
+def family_of_type(type_name: str) -> Family:
+    """The wire format with this message type."""
+    return next(f for f in FAMILIES.values() if f.type == type_name)
 
 
 def family_of(robot_name: str) -> Family:
@@ -113,7 +119,7 @@ class TickClock:
 
 
 class LowStateReader:
-    """Turns LowState messages of one robot into `sensor_msgs/JointState` and `sensor_msgs/Imu`.
+    """Splits LowState messages of one robot into the standard messages that they hold.
 
     Args:
         family: the robot's wire format.
@@ -130,18 +136,17 @@ class LowStateReader:
         self._make, self._imu_frame = make, imu_frame
         self._names = list(family.joints)
 
-    def read(self, message, arrival_ns: int) -> tuple[object, object] | None:
-        """(JointState, Imu) of a LowState.
-
-        None when its joints are in motor coordinates, see `counts`.
-        """
+    def read(self, message, arrival_ns: int) -> dict[str, object]:
+        """Standard messages by role; none when the joints are in motor coordinates, see `counts`."""
         if getattr(message, "mode_pr", 0) != 0:
             self.counts["lowstate: ankles and waist in motor coordinates (mode_pr is not 0)"] += 1
-            return None
+            return {}
         stamp_ns = self.clock.stamp(int(message.tick), arrival_ns)
-        return self._joints(message, stamp_ns), self.imu(
-            getattr(message, self.family.imu), stamp_ns, self._imu_frame
-        )
+        imu = getattr(message, self.family.imu)
+        return {
+            "joint_states": self._joints(message, stamp_ns),
+            "imu": self.imu(imu, stamp_ns, self._imu_frame),
+        }
 
     def _joints(self, message, stamp_ns: int):
         motors = message.motor_state[: len(self._names)]

@@ -11,7 +11,7 @@ from .. import _core
 from ..robot import Robot
 
 
-class Mount:
+class ImuMount:
     """Pose and motion of the IMU relative to the base.
 
     Args:

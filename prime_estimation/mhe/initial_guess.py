@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where the first batch begins to iterate.
-
-Joints as measured, base from gyro, specific force and standing feet.
-"""
+"""Initial guess of a batch: joints as measured, base from gyro, specific force and standing feet."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
@@ -14,40 +13,61 @@ from ..contact.leg_forces import CLEARANCE, LegForces
 from ..errors import InitializationError
 from ..types import Measurement
 from .problem import Problem
+from .process_model import ON_ITS_FEET, Situation
 
 CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
+STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
+ANY_LOAD = 1e-3  # weight of a foot that carries nothing, so that the mean exists
+UPWARDS = np.array([0.0, 0.0, 1.0])
+NOTHING = 1e-3  # m/s2, norm of a sum of specific forces that has no direction
+
+
+@dataclass(frozen=True)
+class ImuMotion:
+    """What the IMU tells of the nodes of a batch.
+
+    Attributes:
+        rotations: of the IMU in the base. rates: (3,) of the base, base axes [rad/s].
+        turns: rotation of the base since the first node.
+    """
+
+    rotations: list[np.ndarray]
+    rates: list[np.ndarray]
+    turns: list[np.ndarray]
 
 
 def guess_states(
-    problem: Problem, ms: list[Measurement], before: np.ndarray | None
+    problem: Problem,
+    ms: list[Measurement],
+    previous_state: np.ndarray | None,
+    situation: Situation = ON_ITS_FEET,
 ) -> list[np.ndarray]:
-    """Initial states of all nodes; a joint reading that is missing is held."""
-    position, velocity = ms[0].position, ms[0].velocity
-    joints = []
+    """Initial states of all nodes; a joint reading that is missing is held.
+
+    Args:
+        problem: models, priors.
+        ms: measurements of the nodes.
+        previous_state: of an estimate that goes on in this batch, or None.
+        situation: who carries the robot.
+
+    Raises:
+        InitializationError: nothing tells the vertical.
+    """
+    layout, x0 = problem.layout, problem.neutral()
+    if previous_state is not None and _credible(problem, previous_state):
+        layout.p(x0)[:] = layout.p(previous_state)
+    xs, position, velocity = [], ms[0].position, ms[0].velocity
     for m in ms:
         position = position if m.position is None else m.position
         velocity = velocity if m.velocity is None else m.velocity
-        joints.append((position, velocity))
-    neutral = problem.state.zero()
-    shift = problem.nq - problem.nv
-    neutral[problem.columns("theta").start + shift : problem.columns("theta").stop + shift] = (
-        problem.theta_nominal
-    )
-    friction = problem.columns("friction")
-    neutral[friction.start + shift : friction.stop + shift] = np.log(
-        problem.config.estimator.friction
-    )
-    if before is not None and _credible(problem, before):
-        neutral[problem.nq + problem.nv :] = before[problem.nq + problem.nv :]
-    xs = []
-    for position, velocity in joints:
-        x = neutral.copy()
-        coordinates = problem.robot.coordinates(position)
-        x[problem.nq - len(coordinates) : problem.nq] = coordinates
-        x[problem.nq + problem.nv - problem.nj : problem.nq + problem.nv] = velocity
+        x = x0.copy()
+        layout.part(x, "joints")[:] = problem.robot.coordinates(position)
+        layout.part(x, "joint_rates")[:] = velocity
         xs.append(x)
     if problem.floating:
-        _guess_base(problem, ms, xs, before)
+        imu = _imu_motion(problem, ms, xs)
+        guess = _guess_suspended_base if situation.suspended else _guess_standing_base
+        guess(problem, ms, xs, imu, previous_state)
     return xs
 
 
@@ -56,48 +76,50 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
 
     Those of an estimate that was lost may be anything.
     """
-    columns, shift = problem.columns("theta"), problem.nq - problem.nv
-    theta = x[columns.start + shift : columns.stop + shift] - problem.theta_nominal
+    theta = problem.parameter(x, "theta") - problem.theta_nominal
     deviation = [np.linalg.solve(problem.theta_prior_root, theta)]
     noise = problem.config.noise
-    deviation += [
-        problem.parameter(x, name) / std
-        for name, std in (
-            ("gyro_bias", noise.gyro_bias),
-            ("accelerometer_bias", noise.accelerometer_bias),
-        )
-    ]
+    stddev = {"gyro_bias": noise.gyro_bias, "accelerometer_bias": noise.accelerometer_bias}
+    deviation += [problem.parameter(x, name) / std for name, std in stddev.items()]
     return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
 
 
-def _guess_base(
-    problem: Problem, ms: list[Measurement], xs: list[np.ndarray], before: np.ndarray | None
-) -> None:
-    """Attitude, velocity, position and ground heights, written into xs."""
-    nq, dt = problem.nq, problem.dt
-    imu = [
-        problem.mount.motion(
-            problem.robot.positions(x[:nq]), x[nq + problem.nv - problem.nj : nq + problem.nv]
-        )
+def _imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> ImuMotion:
+    layout = problem.layout
+    poses = [
+        problem.mount.motion(problem.robot.positions(layout.q(x)), layout.part(x, "joint_rates"))
         for x in xs
     ]
-    gyros = [
+    rates = [
         X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3)
-        for m, (X, moved) in zip(ms, imu)
+        for m, (X, moved) in zip(ms, poses)
     ]
     turns = [np.eye(3)]
-    for gyro in gyros[1:]:
-        turns.append(turns[-1] @ pin.exp3(dt * gyro))
-    if problem.carried:
-        _guess_carried_base(problem, ms, xs, before, [X.rotation for X, _ in imu], gyros, turns)
-        return
-    R0 = _first_attitude(ms, turns, [X.rotation for X, _ in imu], before)
-    weights, heights = _follow_feet(problem, ms, xs, [R0 @ turn for turn in turns], gyros)
-    ground, offset = _ground(problem, weights, heights, _first_position(ms, xs), before)
-    columns, shift = problem.columns("height"), nq - problem.nv
+    for rate in rates[1:]:
+        turns.append(turns[-1] @ pin.exp3(problem.dt * rate))
+    return ImuMotion([X.rotation for X, _ in poses], rates, turns)
+
+
+def _set_base(problem: Problem, x: np.ndarray, position, R: np.ndarray, velocity, rate) -> None:
+    part = problem.layout.part
+    part(x, "position")[:], part(x, "rotation")[:] = position, pin.Quaternion(R).coeffs()
+    part(x, "velocity")[:], part(x, "rate")[:] = velocity, rate
+
+
+def _guess_standing_base(
+    problem: Problem,
+    ms: list[Measurement],
+    xs: list[np.ndarray],
+    imu: ImuMotion,
+    previous_state: np.ndarray | None,
+) -> None:
+    """Attitude, velocity, position and ground heights of a robot on its feet, written into xs."""
+    R0 = _first_attitude(ms, imu, previous_state)
+    loads, heights = _follow_feet(problem, ms, xs, [R0 @ turn for turn in imu.turns], imu.rates)
+    ground, offset = _ground(problem, loads, heights, _mocap_offset(ms, xs), previous_state)
     for x in xs:
-        x[:3] += offset
-        x[columns.start + shift : columns.stop + shift] = ground + offset[2]
+        problem.parameter(x, "position")[:] += offset
+        problem.parameter(x, "height")[:] = ground + offset[2]
 
 
 def _follow_feet(
@@ -105,136 +127,126 @@ def _follow_feet(
     ms: list[Measurement],
     xs: list[np.ndarray],
     attitudes: list[np.ndarray],
-    gyros: list[np.ndarray],
-):
+    rates: list[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
     """Motion of the base over feet that stand, from the origin, written into xs.
 
-    Loads and heights (n, nf) of the feet.
+    Returns:
+        Loads and heights (n, nf) of the feet.
     """
-    nq, legs = problem.nq, LegForces(problem.robot)
-    weights, heights, position = [], [], np.zeros(3)
-    for k, (m, x, R) in enumerate(zip(ms, xs, attitudes)):
+    legs, part = LegForces(problem.robot), problem.layout.part
+    loads, heights, position = [], [], np.zeros(3)
+    for k, (x, R) in enumerate(zip(xs, attitudes)):
         torque = ms[k + 1].torque if k + 1 < len(ms) else None
-        load, foot, rate = legs.kinematics(R, x[7:nq], x[nq + 6 : nq + problem.nv], torque)
-        weight = load + 1e-3
+        load, foot, rate = legs.kinematics(R, part(x, "joints"), part(x, "joint_rates"), torque)
+        load = load + ANY_LOAD
         # the sole stands still: v + w x r + J dq = 0
-        v = -R.T @ np.average(rate + np.cross(R @ gyros[k], foot), axis=0, weights=weight)
+        slip = rate + np.cross(R @ rates[k], foot)
+        v = -R.T @ np.average(slip, axis=0, weights=load)
         if k > 0:
             position = position + problem.dt * R @ v
-        x[:3], x[3:7] = position, pin.Quaternion(R).coeffs()
-        x[nq : nq + 6] = np.concatenate([v, gyros[k]])
-        weights.append(weight)
+        _set_base(problem, x, position, R, v, rates[k])
+        loads.append(load)
         heights.append(position[2] + foot[:, 2])
-    return np.array(weights), np.array(heights)
+    return np.array(loads), np.array(heights)
 
 
 def _ground(
     problem: Problem,
-    weights: np.ndarray,
+    loads: np.ndarray,
     heights: np.ndarray,
     offset: np.ndarray | None,
-    before: np.ndarray | None,
-):
+    previous_state: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Height of the ground under each foot (nf,), and by how much all is shifted then.
 
     `offset`: that of motion capture.
     """
-    ground = np.average(heights, axis=0, weights=weights)
+    ground = np.average(heights, axis=0, weights=loads)
     # a foot that never stood in the batch takes the common height
-    common = np.average(heights, weights=weights)
-    ground[weights.max(axis=0) < 0.2] = common
+    common = np.average(heights, weights=loads)
+    ground[loads.max(axis=0) < STOOD] = common
     if offset is None:
         offset = np.array([0.0, 0.0, -common])
         ground[:] = common
-        if before is not None:
-            offset += [before[0], before[1], np.mean(problem.parameter(before, "height"))]
+        if previous_state is not None:
+            place = problem.parameter(previous_state, "position")
+            offset += [*place[:2], np.mean(problem.parameter(previous_state, "height"))]
     return ground, offset
 
 
-def _guess_carried_base(
+def _guess_suspended_base(
     problem: Problem,
     ms: list[Measurement],
     xs: list[np.ndarray],
-    before: np.ndarray | None,
-    R_base_imu,
-    gyros,
-    turns,
+    imu: ImuMotion,
+    previous_state: np.ndarray | None,
 ) -> None:
     """What the IMU says goes on from the state before the robot was lifted or fell.
 
     Without one it hangs at rest, off the ground.
     """
-    nq, dt, gravity = problem.nq, problem.dt, problem.robot.model.gravity.linear
-    if before is None:
-        R0, velocity, position = (
-            _first_attitude(ms, turns, R_base_imu, None),
-            np.zeros(3),
-            np.zeros(3),
-        )
+    part, dt, gravity = problem.layout.part, problem.dt, problem.robot.model.gravity.linear
+    if previous_state is None:
+        R0, velocity, position = _first_attitude(ms, imu, None), np.zeros(3), np.zeros(3)
     else:
-        R0, position = pin.Quaternion(before[3:7]).toRotationMatrix(), before[:3].copy()
-        velocity = R0 @ before[nq : nq + 3]
+        R0 = pin.Quaternion(part(previous_state, "rotation").copy()).toRotationMatrix()
+        position = part(previous_state, "position").copy()
+        velocity = R0 @ part(previous_state, "velocity")
     for k, (m, x) in enumerate(zip(ms, xs)):
         if k > 0 and m.accelerometer is not None:
-            velocity = velocity + dt * (
-                R0 @ turns[k - 1] @ R_base_imu[k - 1] @ m.accelerometer + gravity
-            )
+            R_world_imu = R0 @ imu.turns[k - 1] @ imu.rotations[k - 1]
+            velocity = velocity + dt * (R_world_imu @ m.accelerometer + gravity)
         if k > 0:
             position = position + dt * velocity
-        R = R0 @ turns[k]
-        x[:3], x[3:7] = position, pin.Quaternion(R).coeffs()
-        x[nq : nq + 6] = np.concatenate([R.T @ velocity, gyros[k]])
-    offset = _first_position(ms, xs)
-    columns, shift = problem.columns("height"), nq - problem.nv
-    soles = LegForces(problem.robot).kinematics(R0, xs[0][7:nq], np.zeros(problem.nj), None)[1][
-        :, 2
-    ]
+        R = R0 @ imu.turns[k]
+        _set_base(problem, x, position, R, R.T @ velocity, imu.rates[k])
+    offset = _mocap_offset(ms, xs)
+    legs, joints = LegForces(problem.robot), part(xs[0], "joints")
+    soles = legs.kinematics(R0, joints, np.zeros(problem.nj), None)[1][:, 2]
     for x in xs:
-        x[:3] += np.zeros(3) if offset is None else offset
-        if before is None:
-            x[columns.start + shift : columns.stop + shift] = xs[0][2] + soles.min() - CLEARANCE
+        part(x, "position")[:] += np.zeros(3) if offset is None else offset
+        if previous_state is None:
+            part(x, "height")[:] = part(xs[0], "position")[2] + soles.min() - CLEARANCE
 
 
 def _first_attitude(
-    ms: list[Measurement],
-    turns: list[np.ndarray],
-    R_base_imu: list[np.ndarray],
-    before: np.ndarray | None,
+    ms: list[Measurement], imu: ImuMotion, previous_state: np.ndarray | None
 ) -> np.ndarray:
-    poses = [(m, pose, turn) for m, turn in zip(ms, turns) for pose in m.mocap]
+    """Attitude (3, 3) of the base at the first node."""
+    poses = [(pose, turn) for m, turn in zip(ms, imu.turns) for pose in m.mocap]
     if poses:
         seen = [
-            (p.quat_world_body / np.linalg.norm(p.quat_world_body), turn) for _, p, turn in poses
+            pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)) for p, _ in poses
         ]
-        candidates = [
-            pin.Quaternion(quaternion).toRotationMatrix() @ turn.T for quaternion, turn in seen
-        ]
-        return _nearest_rotation(sum(candidates))
+        return _nearest_rotation(
+            sum(quat.toRotationMatrix() @ turn.T for quat, (_, turn) in zip(seen, poses))
+        )
     up = sum(
         (
             turn @ R @ m.accelerometer
-            for m, turn, R in zip(ms, turns, R_base_imu)
+            for m, turn, R in zip(ms, imu.turns, imu.rotations)
             if m.accelerometer is not None
         ),
         np.zeros(3),
     )
-    if np.linalg.norm(up) < 1e-3:
-        raise InitializationError(
-            "cannot start: no specific force and no motion capture, so that up is unknown", ms
-        )
-    level = pin.Quaternion.FromTwoVectors(
-        up / np.linalg.norm(up), np.array([0.0, 0.0, 1.0])
-    ).toRotationMatrix()
-    if before is None:
+    if np.linalg.norm(up) < NOTHING:
+        what = "cannot start: no specific force and no motion capture, so that up is unknown"
+        raise InitializationError(what, ms)
+    level = pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), UPWARDS).toRotationMatrix()
+    if previous_state is None:
         return level
-    ahead, now = pin.Quaternion(before[3:7]).toRotationMatrix()[:, 0], level[:, 0]
-    return (
-        pin.exp3(np.array([0.0, 0.0, np.arctan2(ahead[1], ahead[0]) - np.arctan2(now[1], now[0])]))
-        @ level
-    )
+    previous = pin.Quaternion(previous_state[3:7].copy()).toRotationMatrix()
+    heading = _heading(previous) - _heading(level)
+    return pin.exp3(np.array([0.0, 0.0, heading])) @ level
 
 
-def _first_position(ms: list[Measurement], xs: list[np.ndarray]) -> np.ndarray | None:
+def _heading(R: np.ndarray) -> float:
+    """Direction of the first axis around the vertical [rad]."""
+    return float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def _mocap_offset(ms: list[Measurement], xs: list[np.ndarray]) -> np.ndarray | None:
     offsets = [pose.position_world - x[:3] for m, x in zip(ms, xs) for pose in m.mocap]
     return np.mean(offsets, axis=0) if offsets else None
 

@@ -13,9 +13,9 @@ import pinocchio as pin
 
 from .. import _core
 from ..robot import Robot
+from ..sensors.sensor import INSTANT
 from ..types import Estimate, ImuSample
-from .imu_mount import Mount
-from .problem import INSTANT
+from .imu_mount import ImuMount
 
 KEPT = 200  # samples, more than come in while a window is being solved
 
@@ -31,7 +31,7 @@ class Predictor:
     any instant between them leaves `dt df / sqrt(12)` in the velocity.
     """
 
-    def __init__(self, robot: Robot, mount: Mount):
+    def __init__(self, robot: Robot, mount: ImuMount):
         self.gravity = robot.model.gravity.linear
         self.mount = mount
         self._imu = _core.Strapdown()

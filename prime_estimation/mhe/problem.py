@@ -1,296 +1,216 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a node of the estimation problem is made of.
-
-Robot and configuration -> C++ models, priors, weights.
-"""
+"""The estimation problem of one robot: models of the core, parameters with their priors, nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
-import pinocchio as pin
 
 from .. import _core
 from ..config.parameters import Config
-from ..contact.leg_forces import contact_points
-from ..contact.schedule import Stances, unsupported
-from ..errors import RobotError
 from ..inertia import from_theta, theta_root, to_theta
-from ..robot import GRAVITY, Robot
-from ..types import Measurement, PoseSample
-from .imu_mount import Mount
+from ..robot import Robot
+from ..sensors import SENSORS
+from ..sensors.sensor import SensorSet, Wearer
+from ..types import Measurement
+from .contact_model import contact_model
+from .imu_mount import ImuMount
+from .layout import StateLayout
+from .measurement_model import MeasurementModel
+from .process_model import ON_ITS_FEET, ProcessModel, Situation
 
-CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
-# factors on base and contact disturbances while torques are missing: the weight is unknown
-UNWEIGHED = (10.0, 3.0)
-# While joint positions are missing too, no contact is modelled, the base follows the IMU, and the
-# legs are somewhere near:
-UNSEEN = (250.0, 1.0)  # the same factors: contact forces become a disturbance of the base
-UNSEEN_POSITION, UNSEEN_RATE = 0.5, 5.0  # std about the last reading and about rest [rad, rad/s]
-OUT_OF_REACH = 10.0  # depth of the ground [m]
-# standard deviation of an instant between two samples, as a share of their distance
-INSTANT = 1.0 / np.sqrt(12.0)
+# standard deviations of a first state that nothing is known of but the readings
+FIRST_JOINT, FIRST_JOINT_RATE = 0.01, 1.0  # rad, rad/s
+FIRST_PLACE, FIRST_ATTITUDE, FIRST_VELOCITY = 0.05, 0.1, 0.5  # m, rad, m/s and rad/s
+# without motion capture the first node defines place and heading of the world; the height of its
+# ground is guessed from the legs
+DEFINED, FIRST_HEIGHT = 1e-4, 0.02  # m and rad, m
+# where an estimate goes on without its feet
+CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
 
 
 class Problem:
-    """Contact dynamics, state manifold, parameter layout and noise of one robot.
+    """Contact dynamics, sensors, state manifold and parameters of one robot.
 
     Attributes:
-        dynamics: C++ contact dynamics. `state`: manifold of x = (q, v, p). `layout`: where each
-            parameter lies in p.
-        mocap: motion capture is expected.
-        carried_since_ns: from this stamp on something else than the feet carries the robot; None:
-            they do.
-        nq, nv, nj, np, ndx: dimensions; `columns(name)` gives the tangent indices of a parameter.
+        contacts: the contact model. dynamics: its C++ dynamics. state: manifold of x = (q, v, p).
+        sensors: those of this problem. measurements: their model, readings of nodes.
+        process: disturbances of nodes. mount: where the IMU is.
+        layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
+        theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
+
+    Args:
+        robot: model and contact points.
+        config: noise, window, priors.
+        optional: names of the optional sensors that are expected.
     """
 
-    def __init__(self, robot: Robot, config: Config, mocap: bool):
-        self.robot, self.mocap = robot, mocap
-        self.dt = config.estimator.step
+    def __init__(self, robot: Robot, config: Config, optional: Collection[str] = ()):
+        self.robot, self.dt = robot, config.estimator.step
+        self.optional = tuple(optional)
         self.floating = robot.config.floating_base
-        self.carried_since_ns: int | None = None
+        self.contacts = contact_model(robot, config)
+        self.dynamics = self.contacts.dynamics
+        self.mount = ImuMount(robot)
+        self.sensors = sensor_set(robot, config, self.mount, optional)
+        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors)
         model = robot.model
-        self.dynamics = contact_dynamics(robot, config)
-        self.stances = Stances(robot) if config.estimator.contact_model == "rigid" else None
-        imu = self.floating and robot.imu_joint is not None
-        self.layout = _core.ParameterLayout.make(self.dynamics, imu, mocap and self.floating)
-        self.nq, self.nv, self.nj, self.np = model.nq, model.nv, robot.nj, self.layout.size
-        self.ndx = 2 * self.nv + self.np
+        self.layout = StateLayout(model.nq, model.nv, robot.nj, self.measurements.blocks)
+        self.nq, self.nv, self.nj = model.nq, model.nv, robot.nj
+        self.np, self.ndx = self.layout.np, self.layout.ndx
         self.nu = self.nv + self.dynamics.nxi
         self.state = _core.StateParameters(model, self.np)
-        self.mount = Mount(robot)
-        self._pis = pis = [
+        self._links = [
             model.inertias[robot.link_joint(link)].toDynamicParameters()
             for link in robot.estimated_links
         ]
+        self.process = ProcessModel(robot, self.dynamics, self.contacts)
         self.retune(config)
         e = config.estimator
-        self.theta_nominal = (
-            np.concatenate([to_theta(pi, e.manifold) for pi in pis]) if pis else np.zeros(0)
-        )
+        nominal = [to_theta(pi, e.manifold) for pi in self._links]
+        self.theta_nominal = np.concatenate(nominal) if nominal else np.zeros(0)
         self.theta_prior_root = self._theta_root(e.mass_stddev, e.com_stddev, e.inertia_stddev)
-        self.nominal = np.concatenate(
-            [self.theta_nominal, np.zeros(self.dynamics.nfeet), [np.log(e.friction)]]
-        )
+
+    @property
+    def has_imu(self) -> bool:
+        """The robot's IMU is part of the problem."""
+        return "gyro_bias" in self.layout
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
         self.config, e = config, config.estimator
+        self.measurements.noise = config.noise
+        self.process.retune(config)
         self.theta_walk_root = self._theta_root(e.mass_walk, e.com_walk, e.inertia_walk)
-        self._contact_weights()
+        self._walk = self._walks()
 
     def _theta_root(self, mass: float, com: float, inertia: float) -> np.ndarray:
-        return block_diagonal(
-            [theta_root(pi, mass, com, inertia, self.config.estimator.manifold) for pi in self._pis]
-        )
+        manifold = self.config.estimator.manifold
+        return block_diagonal([theta_root(pi, mass, com, inertia, manifold) for pi in self._links])
+
+    # --- nodes and states -------------------------------------------------------------------------
+
+    def node(self) -> "_core.ActionMeasurement":
+        """A new running node without readings."""
+        inverse = self.config.estimator.form == "inverse"
+        return _core.ActionMeasurement(self.state, self.measurements.core, inverse)
+
+    def state_input(
+        self, m: Measurement, last_position: np.ndarray | None = None
+    ) -> "_core.NodeInput":
+        """Input of the node at `m.stamp_ns`; what concerns its step comes one node later.
+
+        Args:
+            m: measurement.
+            last_position: joint positions (nj,) [rad] seen last, for a measurement without them.
+        """
+        given = self.measurements.state_input(m, last_position)
+        self.process.unmeasured(given)
+        return given
+
+    def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
+        """Give the input of a node what the measurement `m` at the end of its step says of it."""
+        self.measurements.complete(given, m)
+        self.process.complete(given, m, situation)
+
+    def columns(self, name: str) -> slice:
+        """Tangent slice of a part of the state; empty when it is absent."""
+        return self.layout.columns(name)
+
+    def parameter(self, x: np.ndarray, name: str) -> np.ndarray:
+        """View of a part of x; empty when it is absent."""
+        return self.layout.part(x, name)
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Per estimated link: dynamic parameters (10,) in x and their Jacobian (10, 10) in theta."""
         values = self.parameter(x, "theta")
-        return [
-            from_theta(values[i : i + 10], self.config.estimator.manifold)
-            for i in range(0, len(values), 10)
-        ]
+        manifold = self.config.estimator.manifold
+        return [from_theta(values[i : i + 10], manifold) for i in range(0, len(values), 10)]
 
-    def _contact_weights(self) -> None:
-        noise = self.config.noise
-        point = [noise.contact_tangential, noise.contact_tangential, noise.contact_normal]
-        flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
-        counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
-        std = [point + flat if n > 1 else point for n in counts]
-        ends = np.cumsum([0, *map(len, std)])
-        self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
-        self._weight_xi = 1.0 / np.array([v for s in std for v in s])
+    # --- priors ------------------------------------------------------------------------------------
 
-    def node(self) -> "_core.ActionMeasurement":
-        """A new running node without measurements."""
-        inverse = self.config.estimator.form == "inverse"
-        return _core.ActionMeasurement(
-            self.state, self.dynamics, self.layout, self.mount.core, self.nominal, inverse
-        )
+    def neutral(self) -> np.ndarray:
+        """State at the origin at rest, its parameters at the means of their priors."""
+        x = self.state.zero()
+        self.parameter(x, "theta")[:] = self.theta_nominal
+        self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
+        return x
 
-    @property
-    def carried(self) -> bool:
-        """Something else than the feet carries the robot: its base may feel any force."""
-        return self.carried_since_ns is not None
+    def prior_root(self, located: bool, continued: bool = False) -> np.ndarray:
+        """Square root (ndx, ndx) of the covariance of the first state.
 
-    def columns(self, name: str) -> slice:
-        """Tangent indices of `theta`, `height`, `friction`, `gyro_bias`, `accelerometer_bias` or `mocap`; empty when absent."""
-        size = {"theta": self.dynamics.ntheta, "height": self.dynamics.nfeet, "friction": 1}.get(
-            name, 3
-        )
-        start = getattr(self.layout, name)
-        return slice(2 * self.nv + start, 2 * self.nv + start + size) if start >= 0 else slice(0, 0)
-
-    def parameter(self, x: np.ndarray, name: str) -> np.ndarray:
-        """The values of a parameter block in x; none where it is no parameter."""
-        columns = self.columns(name)
-        shift = self.nq - self.nv
-        return x[columns.start + shift : columns.stop + shift]
-
-    # --- measurements -> node inputs
-    # ------------------------------------------------------------------------------
-
-    def state_input(self, m: Measurement, seen: np.ndarray | None = None) -> "_core.NodeInput":
-        """Node input with the state part of a measurement; the dynamics part comes one node later.
-
-        `seen`: last joint positions (nj,) [rad], for a measurement that has none.
-        """
-        noise, node = self.config.noise, _core.NodeInput(self.dynamics)
-        if m.position is not None:
-            position, stddev = self._joint_position(m)
-            node.position, node.weight_position = self.robot.coordinates(position), 1.0 / stddev
-        elif seen is not None:
-            node.position = self.robot.coordinates(seen)
-            node.weight_position, node.weight_velocity = (
-                np.full(self.nj, 1.0 / UNSEEN_POSITION),
-                np.full(self.nj, 1.0 / UNSEEN_RATE),
-            )
-            node.ground_depth = OUT_OF_REACH
-        if m.velocity is not None:
-            node.velocity = m.velocity
-            missed = noise.joint_velocity_sampling * np.broadcast_to(m.velocity_change, self.nj)
-            node.weight_velocity = 1.0 / np.hypot(
-                noise.joint_velocity / np.sqrt(m.velocity_samples), missed
-            )
-        if m.gyro is not None and self.layout.gyro_bias >= 0:
-            node.gyro = m.gyro
-            missed = INSTANT * np.broadcast_to(m.gyro_change, 3)
-            node.weight_gyro = 1.0 / np.hypot(noise.gyro / np.sqrt(m.gyro_samples), missed)
-        if m.quat_world_imu is not None and self.layout.gyro_bias >= 0:
-            node.orientation = pin.Quaternion(m.quat_world_imu).toRotationMatrix()
-            node.weight_tilt = 1.0 / noise.imu_tilt
-        self.dynamics_input(node, None)
-        return node
-
-    def _joint_position(self, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
-        """Joint positions (nj,) [rad] and their standard deviation.
-
-        Per joint the last reading or all of the step, whichever is better.
-        """
-        noise, last = self.config.noise, np.full(self.nj, self.config.noise.encoder)
-        if m.position_carried is None:
-            return m.position, last
-        samples = np.sqrt(m.velocity_samples)
-        rate = np.hypot(
-            noise.joint_velocity / samples, INSTANT * np.broadcast_to(m.velocity_change, self.nj)
-        )
-        carried = np.hypot(noise.encoder / samples, self.dt * rate)
-        return np.where(carried < last, m.position_carried, m.position), np.minimum(carried, last)
-
-    def dynamics_input(self, node: "_core.NodeInput", m: Measurement | None) -> None:
-        """Torque, specific force and process noise of a node, from the measurement that follows it (None: not yet measured)."""
-        noise = self.config.noise
-        joint = np.full(self.nj, noise.joint_unmeasured)
-        if m is not None and m.torque is not None:
-            node.torque = m.torque / self.config.robot.torque_scale
-            joint[:] = np.hypot(noise.joint_model, noise.joint_torque / np.sqrt(m.torque_samples))
-        base_factor, contact_factor = 1.0, 1.0
-        if m is not None and m.torque is None:
-            base_factor, contact_factor = UNWEIGHED
-            if m.position is None or node.ground_depth:
-                base_factor, contact_factor = UNSEEN
-                node.ground_depth = OUT_OF_REACH
-        base = (
-            [base_factor * noise.base_force] * 3 + [base_factor * noise.base_moment] * 3
-            if self.floating
-            else []
-        )
-        if self.carried and m is not None and m.stamp_ns >= self.carried_since_ns:
-            base, joint = self._carried_force()
-        node.nominal_force = node.weight_force = 1.0 / np.concatenate([base, joint])
-        node.nominal_xi = node.weight_xi = self._weight_xi / contact_factor
-        if m is not None and m.accelerometer is not None and self.layout.accelerometer_bias >= 0:
-            node.accelerometer = m.accelerometer
-            sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
-            missed = noise.accelerometer_sampling * np.broadcast_to(m.accelerometer_change, 3)
-            node.weight_accelerometer = 1.0 / np.sqrt(
-                sampled**2 + noise.accelerometer_model**2 + missed**2
-            )
-        self._set_stance(node, m)
-
-    def _carried_force(self) -> tuple[list[float], np.ndarray]:
-        """Std of the force on base [N, Nm] and joints [Nm] of a robot that something else than its feet carries, anywhere."""
-        weight = GRAVITY * self.robot.total_mass
-        return [weight] * 3 + [CARRIED_ARM * weight] * 3, np.full(
-            self.nj, self.config.noise.joint_unmeasured
-        )
-
-    def _set_stance(self, node: "_core.NodeInput", m: Measurement | None) -> None:
-        """Contact flags of rigid contacts.
-
-        Without them, or where legs are not seen, no foot stands.
-        """
-        if self.stances is None:
-            return
-        node.weight_cone = 1.0 / self.config.noise.wrench_cone
-        if m is not None and not node.ground_depth:
-            node.stance = self.stances.before(m)
-        if unsupported(node):  # the flags are wrong: the base follows the IMU
-            node.nominal_force = node.weight_force = 1.0 / np.concatenate(self._carried_force())
-
-    def expect_touchdown(self, node: "_core.NodeInput", unloaded: np.ndarray) -> None:
-        """Widen the contact disturbance of feet that may be put down within the step.
-
-        The law knows no instant inside a node.
+        Wide, but for what defines the world where nothing measures it.
 
         Args:
-            node: input with its dynamics part.
-            unloaded: (nf,) which feet carried nothing before.
+            located: position and heading are measured.
+            continued: tilt and velocity go on from an estimate that was still right.
         """
-        weight = node.nominal_xi.copy()
-        for part, lands in zip(self._foot_parts, unloaded):
-            if lands:
-                weight[part] /= self.config.noise.contact_landing
-        node.nominal_xi = node.weight_xi = weight
+        std = np.ones(self.ndx)
 
-    def set_pose(self, node: "_core.NodeInput", slot: int, pose: PoseSample, stamp_ns: int) -> None:
-        """Give a node a motion capture pose taken within the step that ends at `stamp_ns`."""
-        noise = self.config.noise
-        rotation = pin.Quaternion(
-            pose.quat_world_body / np.linalg.norm(pose.quat_world_body)
-        ).toRotationMatrix()
-        age, weights = (
-            1e-9 * (stamp_ns - pose.stamp_ns),
-            (1.0 / noise.mocap_position, 1.0 / noise.mocap_rotation),
-        )
-        node.set_pose(slot, age, pose.position_world, rotation, *weights)
+        def put(name: str, value) -> None:
+            std[self.columns(name)] = value
+
+        put("joints", FIRST_JOINT)
+        put("joint_rates", FIRST_JOINT_RATE)
+        put("velocity", FIRST_VELOCITY)
+        put("rate", FIRST_VELOCITY)
+        place = [FIRST_PLACE] * 3 if located else [DEFINED, DEFINED, FIRST_HEIGHT]
+        if self.floating:
+            put("position", place)
+            tilt = CONTINUED_TILT if continued else FIRST_ATTITUDE
+            put("rotation", [tilt, tilt, FIRST_ATTITUDE if located else DEFINED])
+        if continued:
+            put("velocity", CONTINUED_VELOCITY)
+            put("rate", CONTINUED_VELOCITY)
+        e = self.config.estimator
+        put("height", FIRST_HEIGHT if located else e.terrain_stddev)
+        put("friction", e.friction_stddev)
+        for name, block in self.measurements.parameter_priors().items():
+            put(name, block.prior)
+        root = np.diag(std)
+        theta = self.columns("theta")
+        root[theta, theta] = self.theta_prior_root
+        return root
+
+    def process_noise(self, held: bool) -> np.ndarray:
+        """Root (ndx, np) of the random walk of the parameters over one step.
+
+        That of the inertia is left out while it is held.
+        """
+        return self._walk[held]
+
+    def _walks(self) -> dict[bool, np.ndarray]:
+        e, step = self.config.estimator, np.sqrt(self.dt)
+        root = np.zeros((self.ndx, self.np))
+        walks = {"height": e.terrain_walk, "friction": e.friction_walk * step}
+        for name, block in self.measurements.parameter_priors().items():
+            walks[name] = block.walk * step
+        for name, std in walks.items():
+            columns, rows = self.columns(name), self.layout.parameter_rows(name)
+            root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))
+        estimated = root.copy()
+        columns, rows = self.columns("theta"), self.layout.parameter_rows("theta")
+        estimated[columns, rows] = step * self.theta_walk_root
+        return {True: root, False: estimated}
 
 
-def contact_dynamics(
-    robot: Robot, config: Config, tolerance: float | None = None
-) -> "_core.ContactDynamics":
-    """The contact model that the configuration asks for.
-
-    `tolerance` of its step other than the default [m/s, rad/s].
-    """
-    links = [robot.link_joint(link) for link in robot.estimated_links]
-    options = _dynamics_options(config)
-    options.tolerance = options.tolerance if tolerance is None else tolerance
-    common = (
-        robot.model,
-        contact_points(robot),
-        links,
-        robot.joint_damping,
-        robot.joint_friction,
-        robot.config.floating_base,
-        options,
+def sensor_set(
+    robot: Robot, config: Config, mount: ImuMount, optional: Collection[str]
+) -> SensorSet:
+    """The sensors of a robot: those that it always has, and the optional ones that are expected."""
+    floating = robot.config.floating_base
+    has = {"imu": floating and robot.imu_joint is not None}
+    chosen = tuple(
+        s
+        for s in SENSORS
+        if has.get(s.name, True) and (not s.optional or (floating and s.name in optional))
     )
-    if config.estimator.contact_model == "rigid":
-        try:
-            return _core.RigidDynamics(*common, _core.RigidOptions())
-        except ValueError as error:
-            raise RobotError(f"{robot.name}: {error}", robot.config) from error
-    return _core.ContactDynamics(*common)
-
-
-def _dynamics_options(config: Config) -> "_core.DynamicsOptions":
-    options, law = _core.DynamicsOptions(), _core.ContactLaw()
-    law.kappa, law.compliance = config.robot.kappa, config.robot.compliance
-    law.correction = 0.0 if config.estimator.cone == "convex" else 1.0
-    options.manifold = getattr(_core.InertiaManifold, config.estimator.manifold)
-    options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
-    return options
+    wearer = Wearer(
+        robot.joint_names, robot.feet, config.estimator.step, mount.rigid, robot.coordinates
+    )
+    return SensorSet(chosen, wearer)
 
 
 def block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:

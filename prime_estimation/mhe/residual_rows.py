@@ -30,19 +30,11 @@ def squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
     return (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)
 
 
-def rows_by_sensor(window: Window) -> dict[str, slice]:
-    """Rows of a node's residual by sensor (the order of ActionMeasurement)."""
-    problem = window.problem
-    sizes = {
-        "model": problem.nu,
-        "encoders": problem.nj,
-        "rates": problem.nj,
-        "gyro": 3,
-        "tilt": 3,
-        "mocap": 12,
-    }
-    sizes |= {"wrench cone": problem.dynamics.ncone, "accelerometer": 3}
-    ends = np.cumsum(list(sizes.values()))
-    return {
-        name: slice(int(end - size), int(end)) for (name, size), end in zip(sizes.items(), ends)
-    }
+def rows_by_sensor(window: Window) -> dict[str, np.ndarray]:
+    """Row indices of a node's residual by part: `model` (disturbances), `encoders`, `rates`, and
+    each residual of the sensors by its name.
+    """
+    rows = window.problem.measurements.rows
+    named = {"model": rows["force"] + rows["contact"]}
+    named |= {name: parts for name, parts in rows.items() if name not in ("force", "contact")}
+    return {name: np.r_[tuple(parts)] for name, parts in named.items()}

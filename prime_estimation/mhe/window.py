@@ -25,8 +25,8 @@ class Window:
     of xs[0].
 
     Attributes:
-        force_dof: degrees of freedom of the unmodelled forces' Student-t (infinite: their weights
-            stay).
+        force_dof: degrees of freedom of the unmodelled forces' Student-t, other than the
+            configured ones (infinite: their weights stay).
 
     Args:
         problem: models and noise.
@@ -52,7 +52,7 @@ class Window:
         self.nodes = [problem.node() for _ in range(self.size)]
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
-        self.force_dof = problem.config.noise.force_dof
+        self.force_dof: float | None = None
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
@@ -75,7 +75,7 @@ class Window:
         """Control without disturbance: zeros, or a constant velocity in the inverse form."""
         u = np.zeros(self.problem.nu)
         if self.problem.config.estimator.form == "inverse":
-            u[: self.problem.nv] = x[self.problem.nq : self.problem.nq + self.problem.nv]
+            u[: self.problem.nv] = self.problem.layout.v(x)
         return u
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
@@ -87,7 +87,9 @@ class Window:
             stamp: its time [ns].
             noise: (ndx, k) root of the process noise of the parameters over one step.
         """
-        self.arrival.advance(self.nodes[0], self.data[0], self.xs[0], self.us[0], self.xs[1], noise)
+        self.arrival.marginalize(
+            self.nodes[0], self.data[0], self.xs[0], self.us[0], self.xs[1], noise
+        )
         for entries in (self.nodes, self.data):
             entries.append(entries.pop(0))
         last, data = self.nodes[-1], self.data[-1]
@@ -112,8 +114,22 @@ class Window:
         converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
-        self.solver.reweight(self.problem.config.noise.contact_dof, self.force_dof)
+        noise = self.problem.config.noise
+        force_dof = noise.force_dof if self.force_dof is None else self.force_dof
+        self.solver.reweight(noise.contact_dof, force_dof)
         return converged
+
+    def set_parameter(self, name: str, value: np.ndarray) -> None:
+        """Value of a parameter block in all nodes."""
+        for x in self.xs:
+            self.problem.parameter(x, name)[:] = value
+
+    def set_kappa(self, kappa: float) -> None:
+        """Sharpness of the contact law in all nodes."""
+        for given in self.inputs:
+            law = given.law
+            law.kappa = kappa
+            given.law = law
 
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
@@ -129,7 +145,7 @@ class Window:
         theta = self.problem.columns("theta")
         root = np.zeros((self.problem.ndx, theta.stop - theta.start))
         root[theta] = theta_root
-        self.arrival.inflate(root)
+        self.arrival.inflate_covariance(root)
 
     def hold_inertia(self) -> None:
         """Take the inertia as known at its present value."""
@@ -138,7 +154,7 @@ class Window:
         present, reference = (
             self.problem.parameter(x, "theta") for x in (self.xs[0], self.arrival.reference)
         )
-        self.arrival.redefine(columns, rows, np.full(n, HELD_STDDEV), present - reference)
+        self.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
 
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
         """(n, nv) generalized forces w [N, Nm.
@@ -164,7 +180,8 @@ class Window:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
         return self.solver.posterior(self.size + 1)
 
-    def forces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Contact forces (3 nc) [N, world axes] of the newest running node and their covariance (after `posterior`)."""
-        force, by_x, by_u = self.nodes[-1].contact_forces(self.data[-1])
-        return force, self.solver.covariance_at(self.size, by_x, by_u)
+    def forces(self, k: int = -1) -> tuple[np.ndarray, np.ndarray]:
+        """Contact forces (3 nc) [N, world axes] of running node k and their covariance (after `posterior`)."""
+        k = k % self.size
+        force, by_z = self.nodes[k].contact_forces(self.data[k])
+        return force, self.solver.covariance_of(k + 1, by_z)

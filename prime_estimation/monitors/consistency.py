@@ -1,81 +1,77 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Keeps an eye on the window.
-
-Consistency per sensor, refused steps, and whether the estimate is lost.
-"""
+"""Consistency of the window with its data, by sensor; the estimate is lost where nothing fits."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..config.parameters import Config
+from ..config.policies import CONSISTENCY
+from ..mhe.process_model import Situation
 from ..mhe.residual_rows import LOST_RATIO, mean_square, rows_by_sensor, squares
 from ..mhe.window import Window
-
-LOST_NODES = 20  # in a row, before the estimate is given up
-SMOOTHING = 0.05  # share of the newest window in the published mean squares
-DOUBT_RATIO = 2.0  # the same mean squares over DOUBT_NODES nodes, above which the model is doubted
-DOUBT_NODES = 200
-# counted no worse than this: the doubt goes within seconds once the model fits again
-WORST = 10.0 * DOUBT_RATIO
-# standard deviations (and 5 % of the mass) below the robot's own mass that no payload explains
-LIGHTER = 5.0
+from .monitor import Monitor
 
 
-class Watch:
+class ConsistencyMonitor(Monitor):
     """Counts what went wrong and decides when to start anew.
 
     Attributes:
-        restarts, refused, late_poses: since construction. `reason`: of the last restart.
-        innovations: mean square of the whitened residuals by sensor, smoothed over time; 1 is
+        restarts, refused, late_events: since construction: windows that were given up, steps that
+            the solver refused, samples that came too late for their node. reason: of the last
+            restart.
+        innovations: mean square of the whitened residuals by part, smoothed over time; 1 is
             consistent.
     """
 
-    def __init__(self, config: Config):
-        self.config = config
-        self.restarts = self.refused = self.late_poses = 0
+    def __init__(self):
+        self.restarts = self.refused = self.late_events = 0
         self.reason = ""
-        self.innovations: dict[str, float] = {}
-        self._bad = 0
         self._fit: dict[str, float] = {}
         self._seen = 0
+        self._rows: dict[str, np.ndarray] | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was smoothed; counters go on."""
+        self.innovations: dict[str, float] = {}
+        self._bad = 0
 
     def restarted(self, why: str) -> None:
         """Note that the window was given up."""
         self.restarts += 1
         self.reason = why
-        self._bad = 0
-        self.innovations = {}
+        self.reset()
 
-    def lost(self, window: Window) -> bool:
-        """True when the window has not fitted the model for a while, or has left all physical bounds."""
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Says so when the window has not fitted its data for a while, or left all physical bounds."""
         self.refused += window.solver.refused
-        head = window.xs[-1]
-        if (
-            not np.all(np.isfinite(head))
-            or np.abs(head[window.problem.nq : window.problem.nq + window.problem.nv]).max() > 100.0
-        ):
-            return True
+        velocity = window.problem.layout.v(window.xs[-1])
+        finite = np.isfinite(window.xs[-1]).all()
+        if not finite or np.abs(velocity).max() > CONSISTENCY.fastest:
+            return "the state is not that of a robot"
         square, counts = squares(window)
-        for name, rows in rows_by_sensor(window).items():
+        self._learn(window, square, counts)
+        bad = mean_square(square, counts) > LOST_RATIO
+        self._bad = self._bad + 1 if bad else 0
+        return "the residuals do not fit the model" if self._bad >= CONSISTENCY.lost_nodes else ""
+
+    def _learn(self, window: Window, square: np.ndarray, counts: np.ndarray) -> None:
+        """Smooth the mean squares of all parts."""
+        if self._rows is None:
+            self._rows = rows_by_sensor(window)
+        for name, rows in self._rows.items():
             count = counts[rows].sum()
             if count:
                 value = float(square[rows].sum() / count)
-                self.innovations[name] = (1.0 - SMOOTHING) * self.innovations.get(
-                    name, value
-                ) + SMOOTHING * value
+                old = self.innovations.get(name, value)
+                self.innovations[name] = old + CONSISTENCY.smoothing * (value - old)
             else:
                 self.innovations.pop(name, None)
-        self._learn_fit()
-        self._bad = self._bad + 1 if mean_square(square, counts) > LOST_RATIO else 0
-        return self._bad >= LOST_NODES
-
-    def _learn_fit(self) -> None:
         self._seen += 1
-        share = max(1.0 / self._seen, 1.0 / DOUBT_NODES)
+        share = max(1.0 / self._seen, 1.0 / CONSISTENCY.doubt_nodes)
         for name in ("model", "accelerometer"):
-            value = min(self.innovations.get(name, 0.0), WORST)
+            value = min(self.innovations.get(name, 0.0), CONSISTENCY.worst_ratio)
             self._fit[name] = (1.0 - share) * self._fit.get(name, 0.0) + share * value
 
     def doubt(self, mass: float, stddev: float, nominal: float) -> str:
@@ -86,11 +82,16 @@ class Watch:
             stddev: its standard deviation [kg].
             nominal: total mass of the model [kg].
         """
-        if self._seen < DOUBT_NODES:
+        if self._seen < CONSISTENCY.doubt_nodes:
             return ""
-        if nominal - mass > max(LIGHTER * stddev, 0.05 * nominal):
-            return f"weighs {mass:.1f} kg, less than the {nominal:.1f} kg of its model: is it this robot?"
+        least = max(CONSISTENCY.lighter * stddev, CONSISTENCY.lighter_share * nominal)
+        if nominal - mass > least:
+            model = f"the {nominal:.1f} kg of its model"
+            return f"weighs {mass:.1f} kg, less than {model}: is it this robot?"
         ratio = max(self._fit.values())
-        if ratio > DOUBT_RATIO:
-            return f"fits its model badly (residuals of {ratio:.1f} times their variance): is it this robot, are motors and noise right?"
+        if ratio > CONSISTENCY.doubt_ratio:
+            residuals = f"residuals of {ratio:.1f} times their variance"
+            return (
+                f"fits its model badly ({residuals}): is it this robot, are motors and noise right?"
+            )
         return ""

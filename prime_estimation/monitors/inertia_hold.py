@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Whether the inertia is estimated at present.
-
-Not while it is frozen, nor while no torque tells the weight or the feet do not carry it.
+"""Inertia hold: the inertia is not estimated while it is frozen, while no torque tells the weight,
+or while the feet do not carry it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..types import Measurement
+from .monitor import Monitor
 
 
-class Weighing:
+class InertiaHold(Monitor):
     """Holds the inertia at its value, with the uncertainty that it had, and lets it go again.
 
     Torques weigh the robot. Without them the weight is a difference of unknown contact forces, and
@@ -26,34 +29,38 @@ class Weighing:
         frozen: held on demand; once released, the inertia is estimated anew from the prior's width.
     """
 
-    def __init__(self, problem: Problem, frozen: bool = False):
-        self.problem, self.frozen = problem, frozen
-        self.covariance: np.ndarray | None = None
+    def __init__(self, problem: Problem):
+        self.problem, self.frozen = problem, False
         self._prior = problem.theta_prior_root @ problem.theta_prior_root.T
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what is held; `frozen` stays."""
+        self.covariance: np.ndarray | None = None
         self._blind = 0  # nodes until none without torque is left in the window
-        self._root = problem.theta_prior_root
+        self._root = self.problem.theta_prior_root
 
     @property
     def held(self) -> bool:
         """The inertia is not estimated at present."""
         return self.covariance is not None
 
-    def start(self, window: Window, batch: list[Measurement]) -> None:
-        """Look at the window that a start batch gave."""
-        self.covariance = None
-        self._blind = (
-            window.size if self.problem.carried or all(m.torque is None for m in batch) else 0
-        )
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """Hold the inertia from the start, where the batch does not weigh the robot."""
+        self.reset()
+        weighed = any(m.torque is not None for m in batch) and not situation.suspended
+        self._blind = 0 if weighed else window.size
         if self.frozen or self._blind:
             window.posterior()
             self._hold(window, self._prior if self._blind else self._known(window))
 
-    def update(self, window: Window, m: Measurement) -> None:
-        """Look at the measurement that is about to move the window."""
-        self._blind = (
-            window.size if m.torque is None or self.problem.carried else max(0, self._blind - 1)
-        )
-        self._settle(window)
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Hold or release the inertia for the node that comes."""
+        if window is not None and not situation.restart:
+            blind = m.torque is None or situation.suspended
+            self._blind = window.size if blind else max(0, self._blind - 1)
+            self._settle(window)
+        return replace(situation, inertia_held=self.held)
 
     def freeze(self, window: Window | None, value: bool) -> None:
         """Hold the inertia on demand, or let it go."""
@@ -79,9 +86,6 @@ class Weighing:
     def _hold(self, window: Window, covariance: np.ndarray) -> None:
         self.covariance = covariance
         values, vectors = np.linalg.eigh(covariance)
-        self._root = (
-            self.problem.theta_prior_root
-            if self.frozen
-            else vectors * np.sqrt(np.maximum(values, 0.0))
-        )
+        known = vectors * np.sqrt(np.maximum(values, 0.0))
+        self._root = self.problem.theta_prior_root if self.frozen else known
         window.hold_inertia()

@@ -12,17 +12,18 @@ import time
 from collections import Counter
 from dataclasses import replace
 
-from ..alignment.synchronizer import Synchronizer
 from ..config.parameters import Config
 from ..estimator import Estimator
+from ..io.unitree import LowStateReader, family_of
 from ..output_messages import Outputs
+from ..recordings.pipeline import Intake
 from ..robot import Robot
 from ..transport.base import Qos, Transport
-from ..types import Estimate, ImuSample, Sample
+from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
 from .odometry import OdometryStream
-from .sensors import Sensors
+from .sensors import SensorSubscriptions
 from .solver_thread import SolverThread
 
 log = logging.getLogger("prime.estimator")
@@ -44,9 +45,13 @@ class EstimatorNode:
 
     def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
         self.transport, self.robot, self.config = transport, robot, config
-        self.sync = Synchronizer.of(robot, config.estimator.step, config.node.mocap)
-        self.estimator = Estimator(robot, config, config.node.mocap)
-        self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._parted)
+        optional = (config.node.mocap, config.node.sensors)
+        lowstate = None
+        if config.node.input == "lowstate":
+            lowstate = LowStateReader(family_of(robot.name), transport.make)
+        self.intake = Intake(robot, config.estimator.step, *optional, lowstate)
+        self.estimator = Estimator(robot, config, *optional)
+        self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._forget)
         self.health = Health(transport, name)
         self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
         self.latest: Estimate | None = None
@@ -56,13 +61,8 @@ class EstimatorNode:
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
         )
-        self.sensors = Sensors(
-            transport,
-            robot,
-            config.node.input == "lowstate",
-            config.node.mocap,
-            self.health,
-            self._push,
+        self.sensors = SensorSubscriptions(
+            transport, robot, config.node, self.intake.reader, self.health, self._push
         )
         self._housekeeping = Housekeeping(self)
 
@@ -80,7 +80,7 @@ class EstimatorNode:
         """Use other values of the tunable parameters from the next update on."""
         self.config = config
         self.outputs.config = config.estimator
-        self.solver.order(lambda estimator: estimator.retune(config))
+        self.solver.post(lambda estimator: estimator.retune(config))
 
     # --- wiring
     # ---------------------------------------------------------------------------------------------------
@@ -100,12 +100,12 @@ class EstimatorNode:
         self.transport.serve("~/freeze_inertia", "std_srvs/srv/SetBool", self._freeze)
 
     def _reset(self, _request) -> dict:
-        self.solver.order(lambda estimator: estimator.reset())
+        self.solver.post(lambda estimator: estimator.reset())
         return {"success": True, "message": "the estimator starts anew with the next measurements"}
 
     def _freeze(self, request) -> dict:
         frozen = bool(request.data)
-        self.solver.order(lambda estimator: setattr(estimator, "frozen", frozen))
+        self.solver.post(lambda estimator: estimator.freeze(frozen))
         return {
             "success": True,
             "message": "inertia is frozen" if frozen else "inertia is estimated",
@@ -115,9 +115,8 @@ class EstimatorNode:
     # -------------------------------------------------------------------------------------
 
     def _push(self, sample: Sample) -> None:
-        self.sync.push(sample)
-        while (measurement := self.sync.pop()) is not None:
-            self.solver.put(measurement, self.sync.pop_discontinuity())
+        for node in self.intake.take(sample):
+            self.solver.put(node)
         if isinstance(sample, ImuSample):
             self.odometry.predicted(self.estimator.predict(sample))
 
@@ -140,45 +139,30 @@ class EstimatorNode:
         return due
 
     def _with_status(self, estimate: Estimate) -> Estimate:
+        """The estimate, with what the node knows of its sensors."""
         s, troubles = estimate.status, self.health.troubles()
-        self.health.doubt = next((text for text in s.sensors if text.startswith("robot: ")), "")
-        if self.sensors.inbound.trouble:
-            troubles.setdefault("joint_states", self.sensors.inbound.trouble)
-        sensors = [
-            f"{name}: {troubles.pop(name)}" if name in troubles else name for name in s.sensors
-        ]
-        sensors += [f"{name}: {trouble}" for name, trouble in troubles.items()]
-        innovations = (
-            *s.normalized_innovations,
-            *[float("nan")] * (len(sensors) - len(s.normalized_innovations)),
+        self.health.doubt = next((str(h) for h in s.sensors if h.name == "robot"), "")
+        sensors = tuple(
+            replace(h, ok=False, message=troubles.pop(h.name)) if h.name in troubles else h
+            for h in self.intake.health(s.sensors)
         )
-        dropped = self.dropped_samples()
-        return replace(
-            estimate,
-            status=replace(
-                s,
-                sensors=tuple(sensors),
-                normalized_innovations=innovations,
-                dropped_samples=dropped,
-            ),
-        )
+        sensors += tuple(SensorHealth(name, False, text) for name, text in troubles.items())
+        status = replace(s, sensors=sensors, dropped_samples=self.dropped_samples())
+        return replace(estimate, status=status)
 
     def counts(self) -> Counter:
         """Everything that was refused, late or lost, by reason."""
-        extra = Counter(
-            {"solver: nodes dropped": self.solver.dropped, "solver: overruns": self.solver.overruns}
-        )
-        return Counter(self.sensors.inbound.counts) + Counter(self.sync.counts) + extra
+        nodes = {
+            "solver: nodes dropped": self.solver.dropped,
+            "solver: overruns": self.solver.overruns,
+        }
+        return self.intake.counts + Counter(nodes)
 
     def dropped_samples(self) -> int:
         """Samples that were refused, late or lost."""
-        return (
-            sum(self.sensors.inbound.counts.values())
-            + self.sync.dropped_samples
-            + self.health.lost()
-        )
+        return self.intake.dropped + self.health.lost()
 
-    def _parted(self) -> None:
+    def _forget(self) -> None:
         self.latest = None
         self.odometry.forget()
 

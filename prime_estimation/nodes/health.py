@@ -11,10 +11,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from ..io.to_messages import Make, header
+from ..io.to_messages import Make, header, sensor_health
 from ..transport.base import Transport
+from ..types import SensorHealth
 
 STALE_S = 0.3  # silence of a sensor after which it is called out
 CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
@@ -186,8 +185,12 @@ class Health:
         """
         troubles = self.troubles()
         listed = [role for role, stream in self._streams.items() if stream.required or stream.count]
-        sensors = [f"{role}: {troubles[role]}" if role in troubles else role for role in listed]
-        sensors += [f"estimator: {text}" for text in (self.refusal, self.failure) if text]
+        sensors = [
+            SensorHealth(role, role not in troubles, troubles.get(role, "")) for role in listed
+        ]
+        sensors += [
+            SensorHealth("estimator", False, text) for text in (self.refusal, self.failure) if text
+        ]
         unknown = float("nan")
         return make("prime_estimation_msgs/msg/EstimatorStatus")(
             header=header(make, stamp_ns, frame),
@@ -199,8 +202,7 @@ class Health:
             window_nodes=0,
             overruns=overruns,
             dropped_samples=dropped,
-            sensors=sensors,
-            normalized_innovations=np.full(len(sensors), unknown),
+            sensors=sensor_health(make, sensors),
         )
 
     def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):

@@ -72,7 +72,7 @@ class Housekeeping(Periodic):
                 "solve time [ms]": f"{e.status.solve_time_ms:.2f}",
             }
             values |= {"refused steps": e.status.refused_steps}
-        restarts, reason = node.estimator.last_restart
+        restarts, reason = node.estimator.monitors.last_restart
         values |= {"restarts": restarts, "reason of the last restart": reason or "none"}
         counts = node.counts()
         summary = "running" if e is not None else "gathering the first estimate"

@@ -16,18 +16,11 @@ from pathlib import Path
 from ..errors import ConfigError, DataError
 from ..io.bag import BagReader
 from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
-from ..io.typestore import typestore
-from ..io.unitree import FAMILIES, LowStateReader
+from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader
+from ..recordings.samples import lowstate_reader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
 
-TOPICS = {
-    "joint_states": "joint_states",
-    "joint_commands": "joint_commands",
-    "imu": "imu",
-    "mocap": "mocap/pose",
-}
-_IN_LOWSTATE = ("joint_states", "imu")
 # of silence before a recording begins again: its end and its beginning are not to be connected
 _SEAM_S = 1.0
 _CLOCK_NS = 5_000_000  # between two messages on /clock
@@ -89,13 +82,10 @@ class ReplayNode:
                 f"{bag_path} ends before the {playback.start:g} s at which to begin", playback
             )
         # reliable: both kinds of subscriber hear it
-        roles = [
-            r
-            for r in TOPICS
-            if r in self._role_of.values() or (self._lowstate and r in _IN_LOWSTATE)
-        ]
+        in_raw = ROLES_IN_LOWSTATE if self._lowstate else ()
+        roles = [r for r in ROLES if r in self._role_of.values() or r in in_raw]
         self._send = {
-            role: transport.publish(TOPICS[role], ROLES[role].types[0], Qos.STATE) for role in roles
+            r: transport.publish(ROLES[r].names[0], ROLES[r].types[0], Qos.STATE) for r in roles
         }
         self._send_clock = (
             transport.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE)
@@ -113,23 +103,14 @@ class ReplayNode:
         """Role of each topic, and who reads the raw message where there is no other."""
         bag = self._bag
         found = find_sensor_topics(bag.topics, given)
-        if not any(role in found for role in _IN_LOWSTATE):
+        if not any(role in found for role in ROLES_IN_LOWSTATE):
             found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
         if not found:
             raise DataError(
                 f"{bag.path} has no topic of a sensor; it has {describe_topics(bag.topics)}",
                 bag.path,
             )
-        family = next(
-            (
-                f
-                for f in FAMILIES.values()
-                if LOWSTATE in found and f.type == bag.topics[found[LOWSTATE]].type
-            ),
-            None,
-        )
-        reader = LowStateReader(family, typestore().types.__getitem__) if family else None
-        return {topic: role for role, topic in found.items()}, reader
+        return {topic: role for role, topic in found.items()}, lowstate_reader(bag, found)
 
     def run(self, stop: threading.Event) -> None:
         """Play until the end, or until `stop` is set."""
@@ -170,8 +151,7 @@ class ReplayNode:
     def _parts(self, role: str, message, arrival_ns: int) -> list[tuple[str, object]]:
         if role != LOWSTATE:
             return [(role, message)]
-        read = self._lowstate.read(message, arrival_ns)
-        return list(zip(_IN_LOWSTATE, read, strict=True)) if read else []
+        return list(self._lowstate.read(message, arrival_ns).items())
 
     def _send_message(self, role: str, message, shift_ns: int) -> None:
         restamp(message.header, shift_ns)

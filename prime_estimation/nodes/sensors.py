@@ -1,32 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The sensor side of a node.
-
-Topics subscribed to, messages turned into samples, what is refused counted and named.
-"""
+"""Sensor side of a node: topics subscribed to, messages read, what is refused counted and named."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..config.parameters import NodeConfig
 from ..errors import DataError
-from ..io.messages import Inbound
-from ..io.topics import ROLES
-from ..io.unitree import LowStateReader, family_of
+from ..io.messages import MessageReader
+from ..io.topics import LOWSTATE, ROLES
 from ..robot import Robot
 from ..transport.base import Qos, Transport
 from ..types import Sample
 from .health import Health
 
 
-class Sensors:
+class SensorSubscriptions:
     """Subscribes to what a robot's estimator needs.
 
     Args:
         transport: where topics live.
-        robot: gives joint names, and whether there is an IMU.
-        lowstate: read Unitree's own message in place of joint_states and imu.
-        mocap: listen to motion capture.
+        robot: tells whether there is an IMU.
+        config: which topics, and which optional sensors.
+        reader: turns messages into samples.
         health: told what is expected and what comes.
         push: called with every sample, in order of arrival.
     """
@@ -35,67 +32,60 @@ class Sensors:
         self,
         transport: Transport,
         robot: Robot,
-        lowstate: bool,
-        mocap: bool,
+        config: NodeConfig,
+        reader: MessageReader,
         health: Health,
         push: Callable[[Sample], None],
     ):
-        self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
+        self._reader = reader
         self._transport, self._health, self._push = transport, health, push
-        if lowstate:
-            family = family_of(robot.name)
-            self._lowstate = LowStateReader(family, transport.make)
-            self._listen("lowstate", "lowstate", family.type, True, self._on_lowstate)
+        if reader.lowstate is not None:
+            self._listen(LOWSTATE, LOWSTATE, reader.lowstate.family.type, True)
         else:
-            self._listen_to_role("joint_states", "joint_states", True)
-            self._listen_to_role("joint_commands", "joint_commands", False)
+            self._listen_to_role("joint_states", True)
+            self._listen_to_role("joint_commands", False)
             if robot.imu_joint is not None:
-                self._listen_to_role("imu", "imu", True)
-        if mocap:
-            self._listen_to_role("mocap", "mocap/pose", False)
+                self._listen_to_role("imu", True)
+        for name in optional_sensors(config):
+            self._listen_to_role(name, False)
 
-    def _listen_to_role(self, role: str, topic: str, required: bool) -> None:
-        kind = ROLES[role].types[0]
-        self._listen(
-            role,
+    def _listen_to_role(self, role: str, required: bool) -> None:
+        self._listen(role, ROLES[role].names[0], ROLES[role].types[0], required)
+
+    def _listen(self, role: str, topic: str, kind: str, required: bool) -> None:
+        self._health.expect(role, self._transport.full(topic), kind, required)
+        self._transport.subscribe(
             topic,
             kind,
-            required,
-            lambda *heard: self._note(role, self._receive(role, role, *heard)),
+            lambda message, arrival: self._on_message(role, message, arrival),
+            Qos.SENSOR,
         )
 
-    def _listen(self, stream: str, topic: str, kind: str, required: bool, callback) -> None:
-        self._health.expect(stream, self._transport.full(topic), kind, required)
-        self._transport.subscribe(topic, kind, callback, Qos.SENSOR)
+    def _on_message(self, role: str, message, arrival_ns: int) -> None:
+        refused = self._receive(role, message, arrival_ns)
+        if refused:
+            self._health.refused(role, refused)
+        else:
+            self._health.heard(role)
 
-    def _on_lowstate(self, message, arrival_ns: int) -> None:
-        read = self._lowstate.read(message, arrival_ns)
-        if read is None:
-            self._health.refusal = ", ".join(self._lowstate.counts)
-            return
-        reasons = [
-            self._receive("lowstate", role, part, arrival_ns)
-            for role, part in zip(("joint_states", "imu"), read, strict=True)
-        ]
-        self._note("lowstate", reasons[0] or reasons[1])
-
-    def _receive(self, stream: str, role: str, message, arrival_ns: int) -> str:
+    def _receive(self, role: str, message, arrival_ns: int) -> str:
         """Hand on what a message says; returns why it is refused, empty when it is not."""
+        before = self._reader.refused
         try:
-            sample = self.inbound.sample(role, message, arrival_ns)
+            samples = self._reader.samples(role, message, arrival_ns)
         except DataError as error:
             self._health.refusal = str(error)
             return "not the joints of this robot"
-        if sample is None:
-            return self.inbound.reason
-        if role == "joint_states":
+        if self._reader.refused > before:
+            return self._reader.reason
+        if role in ("joint_states", LOWSTATE):
             self._health.refusal = ""
-        self._health.stamped(stream, sample.stamp_ns, arrival_ns)
-        self._push(sample)
+        for sample in samples:
+            self._health.stamped(role, sample.stamp_ns, arrival_ns)
+            self._push(sample)
         return ""
 
-    def _note(self, stream: str, refused: str) -> None:
-        if refused:
-            self._health.refused(stream, refused)
-        else:
-            self._health.heard(stream)
+
+def optional_sensors(config: NodeConfig) -> list[str]:
+    """Names of the optional sensors that a node listens to."""
+    return [*(["mocap"] if config.mocap else []), *config.sensors]

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..estimator import Estimator
-from ..types import Estimate, Measurement
+from ..recordings.pipeline import Node, update
+from ..types import Estimate
 
 STRIDE = 10  # moved nodes per solve at most: with more the prediction would run away from the data
 
@@ -34,8 +35,8 @@ class SolverThread:
         publish: called in this thread with every estimate that is to be published.
         failed: called in this thread with an exception that the estimator did not handle, or with
             the reason why it starts anew.
-        parted: called in this thread before the first node with which nothing before it is
-            connected: time may have gone back.
+        on_discontinuity: called in this thread before the first node with which nothing before it
+            is connected: time may have gone back.
 
     Attributes:
         overruns: updates that began late, with more than one node waiting.
@@ -48,15 +49,11 @@ class SolverThread:
         estimator: Estimator,
         publish: Callable[[Estimate], None],
         failed: Callable[[Exception | str], None],
-        parted: Callable[[], None] = lambda: None,
+        on_discontinuity: Callable[[], None] = lambda: None,
     ):
-        self._estimator, self._publish, self._failed, self._parted = (
-            estimator,
-            publish,
-            failed,
-            parted,
-        )
-        self._waiting: deque[tuple[Measurement, bool, float]] = deque()
+        self._estimator, self._publish, self._failed = estimator, publish, failed
+        self._on_discontinuity = on_discontinuity
+        self._waiting: deque[tuple[Node, float]] = deque()
         self._orders: deque[Callable[[Estimator], None]] = deque()
         self._condition = threading.Condition()
         self._running = False
@@ -79,23 +76,20 @@ class SolverThread:
             self._thread.join()
         self._waiting.clear()
 
-    def put(self, measurement: Measurement, discontinuity: bool) -> None:
-        """Hand over the next node.
-
-        `discontinuity`: nothing before it is to be connected with it.
-        """
+    def put(self, node: Node) -> None:
+        """Hand over the next node."""
         with self._condition:
-            self._waiting.append((measurement, discontinuity, time.perf_counter()))
+            self._waiting.append((node, time.perf_counter()))
             self.pending += 1
             while len(self._waiting) > self._estimator.config.node.backlog:
                 self._waiting.popleft()
-                first, _, since = self._waiting[0]
-                self._waiting[0] = (first, True, since)
+                first, since = self._waiting[0]
+                self._waiting[0] = (replace(first, apart=True), since)
                 self.dropped += 1
                 self.pending -= 1
             self._condition.notify()
 
-    def order(self, action: Callable[[Estimator], None]) -> None:
+    def post(self, action: Callable[[Estimator], None]) -> None:
         """Have something done to the estimator between two updates."""
         with self._condition:
             self._orders.append(action)
@@ -120,27 +114,24 @@ class SolverThread:
             with self._condition:
                 self.pending -= len(nodes)
 
-    def _work(self, nodes: list[tuple[Measurement, bool, float]]) -> None:
+    def _work(self, nodes: list[tuple[Node, float]]) -> None:
         self.overruns += len(nodes) > 1
         stride, most = min(STRIDE, 1 + len(nodes) // 5), None if len(nodes) == 1 else 1
-        for i, (measurement, discontinuity, since) in enumerate(nodes):
+        for i, (node, since) in enumerate(nodes):
             if not self._running:
                 return
-            if discontinuity:
-                self._estimator.reset()
-                self._parted()
-            behind, restarts = len(nodes) - 1 - i, self._estimator.last_restart[0]
-            estimate = self._estimator.update(measurement, 0 if behind % stride else most)
-            if self._estimator.last_restart[0] > restarts:
-                self._failed(self._estimator.last_restart[1])
+            if node.apart:
+                self._on_discontinuity()
+            behind, restarts = len(nodes) - 1 - i, self._estimator.monitors.last_restart[0]
+            estimate = update(self._estimator, node, 0 if behind % stride else most)
+            now_restarts, reason = self._estimator.monitors.last_restart
+            if now_restarts > restarts:
+                self._failed(reason)
             now = time.perf_counter()
             if estimate is not None and (behind < BEHIND or now - self._published > LATE_S):
-                self._published, latency_ms = now, 1e3 * (now - since)
-                self._publish(
-                    replace(
-                        estimate,
-                        status=replace(
-                            estimate.status, latency_ms=latency_ms, overruns=self.overruns
-                        ),
-                    )
-                )
+                self._published = now
+                self._publish(self._timed(estimate, 1e3 * (now - since)))
+
+    def _timed(self, estimate: Estimate, latency_ms: float) -> Estimate:
+        status = replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)
+        return replace(estimate, status=status)

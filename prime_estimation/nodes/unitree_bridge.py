@@ -9,7 +9,8 @@ import logging
 from ..config.parameters import Config
 from ..errors import ConfigError
 from ..io.to_messages import header
-from ..io.unitree import LowStateReader, family_of
+from ..io.topics import ROLES
+from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of
 from ..transport.base import Qos, Transport
 from .periodic import Periodic
 
@@ -32,8 +33,10 @@ class UnitreeBridgeNode(Periodic):
             LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name)),
             transport,
         )
-        self._joints = transport.publish("joint_states", "sensor_msgs/msg/JointState", Qos.STATE)
-        self._imu = transport.publish("imu", "sensor_msgs/msg/Imu", Qos.STATE)
+        self._send = {
+            role: transport.publish(ROLES[role].names[0], ROLES[role].types[0], Qos.STATE)
+            for role in ROLES_IN_LOWSTATE
+        }
         self._diagnose = transport.publish(
             "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE
         )
@@ -47,10 +50,8 @@ class UnitreeBridgeNode(Periodic):
 
     def _on_lowstate(self, message, arrival_ns: int) -> None:
         self.messages += 1
-        read = self.reader.read(message, arrival_ns)
-        if read is not None:
-            self._joints(read[0])
-            self._imu(read[1])
+        for role, part in self.reader.read(message, arrival_ns).items():
+            self._send[role](part)
 
     def _on_torso(self, state, arrival_ns: int) -> None:
         # it has no counter: what is known is that it did not come before it was measured

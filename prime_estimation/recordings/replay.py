@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Replay: bag -> samples -> synchronizer -> estimator -> messages -> bag.
+"""Replay: bag -> pipeline -> messages -> bag.
 
 Data time only, so that it repeats bit for bit.
 """
@@ -13,62 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..alignment.synchronizer import Synchronizer
 from ..config.parameters import Config
 from ..errors import DataError
-from ..estimator import Estimator
 from ..io.bag import BagReader, BagWriter
-from ..io.messages import Inbound
 from ..output_messages import Outputs
 from ..robot import Robot
 from ..types import Estimate, ImuSample, Sample
-from .samples import choose_topics, sensor_samples
+from .pipeline import Pipeline
+from .samples import choose_topics, lowstate_reader, optional_sensors, sensor_samples
 
 PREFIX = "/prime/"
 # without a node for longer, odometry stops: a sample with a wrong stamp, or no joints any more
 LONGEST_PREDICTION_NS = 100_000_000
-
-
-class Pipeline:
-    """Messages in, estimates out, in one thread.
-
-    Args:
-        robot, config: what is estimated, and how.
-        mocap: use motion capture.
-    """
-
-    def __init__(self, robot: Robot, config: Config, mocap: bool = True):
-        self.inbound = Inbound(robot.joint_names, robot.config.locked_joints)
-        self.estimator = Estimator(robot, config, mocap)
-        self.sync = Synchronizer.of(robot, config.estimator.step, mocap)
-
-    @property
-    def counts(self) -> Counter[str]:
-        """What was refused or went wrong, by reason."""
-        return Counter(self.inbound.counts) + Counter(self.sync.counts)
-
-    def push(self, sample: Sample) -> Iterator[Estimate]:
-        """The estimates of all nodes that this sample completes (mostly none or one)."""
-        self.sync.push(sample)
-        while (measurement := self.sync.pop()) is not None:
-            if self.sync.pop_discontinuity():
-                self.estimator.reset()
-            estimate = self.estimator.update(measurement)
-            if estimate is not None:
-                dropped = self.sync.dropped_samples + self.inbound.refused
-                yield replace(
-                    estimate,
-                    status=replace(
-                        estimate.status, dropped_samples=dropped, sensors=self._sensors(estimate)
-                    ),
-                )
-
-    def _sensors(self, estimate: Estimate) -> tuple[str, ...]:
-        trouble = self.inbound.trouble
-        return tuple(
-            f"{name}: {trouble}" if trouble and name == "joint_states" else name
-            for name in estimate.status.sensors
-        )
 
 
 @dataclass
@@ -154,7 +110,8 @@ def replay(
     started = time.perf_counter()
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics)
-        pipeline = Pipeline(robot, config, mocap and "mocap" in used)
+        lowstate = lowstate_reader(bag, used)
+        pipeline = Pipeline(robot, config, "mocap" in used, optional_sensors(used), lowstate)
         with BagWriter(out) as writer:
             run = _Run(
                 bag,
@@ -163,11 +120,11 @@ def replay(
                 writer,
                 observer,
             )
-            run.play(sensor_samples(bag, used, pipeline.inbound), realtime, progress)
+            run.play(sensor_samples(bag, used, pipeline.intake.reader), realtime, progress)
             if run.last is None:
-                pipeline.inbound.check_joints_seen()
+                pipeline.intake.reader.check_joints_seen()
                 raise DataError(_why_no_estimate(bag, used, pipeline), bag_path)
-        counts = pipeline.counts + Counter(
+        counts = pipeline.intake.counts + Counter(
             {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
         )
         seconds = (bag.end_ns - bag.start_ns) * 1e-9
@@ -271,7 +228,9 @@ def _absolute(topic: str) -> str:
 
 def _why_no_estimate(bag: BagReader, used: Mapping[str, str], pipeline: Pipeline) -> str:
     seen = ", ".join(f"{role} {bag.topics[topic].count}" for role, topic in used.items())
-    refused = ", ".join(f"{reason} {n}" for reason, n in pipeline.counts.items()) or "nothing"
+    refused = (
+        ", ".join(f"{reason} {n}" for reason, n in pipeline.intake.counts.items()) or "nothing"
+    )
     seconds = (bag.end_ns - bag.start_ns) * 1e-9
-    why = pipeline.estimator.last_restart[1] or "not enough for a start"
+    why = pipeline.estimator.monitors.last_restart[1] or "not enough for a start"
     return f"no estimate from {bag.path}: {seconds:.2f} s of data ({seen} messages; refused: {refused}): {why}"

@@ -4,25 +4,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
-from ..alignment.synchronizer import Synchronizer
 from ..errors import DataError
 from ..io.bag import BagReader
-from ..io.messages import LOCKED_MOVED, Inbound
-from ..io.topics import LOWSTATE, ROLES, describe_topics, find_sensor_topics
+from ..io.messages import LOCKED_MOVED, MessageReader
+from ..io.topics import LOWSTATE, OPTIONAL, ROLES, describe_topics, find_sensor_topics
 from ..io.typestore import typestore
-from ..io.unitree import FAMILIES, LowStateReader
+from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of_type
 from ..robot import Robot
 from ..types import Measurement, Sample
+from .pipeline import Intake
 
-_IN_LOWSTATE = ("joint_states", "imu")
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
+_REQUIRED = ("joint_states", "imu")
 
 
 def choose_topics(
-    bag: BagReader, robot: Robot, mocap: bool, given: Mapping[str, str] | None = None
+    bag: BagReader,
+    robot: Robot,
+    mocap: bool,
+    given: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
 ) -> dict[str, str]:
     """Sensor topics of the bag by role.
 
@@ -33,19 +37,19 @@ def choose_topics(
         robot: decides whether an IMU is needed.
         mocap: motion capture is wanted.
         given: topics chosen by the user, by role.
+        without: sensors that are not wanted.
 
     Raises:
         DataError: a sensor that the robot needs is not in the bag, or several topics could be it.
     """
     given = dict(given or {})
     raw_wanted = LOWSTATE in given
-    roles = [
-        r for r in ROLES if (r != "mocap" or mocap) and (r != "imu" or robot.imu_joint is not None)
-    ]
-    found = find_sensor_topics(
-        bag.topics, given, [r for r in roles if not (raw_wanted and r in _IN_LOWSTATE)]
-    )
-    missing = [r for r in _IN_LOWSTATE if r in roles and r not in found]
+    left_out = {*without, *(() if mocap else ("mocap",))}
+    left_out |= {"imu"} if robot.imu_joint is None else set()
+    roles = [r for r in ROLES if r not in left_out]
+    looked_for = [r for r in roles if not (raw_wanted and r in ROLES_IN_LOWSTATE)]
+    found = find_sensor_topics(bag.topics, given, looked_for)
+    missing = [r for r in _REQUIRED if r in roles and r not in found]
     if missing and not raw_wanted:
         found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
     if missing and LOWSTATE not in found:
@@ -54,19 +58,31 @@ def choose_topics(
     return found
 
 
+def optional_sensors(topics: Mapping[str, str]) -> list[str]:
+    """Optional sensors beside motion capture that these topics (by role) give."""
+    return [name for name in OPTIONAL if name != "mocap" and name in topics]
+
+
+def lowstate_reader(bag: BagReader, topics: Mapping[str, str]) -> LowStateReader | None:
+    """What splits the raw messages of a bag; None where there are none."""
+    if LOWSTATE not in topics:
+        return None
+    family = family_of_type(bag.topics[topics[LOWSTATE]].type)
+    return LowStateReader(family, typestore().types.__getitem__)
+
+
 def sensor_samples(
-    bag: BagReader, topics: Mapping[str, str], inbound: Inbound
+    bag: BagReader, topics: Mapping[str, str], reader: MessageReader
 ) -> Iterator[tuple[int, Sample]]:
-    """(arrival_ns, sample) of the sensor topics (role -> topic) in order of arrival."""
+    """(arrival_ns, sample) of the sensor topics (role -> topic) in order of arrival.
+
+    Of a raw message only what other topics do not give.
+    """
     role_of = {topic: role for role, topic in topics.items()}
-    lowstate = _lowstate_reader(bag, topics, inbound)
+    wanted = [r for r in ROLES_IN_LOWSTATE if r not in topics]
     for topic, arrival_ns, message in bag.messages(role_of):
-        role = role_of[topic]
-        parts = lowstate(message, arrival_ns) if role == LOWSTATE else ((role, message),)
-        for part_role, part in parts:
-            sample = inbound.sample(part_role, part, arrival_ns)
-            if sample is not None:
-                yield arrival_ns, sample
+        for sample in reader.samples(role_of[topic], message, arrival_ns, wanted):
+            yield arrival_ns, sample
 
 
 def measurements(
@@ -76,9 +92,10 @@ def measurements(
     *,
     mocap: bool = True,
     topics: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
-    synchronizer: Callable[[Robot, float, bool], Synchronizer] = Synchronizer.of,
+    **options,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
 
@@ -88,56 +105,40 @@ def measurements(
         step: time between nodes [s].
         mocap: use motion capture if the bag has it.
         topics: sensor topics by role, where they cannot be found by type and name.
+        without: sensors that are not wanted.
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
-        synchronizer: makes what aligns the streams, as `Synchronizer.of`.
+        options: of the synchronizer.
 
     Raises:
         DataError: the bag cannot be used or does not fit the robot.
     """
     with BagReader(bag_path) as bag:
-        used = choose_topics(bag, robot, mocap, topics)
-        inbound, out = Inbound(robot.joint_names, robot.config.locked_joints), []
-        sync = synchronizer(robot, step, "mocap" in used)
-        whole = max(1, bag.end_ns - bag.start_ns)
-        for arrival_ns, sample in sensor_samples(bag, used, inbound):
+        used = choose_topics(bag, robot, mocap, topics, without)
+        optional, lowstate = optional_sensors(used), lowstate_reader(bag, used)
+        intake = Intake(robot, step, "mocap" in used, optional, lowstate, **options)
+        whole, out = max(1, bag.end_ns - bag.start_ns), []
+        for arrival_ns, sample in sensor_samples(bag, used, intake.reader):
             seconds = 1e-9 * (arrival_ns - bag.start_ns)
             if seconds > span[1]:
                 break
             if seconds < span[0]:
                 continue
-            sync.push(sample)
-            while (measurement := sync.pop()) is not None:
-                out.append(measurement)
+            for node in intake.take(sample):
+                out.append(node.measurement)
                 if len(out) % 50 == 0:
                     progress(min(1.0, 1e9 * seconds / whole))
-        if not out:
-            inbound.check_joints_seen()
-            why = "joint states and IMU do not overlap, or are too short"
-            raise DataError(f"{bag.path} holds no complete node of {step:g} s: {why}", bag_path)
-        if (moved := inbound.counts[LOCKED_MOVED]) >= _MOVED:
-            what = "a joint of robot.locked_joints is not in its place: the model is not that of this robot"
-            raise DataError(f"{bag.path}: in {moved} messages {what}", bag_path)
+        _check(bag, intake, step, out)
         return out
 
 
-def _lowstate_reader(bag: BagReader, topics: Mapping[str, str], inbound: Inbound):
-    """Function that splits a LowState into the messages that other topics do not give already."""
-    wanted = [r for r in _IN_LOWSTATE if r not in topics]
-    if LOWSTATE not in topics:
-        return None
-    family = next(f for f in FAMILIES.values() if f.type == bag.topics[topics[LOWSTATE]].type)
-    reader = LowStateReader(family, typestore().types.__getitem__)
-
-    def split(message, arrival_ns: int) -> list[tuple[str, object]]:
-        pair = reader.read(message, arrival_ns)
-        if pair is None:
-            inbound.refused += 1
-            inbound.counts.update(reader.counts)
-            reader.counts.clear()
-            return []
-        return [
-            (role, part) for role, part in zip(_IN_LOWSTATE, pair, strict=True) if role in wanted
-        ]
-
-    return split
+def _check(bag: BagReader, intake: Intake, step: float, out: list[Measurement]) -> None:
+    """DataError where a bag gave no measurement, or one of another robot."""
+    if not out:
+        intake.reader.check_joints_seen()
+        why = "joint states and IMU do not overlap, or are too short"
+        raise DataError(f"{bag.path} holds no complete node of {step:g} s: {why}", bag.path)
+    if (moved := intake.reader.counts[LOCKED_MOVED]) >= _MOVED:
+        what = "a joint of robot.locked_joints is not in its place"
+        told = f"{what}: the model is not that of this robot"
+        raise DataError(f"{bag.path}: in {moved} messages {told}", bag.path)

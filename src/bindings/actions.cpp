@@ -24,36 +24,29 @@ constexpr int kFreeFlyerCoordinates = 7;  ///< position and quaternion
 
 bp::tuple contactForces(const ActionMeasurement& node, const ActionDataPtr& data) {
   VectorXd f;
-  MatrixXd f_x, f_u;
-  node.contactForces(data, f, f_x, f_u);
-  return bp::make_tuple(f, f_x, f_u);
+  MatrixXd f_z;
+  node.contactForces(data, f, f_z);
+  return bp::make_tuple(f, f_z);
 }
 
-bp::dict contactKinematics(const ActionMeasurement& node, const ActionDataPtr& data) {
-  const auto& d = static_cast<const ActionMeasurement::Data&>(*data).dynamics;
-  const int nc = d.phi.size();
+bp::dict contactKinematics(const ActionMeasurement&, const ActionDataPtr& data) {
+  const auto& out = static_cast<const ActionMeasurement::Data&>(*data).dynamics.out;
+  const int nc = out.gap.size();
   MatrixXd points(nc, 3);
   VectorXd gaps(nc);
-  for (int i = 0; i < nc; ++i) points.row(i) = d.point[i].transpose(), gaps[i] = d.phi[i];
-  bp::dict out;
-  out["points"] = points;
-  out["gaps"] = gaps;
-  out["velocity"] = VectorXd(d.velocity);
-  out["jacobian"] = MatrixXd(d.J);
-  return out;
-}
-
-void setPose(NodeInput& input, const std::size_t slot, const double age, const Vector3d& position,
-             const Eigen::Matrix3d& rotation, const double weight_position,
-             const double weight_rotation) {
-  if (slot >= NodeInput::kPoses) throw std::out_of_range("a node takes two poses");
-  input.pose[slot] = {age, position, rotation, weight_position, weight_rotation};
+  for (int i = 0; i < nc; ++i) points.row(i) = out.point[i].transpose(), gaps[i] = out.gap[i];
+  bp::dict dict;
+  dict["points"] = points;
+  dict["gaps"] = gaps;
+  dict["velocity"] = VectorXd(out.velocity);
+  dict["jacobian"] = MatrixXd(out.J);
+  return dict;
 }
 
 /// A node computes with the sizes of its robot, whatever it is given.
-void requireSize(const char* name, const std::size_t size, const std::size_t expected) {
+void requireSize(const std::string& name, const std::size_t size, const std::size_t expected) {
   if (size == expected) return;
-  throw std::invalid_argument(std::string("node input: ") + name + " has " + std::to_string(size) +
+  throw std::invalid_argument("node input: " + name + " has " + std::to_string(size) +
                               " entries, not " + std::to_string(expected));
 }
 
@@ -76,21 +69,30 @@ struct Sized : bp::def_visitor<Sized> {
   VectorXd NodeInput::* member;
 };
 
-/// A whole configuration, or that of the joints alone.
-void setJointPosition(NodeInput& input, const VectorXd& position) {
-  const auto base = input.base_wrench.size() > 0 ? kFreeFlyerCoordinates : 0;
-  if (position.size() != input.position.size())
-    requireSize("position", position.size(), input.position.size() - base);
-  input.position.tail(position.size()) = position;
-}
-
 void setStance(NodeInput& input, const bp::list& flags) {
   const auto stance = toVector<Stance>(flags);
   requireSize("stance", stance.size(), input.stance.size());
   input.stance = stance;
 }
 
-VectorXd jointPosition(const NodeInput& input) { return input.position; }
+bp::list blocksOf(const MeasurementModel& model) {
+  bp::list blocks;
+  for (const auto& block : model.parameters())
+    blocks.append(bp::make_tuple(block.name, block.size));
+  return blocks;
+}
+
+bp::list rowsOf(const MeasurementModel& model) {
+  bp::list out;
+  for (const auto& rows : model.rows())
+    out.append(bp::make_tuple(rows.name, rows.first, rows.size));
+  return out;
+}
+
+std::shared_ptr<MeasurementModel> makeModel(const std::shared_ptr<ContactDynamics>& dynamics,
+                                            const ImuMount& mount, const bp::list& residuals) {
+  return std::make_shared<MeasurementModel>(dynamics, mount, toVector<std::string>(residuals));
+}
 
 std::shared_ptr<ActionLinear> makeLinear(const std::shared_ptr<State>& state, const MatrixXd& A,
                                          const MatrixXd& B, const VectorXd& c, const MatrixXd& C,
@@ -99,15 +101,16 @@ std::shared_ptr<ActionLinear> makeLinear(const std::shared_ptr<State>& state, co
   return std::make_shared<ActionLinear>(state, A, B, c, C, D, z, np);
 }
 
-void redefine(ActionArrival& arrival, const bp::list& indices, const MatrixXd& rows,
-              const VectorXd& stddev, const VectorXd& change) {
-  arrival.redefine(toVector<int>(indices), rows, stddev, change);
+void replacePrior(ActionArrival& arrival, const bp::list& indices, const MatrixXd& rows,
+                  const VectorXd& stddev, const VectorXd& change) {
+  arrival.replacePrior(toVector<int>(indices), rows, stddev, change);
 }
 
-void advance(ActionArrival& arrival, ActionLeastSquares& node, const ActionDataPtr& data,
-             const VectorXd& x0, const VectorXd& u0, const VectorXd& next, const MatrixXd& noise) {
+void marginalize(ActionArrival& arrival, ActionLeastSquares& node, const ActionDataPtr& data,
+                 const VectorXd& x0, const VectorXd& u0, const VectorXd& next,
+                 const MatrixXd& noise) {
   const WithoutInterpreterLock unlocked;
-  arrival.advance(node, data, x0, u0, next, noise);
+  arrival.marginalize(node, data, x0, u0, next, noise);
 }
 
 template <class M>
@@ -128,42 +131,58 @@ void calcDiffTerminal(M& model, const ActionDataPtr& data, const VectorXd& x) {
 }
 
 void bindInput() {
-  bp::class_<ParameterLayout>("ParameterLayout")
-      .def("make", &ParameterLayout::make, (bp::arg("dynamics"), bp::arg("imu"), bp::arg("mocap")))
-      .staticmethod("make")
-      .def_readonly("theta", &ParameterLayout::theta)
-      .def_readonly("accelerometer_bias", &ParameterLayout::accelerometer_bias)
-      .def_readonly("gyro_bias", &ParameterLayout::gyro_bias)
-      .def_readonly("height", &ParameterLayout::height)
-      .def_readonly("friction", &ParameterLayout::friction)
-      .def_readonly("mocap", &ParameterLayout::mocap)
-      .def_readonly("size", &ParameterLayout::size);
+  bp::def(
+      "residuals", +[]() { return toList(Residual::names()); },
+      "Names of the residuals that a measurement model can have.");
 
-  bp::class_<NodeInput, std::shared_ptr<NodeInput>>("NodeInput", bp::init<const ContactDynamics&>())
-      .add_property("position", &jointPosition, &setJointPosition)
-      .def(Sized("velocity", &NodeInput::velocity))
+  bp::class_<MeasurementModel, std::shared_ptr<MeasurementModel>, boost::noncopyable>(
+      "MeasurementModel", "Dynamics, residuals of the sensors, layout of parameters and rows.",
+      bp::no_init)
+      .def("__init__",
+           bp::make_constructor(&makeModel, bp::default_call_policies(),
+                                (bp::arg("dynamics"), bp::arg("mount"), bp::arg("residuals"))))
+      .add_property("np", &MeasurementModel::np)
+      .def("parameters", &blocksOf, "(name, size) of the parameter blocks, in order.")
+      .def("rows", &rowsOf, "(name, first row, size) of the parts of a node's residual, in order.");
+
+  using Model = std::shared_ptr<MeasurementModel>;
+  bp::class_<NodeInput, std::shared_ptr<NodeInput>>("NodeInput", bp::no_init)
+      .def("__init__", bp::make_constructor(
+                           +[](const Model& model) { return std::make_shared<NodeInput>(model); }))
+      .def("set", &NodeInput::set,
+           (bp::arg("name"), bp::arg("value"), bp::arg("weight"), bp::arg("age") = 0.0,
+            bp::arg("slot") = 0),
+           "Hand in a reading of a residual, of `encoders` or of `rates`; weights are reciprocal "
+           "standard deviations.")
+      .def(
+          "value",
+          +[](NodeInput& i, const std::string& name, const std::size_t slot) {
+            return VectorXd(i.reading(name, slot).value);
+          },
+          (bp::arg("name"), bp::arg("slot") = 0))
+      .def(
+          "weight",
+          +[](NodeInput& i, const std::string& name, const std::size_t slot) {
+            return VectorXd(i.reading(name, slot).weight);
+          },
+          (bp::arg("name"), bp::arg("slot") = 0))
+      .def(
+          "age",
+          +[](NodeInput& i, const std::string& name, const std::size_t slot) {
+            return i.reading(name, slot).age;
+          },
+          (bp::arg("name"), bp::arg("slot") = 0))
       .def(Sized("torque", &NodeInput::torque))
       .def(Sized("base_wrench", &NodeInput::base_wrench))
-      .def(Copied("gyro", &NodeInput::gyro))
-      .def(Copied("accelerometer", &NodeInput::accelerometer))
-      .def(Copied("orientation", &NodeInput::orientation))
-      .def(Sized("weight_position", &NodeInput::weight_position))
-      .def(Sized("weight_velocity", &NodeInput::weight_velocity))
-      .def_readwrite("ground_depth", &NodeInput::ground_depth)
-      .def_readwrite("weight_cone", &NodeInput::weight_cone)
-      .add_property(
-          "stance", +[](const NodeInput& i) { return toList(i.stance); }, &setStance,
-          "Contact flags of the step that follows, one per foot (rigid contacts).")
-      .def(Copied("weight_gyro", &NodeInput::weight_gyro))
-      .def(Copied("weight_accelerometer", &NodeInput::weight_accelerometer))
-      .def_readwrite("weight_tilt", &NodeInput::weight_tilt)
       .def(Sized("weight_force", &NodeInput::weight_force))
       .def(Sized("weight_xi", &NodeInput::weight_xi))
       .def(Sized("nominal_force", &NodeInput::nominal_force))
       .def(Sized("nominal_xi", &NodeInput::nominal_xi))
-      .def("set_pose", &setPose,
-           (bp::arg("slot"), bp::arg("age"), bp::arg("position"), bp::arg("rotation"),
-            bp::arg("weight_position"), bp::arg("weight_rotation")));
+      .def_readwrite("ground_depth", &NodeInput::ground_depth)
+      .def(Copied("law", &NodeInput::law))
+      .add_property(
+          "stance", +[](const NodeInput& i) { return toList(i.stance); }, &setStance,
+          "Contact flags of the step that follows, one per foot (rigid contacts).");
 }
 
 void bindBases() {
@@ -190,12 +209,14 @@ void bindBases() {
 
 void bindMeasurement() {
   bp::class_<ActionMeasurement, bp::bases<ActionLeastSquares>, std::shared_ptr<ActionMeasurement>,
-             boost::noncopyable>(
-      "ActionMeasurement",
-      bp::init<std::shared_ptr<StateParameters>, std::shared_ptr<ContactDynamics>,
-               const ParameterLayout&, const ImuMount&, const VectorXd&, bool>(
-          (bp::arg("state"), bp::arg("dynamics"), bp::arg("layout"), bp::arg("mount"),
-           bp::arg("nominal"), bp::arg("inverse") = false)))
+             boost::noncopyable>("ActionMeasurement", bp::no_init)
+      .def("__init__", bp::make_constructor(
+                           +[](const std::shared_ptr<StateParameters>& state,
+                               const std::shared_ptr<MeasurementModel>& model, const bool inverse) {
+                             return std::make_shared<ActionMeasurement>(state, model, inverse);
+                           },
+                           bp::default_call_policies(),
+                           (bp::arg("state"), bp::arg("model"), bp::arg("inverse") = false)))
       .def_readwrite("input", &ActionMeasurement::input)
       .def("createData", &ActionMeasurement::createData)
       .def("calc", &calc<ActionMeasurement>)
@@ -217,8 +238,8 @@ void bindMeasurement() {
           (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
           "New weights of the disturbances with heavy tails, at the last calc.")
       .def("contact_forces", &contactForces,
-           "Forces (3 nc) [N] at the last calc, with Jacobians in x and u at the last "
-           "linearization.")
+           "Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the "
+           "last linearization.")
       .def("contact_kinematics", &contactKinematics);
 }
 
@@ -247,9 +268,11 @@ void bindArrival() {
       .def(Copied("L", &ActionArrival::L))
       .add_property("covariance", &ActionArrival::covariance)
       .def("estimate", &ActionArrival::estimate)
-      .def("advance", &advance)
-      .def("redefine", &redefine)
-      .def("inflate", +[](ActionArrival& a, const MatrixXd& noise) { a.inflate(noise); });
+      .def("marginalize", &marginalize)
+      .def("replace_prior", &replacePrior)
+      .def(
+          "inflate_covariance",
+          +[](ActionArrival& a, const MatrixXd& noise) { a.inflateCovariance(noise); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // Contact laws, inertias, contact dynamics, forces of the legs.
 #include "bindings/bindings.hpp"
 #include "contact/rigid_dynamics.hpp"
+#include "contact/smoothed_dynamics.hpp"
 #include "sensing/leg_forces.hpp"
 
 namespace prime {
@@ -22,84 +23,90 @@ std::shared_ptr<D> make(const pinocchio::Model& model, const bp::list& contacts,
                              damping, friction, floating_base, options...);
 }
 
-/// One step (q, v, force, xi; theta, heights, mu) -> v+, with impulses and derivatives: the C++
-/// unit as tests see it.
-bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const VectorXd& v,
-                      const VectorXd& force, const VectorXd& xi, const VectorXd& theta,
-                      const VectorXd& height, const double friction, const VectorXd& guess,
-                      const bool derivatives) {
-  ContactDynamics::Data data(dynamics);
-  dynamics.setParameters(data, theta, height, friction);
-  dynamics.prepare(data, q, v, force, xi);
-  dynamics.solve(data, guess);
+ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& q,
+                               const VectorXd& v, const VectorXd& force, const VectorXd& xi,
+                               const VectorXd& parameters) {
+  ContactDynamics::Point point(dynamics);
+  if (parameters.size() != point.parameters.size())
+    throw std::invalid_argument("contact dynamics: " + std::to_string(point.parameters.size()) +
+                                " parameters, got " + std::to_string(parameters.size()));
+  point.q = q, point.v = v, point.force = force, point.xi = xi, point.parameters = parameters;
+  return point;
+}
+
+bp::dict resultOf(const ContactDynamics::Data& data) {
   bp::dict out;
-  out["v_next"] = VectorXd(data.vplus);
-  out["impulse"] = VectorXd(data.impulse);
-  out["iterations"] = data.iterations;
-  out["gap"] = toList(data.phi);
+  out["v_next"] = VectorXd(data.out.vplus);
+  out["impulse"] = VectorXd(data.out.impulse);
+  out["iterations"] = data.out.iterations;
+  out["gap"] = toList(data.out.gap);
+  return out;
+}
+
+/// One step (q, v, force, xi; p) -> v+, with impulses and derivatives: the C++ unit as tests see
+/// it.
+bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const VectorXd& v,
+                      const VectorXd& force, const VectorXd& xi, const VectorXd& parameters,
+                      const VectorXd& guess, const bool derivatives) {
+  const auto work = dynamics.createData();
+  auto& data = *work;
+  const auto solved =
+      dynamics.solve(dynamics.prepare(data, pointOf(dynamics, q, v, force, xi, parameters)), guess);
+  auto out = resultOf(data);
   if (!derivatives) return out;
-  dynamics.derivatives(data);
-  data.lu.compute(data.A);
+  dynamics.derivatives(solved);
+  data.lu.compute(data.by.next);
   const double dt = dynamics.options.dt;
   auto solve = [&data](const MatrixXd& rhs) { return MatrixXd(-data.lu.solve(rhs)); };
-  out["dq"] = solve(data.g_q);
-  out["dv"] = solve(data.g_v);
+  out["dq"] = solve(data.by.q);
+  out["dv"] = solve(data.by.v);
   out["dforce"] = solve(-dt * MatrixXd::Identity(dynamics.nv(), dynamics.nv()));
-  out["dxi"] = solve(data.g_xi);
-  out["dtheta"] = solve(data.g_theta);
-  out["dheight"] = solve(data.g_height);
-  out["dfriction"] = VectorXd(solve(data.g_friction));
+  out["dxi"] = solve(data.by.xi);
+  out["dparameters"] = solve(data.by.parameters);
   return out;
 }
 
 /// g(v+) of the inverse form.
 VectorXd residualDynamics(const ContactDynamics& dynamics, const VectorXd& q, const VectorXd& v,
-                          const VectorXd& force, const VectorXd& xi, const VectorXd& theta,
-                          const VectorXd& height, const double friction, const VectorXd& vplus) {
-  const auto work = dynamics.createData();
-  auto& data = *work;
-  dynamics.setParameters(data, theta, height, friction);
-  dynamics.prepare(data, q, v, force, xi);
-  dynamics.residual(data, vplus);
-  return data.g;
+                          const VectorXd& force, const VectorXd& xi, const VectorXd& parameters,
+                          const VectorXd& vplus) {
+  const auto data = dynamics.createData();
+  dynamics.residual(dynamics.prepare(*data, pointOf(dynamics, q, v, force, xi, parameters)), vplus);
+  return data->out.g;
 }
 
 /// One step with rigid contacts, as stepDynamics; also without damping.
 bp::dict stepRigid(const RigidDynamics& dynamics, const VectorXd& q, const VectorXd& v,
-                   const VectorXd& force, const VectorXd& xi, const VectorXd& theta,
-                   const VectorXd& height, const double friction, const bp::list& stance,
-                   const VectorXd& guess, const bool derivatives) {
+                   const VectorXd& force, const VectorXd& xi, const VectorXd& parameters,
+                   const bp::list& stance, const VectorXd& guess, const bool derivatives) {
   RigidDynamics::Data data(dynamics);
-  dynamics.setParameters(data, theta, height, friction);
-  dynamics.setStance(data, toVector<Stance>(stance));
-  dynamics.prepare(data, q, v, force, xi);
-  dynamics.solve(data, guess);
-  dynamics.cone(data);
-  bp::dict out;
-  out["v_next"] = VectorXd(data.vplus);
+  auto point = pointOf(dynamics, q, v, force, xi, parameters);
+  point.stance = toVector<Stance>(stance);
+  const auto solved = dynamics.solve(dynamics.prepare(data, point), guess);
+  dynamics.cone(solved);
+  auto out = resultOf(data);
   out["wrench"] = VectorXd(data.lambda);
-  out["impulse"] = VectorXd(data.impulse);
   out["cone"] = VectorXd(data.cone.h);
-  out["iterations"] = data.iterations;
   if (!derivatives) return out;
-  dynamics.partials(data);
+  dynamics.partials(solved);
   auto put = [&](const char* name, const MatrixXd& R, const MatrixXd& C) {
     MatrixXd dv, dlambda;
     dynamics.sensitivity(data, R, C, dv, dlambda);
     out[std::string("d") + name] = dv;
     out[std::string("wrench_d") + name] = dlambda;
   };
-  const auto nv = dynamics.nv(), rows = dynamics.nxi();
-  MatrixXd by_xi = MatrixXd::Zero(rows, rows);
+  const auto nv = dynamics.nv(), rows = dynamics.nxi(), nt = dynamics.ntheta();
+  MatrixXd by_xi = MatrixXd::Zero(rows, rows),
+           by_parameters = MatrixXd::Zero(rows, dynamics.nparameters());
   for (std::size_t f = 0; f < dynamics.nfeet(); ++f)
-    if (data.stance[f] != Stance::Open)
+    if (data.at.stance[f] != Stance::Open)
       by_xi.diagonal().segment(dynamics.foot_xi[f], dynamics.foot_xi_size[f]).setOnes();
-  put("q", data.g_q, data.c_q);
-  put("v", data.g_v, data.c_v);
+  by_parameters.middleCols(nt, dynamics.nfeet()) = data.c_height;
+  put("q", data.by.q, data.c_q);
+  put("v", data.by.v, data.c_v);
   put("force", -dynamics.options.dt * MatrixXd::Identity(nv, nv), MatrixXd::Zero(rows, nv));
   put("xi", MatrixXd::Zero(nv, rows), by_xi);
-  put("theta", data.g_theta, MatrixXd::Zero(rows, dynamics.ntheta()));
-  put("height", MatrixXd::Zero(nv, dynamics.nfeet()), data.c_height);
+  put("parameters", data.by.parameters, by_parameters);
   return out;
 }
 
@@ -174,27 +181,29 @@ void bindSmoothed() {
       .def_readwrite("foot", &ContactPoint::foot);
 
   bp::class_<ContactDynamics, std::shared_ptr<ContactDynamics>, boost::noncopyable>(
-      "ContactDynamics", bp::no_init)
-      .def("__init__",
-           bp::make_constructor(
-               &make<ContactDynamics, DynamicsOptions>, bp::default_call_policies(),
-               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joint_damping"),
-                bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"))))
+      "ContactDynamics", "Time step of a robot with contacts.", bp::no_init)
       .add_property("nv", &ContactDynamics::nv)
       .add_property("nc", &ContactDynamics::nc)
       .add_property("nfeet", &ContactDynamics::nfeet)
       .add_property("nxi", &ContactDynamics::nxi)
       .add_property("ntheta", &ContactDynamics::ntheta)
       .add_property("ncone", &ContactDynamics::ncone)
+      .add_property("nparameters", &ContactDynamics::nparameters)
       .add_property(
-          "kappa", +[](const ContactDynamics& d) { return d.options.law.kappa; },
-          +[](ContactDynamics& d, const double kappa) { d.options.law.kappa = kappa; },
-          "Sharpness of the contact law; all nodes of these dynamics follow.")
+          "law", +[](const ContactDynamics& d) { return d.options.law; },
+          "Contact law of the options, a copy.")
       .def("step", &stepDynamics,
-           (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("theta"),
-            bp::arg("height"), bp::arg("friction"), bp::arg("guess"),
-            bp::arg("derivatives") = false))
+           (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("parameters"),
+            bp::arg("guess"), bp::arg("derivatives") = false))
       .def("residual", &residualDynamics);
+
+  bp::class_<SmoothedDynamics, bp::bases<ContactDynamics>, std::shared_ptr<SmoothedDynamics>,
+             boost::noncopyable>("SmoothedDynamics", bp::no_init)
+      .def("__init__",
+           bp::make_constructor(
+               &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
+               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joint_damping"),
+                bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"))));
 }
 
 void bindRigid() {
@@ -218,9 +227,8 @@ void bindRigid() {
                                  bp::arg("joint_damping"), bp::arg("joint_friction"),
                                  bp::arg("floating_base"), bp::arg("options"), bp::arg("rigid"))))
       .def("step", &stepRigid,
-           (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("theta"),
-            bp::arg("height"), bp::arg("friction"), bp::arg("stance"), bp::arg("guess"),
-            bp::arg("derivatives") = false));
+           (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("parameters"),
+            bp::arg("stance"), bp::arg("guess"), bp::arg("derivatives") = false));
 }
 
 void bindLegs() {

@@ -53,7 +53,7 @@ void bindSolver() {
   bp::enum_<ParameterMethod>("ParameterMethod")
       .value("schur", ParameterMethod::Schur)
       .value("nullspace", ParameterMethod::Nullspace);
-  bp::class_<SolverMultipleShooting, bp::bases<crocoddyl::SolverFDDP>,
+  bp::class_<SolverMultipleShooting, bp::bases<crocoddyl::SolverAbstract>,
              std::shared_ptr<SolverMultipleShooting>, boost::noncopyable>(
       "SolverMultipleShooting", bp::init<std::shared_ptr<crocoddyl::ShootingProblem>>())
       .def("solve", &solve,
@@ -76,6 +76,8 @@ void bindSolver() {
       .def("compute_posterior", &computePosterior)
       .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)
+      .def("covariance_of", &SolverMultipleShooting::covarianceOf, (bp::arg("k"), bp::arg("jz")),
+           "Posterior covariance of jz dz at running node k, z = (xi, v+, q, v, p).")
       .def(
           "states", +[](const SolverMultipleShooting& s) { return toList(s.get_xs()); })
       .def(

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 //
-// What the step is made of: its model, contacts and feet, the parameters in force.
+// What all contact steps have in common: model, parameters, balance of momentum, its derivatives.
 #include "contact/contact_dynamics.hpp"
+#include "linalg/solve_error.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/regressor.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -35,15 +43,11 @@ std::vector<std::size_t> jointOfIndex(const pinocchio::Model& model) {
   return joint;
 }
 
-/// Per velocity index the one before it on the path from the root; -1 at the root.
-std::vector<int> parentOfIndex(const pinocchio::Model& model) {
-  std::vector<int> parent(model.nv);
-  for (int j = 1; j < model.njoints; ++j) {
-    auto support = supportIndices(model, j);
-    for (auto k = support.size(); k-- > support.size() - model.joints[j].nv();)
-      parent[support[k]] = k > 0 ? int(support[k - 1]) : -1;
-  }
-  return parent;
+void requireFinite(const VectorXd& x, const char* what) {
+  if (x.allFinite()) return;
+  std::ostringstream text;
+  text << "contact dynamics: " << what << " is not finite: [" << x.transpose() << "]";
+  throw SolveError(text.str());
 }
 
 }  // namespace
@@ -51,18 +55,18 @@ std::vector<int> parentOfIndex(const pinocchio::Model& model) {
 ContactDynamics::ContactDynamics(const pinocchio::Model& model,
                                  const std::vector<ContactPoint>& contacts_,
                                  const std::vector<std::size_t>& links_, const VectorXd& damping,
-                                 const VectorXd& friction, const bool floating_base_,
+                                 const VectorXd& dry_friction, const bool floating_base_,
                                  const DynamicsOptions& options_)
     : contacts(contacts_),
       links(links_),
       joint_damping(damping),
-      joint_friction(friction),
+      joint_friction(dry_friction),
       floating_base(floating_base_),
       options(options_),
-      model_(model),
       joint_of_index_(jointOfIndex(model)),
-      branches_(parentOfIndex(model)),
-      nxi_(0) {
+      model_(model),
+      nxi_(0),
+      nparameters_(0) {
   if (!(options.law.compliance > 0.0))
     throw std::invalid_argument("contact dynamics: the compliance must be positive");
   if (joint_friction.size() != joint_damping.size() ||
@@ -88,97 +92,82 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
     foot_xi_size.push_back(n > 1 ? 6 : 3);
     nxi_ += foot_xi_size.back();
   }
+  auto take = [this](const char* name, const std::size_t size) {
+    const auto first = nparameters_;
+    if (size > 0) blocks_.push_back({name, size});
+    nparameters_ += size;
+    return first;
+  };
+  theta_ = take("theta", ntheta());
+  height_ = take("height", nfeet());
+  friction_ = take("friction", nc() > 0 ? 1 : 0);
+}
+
+ContactDynamics::Point::Point(const ContactDynamics& d)
+    : q(pinocchio::neutral(d.model())),
+      v(VectorXd::Zero(d.nv())),
+      force(v),
+      xi(VectorXd::Zero(d.nxi())),
+      parameters(VectorXd::Zero(d.nparameters())),
+      law(d.options.law),
+      stance(d.nfeet(), Stance::Open) {}
+
+bool ContactDynamics::Point::operator==(const Point& other) const {
+  return q == other.q && v == other.v && force == other.force && xi == other.xi &&
+         parameters == other.parameters && law == other.law && stance == other.stance;
 }
 
 ContactDynamics::Data::Data(const ContactDynamics& d)
-    : q(VectorXd::Zero(d.nq())),
-      v(VectorXd::Zero(d.nv())),
-      vplus(VectorXd::Zero(d.nv())),
-      force(VectorXd::Zero(d.nv())),
-      xi(VectorXd::Zero(d.nxi())),
-      theta(VectorXd::Zero(d.ntheta())),
-      height(VectorXd::Zero(d.nfeet())),
-      friction(0.8),
-      M(MatrixXd::Zero(d.nv(), d.nv())),
-      A(M),
-      bias(v),
-      g(v),
-      step(v),
-      column(v),
-      v_start(v),
-      v_before(v),
-      v_try(v),
-      loss(VectorXd::Zero(d.nj())),
-      dloss(loss),
-      scale(v),
-      root_scale(v),
-      q_mid(q),
-      half_step(v),
-      J(MatrixXd::Zero(3 * d.nc(), d.nv())),
-      Jmid(J),
-      mid_q(M),
-      mid_v(M),
-      columns_mid(6, d.nv()),
-      center(d.nc(), Vector3d::Zero()),
-      point(center),
-      center_mid(center),
-      point_mid(center),
-      lever(center),
-      phi(d.nc(), 0.0),
-      psi(phi),
-      dpsi(phi),
-      law(d.nc()),
-      cone{VectorXd::Constant(d.ncone(), -1.0),
-           {MatrixXd::Zero(d.ncone(), d.nv()), MatrixXd::Zero(d.ncone(), d.nv()),
-            MatrixXd::Zero(d.ncone(), d.nv()), MatrixXd::Zero(d.ncone(), d.nxi()),
-            MatrixXd::Zero(d.ncone(), d.nfeet()), VectorXd::Zero(d.ncone())}},
-      impulse(VectorXd::Zero(3 * d.nc())),
-      velocity(impulse),
+    : at(d),
       inertias(d.links.size()),
       dtheta(d.links.size(), MatrixXd::Zero(10, 10)),
-      iterations(0),
-      g_q(M),
-      g_v(M),
-      g_xi(MatrixXd::Zero(d.nv(), d.nxi())),
-      g_theta(MatrixXd::Zero(d.nv(), d.ntheta())),
-      g_height(MatrixXd::Zero(d.nv(), d.nfeet())),
-      g_friction(v),
-      dvel_mid(J),
-      dvel_q(J),
-      dvel_v(J),
-      dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
-      factors(M),
+      M(MatrixXd::Zero(d.nv(), d.nv())),
+      bias(VectorXd::Zero(d.nv())),
+      loss(VectorXd::Zero(d.nj())),
+      dloss(loss),
+      scale(bias),
+      root_scale(bias),
+      center(d.nc(), Vector3d::Zero()),
+      lever(center),
+      a(bias),
+      step(bias),
+      v_start(bias),
+      v_before(bias),
+      v_try(bias),
       lu(d.nv()),
-      path(d.nv()),
-      by_q(6, d.nv()),
-      by_v(by_q),
-      moved(by_q),
-      turned(by_q),
       body_regressor(MatrixXd::Zero(6, 10)),
-      regressor(body_regressor),
-      a(v),
-      path_now(d.nv() + 1),
-      path_try(path_now),
-      path_tangent(path_now),
-      path_metric(path_now),
-      path_rhs(path_now),
-      path_step(path_now),
-      path_matrix(d.nv() + 1, d.nv() + 1),
-      path_lu(d.nv() + 1),
-      parameters_set(false) {
+      regressor(body_regressor) {
+  const auto nv = d.nv(), nc = d.nc(), np = d.nparameters();
+  out.vplus = out.g = bias;
+  out.impulse = out.velocity = VectorXd::Zero(3 * nc);
+  out.point = center;
+  out.gap.assign(nc, 0.0);
+  out.J = MatrixXd::Zero(3 * nc, nv);
+  out.iterations = 0;
+  by.next = by.q = by.v = M;
+  by.xi = MatrixXd::Zero(nv, d.nxi());
+  by.parameters = MatrixXd::Zero(nv, np);
+  auto rows = [&](const std::size_t n) {
+    const MatrixXd by_motion = MatrixXd::Zero(n, nv);
+    return ImpulseDerivatives{by_motion, by_motion, by_motion, MatrixXd::Zero(n, d.nxi()),
+                              MatrixXd::Zero(n, np)};
+  };
+  impulse_by = rows(3 * nc);
+  cone = {VectorXd::Constant(d.ncone(), -1.0), rows(d.ncone())};
   for (std::size_t i = 0; i < d.links.size(); ++i) inertias[i] = d.model().inertias[d.links[i]];
-  for (const auto& body : d.bodies) twist.emplace_back(d.support[body.contacts[0]].size(), 6);
-  twist_mid = twist;
 }
 
-bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>& theta,
-                                    const Eigen::Ref<const VectorXd>& height,
-                                    const double friction) const {
-  const bool same_ground = data.height == height && data.friction == friction;
-  data.height = height;
-  data.friction = friction;
-  if (data.parameters_set && data.theta == theta) return !same_ground;
-  data.parameters_set = false;  // nor are they, if there is no inertia at theta
+ContactDynamics::WorkspaceLease::WorkspaceLease(const ContactDynamics& d, Data& data)
+    : lease_(d.pool_, [&d]() { return std::make_unique<Workspace>(d.model()); }), data_(data) {
+  for (std::size_t i = 0; i < d.links.size(); ++i)
+    lease_->model.inertias[d.links[i]] = data.inertias[i];
+  data.work = &*lease_;
+}
+
+/// Inertias of the estimated links at theta.
+void ContactDynamics::setInertias(Data& data) const {
+  const auto theta = data.at.parameters.segment(theta_, ntheta());
+  data.inertias_set = false;  // nor are they, if there is no inertia at theta
   Vector10d pi;
   Matrix10d jacobian;
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -187,14 +176,104 @@ bool ContactDynamics::setParameters(Data& data, const Eigen::Ref<const VectorXd>
       std::ostringstream text;
       text << "contact dynamics: the inertia of link " << links[i]
            << " vanishes or is not finite: theta = [" << theta.transpose() << "]";
-      throw std::runtime_error(text.str());
+      throw SolveError(text.str());
     }
     data.dtheta[i] = jacobian;
     data.inertias[i] = pinocchio::Inertia::FromDynamicParameters(pi);
   }
-  data.theta = theta;
-  data.parameters_set = true;
-  return true;
+  data.inertias_set = true;
+}
+
+ContactDynamics::Prepared ContactDynamics::prepare(Data& data, const Point& point) const {
+  const auto n = ntheta();
+  const bool same = data.inertias_set &&
+                    point.parameters.segment(theta_, n) == data.at.parameters.segment(theta_, n);
+  data.at = point;
+  if (!same) setInertias(data);
+  requireFinite(data.at.q, "the configuration");
+  requireFinite(data.at.v, "the velocity");
+  requireFinite(data.at.force, "the generalized force");
+  requireFinite(data.at.xi, "the contact disturbance");
+  // as a Ref it is the instance that libpinocchio holds: 40 s and 1 GB less to compile
+  const WorkspaceLease lease(*this, data);
+  auto& [model, pin, pin_bias, pin_mid] = *data.work;
+  pinocchio::crba(model, pin, ConstRef(data.at.q), pinocchio::Convention::WORLD);
+  data.M = pin.M.selfadjointView<Eigen::Upper>();
+  data.bias = pinocchio::nonLinearEffects(model, pin_bias, data.at.q, data.at.v);
+  data.scale = data.M.diagonal().cwiseInverse();
+  data.root_scale = data.scale.cwiseSqrt();
+  contactKinematics(data);
+  return Prepared(data);
+}
+
+ContactDynamics::Solved ContactDynamics::solve(const Prepared& prepared,
+                                               const ConstRef& guess) const {
+  solveFrom(prepared.data(), guess);
+  return Solved(prepared.data());
+}
+
+ContactDynamics::Solved ContactDynamics::residual(const Prepared& prepared,
+                                                  const ConstRef& vplus) const {
+  auto& data = prepared.data();
+  data.out.vplus = vplus;
+  impulses(data);
+  balance(data);
+  return Solved(data);
+}
+
+/// g of v+ and the contact impulses.
+void ContactDynamics::balance(Data& data) const {
+  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
+  auto& g = data.out.g;
+  data.a = data.out.vplus - data.at.v;
+  g.noalias() = data.M * data.a;
+  g += dt * (data.bias - data.at.force);
+  g.noalias() -= data.out.J.transpose() * data.out.impulse;
+  const auto offset = nv() - nj();
+  for (std::size_t j = 0; j < nj(); ++j) {
+    // joint losses at the middle of the step: the instant at which the averaged torque is centred
+    const double rate = 0.5 * (data.at.v[offset + j] + data.out.vplus[offset + j]);
+    const double root = std::sqrt(rate * rate + e2);
+    data.loss[j] = joint_damping[j] * rate + joint_friction[j] * rate / root;
+    data.dloss[j] = joint_damping[j] + joint_friction[j] * e2 / (root * root * root);
+    g[offset + j] += dt * data.loss[j];
+  }
+}
+
+/// A += dt/2 d loss/d rate
+void ContactDynamics::addLossSlope(Data& data) const {
+  data.by.next.diagonal().tail(nj()) += 0.5 * options.dt * data.dloss;
+}
+
+void ContactDynamics::derivatives(const Solved& solved) const {
+  auto& data = solved.data();
+  const double dt = options.dt;
+  const WorkspaceLease lease(*this, data);
+  auto& [model, pin, pin_bias, pin_mid] = *data.work;
+  matrix(data);
+  data.a = (data.out.vplus - data.at.v) / dt;
+  pinocchio::computeRNEADerivatives(model, pin, data.at.q, data.at.v, data.a);
+  data.by.q = dt * pin.dtau_dq;
+  data.by.v = dt * pin.dtau_dv - data.M;
+  data.by.v.diagonal().tail(nj()) += 0.5 * dt * data.dloss;
+  data.by.xi.setZero();
+  data.by.parameters.rightCols(nparameters() - ntheta()).setZero();
+  contactDerivatives(data);
+  for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
+}
+
+void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {
+  const auto& pin = data.work->pin;
+  const auto link = links[i];
+  const auto& oMi = pin.oMi[link];
+  pinocchio::bodyRegressor(oMi.actInv(pin.ov[link]), oMi.actInv(pin.oa_gf[link]),
+                           data.body_regressor);
+  data.regressor.noalias() = options.dt * data.body_regressor * data.dtheta[i];
+  auto out = data.by.parameters.middleCols<10>(theta_ + 10 * i);
+  for (const auto k : link_support_[i]) {
+    const pinocchio::Motion S = oMi.actInv(pinocchio::Motion(pin.J.col(k)));
+    out.row(k).noalias() = S.toVector().transpose() * data.regressor;
+  }
 }
 
 }  // namespace prime

@@ -27,6 +27,11 @@ struct ContactLaw {
   double smoothing = 0.02;   ///< eps [m/s]
   double correction = 1.0;   ///< share of De Saxce's correction; 0: the published cone
 
+  bool operator==(const ContactLaw& other) const {
+    return kappa == other.kappa && compliance == other.compliance && smoothing == other.smoothing &&
+           correction == other.correction;
+  }
+
   struct Result {
     Eigen::Vector3d impulse;     ///< (lambda_t, lambda_n) [N s]
     Eigen::Matrix3d d_velocity;  ///< d impulse / d (c_t, a)

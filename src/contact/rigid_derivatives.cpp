@@ -12,20 +12,6 @@ using Eigen::Vector3d;
 using pinocchio::Force;
 using pinocchio::Motion;
 
-void RigidDynamics::partials(Data& d) const { ContactDynamics::derivatives(d); }
-
-/// The constraint's rows, weighted by what a violation pushes back: dlambda = -(J dv+ + dc)/mu_c.
-void RigidDynamics::derivatives(ContactDynamics::Data& data) const {
-  auto& d = static_cast<Data&>(data);
-  partials(d);
-  d.MJt = d.Jc.transpose() / rigid.damping;
-  d.A.noalias() += d.MJt * d.Jc;
-  d.g_q.noalias() += d.MJt * d.c_q;
-  d.g_v.noalias() += d.MJt * d.c_v;
-  d.g_height.noalias() += d.MJt * d.c_height;
-  d.g_xi += d.MJt;
-}
-
 void RigidDynamics::sensitivity(Data& d, const MatrixXd& R, const MatrixXd& C, MatrixXd& dv,
                                 MatrixXd& dlambda) const {
   factorize(d);
@@ -40,11 +26,29 @@ void RigidDynamics::contactDerivatives(ContactDynamics::Data& data) const {
   d.c_v.setZero();
   d.c_height.setZero();
   for (std::size_t f = 0; f < feet_.size(); ++f) {
-    if (d.stance[f] == Stance::Open) continue;
+    if (d.at.stance[f] == Stance::Open) continue;
     addWrenchGeometry(d, f);
     constraintDerivatives(d, f);
   }
   coneDerivatives(d);
+  if (!d.at_fixed_impulse) addConstraintSlope(d);
+}
+
+/// The constraint's rows, weighted by what a violation pushes back: dlambda = -(J dv+ + dc)/mu_c.
+void RigidDynamics::addConstraintSlope(Data& d) const {
+  d.MJt = d.Jc.transpose() / rigid.damping;
+  d.by.next.noalias() += d.MJt * d.Jc;
+  d.by.q.noalias() += d.MJt * d.c_q;
+  d.by.v.noalias() += d.MJt * d.c_v;
+  d.by.parameters.middleCols(height_, nfeet()).noalias() += d.MJt * d.c_height;
+  d.by.xi += d.MJt;
+}
+
+void RigidDynamics::partials(const Solved& solved) const {
+  auto& d = static_cast<Data&>(solved.data());
+  d.at_fixed_impulse = true;
+  derivatives(solved);
+  d.at_fixed_impulse = false;
 }
 
 /// g_q -= d(J^T)/dq lambda: as addForceGeometry, of a force at a point that moves with the foot,
@@ -61,7 +65,7 @@ void RigidDynamics::addWrenchGeometry(Data& d, const std::size_t f) const {
     const Force moved(Vector3d::Zero(), pointVelocity(S, d.origin[f]).cross(force)),
         turned = moved - S.cross(wrench);
     for (const auto m : supportOf(foot))
-      d.g_q(m, k) -=
+      d.by.q(m, k) -=
           d.work->pin.J.col(m).dot(joint[k] <= joint[m] ? turned.toVector() : moved.toVector());
   }
 }
@@ -69,14 +73,14 @@ void RigidDynamics::addWrenchGeometry(Data& d, const std::size_t f) const {
 /// c = dt s_a a_point(q, v, (v+ - v)/dt) + J(q) v_share + e_z s_h phi/dt
 void RigidDynamics::constraintDerivatives(Data& d, const std::size_t f) const {
   const auto& foot = feet_[f];
-  const bool landing = d.stance[f] == Stance::Landing;
+  const bool landing = d.at.stance[f] == Stance::Landing;
   const double s = rigid.velocity_share, s_a = landing ? 0.0 : accelerationShare();
   const double s_h = landing ? 0.0 : rigid.height_share / (options.dt * foot.contacts.size());
   const Vector3d point = d.origin[f] - Vector3d(0.0, 0.0, foot.drop);
   auto c_q = d.c_q.middleRows(foot.row, foot.size), c_v = d.c_v.middleRows(foot.row, foot.size);
   c_v = (landing ? rigid.restitution : s - 1.0) * d.Jc.middleRows(foot.row, foot.size);
   if (!landing) accelerationDerivatives(d, f);
-  d.v_share = (landing ? rigid.restitution : s_a + s - 1.0) * d.v + (1.0 - s_a) * d.vplus;
+  d.v_share = (landing ? rigid.restitution : s_a + s - 1.0) * d.at.v + (1.0 - s_a) * d.out.vplus;
   Motion V, A;
   motionAlong(d, foot, d.v_share, nullptr, V, A);
   for (const auto k : supportOf(foot)) {
@@ -103,7 +107,7 @@ void RigidDynamics::accelerationDerivatives(Data& d, const std::size_t f) const 
   const Vector3d &o = d.origin[f], point = o - Vector3d(0.0, 0.0, foot.drop);
   auto c_q = d.c_q.middleRows(foot.row, foot.size), c_v = d.c_v.middleRows(foot.row, foot.size);
   Motion V, A;
-  motionAlong(d, foot, d.v, &d.a, V, A);
+  motionAlong(d, foot, d.at.v, &d.a, V, A);
   const Vector3d rate = pointVelocity(V, o);
   Motion own = V;
   for (std::size_t n = path.size(); n-- > 0;) {

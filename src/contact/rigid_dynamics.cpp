@@ -3,6 +3,7 @@
 //
 // The step with rigid contacts: constraints of the feet, their impulses, Newton iteration.
 #include "contact/rigid_dynamics.hpp"
+#include "linalg/solve_error.hpp"
 
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
@@ -54,7 +55,6 @@ RigidDynamics::RigidDynamics(const pinocchio::Model& model,
 
 RigidDynamics::Data::Data(const RigidDynamics& d)
     : ContactDynamics::Data(d),
-      stance(d.nfeet(), Stance::Open),
       Jc(MatrixXd::Zero(d.nxi(), d.nv())),
       b(VectorXd::Zero(d.nxi())),
       c(b),
@@ -81,16 +81,6 @@ RigidDynamics::Data::Data(const RigidDynamics& d)
   for (std::size_t f = 0; f < count.size(); ++f)
     if (count[f] > 1)
       spread[f] = MatrixXd::Zero(3 * count[f], 6), share[f] = VectorXd::Ones(count[f]);
-}
-
-bool RigidDynamics::setStance(ContactDynamics::Data& data,
-                              const std::vector<Stance>& stance) const {
-  auto& d = static_cast<Data&>(data);
-  if (stance.size() != feet_.size())
-    throw std::invalid_argument("rigid dynamics: one contact flag per foot");
-  if (d.stance == stance) return false;
-  d.stance = stance;
-  return true;
 }
 
 /// Spatial velocity V and acceleration A (world, a = 0 when null, without gravity) of a foot's
@@ -121,11 +111,11 @@ void RigidDynamics::contactKinematics(ContactDynamics::Data& data) const {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto& contact = contacts[i];
     d.center[i] = d.work->pin.oMi[contact.joint].act(contact.position);
-    d.point[i] = d.center[i];
-    if (options.rolling) d.point[i].z() -= contact.radius;
-    d.phi[i] = d.center[i].z() - contact.radius - d.height[contact.foot];
+    d.out.point[i] = d.center[i];
+    if (options.rolling) d.out.point[i].z() -= contact.radius;
+    d.out.gap[i] = d.center[i].z() - contact.radius - height(d, contact.foot);
     for (const auto k : support[i])
-      d.J.block<3, 1>(3 * i, k) = pointVelocity(Motion(d.work->pin.J.col(k)), d.point[i]);
+      d.out.J.block<3, 1>(3 * i, k) = pointVelocity(Motion(d.work->pin.J.col(k)), d.out.point[i]);
   }
   for (std::size_t f = 0; f < feet_.size(); ++f) constrain(d, f);
 }
@@ -136,7 +126,7 @@ void RigidDynamics::constrain(Data& d, const std::size_t f) const {
   const double s = rigid.velocity_share, h = options.dt * accelerationShare();
   d.turn[f] = d.work->pin.oMi[foot.joint].rotation();
   d.origin[f] = d.work->pin.oMi[foot.joint].act(foot.position);
-  if (d.stance[f] == Stance::Open) return;
+  if (d.at.stance[f] == Stance::Open) return;
   const Vector3d point = d.origin[f] - Vector3d(0.0, 0.0, foot.drop);
   for (const auto k : supportOf(foot)) {
     const Motion S(d.work->pin.J.col(k));
@@ -144,90 +134,92 @@ void RigidDynamics::constrain(Data& d, const std::size_t f) const {
     if (foot.surface) d.Jc.block<3, 1>(foot.row + 3, k) = S.angular();
   }
   auto b = d.b.segment(foot.row, foot.size);
-  b.noalias() = (d.stance[f] == Stance::Landing ? rigid.restitution : s - 1.0) *
-                d.Jc.middleRows(foot.row, foot.size) * d.v;
-  if (d.stance[f] == Stance::Landing) return;
+  b.noalias() = (d.at.stance[f] == Stance::Landing ? rigid.restitution : s - 1.0) *
+                d.Jc.middleRows(foot.row, foot.size) * d.at.v;
+  if (d.at.stance[f] == Stance::Landing) return;
   Motion V, A;
-  motionAlong(d, foot, d.v, nullptr, V, A);
+  motionAlong(d, foot, d.at.v, nullptr, V, A);
   b.head<3>() += h * pointVelocity(A, point);
   if (foot.surface)
     b.tail<3>() += h * A.angular();
   else  // of a point the classical acceleration vanishes
     b.head<3>() += h * V.angular().cross(pointVelocity(V, d.origin[f]));
   for (const auto i : foot.contacts)
-    b[2] += rigid.height_share / options.dt * d.phi[i] / foot.contacts.size();
+    b[2] += rigid.height_share / options.dt * d.out.gap[i] / foot.contacts.size();
 }
 
 /// lambda = -(J v+ + b + xi)/mu_c of the feet on the ground.
-void RigidDynamics::evaluateLaw(ContactDynamics::Data& data, const VectorXd& vplus) const {
+void RigidDynamics::impulses(ContactDynamics::Data& data) const {
   if (!(rigid.damping > 0.0))
     throw std::invalid_argument("rigid dynamics: impulses as a function of velocity need damping");
   auto& d = static_cast<Data&>(data);
-  constraint(d, vplus);
+  constraint(d);
   d.lambda = -d.c / rigid.damping;
   spreadWrenches(d);
 }
 
-void RigidDynamics::constraint(Data& d, const VectorXd& vplus) const {
+void RigidDynamics::constraint(Data& d) const {
   d.c = d.b;
-  d.c.noalias() += d.Jc * vplus;
+  d.c.noalias() += d.Jc * d.out.vplus;
   for (std::size_t f = 0; f < feet_.size(); ++f)
-    if (d.stance[f] != Stance::Open)
-      d.c.segment(feet_[f].row, feet_[f].size) += d.xi.segment(feet_[f].row, feet_[f].size);
-  d.velocity.noalias() = d.J * vplus;
+    if (d.at.stance[f] != Stance::Open)
+      d.c.segment(feet_[f].row, feet_[f].size) += d.at.xi.segment(feet_[f].row, feet_[f].size);
+  d.out.velocity.noalias() = d.out.J * d.out.vplus;
 }
 
 /// M~: mass matrix and slope of the joint losses.
 void RigidDynamics::matrix(ContactDynamics::Data& data) const {
-  data.A = data.M;
-  data.A.diagonal().tail(nj()) += 0.5 * options.dt * data.dloss;
+  data.by.next = data.M;
+  addLossSlope(data);
 }
 
 void RigidDynamics::factorize(Data& d) const {
   matrix(d);
-  d.mass.compute(d.A);
+  d.mass.compute(d.by.next);
   d.MJt = d.Jc.transpose();
   d.mass.solveInPlace(d.MJt);
   d.S.noalias() = d.Jc * d.MJt;
   d.S.diagonal().array() += rigid.damping;
   for (std::size_t f = 0; f < feet_.size(); ++f)
-    if (d.stance[f] == Stance::Open) d.S.diagonal().segment(feet_[f].row, feet_[f].size).setOnes();
+    if (d.at.stance[f] == Stance::Open)
+      d.S.diagonal().segment(feet_[f].row, feet_[f].size).setOnes();
   d.delassus.compute(d.S);
 }
 
 /// g and c (with mu_c lambda) at (v+, lambda); their largest entry in velocity units.
 double RigidDynamics::balanceBoth(Data& d) const {
-  constraint(d, d.vplus);
+  constraint(d);
   d.c += rigid.damping * d.lambda;
   spreadWrenches(d);
   balance(d);
-  return std::max(d.g.cwiseProduct(d.scale).lpNorm<Eigen::Infinity>(),
+  return std::max(d.out.g.cwiseProduct(d.scale).lpNorm<Eigen::Infinity>(),
                   d.c.size() ? d.c.lpNorm<Eigen::Infinity>() : 0.0);
 }
 
-void RigidDynamics::solve(ContactDynamics::Data& data,
-                          const Eigen::Ref<const VectorXd>& guess) const {
+void RigidDynamics::solveFrom(ContactDynamics::Data& data, const ConstRef& guess) const {
   auto& d = static_cast<Data&>(data);
-  auto merit = [&d]() { return d.g.cwiseProduct(d.root_scale).squaredNorm() + d.c.squaredNorm(); };
-  d.vplus = guess.allFinite() ? VectorXd::ConstMapType(guess.data(), guess.size())
-                              : VectorXd::ConstMapType(d.v.data(), d.v.size());
+  auto merit = [&d]() {
+    return d.out.g.cwiseProduct(d.root_scale).squaredNorm() + d.c.squaredNorm();
+  };
+  d.out.vplus = guess.allFinite() ? VectorXd::ConstMapType(guess.data(), guess.size())
+                                  : VectorXd::ConstMapType(d.at.v.data(), d.at.v.size());
   d.lambda.setZero();
   double size = balanceBoth(d), value = merit();
-  for (d.iterations = 0; d.iterations < options.max_iterations && size > options.tolerance;
-       ++d.iterations) {
+  for (d.out.iterations = 0; d.out.iterations < options.max_iterations && size > options.tolerance;
+       ++d.out.iterations) {
     factorize(d);
     if (d.mass.info() != Eigen::Success || d.delassus.info() != Eigen::Success) break;
-    d.step = d.mass.solve(d.g);
+    d.step = d.mass.solve(d.out.g);
     d.dlambda = -d.c;
     d.dlambda.noalias() += d.Jc * d.step;
     d.delassus.solveInPlace(d.dlambda);
     d.step.noalias() -= d.MJt * d.dlambda;
     if (!d.step.allFinite() || !d.dlambda.allFinite()) break;
-    d.v_before = d.vplus;
+    d.v_before = d.out.vplus;
     d.lambda_start = d.lambda;
     double t = 1.0, next = value;
     for (int halving = 0; halving < 30; ++halving, t *= 0.5) {
-      d.vplus = d.v_before - t * d.step;
+      d.out.vplus = d.v_before - t * d.step;
       d.lambda = d.lambda_start + t * d.dlambda;
       size = balanceBoth(d);
       next = merit();
@@ -239,10 +231,11 @@ void RigidDynamics::solve(ContactDynamics::Data& data,
   }
   if (size < 1e3 * options.tolerance) return;
   std::ostringstream text;
-  text << "rigid contact dynamics: no solution after " << d.iterations << " iterations (residual "
-       << size << "); redundant contacts need damping; largest speed "
-       << d.v.lpNorm<Eigen::Infinity>() << ", largest force " << d.force.lpNorm<Eigen::Infinity>();
-  throw std::runtime_error(text.str());
+  text << "rigid contact dynamics: no solution after " << d.out.iterations
+       << " iterations (residual " << size << "); redundant contacts need damping; largest speed "
+       << d.at.v.lpNorm<Eigen::Infinity>() << ", largest force "
+       << d.at.force.lpNorm<Eigen::Infinity>();
+  throw SolveError(text.str());
 }
 
 }  // namespace prime

@@ -38,7 +38,6 @@ class RigidDynamics : public ContactDynamics {
  public:
   struct Data : ContactDynamics::Data {
     explicit Data(const RigidDynamics& dynamics);
-    std::vector<Stance> stance;
     Eigen::MatrixXd Jc;                  ///< (nxi, nv) rows of open feet are zero
     Eigen::VectorXd b, c, lambda;        ///< (nxi) offset, J v+ + b + xi, impulse
     Eigen::MatrixXd c_q, c_v, c_height;  ///< derivatives of c
@@ -54,6 +53,7 @@ class RigidDynamics : public ContactDynamics {
     std::vector<Eigen::MatrixXd>
         spread;  ///< per surface: (3 n, 6) impulses of its contacts by its wrench
     std::vector<Eigen::VectorXd> share;  ///< per surface: which of its contacts push
+    bool at_fixed_impulse = false;       ///< derivatives are asked for at fixed lambda
     Eigen::MatrixXd h_lambda;  ///< (ncone, 6) rows of the wrench cone by the foot's own impulse
   };
 
@@ -65,36 +65,30 @@ class RigidDynamics : public ContactDynamics {
   std::unique_ptr<ContactDynamics::Data> createData() const override {
     return std::make_unique<Data>(*this);
   }
-  bool setStance(ContactDynamics::Data& data, const std::vector<Stance>& stance) const override;
 
-  /// Newton on the joint losses around the Schur complement; also without damping. Throws
-  /// std::runtime_error.
-  void solve(ContactDynamics::Data& data,
-             const Eigen::Ref<const Eigen::VectorXd>& guess) const override;
-  void derivatives(ContactDynamics::Data& data) const override;
-
-  /// Derivatives g_* of the balance at fixed lambda, and c_q, c_v of the constraint (after solve or
-  /// residual).
-  void partials(Data& data) const;
+  /// Derivatives of the balance at fixed lambda, and c_q, c_v of the constraint.
+  void partials(const Solved& solved) const;
 
   /// (dv+; dlambda) for changes R of the balance and C of the constraint (after partials), by the
   /// Schur complement.
   void sensitivity(Data& data, const Eigen::MatrixXd& R, const Eigen::MatrixXd& C,
                    Eigen::MatrixXd& dv, Eigen::MatrixXd& dlambda) const;
 
-  ImpulseDerivatives impulseDerivatives(const ContactDynamics::Data& data) const override;
+  const ImpulseDerivatives& impulseDerivatives(ContactDynamics::Data& data) const override;
 
   /// Rows of the wrench cone per foot: friction; for a surface also its edges (centre of pressure
   /// inside) and the yaw moment.
   std::size_t ncone() const override { return ncone_; }
-  void cone(ContactDynamics::Data& data) const override;
+  void cone(const Solved& solved) const override;
 
   const RigidOptions rigid;
 
  protected:
   void contactKinematics(ContactDynamics::Data& data) const override;
-  void evaluateLaw(ContactDynamics::Data& data, const Eigen::VectorXd& vplus) const override;
+  void impulses(ContactDynamics::Data& data) const override;
   void matrix(ContactDynamics::Data& data) const override;
+  /// Newton on the joint losses around the Schur complement; also without damping.
+  void solveFrom(ContactDynamics::Data& data, const ConstRef& guess) const override;
   void contactDerivatives(ContactDynamics::Data& data) const override;
 
  private:
@@ -116,7 +110,8 @@ class RigidDynamics : public ContactDynamics {
   void motionAlong(Data& data, const Foot& foot, const Eigen::VectorXd& v, const Eigen::VectorXd* a,
                    pinocchio::Motion& V, pinocchio::Motion& A) const;
   void constrain(Data& data, std::size_t f) const;
-  void constraint(Data& data, const Eigen::VectorXd& vplus) const;
+  void constraint(Data& data) const;
+  void addConstraintSlope(Data& data) const;
   double balanceBoth(Data& data) const;
   void factorize(Data& data) const;
   void accelerationDerivatives(Data& data, std::size_t f) const;

@@ -17,11 +17,11 @@ namespace prime {
 template <class T>
 class WorkspacePool {
  public:
-  /// A work space that is the holder's alone until it is destroyed.
-  class Loan {
+  /// A lease: a work space that is the holder's alone until it is destroyed.
+  class Lease {
    public:
     template <class Make>
-    Loan(WorkspacePool& pool, const Make& make) : pool_(pool) {
+    Lease(WorkspacePool& pool, const Make& make) : pool_(pool) {
       {
         const std::lock_guard<std::mutex> lock(pool_.mutex_);
         if (!pool_.idle_.empty()) {
@@ -31,12 +31,12 @@ class WorkspacePool {
       }
       if (!item_) item_ = make();
     }
-    ~Loan() {
+    ~Lease() {
       const std::lock_guard<std::mutex> lock(pool_.mutex_);
       pool_.idle_.push_back(std::move(item_));
     }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
     T& operator*() const { return *item_; }
     T* operator->() const { return item_.get(); }
 

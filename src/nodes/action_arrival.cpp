@@ -56,9 +56,9 @@ VectorXd ActionArrival::estimate() const {
   return x;
 }
 
-void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
-                            const ConstRef& x0, const ConstRef& u0, const ConstRef& next,
-                            const Eigen::Ref<const MatrixXd>& noise) {
+void ActionArrival::marginalize(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
+                                const ConstRef& x0, const ConstRef& u0, const ConstRef& next,
+                                const Eigen::Ref<const MatrixXd>& noise) {
   auto* const second = dynamic_cast<ActionSecondOrder*>(&node);
   auto* const linear = dynamic_cast<ActionLinear*>(&node);
   if (!second && !linear)
@@ -69,15 +69,15 @@ void ActionArrival::advance(ActionLeastSquares& node, const std::shared_ptr<Data
   state_->diff(reference, x0, deviation_);
   state_->diff(next, data->xnext, gap_);
   invertLower(L, Linv_);
-  second ? advanceSecondOrder(*second, data, x0, u0) : advanceLinear(*linear, data, x0, u0);
+  second ? marginalizeSecondOrder(*second, data, x0, u0) : marginalizeLinear(*linear, data, x0, u0);
   mean += gap_;
   reference = next;
   widen(noise);
 }
 
 /// The state is a vector: its tangent is the same everywhere.
-void ActionArrival::advanceLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
-                                  const ConstRef& x0, const ConstRef& u0) {
+void ActionArrival::marginalizeLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
+                                      const ConstRef& x0, const ConstRef& u0) {
   const int n = state_->get_ndx(), nu = node.get_nu(), nr = node.get_nr();
   node.calcDiff(data, x0, u0);
   const auto& d = static_cast<const Data&>(*data);
@@ -100,9 +100,9 @@ void ActionArrival::advanceLinear(ActionLinear& node, const std::shared_ptr<Data
 
 /// Eliminates (xi, v) from the stacked residuals in (xi, v, q+, v+, p). The columns of the rest
 /// stand in reverse order, so that the triangle that remains is, read backwards, L^-1.
-void ActionArrival::advanceSecondOrder(ActionSecondOrder& node,
-                                       const std::shared_ptr<DataAbstract>& data,
-                                       const ConstRef& x0, const ConstRef& u0) {
+void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
+                                           const std::shared_ptr<DataAbstract>& data,
+                                           const ConstRef& x0, const ConstRef& u0) {
   node.linearize(data, x0);
   const auto& d = static_cast<const ActionSecondOrder::Data&>(*data);
   stackRows(node, d);
@@ -228,9 +228,9 @@ void ActionArrival::widen(const Eigen::Ref<const MatrixXd>& noise) {
   rootOf(wide_, L.bottomRightCorner(m, m));
 }
 
-void ActionArrival::redefine(const std::vector<int>& indices,
-                             const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
-                             const ConstRef& change) {
+void ActionArrival::replacePrior(const std::vector<int>& indices,
+                                 const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
+                                 const ConstRef& change) {
   const int n = state_->get_ndx(), k = indices.size();
   MatrixXd wide = MatrixXd::Zero(n, n + k);
   wide.leftCols(n) = L;
@@ -249,6 +249,6 @@ void ActionArrival::redefine(const std::vector<int>& indices,
   rootOf(wide, L);
 }
 
-void ActionArrival::inflate(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }
+void ActionArrival::inflateCovariance(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }
 
 }  // namespace prime

@@ -42,17 +42,17 @@ class ActionArrival : public ActionLeastSquares {
   /// measurement is used twice: only those of the node that leaves enter. What the measurements do
   /// not see of a motion of the world (place and heading, without motion capture) stays unknown,
   /// however the points of linearization move.
-  void advance(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
-               const ConstRef& x0, const ConstRef& u0, const ConstRef& reference,
-               const Eigen::Ref<const Eigen::MatrixXd>& noise);
+  void marginalize(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
+                   const ConstRef& x0, const ConstRef& u0, const ConstRef& reference,
+                   const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
   /// Replace the knowledge of the variables `indices` (of the tangent) by `rows * dx + N(0,
   /// std^2)`, and shift their reference by `change`.
-  void redefine(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows,
-                const ConstRef& stddev, const ConstRef& change);
+  void replacePrior(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows,
+                    const ConstRef& stddev, const ConstRef& change);
 
   /// Add independent noise: covariance += noise noise^T.
-  void inflate(const Eigen::Ref<const Eigen::MatrixXd>& noise);
+  void inflateCovariance(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
   Eigen::MatrixXd covariance() const { return L * L.transpose(); }
   /// x_ref (+) m
@@ -62,10 +62,10 @@ class ActionArrival : public ActionLeastSquares {
   Eigen::MatrixXd L;
 
  private:
-  void advanceLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
-                     const ConstRef& x0, const ConstRef& u0);
-  void advanceSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
-                          const ConstRef& x0, const ConstRef& u0);
+  void marginalizeLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
+                         const ConstRef& x0, const ConstRef& u0);
+  void marginalizeSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
+                              const ConstRef& x0, const ConstRef& u0);
   ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);

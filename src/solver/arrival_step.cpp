@@ -115,8 +115,8 @@ bool ArrivalStep::shorten(const bool with_state, const ParameterMethod method) {
   return false;
 }
 
-bool ArrivalStep::eliminate(const DataAbstract* arrival, const Value& value,
-                            const ParameterCost& common, const double regularization,
+bool ArrivalStep::eliminate(const DataAbstract* arrival, const CostToGo& value,
+                            const ParameterCostToGo& common, const double regularization,
                             const ParameterMethod method) {
   H_.topLeftCorner(m_, m_) = value.xx;
   H_.bottomLeftCorner(np_, m_) = value.xp.transpose();
@@ -133,7 +133,7 @@ bool ArrivalStep::eliminate(const DataAbstract* arrival, const Value& value,
 }
 
 void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du,
-                       VectorXd& next, Along& along) const {
+                       VectorXd& next, DirectionalModel& along) const {
   du = du_;
   next = gap + du_;
   if (!arrival) return;

@@ -37,11 +37,11 @@ class ArrivalStep {
 
   /// `arrival`: data of the arrival node, nullptr when the first state is given. `common.pp` holds
   /// the lower triangle. False: the Hessian is not positive definite.
-  bool eliminate(const DataAbstract* arrival, const Value& value, const ParameterCost& common,
-                 double regularization, ParameterMethod method);
+  bool eliminate(const DataAbstract* arrival, const CostToGo& value,
+                 const ParameterCostToGo& common, double regularization, ParameterMethod method);
   /// du = (du_x, du_p), and (dx, dp) at the first node.
   void step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du, VectorXd& next,
-            Along& along) const;
+            DirectionalModel& along) const;
   /// Posterior covariance at the first node; directions in the null space are held and add nothing.
   void covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const;
 

@@ -3,11 +3,19 @@
 //
 // The iterations of SolverMultipleShooting: trial points, the search along them, shorter steps
 // where it fails.
+#include "linalg/solve_error.hpp"
 #include "solver/solver_multiple_shooting.hpp"
 
 namespace prime {
 
 using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kStepLengths[] = {1.0, 0.5, 0.25, 0.125, 0.0625};
+constexpr double kLeastDamping = 1e-9;  ///< below: none
+
+}  // namespace
 
 double SolverMultipleShooting::sumOfGaps(const std::vector<VectorXd>& fs) {
   double sum = 0.0;
@@ -47,23 +55,29 @@ void SolverMultipleShooting::rollTrial(const double alpha) {
   }
 }
 
+double SolverMultipleShooting::tryStep(const double alpha) {
+  if (rollout == Rollout::Multiple)
+    makeTrial(alpha);
+  else
+    rollTrial(alpha);
+  cost_try_ = evaluate(xs_try_, us_try_);
+  return cost_ - cost_try_;
+}
+
 bool SolverMultipleShooting::lineSearch() {
   merit_function_.begin(cost_, gaps_, slope_, curvature_);
   merit_ = merit_function_.value(cost_, gaps_);
-  for (const double alpha : alphas_) {
+  for (const double alpha : kStepLengths) {
+    double change = 0.0;
     try {
-      if (rollout == Rollout::Multiple)
-        makeTrial(alpha);
-      else
-        rollTrial(alpha);
-      cost_try_ = evaluate(xs_try_, us_try_);
-    } catch (const std::runtime_error&) {
+      change = tryStep(alpha);
+    } catch (const SolveError&) {
       continue;  // an infeasible trial point: shorten the step
     }
     if (!merit_function_.accepts(cost_try_, sumOfGaps(fs_try_), alpha, th_acceptstep_)) continue;
     steplength_ = alpha;
     dVexp_ = merit_function_.expected(alpha);
-    dV_ = cost_ - cost_try_;
+    dV_ = change;
     cost_ = cost_try_;
     std::swap(xs_, xs_try_);
     std::swap(us_, us_try_);
@@ -87,9 +101,14 @@ void SolverMultipleShooting::tighten(const bool again) {
 /// the undamped step in the unshrunk trust region, or more: a step may promise little only because
 /// others have been refused. Of a convex model the gain is concave in the radius, so D(1) <= D(r) /
 /// r.
-double SolverMultipleShooting::change() const {
+double SolverMultipleShooting::stoppingCriteria() {
   const double gain = std::max(0.0, closing_.sum - slope_ - 0.5 * curvature_);
   return (1.0 + damping_) * (gain / arrival_.share() + closing_.size) + gaps_;
+}
+
+const Eigen::Vector2d& SolverMultipleShooting::expectedImprovement() {
+  d_ << slope_, curvature_;
+  return d_;
 }
 
 bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us,
@@ -98,12 +117,11 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
   start(xs, us, regularization);
   bool accepted = true;
   for (iter_ = 0; iter_ < maxiter;) {
-    factorize();
-    forward();
+    computeDirection(true);
     ++iter_;
     const bool again = !accepted;
     accepted = lineSearch();
-    stop_ = change();
+    stop_ = stoppingCriteria();
     if (!accepted) {
       ++refused_;
       tighten(again);
@@ -111,7 +129,7 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
       continue;
     }
     if (steplength_ == 1.0) arrival_.scaleRegion(2.0);
-    if (preg_ > 0.0) preg_ = preg_ * 0.1 < reg_min_ ? 0.0 : preg_ * 0.1;
+    if (preg_ > 0.0) preg_ = preg_ * 0.1 < kLeastDamping ? 0.0 : preg_ * 0.1;
     // the search lets the cost rise at times: that is no end
     if (std::max(stop_, std::abs(dV_)) < th_stop_ * (1.0 + std::abs(cost_))) return true;
   }

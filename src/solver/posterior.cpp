@@ -46,7 +46,15 @@ MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixX
   const MatrixXd P = posterior(k);
   if (k == stages_.size())
     throw std::invalid_argument("window problem: the last state has no control");
-  return stages_[k]->covariance(*problem_->get_runningDatas()[k], P, jx, ju);
+  return stages_[k]->covariance(P,
+                                stages_[k]->inVariables(*problem_->get_runningDatas()[k], jx, ju));
+}
+
+MatrixXd SolverMultipleShooting::covarianceOf(const std::size_t k, const MatrixXd& jz) const {
+  const MatrixXd P = posterior(k);
+  if (k == stages_.size())
+    throw std::invalid_argument("window problem: the last state has no control");
+  return stages_[k]->covariance(P, jz);
 }
 
 }  // namespace prime

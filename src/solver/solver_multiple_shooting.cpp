@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 #include "solver/solver_multiple_shooting.hpp"
+#include "linalg/solve_error.hpp"
 
 #include <cmath>
 #include <exception>
@@ -16,6 +17,8 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr double kMostDamping = 1e9;
+
 int parametersOf(const crocoddyl::ShootingProblem& problem) {
   const auto* terminal = dynamic_cast<const ActionLeastSquares*>(problem.get_terminalModel().get());
   if (!terminal)
@@ -26,12 +29,13 @@ int parametersOf(const crocoddyl::ShootingProblem& problem) {
 }  // namespace
 
 SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem)
-    : SolverFDDP(problem),
+    : SolverAbstract(problem),
       np_(parametersOf(*problem)),
       m_(static_cast<int>(problem->get_ndx()) - np_),
       has_arrival_(problem->get_T() > 0 &&
                    dynamic_cast<const ActionArrival*>(problem->get_runningModels().front().get())),
       arrival_(m_, np_),
+      cost_try_(0.0),
       slope_(0.0),
       curvature_(0.0),
       gaps_(0.0),
@@ -41,14 +45,14 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
   const auto T = problem_->get_T(), n = problem_->get_ndx();
   dxs_.assign(T + 1, VectorXd::Zero(n));
   fs_try_ = dxs_;
+  xs_try_ = xs_;
+  us_try_ = us_;
   deviation_ = dxs_[0];
-  values_.assign(T + 1, Value(m_, np_));
+  values_.assign(T + 1, CostToGo(m_, np_));
   common_ = {MatrixXd::Zero(np_, np_), VectorXd::Zero(np_)};
   for (const auto& model : problem_->get_runningModels())
     dus_.push_back(VectorXd::Zero(model->get_nu()));
   th_stop_ = 1e-9;
-  alphas_ = {1.0, 0.5, 0.25, 0.125, 0.0625};
-  reg_min_ = 1e-9;
 }
 
 void SolverMultipleShooting::setLargestStep(const VectorXd& largest) {
@@ -128,7 +132,7 @@ void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::v
   }
   cost_ = evaluate(xs_, us_);
   if (!std::isfinite(cost_))
-    throw std::runtime_error("window problem: the cost of the first trajectory is not finite");
+    throw SolveError("window problem: the cost of the first trajectory is not finite");
   std::swap(fs_, fs_try_);
 }
 
@@ -210,20 +214,21 @@ bool SolverMultipleShooting::backward() {
   return true;
 }
 
-/// Backward pass, with as much damping as it needs.
-void SolverMultipleShooting::factorize() {
-  linearize();
+/// Backward pass, with as much damping as it needs, then the full step.
+void SolverMultipleShooting::computeDirection(const bool recalc) {
+  if (recalc) linearize();
   while (!backward()) {
     preg_ = std::max(10.0 * preg_, 1e-6);
-    if (preg_ > reg_max_)
-      throw std::runtime_error("window problem: the Hessian is not positive definite");
+    if (preg_ > kMostDamping)
+      throw SolveError("window problem: the Hessian is not positive definite");
   }
+  forward();
 }
 
 void SolverMultipleShooting::forward() {
   require(Done::Backward);
   const std::size_t T = problem_->get_T();
-  Along along;
+  DirectionalModel along;
   dxs_[0].setZero();
   if (has_arrival_) {
     arrival_.step(arrivalData(), fs_[1], dus_[0], dxs_[1], along);
@@ -245,12 +250,11 @@ void SolverMultipleShooting::direction(const std::vector<VectorXd>& xs,
                                        const std::vector<VectorXd>& us,
                                        const double regularization) {
   start(xs, us, regularization);
-  factorize();
-  forward();
+  computeDirection(true);
 }
 
 void SolverMultipleShooting::redirect() {
-  if (!backward()) throw std::runtime_error("window problem: the Hessian is not positive definite");
+  if (!backward()) throw SolveError("window problem: the Hessian is not positive definite");
   forward();
 }
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 #pragma once
 
-#include <crocoddyl/core/solvers/fddp.hpp>
+#include <crocoddyl/core/solver-base.hpp>
 
 #include "solver/arrival_step.hpp"
 #include "solver/merit.hpp"
@@ -18,18 +18,18 @@ enum class Rollout { Multiple, Feasible, Single };
 /// search.
 ///
 /// The last `np` components of every node's state are parameters p, equal in all nodes. They are
-/// kept out of the recursion: a node has (V_x, V_xx, V_xp), and V_p, V_pp are one sum (`Value`,
-/// `ParameterCost`); state and parameters are resolved at the first node
+/// kept out of the recursion: a node has (V_x, V_xx, V_xp), and V_p, V_pp are one sum (`CostToGo`,
+/// `ParameterCostToGo`); state and parameters are resolved at the first node
 /// (`ArrivalStep`). One iteration: linearize every node; backward pass with the gaps f_k = f(x_k-1,
 /// u_k-1) (-) x_k in the value gradient; first node; forward pass `dx+ = Fx dx + Fp dp + Fu du + f,
 /// du = -k - K dx - K_p dp`; steps along it until the `Merit` accepts one; Levenberg-Marquardt
 /// damping (the Hessians' diagonals times 1 + preg) after a refusal. Martinez, Griffin and
 /// Mastalli; the linear algebra of a node is that of its `Stage`, which knows the structure of the
-/// dynamics. (Crocoddyl's Vxx, K, k stay empty.)
+/// dynamics.
 ///
 /// With an ActionArrival as the first node its control corrects the initial state and the
 /// parameters. Without, the initial state is the problem's x0 and only its parameters are free.
-class SolverMultipleShooting : public crocoddyl::SolverFDDP {
+class SolverMultipleShooting : public crocoddyl::SolverAbstract {
  public:
   explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
 
@@ -37,6 +37,12 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   /// `th_stop` relative to it.
   bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
              std::size_t maxiter, bool is_feasible, double regularization) override;
+
+  /// One iteration in its parts, as SolverAbstract has them.
+  void computeDirection(bool recalc) override;
+  double tryStep(double steplength) override;
+  double stoppingCriteria() override;
+  const Eigen::Vector2d& expectedImprovement() override;
 
   /// Linearization and step (`dxs`, `dus`) at (xs, us), not taken.
   void direction(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
@@ -63,6 +69,8 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   /// Posterior covariance of `jx (dx, dp) + ju du` at running node k (after computePosterior).
   Eigen::MatrixXd covarianceAt(std::size_t k, const Eigen::MatrixXd& jx,
                                const Eigen::MatrixXd& ju) const;
+  /// The same of `jz dz`, in the variables z = (decision, dx, dp) in which the node's stage works.
+  Eigen::MatrixXd covarianceOf(std::size_t k, const Eigen::MatrixXd& jz) const;
 
   double largestGap() const;
   std::size_t refused() const {
@@ -96,12 +104,10 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();
-  void factorize();
   void makeTrial(double alpha);
   void rollTrial(double alpha);
   bool lineSearch();
   void tighten(bool again);
-  double change() const;
   void require(Done done) const;
   static double sumOfGaps(const std::vector<Eigen::VectorXd>& fs);
   const ArrivalStep::DataAbstract* arrivalData() const;
@@ -117,16 +123,16 @@ class SolverMultipleShooting : public crocoddyl::SolverFDDP {
 
   int np_, m_;
   bool has_arrival_;
-  std::vector<Eigen::VectorXd> dxs_, dus_, fs_try_;
-  std::vector<Value> values_;
-  ParameterCost common_;
+  std::vector<Eigen::VectorXd> dxs_, dus_, xs_try_, us_try_, fs_try_;
+  std::vector<CostToGo> values_;
+  ParameterCostToGo common_;
   std::vector<Covariance> P_;
   Eigen::MatrixXd Ppp_;
   std::vector<std::unique_ptr<Stage>> stages_;
   ArrivalStep arrival_;
   Merit merit_function_;
   Eigen::VectorXd deviation_;
-  double slope_, curvature_, gaps_;
+  double cost_try_, slope_, curvature_, gaps_;
   Closing closing_;
   double damping_;  ///< of the last backward pass
   Done done_;

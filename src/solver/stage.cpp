@@ -45,8 +45,8 @@ class StageDense : public Stage {
     model.calcDiff(data, x, u);
   }
 
-  bool eliminate(const DataAbstract& d, const Value& next, const double regularization,
-                 Value& value, ParameterCost& common) override {
+  bool eliminate(const DataAbstract& d, const CostToGo& next, const double regularization,
+                 CostToGo& value, ParameterCostToGo& common) override {
     const auto F = d.Fx.topRows(m_);
     const auto Fu = d.Fu.topRows(m_);
     // [V_xx F + (0, V_xp)]: what dx+ weighs, by (dx, dp)
@@ -91,7 +91,7 @@ class StageDense : public Stage {
   }
 
   void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap, VectorXd& du,
-            VectorXd& next, Along& along) override {
+            VectorXd& next, DirectionalModel& along) override {
     const auto& d = static_cast<const LeastSquaresData&>(data);
     control(data, dxp, 1.0, du);
     next = gap;
@@ -120,9 +120,15 @@ class StageDense : public Stage {
     next.xx.noalias() += Wu_ * Wu_.transpose();
   }
 
-  MatrixXd covariance(const DataAbstract&, const MatrixXd& P, const MatrixXd& jx,
-                      const MatrixXd& ju) const override {
-    const MatrixXd closed = jx - ju * S_;
+  MatrixXd inVariables(const DataAbstract&, const MatrixXd& jx, const MatrixXd& ju) const override {
+    MatrixXd jz(jx.rows(), nu_ + n_);
+    jz << ju, jx;
+    return jz;
+  }
+
+  MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const override {
+    const auto ju = jz.leftCols(nu_);
+    const MatrixXd closed = jz.rightCols(n_) - ju * S_;
     MatrixXd white = ju.transpose();
     llt_.matrixL().solveInPlace(white);
     return closed * P * closed.transpose() + white.transpose() * white;

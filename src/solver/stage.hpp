@@ -9,7 +9,7 @@
 namespace prime {
 
 /// Slope and curvature of the Gauss-Newton cost along a step.
-struct Along {
+struct DirectionalModel {
   double slope = 0.0, curvature = 0.0;
   void add(const Eigen::VectorXd& dr, const Eigen::Ref<const Eigen::VectorXd>& r) {
     slope += dr.dot(r), curvature += dr.squaredNorm();
@@ -17,16 +17,16 @@ struct Along {
 };
 
 /// Cost-to-go of a node, `1/2 [dx; dp]^T V [dx; dp] + v^T [dx; dp]`. The parameters p are those of
-/// all nodes, so what is known of them alone (`ParameterCost`) is one sum over the nodes and not
-/// kept by each.
-struct Value {
-  Value(const int m, const int np) : xx(m, m), xp(m, np), x(m) {}
+/// all nodes, so what is known of them alone (`ParameterCostToGo`) is one sum over the nodes and
+/// not kept by each.
+struct CostToGo {
+  CostToGo(const int m, const int np) : xx(m, m), xp(m, np), x(m) {}
   Eigen::MatrixXd xx, xp;  ///< V_xx (full), V_xp
   Eigen::VectorXd x;       ///< V_x
 };
 
 /// V_pp (lower triangle) and V_p, summed over the nodes behind.
-struct ParameterCost {
+struct ParameterCostToGo {
   Eigen::MatrixXd pp;
   Eigen::VectorXd p;
 };
@@ -66,21 +66,23 @@ class Stage {
                          const ConstRef& u) = 0;
   /// Cost-to-go `value` from that of the next node; `common` gets this node's share. The diagonal
   /// of its Hessian is scaled by 1 + regularization. False: not positive definite.
-  virtual bool eliminate(const DataAbstract& data, const Value& next, double regularization,
-                         Value& value, ParameterCost& common) = 0;
+  virtual bool eliminate(const DataAbstract& data, const CostToGo& next, double regularization,
+                         CostToGo& value, ParameterCostToGo& common) = 0;
   /// Control step at (dx, dp) with the fraction alpha of the feed-forward: du = -alpha k - K dx -
   /// K_p dp.
   virtual void control(const DataAbstract& data, const VectorXd& dxp, double alpha,
                        VectorXd& du) = 0;
   /// Optimal du at (dx, dp), and the next (dx, dp): `F dx + Fu du + gap`.
   virtual void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap,
-                    VectorXd& du, VectorXd& next, Along& along) = 0;
+                    VectorXd& du, VectorXd& next, DirectionalModel& along) = 0;
   /// Posterior covariance of the next state from that of this one.
   virtual void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                          Covariance& next) = 0;
-  /// Posterior covariance of `jx (dx, dp) + ju du`, P that of (dx, dp).
-  virtual MatrixXd covariance(const DataAbstract& data, const MatrixXd& P, const MatrixXd& jx,
-                              const MatrixXd& ju) const = 0;
+  /// `jx (dx, dp) + ju du` as a Jacobian in the stage's own variables z = (decision, dx, dp).
+  virtual MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
+                               const MatrixXd& ju) const = 0;
+  /// Posterior covariance of `jz dz`, P that of (dx, dp).
+  virtual MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const = 0;
   /// The stage can serve this model as well.
   virtual bool fits(const Model& model) const = 0;
 

@@ -97,7 +97,7 @@ void StageSecondOrder::addDenseRows(const Data& d) {
 }
 
 /// H += F^T V F, g += F^T v with dq+ = E dq + T dv+, dv+, dp.
-void StageSecondOrder::addNext(const Data& d, const Value& next) {
+void StageSecondOrder::addNext(const Data& d, const CostToGo& next) {
   const auto& V = next.xx;
   const auto& Vp = next.xp;
   const auto& v = next.x;
@@ -133,8 +133,9 @@ void StageSecondOrder::addNext(const Data& d, const Value& next) {
   g_.segment(q + nb_, nj_) += v.segment(nb_, nj_);
 }
 
-bool StageSecondOrder::eliminate(const DataAbstract& data, const Value& next,
-                                 const double regularization, Value& value, ParameterCost& common) {
+bool StageSecondOrder::eliminate(const DataAbstract& data, const CostToGo& next,
+                                 const double regularization, CostToGo& value,
+                                 ParameterCostToGo& common) {
   const auto& d = static_cast<const Data&>(data);
   const int m = 2 * nv_;
   addResiduals(d);
@@ -169,7 +170,7 @@ void StageSecondOrder::control(const DataAbstract& data, const VectorXd& dxp, co
 }
 
 void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap,
-                            VectorXd& du, VectorXd& next, Along& along) {
+                            VectorXd& du, VectorXd& next, DirectionalModel& along) {
   const auto& d = static_cast<const Data&>(data);
   control(data, dxp, 1.0, du);
   const auto dv = dz_.segment(nxi_, nv_);
@@ -236,10 +237,10 @@ void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, 
   next.xp.bottomRows(nv_) = -Cp;
 }
 
-MatrixXd StageSecondOrder::covariance(const DataAbstract& data, const MatrixXd& P,
-                                      const MatrixXd& jx, const MatrixXd& ju) const {
+/// In the forward form w = G dz / dt.
+MatrixXd StageSecondOrder::inVariables(const DataAbstract& data, const MatrixXd& jx,
+                                       const MatrixXd& ju) const {
   const auto& d = static_cast<const Data&>(data);
-  // in the variables (xi, v+, x); in the forward form w = G dz / dt
   MatrixXd jz = MatrixXd::Zero(jx.rows(), nz_);
   if (inverse_)
     jz.middleCols(nxi_, nv_) = ju.leftCols(nv_);
@@ -247,6 +248,10 @@ MatrixXd StageSecondOrder::covariance(const DataAbstract& data, const MatrixXd& 
     jz.noalias() = ju.leftCols(nv_) * d.G / dt_;
   jz.leftCols(nxi_) += ju.rightCols(nxi_);
   jz.rightCols(n_) += jx;
+  return jz;
+}
+
+MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& jz) const {
   const MatrixXd white =
       H_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
   const MatrixXd closed =

@@ -24,21 +24,22 @@ class StageSecondOrder : public Stage {
                 const ConstRef& u, const ConstRef& next) override;
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
                  const ConstRef& u) override;
-  bool eliminate(const DataAbstract& data, const Value& next, double regularization, Value& value,
-                 ParameterCost& common) override;
+  bool eliminate(const DataAbstract& data, const CostToGo& next, double regularization,
+                 CostToGo& value, ParameterCostToGo& common) override;
   void control(const DataAbstract& data, const VectorXd& dxp, double alpha, VectorXd& du) override;
   void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap, VectorXd& du,
-            VectorXd& next, Along& along) override;
+            VectorXd& next, DirectionalModel& along) override;
   void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                  Covariance& next) override;
-  MatrixXd covariance(const DataAbstract& data, const MatrixXd& P, const MatrixXd& jx,
-                      const MatrixXd& ju) const override;
+  MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
+                       const MatrixXd& ju) const override;
+  MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const override;
 
  private:
   using Data = ActionSecondOrder::Data;
   void addResiduals(const Data& d);
   void addDenseRows(const Data& d);
-  void addNext(const Data& d, const Value& next);
+  void addNext(const Data& d, const CostToGo& next);
 
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;

@@ -8,8 +8,8 @@ What a straight line between samples anticipates of their jumps.
 import numpy as np
 import pytest
 
-from prime_estimation.alignment.averaging import early, early_weights, jumps
-from prime_estimation.alignment.stream import linear_weights
+from prime_estimation.alignment.averaging import hold_correction, hold_correction_weights, jumps
+from prime_estimation.alignment.averaging import linear_weights
 
 MS = 1_000_000
 STEP = 8 * MS
@@ -31,7 +31,7 @@ def test_share_of_a_jump_that_the_line_anticipates(seed):
     stamps = np.cumsum(rng.integers(MS // 2, 4 * MS, 14))
     stamps = stamps - stamps[-1] + int(rng.integers(0, MS // 2))
     fine = np.linspace(-2 * STEP, 0, 400_001)
-    for k, share in enumerate(early_weights(stamps.tobytes(), STEP)):
+    for k, share in enumerate(hold_correction_weights(stamps.tobytes(), STEP)):
         line = np.interp(fine, stamps, np.arange(len(stamps)) > k)
         assert share == pytest.approx(
             np.mean(triangle(fine) * (line - (fine >= stamps[k + 1]))) * 2.0, abs=1e-5
@@ -51,7 +51,7 @@ def test_mean_of_a_torque_that_jumps_is_exact():
         weights, _ = linear_weights(STAMPS.tobytes(), STEP)
         truth = 2.0 * np.mean(triangle(fine)[:, None] * held_torque(fine, tick, height), axis=0)
         np.testing.assert_allclose(
-            weights[TRIANGLE] @ rows - early(STAMPS, rows, STEP), truth, atol=1e-4
+            weights[TRIANGLE] @ rows - hold_correction(STAMPS, rows, STEP), truth, atol=1e-4
         )
 
 
@@ -64,9 +64,9 @@ def test_a_jump_is_found_in_noise_by_all_joints_together():
     rows = held_torque(STAMPS, int(STAMPS[5]), height) + 0.5 * rng.normal(
         size=(400, len(STAMPS), 12)
     )
-    anticipated = early_weights(STAMPS.tobytes(), STEP)[4] * height
+    anticipated = hold_correction_weights(STAMPS.tobytes(), STEP)[4] * height
     assert anticipated[0] == pytest.approx(0.34, rel=0.05)
-    found = np.mean([early(STAMPS, noisy, STEP) for noisy in rows], axis=0)
+    found = np.mean([hold_correction(STAMPS, noisy, STEP) for noisy in rows], axis=0)
     np.testing.assert_allclose(found, anticipated, atol=0.06)
 
 
@@ -77,7 +77,7 @@ def test_noise_alone_moves_no_mean():
     """
     rng = np.random.default_rng(1)
     noise = 0.5 * rng.normal(size=(400, len(STAMPS), 12))
-    found = np.array([early(STAMPS, rows, STEP) for rows in noise])
+    found = np.array([hold_correction(STAMPS, rows, STEP) for rows in noise])
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=0.01)
     mean = linear_weights(STAMPS.tobytes(), STEP)[0][TRIANGLE] @ noise
     assert (mean - found).std() < 1.1 * mean.std()
@@ -96,6 +96,6 @@ def test_smooth_torques_have_no_jumps(signal):
 @pytest.mark.parametrize("count", [2, 3])
 def test_few_samples_are_interpolated(count):
     stamps = np.linspace(-2 * STEP, 0, count).astype(np.int64)
-    assert early(stamps, np.arange(2.0 * count).reshape(count, 2), STEP) == pytest.approx(
+    assert hold_correction(stamps, np.arange(2.0 * count).reshape(count, 2), STEP) == pytest.approx(
         np.zeros(2), abs=1e-12
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.streams import MS, NJ, START, STEP, assert_linear, both, feed, imu, joint, milliseconds
 
-from prime_estimation.alignment.stream import hold_weights, linear_weights
+from prime_estimation.alignment.averaging import hold_weights, linear_weights
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.types import CommandSample
 

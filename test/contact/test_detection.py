@@ -15,7 +15,7 @@ from helpers.choreography import perform, standing_pose
 from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.contact.detection import ContactFlags, Stance
+from prime_estimation.contact.detection import ContactFlags, LoadHysteresis
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.io.bag import BagReader
 from prime_estimation.robot import Robot

@@ -14,7 +14,6 @@ from helpers.models import config, robot, sphere_bottoms
 
 from prime_estimation import _core
 from prime_estimation.inertia import from_theta, to_theta
-from prime_estimation.mhe.initialization import prior_root
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 
@@ -82,7 +81,7 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
     parameters = xs[0][first:].copy()
     parameters[theta.start - 2 * of.nv : theta.stop - 2 * of.nv] = of.theta_nominal
     guess = [np.concatenate([x[:first], parameters]) for x in xs]
-    root = prior_root(of, True)
+    root = of.prior_root(True)
     return Window(
         of,
         _core.ActionArrival(of.state, guess[0], root @ root.T),

@@ -15,7 +15,6 @@ from helpers.nodes import random_node
 from reference.gaussian import dense_window, marginalize
 
 from prime_estimation import _core
-from prime_estimation.mhe.initialization import prior_root
 from prime_estimation.mhe.window import Window
 
 NODES = 4
@@ -23,7 +22,7 @@ NODES = 4
 
 def covariance(of) -> np.ndarray:
     """The prior of a start batch."""
-    root = prior_root(of, True)
+    root = of.prior_root(True)
     return root @ root.T
 
 

@@ -77,7 +77,7 @@ def heads(request, recorded_runs):
                 np.array(online.window.xs[-1]),
                 online.window.head_covariance(),
             )
-    assert online.last_restart[0] == 0
+    assert online.monitors.last_restart[0] == 0
     window = full_information(Estimator(robot, config), ms)
     kept = [k for k, t in enumerate(window.stamps) if t in states][SETTLED:-FUTURE]
     stamps = [window.stamps[k] for k in kept]

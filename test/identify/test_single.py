@@ -17,7 +17,7 @@ from prime_estimation.identify.least_squares import baseline
 from prime_estimation.identify.posterior import to_psi
 from prime_estimation.identify.residuals import residuals, residuals_held
 from prime_estimation.identify.single import check_fit
-from prime_estimation.identify.solution import Trial
+from prime_estimation.identify.solution import RestoreOnExit
 from prime_estimation.robot import Robot
 
 
@@ -83,7 +83,7 @@ def test_the_budget_says_what_a_wrong_zero_does(run):
         window.solver.solve([window.xs[0], *window.xs], [correction, *window.us], 8)
         return window.problem.inertias(window.solver.states()[-1])[0][0]
 
-    with Trial(window):
+    with RestoreOnExit(window):
         change = solved(wrong) - solved(0.0)
     expected = run.posterior.budget[f"zero of {joint}"]
     np.testing.assert_allclose(change[:4], expected[:4], atol=0.15 * np.abs(expected[:4]).max())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.errors import DataError
-from prime_estimation.io.messages import Inbound, JointOrder, stamp_ns
+from prime_estimation.io.messages import MessageReader, JointOrder, stamp_ns
 from prime_estimation.types import CommandSample, ImuSample, JointSample, PoseSample
 
 NAMES = ["FL_hip", "FL_thigh", "FL_calf"]
@@ -66,7 +66,7 @@ def test_stamp_keeps_nanoseconds():
 
 
 def test_joints_are_picked_by_name_and_others_ignored():
-    sample = Inbound(NAMES).sample(
+    sample = MessageReader(NAMES).sample(
         "joint_states", joints(velocity=(0.3, 0.9, 0.1, 0.2), effort=(30, 90, 10, 20))
     )
     assert isinstance(sample, JointSample) and sample.stamp_ns == STAMP
@@ -77,13 +77,13 @@ def test_joints_are_picked_by_name_and_others_ignored():
 
 @pytest.mark.parametrize("absent", [(), np.zeros(0), [np.nan] * 4])
 def test_absent_rate_and_effort_are_none(absent):
-    sample = Inbound(NAMES).sample("joint_states", joints(velocity=absent, effort=absent))
+    sample = MessageReader(NAMES).sample("joint_states", joints(velocity=absent, effort=absent))
     assert sample.velocity is None and sample.effort is None
 
 
 def test_locked_joint_that_moves_is_said_and_counted():
     """The model holds a further joint at 9 rad; a fresh message says whether that is true."""
-    inbound = Inbound(NAMES, {"arm": 9.0, "absent": 0.0})
+    inbound = MessageReader(NAMES, {"arm": 9.0, "absent": 0.0})
     inbound.sample("joint_states", joints())
     assert inbound.trouble == "" and not inbound.counts
     assert inbound.sample("joint_states", joints(position=(3.0, 9.2, 1.0, 2.0))) is not None
@@ -95,7 +95,7 @@ def test_locked_joint_that_moves_is_said_and_counted():
 
 
 def test_order_changes_with_the_list_of_names():
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     inbound.sample("joint_states", joints())
     sample = inbound.sample("joint_states", joints(names=NAMES, position=(1, 2, 3)))
     np.testing.assert_array_equal(sample.position, [1, 2, 3])
@@ -112,18 +112,18 @@ def test_missing_joints_are_listed_with_what_was_seen():
 
 
 def test_a_stream_that_never_has_all_joints_is_an_error():
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     with pytest.raises(DataError, match="lacks 2 of 3 joints"):
         for _ in range(100):
             assert inbound.sample("joint_states", joints(names=["FL_hip"], position=[1.0])) is None
-    short = Inbound(NAMES)
+    short = MessageReader(NAMES)
     short.sample("joint_states", joints(names=["FL_hip"], position=[1.0]))
     with pytest.raises(DataError, match="lacks 2 of 3 joints"):
         short.check_joints_seen()
 
 
 def test_a_second_publisher_with_other_joints_is_counted_only():
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     for _ in range(200):
         assert (
             inbound.sample("joint_states", joints(names=["arm"], position=[1.0])) is None
@@ -148,14 +148,14 @@ def test_a_second_publisher_with_other_joints_is_counted_only():
     ],
 )
 def test_nan_and_infinity_are_refused_and_counted(role, make, bad):
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     assert inbound.sample(role, make(bad)) is None
     assert inbound.counts == {f"{role}: NaN or infinite value": 1}
 
 
 def test_nan_of_a_joint_that_is_not_ours_does_not_matter():
     assert (
-        Inbound(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
+        MessageReader(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
     )
 
 
@@ -167,19 +167,19 @@ def test_nan_of_a_joint_that_is_not_ours_does_not_matter():
     ],
 )
 def test_malformed_joint_messages(message, reason):
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     assert inbound.sample("joint_states", message) is None
     assert inbound.counts == {f"joint_states: {reason}": 1}
 
 
 def test_commands():
-    sample = Inbound(NAMES).sample("joint_commands", joints(effort=(30, 90, 10, 20)))
+    sample = MessageReader(NAMES).sample("joint_commands", joints(effort=(30, 90, 10, 20)))
     assert isinstance(sample, CommandSample)
     np.testing.assert_array_equal(sample.effort, [10, 20, 30])
 
 
 def test_imu_without_orientation():
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     assert (
         isinstance(sample := inbound.sample("imu", imu()), ImuSample)
         and sample.quat_world_imu is None
@@ -194,12 +194,12 @@ def test_imu_without_orientation():
 
 
 def test_imu_with_orientation_is_normalized():
-    sample = Inbound(NAMES).sample("imu", imu(orientation=(0, 0, 0.601, 0.8)))
+    sample = MessageReader(NAMES).sample("imu", imu(orientation=(0, 0, 0.601, 0.8)))
     np.testing.assert_allclose(np.linalg.norm(sample.quat_world_imu), 1.0)
 
 
 def test_mocap():
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     sample = inbound.sample("mocap", pose(), arrival_ns=STAMP + 8_000_000)
     assert isinstance(sample, PoseSample) and (sample.stamp_ns, sample.arrival_ns) == (
         STAMP,
@@ -210,6 +210,6 @@ def test_mocap():
 
 
 def test_without_stamp_the_arrival_counts():
-    inbound = Inbound(NAMES)
+    inbound = MessageReader(NAMES)
     assert inbound.sample("joint_states", joints(stamp=0), arrival_ns=77).stamp_ns == 77
     assert inbound.counts == {"joint_states: no stamp, arrival time taken": 1}

@@ -10,7 +10,7 @@ from helpers.messages import random_message
 
 from prime_estimation.config.files import config_dir
 from prime_estimation.errors import ConfigError
-from prime_estimation.io.messages import Inbound, stamp_ns
+from prime_estimation.io.messages import MessageReader, stamp_ns
 from prime_estimation.io.typestore import typestore
 from prime_estimation.io.unitree import FAMILIES, LowStateReader, TickClock, family_of
 from prime_estimation.robot import Robot
@@ -76,10 +76,10 @@ def test_the_robot_finds_all_its_joints(name):
     joints, imu = LowStateReader(family, make).read(
         lowstate({f.type: k for k, f in FAMILIES.items()}[family.type]), NOW
     )
-    sample = Inbound(robot.joint_names).sample("joint_states", joints, NOW)
+    sample = MessageReader(robot.joint_names).sample("joint_states", joints, NOW)
     expected = [family.joints.index(n) for n in robot.joint_names]
     assert sample.position.tolist() == expected and sample.stamp_ns == NOW
-    assert Inbound(robot.joint_names).sample("imu", imu, NOW).quat_world_imu == pytest.approx(
+    assert MessageReader(robot.joint_names).sample("imu", imu, NOW).quat_world_imu == pytest.approx(
         [0.5, -0.5, 0.5, 0.5]
     )
 

@@ -31,7 +31,7 @@ def moved():
     for name, change in (("height", 0.007), ("friction", 0.05)):
         dx[w.problem.columns(name)] = change
     w.xs = [w.problem.state.integrate(x, dx) for x in w.xs]
-    return Terrain(estimator.problem), w
+    return Ground(estimator.problem), w
 
 
 def test_friction_is_put_to_its_bound(moved):

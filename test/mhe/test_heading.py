@@ -50,6 +50,6 @@ def test_place_and_heading_stay_unknown():
             motions, _ = information(estimator.window)
             estimator.window.arrival.inflate(motions * [1.0, 1.0, 0.1])
             _, before = information(estimator.window)
-    assert estimator.last_restart[0] == 0
+    assert estimator.monitors.last_restart[0] == 0
     _, after = information(estimator.window)
     np.testing.assert_allclose(after, before, rtol=1e-2)

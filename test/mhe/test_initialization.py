@@ -116,7 +116,7 @@ def test_another_way_where_the_first_leads_astray(monkeypatch, failure):
     monkeypatch.setattr(start, "start_window", first_fails)
     estimator = Estimator(robot("go2"), config("go2"), False)
     assert [estimator.update(m) for m in standing("go2", 50)][-1] is not None
-    assert estimator.last_restart[0] == 0 and ways == list(start.SOFT[:2])
+    assert estimator.monitors.last_restart[0] == 0 and ways == list(start.SOFT[:2])
 
 
 def test_says_why_no_way_leads_to_a_start(monkeypatch):
@@ -140,7 +140,7 @@ def test_starts_while_trotting(recorded_runs, first):
     ]
     estimator = Estimator(of, settings, False)
     estimate = [estimator.update(m) for m in ms][-1]
-    assert estimator.last_restart[0] == 0
+    assert estimator.monitors.last_restart[0] == 0
     t, v = truth(
         bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"]
     )

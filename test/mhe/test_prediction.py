@@ -10,7 +10,7 @@ import pytest
 from helpers.estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.mhe.imu_mount import Mount
+from prime_estimation.mhe.imu_mount import ImuMount
 from prime_estimation.mhe.prediction import Predictor
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
@@ -34,7 +34,7 @@ def at_rest(robot):
         linear_velocity_base=STILL,
         angular_velocity_base=STILL,
     )
-    predictor = Predictor(robot, Mount(robot))
+    predictor = Predictor(robot, ImuMount(robot))
     predictor.predict(ImuSample(estimate.stamp_ns, STILL, -predictor.gravity))
     predictor.correct(estimate)
     return estimate, predictor

@@ -10,7 +10,7 @@ import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.ground import Terrain
+from prime_estimation.mhe.ground import Ground
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
@@ -60,7 +60,7 @@ def effect(problem: Problem) -> np.ndarray:
     weights = [
         np.ravel(getattr(node, name)) for name in sorted(dir(node)) if name.startswith("weight")
     ]
-    return np.concatenate([*weights, Terrain(problem).process_noise(False).ravel()])
+    return np.concatenate([*weights, Ground(problem).process_noise(False).ravel()])
 
 
 @pytest.mark.parametrize(("section", "name"), TUNABLE, ids=[".".join(p) for p in TUNABLE])

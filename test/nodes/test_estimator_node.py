@@ -46,7 +46,7 @@ def test_reset_and_freeze(graph, messages):
     assert wait(lambda: len(g.heard["status"]) > 20)
     asked = g.me.make("std_srvs/srv/SetBool_Request")(data=True)
     assert g.me.call("/prime/freeze_inertia", asked).success
-    assert wait(lambda: g.node.estimator.frozen)
+    assert wait(lambda: g.node.estimator.monitors.hold.frozen)
     assert g.me.call(
         "/prime/reset",
         g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0),

@@ -14,7 +14,7 @@ from helpers.waiting import wait  # noqa: E402
 
 from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
-from prime_estimation.io.messages import Inbound, stamp_ns  # noqa: E402
+from prime_estimation.io.messages import MessageReader, stamp_ns  # noqa: E402
 from prime_estimation.recordings.replay import Pipeline  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 
@@ -40,7 +40,7 @@ def replayed_mass(go2_payload3):
     """Total mass that the same span of the recording gives without any network."""
     config = Config.load("go2")
     robot = Robot(config.robot)
-    pipeline, inbound, last = Pipeline(robot, config), Inbound(robot.joint_names), None
+    pipeline, inbound, last = Pipeline(robot, config), MessageReader(robot.joint_names), None
     with BagReader(go2_payload3) as bag:
         for topic, at, message in bag.messages(SENSORS):
             if at > bag.start_ns + SECONDS * 1e9:

@@ -71,7 +71,7 @@ void RigidDynamics::spreadWrench(Data& d, const std::size_t f) const {
   for (std::size_t left = n;; --left) {
     Eigen::Matrix<double, 6, 6> gram = Eigen::Matrix<double, 6, 6>::Zero();
     for (std::size_t i = 0; i < n; ++i) {
-      const Matrix3d l = skew(d.point[foot.contacts[i]] - d.origin[f]);
+      const Matrix3d l = skew(d.out.point[foot.contacts[i]] - d.origin[f]);
       gram.topLeftCorner<3, 3>().diagonal().array() += share[i];
       gram.bottomLeftCorner<3, 3>() += share[i] * l;
       gram.bottomRightCorner<3, 3>() -= share[i] * l * l;
@@ -81,11 +81,11 @@ void RigidDynamics::spreadWrench(Data& d, const std::size_t f) const {
     std::size_t worst = n;
     double lowest = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
-      const Matrix3d l = skew(d.point[foot.contacts[i]] - d.origin[f]);
+      const Matrix3d l = skew(d.out.point[foot.contacts[i]] - d.origin[f]);
       auto rows = P.middleRows<3>(3 * i);
       rows = share[i] * (inverse.topRows<3>() - l * inverse.bottomRows<3>());
       const Vector3d impulse = rows * wrench;
-      d.impulse.segment<3>(3 * foot.contacts[i]) = impulse;
+      d.out.impulse.segment<3>(3 * foot.contacts[i]) = impulse;
       if (share[i] == 1.0 && impulse.z() < lowest) worst = i, lowest = impulse.z();
     }
     if (worst == n || left == 3) return;
@@ -94,24 +94,24 @@ void RigidDynamics::spreadWrench(Data& d, const std::size_t f) const {
 }
 
 void RigidDynamics::spreadWrenches(Data& d) const {
-  d.impulse.setZero();
+  d.out.impulse.setZero();
   for (std::size_t f = 0; f < feet_.size(); ++f) {
-    if (d.stance[f] == Stance::Open) continue;
+    if (d.at.stance[f] == Stance::Open) continue;
     if (feet_[f].surface)
       spreadWrench(d, f);
     else
-      d.impulse.segment<3>(3 * feet_[f].contacts.front()) = d.lambda.segment<3>(feet_[f].row);
+      d.out.impulse.segment<3>(3 * feet_[f].contacts.front()) = d.lambda.segment<3>(feet_[f].row);
   }
 }
 
 /// Derivatives of lambda = -c/mu_c, spread as they are now.
-ImpulseDerivatives RigidDynamics::impulseDerivatives(const ContactDynamics::Data& data) const {
-  const auto& d = static_cast<const Data&>(data);
+const ImpulseDerivatives& RigidDynamics::impulseDerivatives(ContactDynamics::Data& data) const {
+  auto& d = static_cast<Data&>(data);
   const auto n = 3 * nc();
   MatrixXd by_lambda = MatrixXd::Zero(n, nxi());
   for (std::size_t f = 0; f < feet_.size(); ++f) {
     const auto& foot = feet_[f];
-    if (d.stance[f] == Stance::Open) continue;
+    if (d.at.stance[f] == Stance::Open) continue;
     for (std::size_t i = 0; i < foot.contacts.size(); ++i) {
       auto block = by_lambda.block(3 * foot.contacts[i], foot.row, 3, foot.size);
       if (foot.surface)
@@ -121,21 +121,26 @@ ImpulseDerivatives RigidDynamics::impulseDerivatives(const ContactDynamics::Data
     }
   }
   by_lambda *= -1.0 / rigid.damping;
-  return {by_lambda * d.Jc, by_lambda * d.c_q,      by_lambda * d.c_v,
-          by_lambda,        by_lambda * d.c_height, VectorXd::Zero(n)};
+  auto& out = d.impulse_by;
+  out.next.noalias() = by_lambda * d.Jc;
+  out.q.noalias() = by_lambda * d.c_q;
+  out.v.noalias() = by_lambda * d.c_v;
+  out.xi = by_lambda;
+  out.parameters.middleCols(height_, nfeet()).noalias() = by_lambda * d.c_height;
+  return out;
 }
 
 /// friction:  |F_t| - mu F_z;   edge a -> b of the sole:  -(b - a)/|b - a| . (T - l_a x F)/r; yaw:
 /// |n . (T - l_0 x F)|/r - mu n . F
-void RigidDynamics::cone(ContactDynamics::Data& data) const {
-  auto& d = static_cast<Data&>(data);
+void RigidDynamics::cone(const Solved& solved) const {
+  auto& d = static_cast<Data&>(solved.data());
   d.cone.h.setConstant(-1.0);
   for (std::size_t f = 0; f < feet_.size(); ++f) {
     const auto& foot = feet_[f];
-    if (d.stance[f] == Stance::Open) continue;
+    if (d.at.stance[f] == Stance::Open) continue;
     const Vector3d F = d.lambda.segment<3>(foot.row);
     d.cone.h[foot.cone] =
-        std::sqrt(F.head<2>().squaredNorm() + kSmooth * kSmooth) - kSmooth - d.friction * F.z();
+        std::sqrt(F.head<2>().squaredNorm() + kSmooth * kSmooth) - kSmooth - friction(d) * F.z();
     if (!foot.surface) continue;
     const Matrix3d Rt = d.turn[f].transpose();
     const Vector3d Fl = Rt * F, T = Rt * d.lambda.segment<3>(foot.row + 3);
@@ -145,34 +150,33 @@ void RigidDynamics::cone(ContactDynamics::Data& data) const {
       d.cone.h[foot.cone + 1 + e] = -along.dot(T - a.cross(Fl)) / foot.radius;
     }
     const double yaw = foot.normal.dot(T - foot.centre.cross(Fl)) / foot.radius;
-    d.cone.h[foot.cone + 1 + foot.edges.size()] = std::abs(yaw) - d.friction * foot.normal.dot(Fl);
+    d.cone.h[foot.cone + 1 + foot.edges.size()] = std::abs(yaw) - friction(d) * foot.normal.dot(Fl);
   }
 }
 
 void RigidDynamics::coneDerivatives(Data& d) const {
   auto& by = d.cone.by;
   d.h_lambda.setZero();
-  by.next.setZero(), by.q.setZero(), by.v.setZero(), by.xi.setZero(), by.height.setZero(),
-      by.friction.setZero();
+  for (auto* matrix : {&by.next, &by.q, &by.v, &by.xi, &by.parameters}) matrix->setZero();
   for (std::size_t f = 0; f < feet_.size(); ++f) {
     const auto& foot = feet_[f];
-    if (d.stance[f] == Stance::Open) continue;
+    if (d.at.stance[f] == Stance::Open) continue;
     const auto first = foot.cone, rows = foot.surface ? 2 + foot.edges.size() : 1;
     const Vector3d F = d.lambda.segment<3>(foot.row);
     d.h_lambda.row(first).head<2>() =
         F.head<2>().transpose() / std::sqrt(F.head<2>().squaredNorm() + kSmooth * kSmooth);
-    d.h_lambda(first, 2) = -d.friction;
-    by.friction[first] = -F.z();
+    d.h_lambda(first, 2) = -friction(d);
+    by.parameters(first, friction_) = -friction(d) * F.z();
     if (foot.surface) surfaceConeDerivatives(d, f);
     auto h_lambda = d.h_lambda.block(first, 0, rows, foot.size);
     h_lambda *= -1.0 / rigid.damping;  // dlambda = -dc/mu_c
-    auto chain = [&](MatrixXd& out, const MatrixXd& dc) {
+    auto chain = [&](auto&& out, const MatrixXd& dc) {
       out.middleRows(first, rows).noalias() += h_lambda * dc.middleRows(foot.row, foot.size);
     };
     chain(by.next, d.Jc);
     chain(by.q, d.c_q);
     chain(by.v, d.c_v);
-    chain(by.height, d.c_height);
+    chain(by.parameters.middleCols(height_, nfeet()), d.c_height);
     by.xi.block(first, foot.row, rows, foot.size) = h_lambda;
   }
 }
@@ -198,8 +202,8 @@ void RigidDynamics::surfaceConeDerivatives(Data& d, const std::size_t f) const {
     put(foot.cone + 1 + e, -along / foot.radius, a, 0.0);
   }
   const double yaw = foot.normal.dot(R.transpose() * T - foot.centre.cross(Fl));
-  put(last, std::copysign(1.0, yaw) * foot.normal / foot.radius, foot.centre, -d.friction);
-  d.cone.by.friction[last] = -foot.normal.dot(Fl);
+  put(last, std::copysign(1.0, yaw) * foot.normal / foot.radius, foot.centre, -friction(d));
+  d.cone.by.parameters(last, friction_) = -friction(d) * foot.normal.dot(Fl);
 }
 
 }  // namespace prime

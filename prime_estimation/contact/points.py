@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Contact spheres of a robot as the core has them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from ..robot import Robot
+
+
+def contact_points(robot: Robot) -> list["_core.ContactPoint"]:
+    """The contact spheres of a robot, in the order of `robot.contacts`."""
+    return [_contact_point(robot, contact) for contact in robot.contacts]
+
+
+def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
+    frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
+    point = _core.ContactPoint()
+    point.name, point.joint, point.radius = contact.name, frame.parentJoint, contact.radius
+    point.position = frame.placement.act(np.array(contact.position, float))
+    point.lever = frame.placement.rotation @ np.array(contact.position, float)
+    point.foot = robot.feet.index(contact.foot)
+    return point

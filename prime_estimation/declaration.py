@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Declaration of parameters: a dataclass field with unit, range and meaning, from which YAML checks,
+ROS descriptors, documentation and help are derived.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+
+def param(
+    default,
+    doc: str,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    choices=(),
+    tunable: bool = False,
+):
+    """A dataclass field with the facts that everything else is derived from.
+
+    Args:
+        default: value; a list or a dict is copied for every instance.
+        doc: meaning, in one phrase.
+        unit: of the value.
+        low: smallest value that is accepted.
+        high: largest one.
+        choices: the only values that are accepted, where there are some.
+        tunable: it may change while the node runs.
+    """
+    metadata = dict(doc=doc, unit=unit, low=low, high=high, choices=tuple(choices), tunable=tunable)
+    if isinstance(default, (list, dict)):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Receding horizon: the window from its first batch through every node to a new beginning."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from .. import _core
+from ..types import Measurement
+from .ground import Ground
+from .initialization import first_window
+from .problem import Problem
+from .process_model import Situation
+from .window import Window
+
+RECOVERY = 5  # iterations of nodes that see the legs again: these are far from where they were put
+RECENT = 5  # nodes back to which legs that were not seen make a node one of these
+
+
+class Horizon:
+    """The window and what is kept beside it to move it, or to start it anew.
+
+    Attributes:
+        window: None before the first batch is solved.
+        prior_parameters: (np,) mean of the parameters' prior, as the batch took it.
+        ground: heights under the feet.
+        late_events: samples that came too late for their node, or found no place there.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.late_events = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        batch = self.problem.config.estimator.start_nodes
+        self.window: Window | None = None
+        self.prior_parameters: np.ndarray | None = None
+        self.ground = Ground(self.problem)
+        self._recent: deque[Measurement] = deque(maxlen=batch)
+        self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
+        self._last_position: np.ndarray | None = None
+        self.problem.contacts.reset()
+
+    def take(self, m: Measurement) -> None:
+        """Look at the next measurement, and keep it for a batch."""
+        self.problem.contacts.observe(m)
+        self._recent.append(m)
+
+    @property
+    def batch(self) -> list[Measurement]:
+        """The newest measurements, as many as a start takes."""
+        return list(self._recent)
+
+    def start(self, situation: Situation, previous_state: np.ndarray | None = None) -> str:
+        """Solve a batch, once it has been gathered; returns why it has no solution."""
+        self.window = None
+        if len(self._recent) < self._recent.maxlen:
+            return ""
+        begun = first_window(self.problem, self.batch, previous_state, situation)
+        if begun.window is None:
+            return f"cannot start: {begun.reason}"
+        self.window, self.prior_parameters = begun.window, begun.prior_parameters
+        seen = (m.position for m in reversed(self._recent) if m.position is not None)
+        self._last_position = next(seen)
+        return ""
+
+    def restart(self, situation: Situation, previous_state: np.ndarray | None) -> str:
+        """Start anew from the last measurements, or from the next ones if these cannot carry it."""
+        self.ground = Ground(self.problem)
+        untried = self.window is not None or previous_state is not None
+        failure = self.start(situation, previous_state) if untried else "the batch has been tried"
+        if failure:
+            self._recent.clear()
+        return failure
+
+    def complete(self, m: Measurement, situation: Situation) -> None:
+        """Give the former head torque, specific force and disturbances of the step that ends now."""
+        former = self.window.inputs[-1]
+        self.problem.complete(former, m, situation)
+        self.problem.process.expect_touchdown(former, self.ground.airborne)
+        self._last_position = self._last_position if m.position is None else m.position
+
+    def shift(self, m: Measurement, situation: Situation) -> str:
+        """Let the oldest node leave through the arrival cost and append a new head.
+
+        Returns:
+            Why there is no prediction of the new head; empty when there is one.
+        """
+        head = self.problem.state_input(m, self._last_position)
+        noise = self.problem.process_noise(situation.inertia_held)
+        try:
+            self.window.shift(head, m.stamp_ns, noise)
+        except _core.SolveError as failure:
+            return str(failure)
+        window, model = self.window, self.problem.measurements
+        self.late_events += model.give_events(m.readings, window.inputs, window.stamps)
+        return ""
+
+    def solve(self, m: Measurement, iterations: int) -> str:
+        """Improve the window; returns why it has no solution, empty when it has one."""
+        number = RECOVERY if iterations and self._legs_are_back(m) else iterations
+        try:
+            for _ in range(number):
+                self.window.solve(1)  # each step has the robust weights of the one before
+        except _core.SolveError as failure:
+            return str(failure)
+        return ""
+
+    def follow(self, m: Measurement, situation: Situation, solved: bool) -> None:
+        """Put the ground where feet have come down, and remember the head."""
+        self.ground.update(self.window, situation)
+        if solved:
+            self._heads.append((m.stamp_ns, self.window.xs[-1]))
+
+    def previous_state(self) -> np.ndarray | None:
+        """Head of the time at which the newest batch begins; None where there is none."""
+        began = self._recent[0].stamp_ns
+        head = next((x for stamp, x in self._heads if stamp >= began), None)
+        return head if head is not None and np.isfinite(head).all() else None
+
+    def _legs_are_back(self, m: Measurement) -> bool:
+        recent = self.window.inputs[-RECENT:-1]
+        return m.position is not None and any(given.ground_depth > 0.0 for given in recent)

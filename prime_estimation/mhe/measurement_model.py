@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Measurement model: readings of the sensors become inputs of nodes, rows of the residual get names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import _core
+from ..sensors.sensor import Block, SensorSet
+from ..types import Measurement, Sample
+
+# while joint positions are missing, the legs are somewhere near where they were seen last
+UNSEEN_POSITION, UNSEEN_RATE = 0.5, 5.0  # rad, rad/s; about the last reading, and about rest
+OUT_OF_REACH = 10.0  # depth of the ground under legs that are not seen [m]
+
+
+class MeasurementModel:
+    """What the sensors say of nodes.
+
+    Attributes:
+        core: the same for the C++ nodes: residuals, layout of parameters and rows.
+        blocks: (name, size) of all parameter blocks, those of the dynamics first.
+        rows: slices of a node's residual by name; `sensor_rows`: by sensor, for its innovation.
+        noise: section `noise` of the configuration.
+    """
+
+    def __init__(self, dynamics, mount, sensors: SensorSet):
+        self.sensors, self.noise = sensors, None
+        residuals = list(sensors.residuals) + (["wrench_cone"] if dynamics.ncone else [])
+        self.core = _core.MeasurementModel(dynamics, mount.core, residuals)
+        self.blocks: list[tuple[str, int]] = list(self.core.parameters())
+        self.rows: dict[str, list[slice]] = {}
+        for name, first, size in self.core.rows():
+            self.rows.setdefault(name, []).append(slice(first, first + size))
+        self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
+
+    def parameter_priors(self) -> dict[str, Block]:
+        """Prior and random walk of the sensors' parameter blocks."""
+        return {
+            name: block
+            for sensor in self.sensors
+            for name, block in sensor.blocks(self.noise, self.sensors.wearer).items()
+        }
+
+    def state_input(
+        self, m: Measurement, last_position: np.ndarray | None = None
+    ) -> "_core.NodeInput":
+        """Input of the node at `m.stamp_ns`, with what is known of its state.
+
+        The part of its dynamics comes one node later (`complete`).
+
+        Args:
+            m: measurement.
+            last_position: joint positions (nj,) [rad] that were seen last, where `m` has none.
+        """
+        given = _core.NodeInput(self.core)
+        if m.position is None and last_position is not None:
+            self._leave_legs_unseen(given, last_position)
+        for sensor in self.sensors:
+            sensor.give_state(given, m, self.noise, self.sensors.wearer)
+        return given
+
+    def _leave_legs_unseen(self, given, last_position: np.ndarray) -> None:
+        nj = len(last_position)
+        position = self.sensors.wearer.joints(last_position)
+        given.set("encoders", position, np.full(nj, 1.0 / UNSEEN_POSITION))
+        given.set("rates", np.zeros(nj), np.full(nj, 1.0 / UNSEEN_RATE))
+        given.ground_depth = OUT_OF_REACH
+
+    def complete(self, given, m: Measurement) -> None:
+        """Hand the readings of the step before `m.stamp_ns` to the input of the node before."""
+        for sensor in self.sensors:
+            sensor.give_step(given, m, self.noise, self.sensors.wearer)
+
+    def give_events(
+        self, samples: dict[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]
+    ) -> int:
+        """Hand samples of event sensors to the nodes in whose past step they were taken.
+
+        Args:
+            samples: by sensor.
+            inputs: of consecutive nodes. stamps: their times [ns].
+
+        Returns:
+            How many found no node, or no place at it.
+        """
+        lost, step = 0, round(self.sensors.wearer.step * 1e9)
+        for sensor in self.sensors.event_sensors:
+            used: dict[int, int] = {}
+            for sample in samples.get(sensor.name, ()):
+                k = int(np.searchsorted(stamps, sample.stamp_ns))
+                before = stamps[k - 1] if k > 0 else stamps[0] - step
+                slot = used.get(k, 0)
+                late = k == len(stamps) or sample.stamp_ns <= before
+                if late or slot >= self._slots[sensor.name]:
+                    lost += 1
+                    continue
+                sensor.give_event(inputs[k], slot, sample, stamps[k], self.noise)
+                used[k] = slot + 1
+        return lost

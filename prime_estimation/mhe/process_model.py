@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Process model: how large the disturbances (w, xi) of a node may be, and what drives its dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..config.parameters import Config
+from ..robot import GRAVITY, Robot
+from ..types import Measurement
+from .measurement_model import OUT_OF_REACH
+
+CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Factors on the disturbances of base and contacts, where less is measured than usual."""
+
+    base: float = 1.0
+    contact: float = 1.0
+
+
+# without torque the weight is unknown
+UNWEIGHED = Factors(10.0, 3.0)
+# without joint positions either no contact is modelled: contact forces become a disturbance of the
+# base, which follows the IMU
+UNSEEN = Factors(250.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is assumed of one node, decided before its window is solved.
+
+    Attributes:
+        suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
+            they do.
+        inertia_held: the inertia is not estimated.
+        restart: why the estimate must start anew; empty when it goes on.
+    """
+
+    suspended_since_ns: int | None = None
+    inertia_held: bool = False
+    restart: str = ""
+
+    @property
+    def suspended(self) -> bool:
+        """Something else than the feet carries the robot: its base may feel any force."""
+        return self.suspended_since_ns is not None
+
+    def suspended_at(self, stamp_ns: int) -> bool:
+        """The same, of the step that ends at a stamp."""
+        return self.suspended and stamp_ns >= self.suspended_since_ns
+
+
+ON_ITS_FEET = Situation()
+
+
+class ProcessModel:
+    """Torque and weights of the disturbances of running nodes.
+
+    Args:
+        robot: joints, weight.
+        dynamics: C++ contact dynamics.
+        contacts: the contact model.
+    """
+
+    def __init__(self, robot: Robot, dynamics, contacts):
+        self.robot, self.contacts = robot, contacts
+        self._floating = robot.config.floating_base
+        self._weight = GRAVITY * robot.total_mass
+
+    def retune(self, config: Config) -> None:
+        """Use other values of the tunable parameters from the next node on."""
+        self.config, noise = config, config.noise
+        point = [noise.contact_tangential, noise.contact_tangential, noise.contact_normal]
+        flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
+        counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
+        std = [point + flat if n > 1 else point for n in counts]
+        ends = np.cumsum([0, *map(len, std)])
+        self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+        self._weight_xi = 1.0 / np.array([v for s in std for v in s])
+
+    def unmeasured(self, given) -> None:
+        """Disturbances of a step of which nothing is measured yet."""
+        self._weigh(given, Factors(), np.full(self.robot.nj, self.config.noise.joint_unmeasured))
+        self.contacts.complete(given, None, self)
+
+    def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
+        """Torque and disturbances of a node, from the measurement that follows it.
+
+        Args:
+            given: input of the node.
+            m: measurement at the end of its step.
+            situation: who carries the robot.
+        """
+        noise = self.config.noise
+        if m.torque is not None:
+            given.torque = m.torque / self.config.robot.torque_scale
+            sampled = noise.joint_torque / np.sqrt(m.torque_samples)
+            joint = np.full(self.robot.nj, np.hypot(noise.joint_model, sampled))
+            factors = Factors()
+        else:
+            joint = np.full(self.robot.nj, noise.joint_unmeasured)
+            factors = UNWEIGHED
+            if m.position is None or given.ground_depth:
+                factors, given.ground_depth = UNSEEN, OUT_OF_REACH
+        self._weigh(given, factors, joint)
+        if situation.suspended_at(m.stamp_ns):
+            self.leave_unsupported(given)
+        self.contacts.complete(given, m, self)
+
+    def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
+        noise = self.config.noise
+        base = [factors.base * noise.base_force] * 3 + [factors.base * noise.base_moment] * 3
+        stddev = np.concatenate([base, joint]) if self._floating else joint
+        given.nominal_force = given.weight_force = 1.0 / stddev
+        given.nominal_xi = given.weight_xi = self._weight_xi / factors.contact
+
+    def leave_unsupported(self, given) -> None:
+        """Something else than the feet carries the robot, anywhere: the base follows the IMU."""
+        base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
+        joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
+        given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
+
+    def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
+        """Widen the contact disturbance of feet that may be put down within the step.
+
+        The law knows no instant inside a node.
+
+        Args:
+            given: input with its dynamics part.
+            unloaded: (nf,) which feet carried nothing before.
+        """
+        weight = given.nominal_xi.copy()
+        for part, lands in zip(self._foot_parts, unloaded):
+            if lands:
+                weight[part] /= self.config.noise.contact_landing
+        given.nominal_xi = given.weight_xi = weight

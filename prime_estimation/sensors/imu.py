@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""IMU: gyro, accelerometer and the vertical of its own filter, of sensor_msgs/Imu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..declaration import param
+from ..types import Measurement
+from .sensor import INSTANT, Block, Role, Sensor, Wearer
+
+
+class Imu(Sensor):
+    """Gyro (mean over the past step), accelerometer (centred mean) and tilt, with constant biases."""
+
+    name = "imu"
+    role = Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw"))
+    residuals = ("gyro", "tilt", "accelerometer")
+    innovations = ("gyro",)
+
+    @dataclass(frozen=True)
+    class Noise:
+        """Standard deviation of one sample of an IMU, its biases and their random walks."""
+
+        gyro: float = param(0.005, "angular rate", "rad/s", 1e-6, 1.0, tunable=True)
+        accelerometer: float = param(0.1, "specific force", "m/s2", 1e-5, 100.0, tunable=True)
+        accelerometer_model: float = param(
+            0.15,
+            "specific force that the rigid model misses in a node",
+            "m/s2",
+            0.0,
+            100.0,
+            tunable=True,
+        )
+        accelerometer_sampling: float = param(
+            0.08,
+            "share of a change of specific force between samples that their mean misses",
+            "",
+            0.0,
+            1.0,
+            tunable=True,
+        )
+        gyro_bias: float = param(0.005, "initial gyro bias", "rad/s", 1e-8, 1.0)
+        gyro_bias_walk: float = param(
+            1e-4, "random walk of the gyro bias", "rad/s/sqrt(s)", 0.0, 1.0, tunable=True
+        )
+        accelerometer_bias: float = param(0.05, "initial accelerometer bias", "m/s2", 1e-8, 10.0)
+        accelerometer_bias_walk: float = param(
+            1e-3, "random walk of the accelerometer bias", "m/s2/sqrt(s)", 0.0, 10.0, tunable=True
+        )
+        imu_tilt: float = param(
+            0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True
+        )
+
+    def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
+        """Biases."""
+        return {
+            "gyro_bias": Block(noise.gyro_bias, noise.gyro_bias_walk),
+            "accelerometer_bias": Block(noise.accelerometer_bias, noise.accelerometer_bias_walk),
+        }
+
+    def seen(self, m: Measurement) -> bool:
+        """Angular rates are there."""
+        return m.gyro is not None
+
+    def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
+        """Gyro, and the vertical where the IMU has an orientation."""
+        if m.gyro is not None:
+            sampled = noise.gyro / np.sqrt(m.gyro_samples)
+            missed = INSTANT * np.broadcast_to(m.gyro_change, 3)
+            given.set("gyro", m.gyro, 1.0 / np.hypot(sampled, missed))
+        if m.quat_world_imu is not None:
+            given.set("tilt", _up(m.quat_world_imu), np.full(3, 1.0 / noise.imu_tilt))
+
+    def give_step(self, given, m: Measurement, noise, wearer: Wearer) -> None:
+        """Specific force."""
+        if m.accelerometer is None:
+            return
+        sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
+        missed = noise.accelerometer_sampling * np.broadcast_to(m.accelerometer_change, 3)
+        stddev = np.sqrt(sampled**2 + noise.accelerometer_model**2 + missed**2)
+        given.set("accelerometer", m.accelerometer, 1.0 / stddev)
+
+
+def _up(quat_world_imu: np.ndarray) -> np.ndarray:
+    """(3,) the vertical in IMU axes: third row of the rotation matrix of a quaternion xyzw."""
+    x, y, z, w = quat_world_imu
+    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])

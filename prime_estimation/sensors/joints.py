@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Joint sensors: encoders, joint rates and motor torques of sensor_msgs/JointState."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..declaration import param
+from ..types import Measurement
+from .sensor import INSTANT, Role, Sensor, Wearer
+
+_NOT_MEASURED = ("command", "cmd", "desired", "target", "reference")
+
+
+class Joints(Sensor):
+    """Encoders and joint rates, rows `encoders` and `rates` of a node.
+
+    Position: per joint the last reading or the mean of all of the step carried to the node by the
+    rates, whichever is better known. Rate: mean over the past step.
+    """
+
+    name = "joint_states"
+    role = Role(("sensor_msgs/msg/JointState",), ("joint_states",), _NOT_MEASURED)
+    innovations = ("encoders", "rates")
+
+    @dataclass(frozen=True)
+    class Noise:
+        """Standard deviation of one sample of encoders and joint rates."""
+
+        encoder: float = param(0.002, "joint position", "rad", 1e-6, 1.0, tunable=True)
+        joint_velocity: float = param(0.05, "joint rate", "rad/s", 1e-5, 10.0, tunable=True)
+        joint_velocity_sampling: float = param(
+            0.06,
+            "share of a change between samples that their mean misses",
+            "",
+            0.0,
+            1.0,
+            tunable=True,
+        )
+
+    def seen(self, m: Measurement) -> bool:
+        """Joint positions are there."""
+        return m.position is not None
+
+    def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
+        """Encoders and rates with their weights."""
+        if m.position is not None:
+            position, stddev = self._position(m, noise, wearer.step)
+            given.set("encoders", wearer.joints(position), 1.0 / stddev)
+        if m.velocity is not None:
+            sampled = noise.joint_velocity / np.sqrt(m.velocity_samples)
+            missed = noise.joint_velocity_sampling * np.broadcast_to(
+                m.velocity_change, m.velocity.shape
+            )
+            given.set("rates", m.velocity, 1.0 / np.hypot(sampled, missed))
+
+    @staticmethod
+    def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray]:
+        """Joint positions (nj,) [rad] and their standard deviation."""
+        last = np.full(len(m.position), noise.encoder)
+        if m.position_carried is None:
+            return m.position, last
+        samples = np.sqrt(m.velocity_samples)
+        rate = np.hypot(
+            noise.joint_velocity / samples,
+            INSTANT * np.broadcast_to(m.velocity_change, m.position.shape),
+        )
+        carried = np.hypot(noise.encoder / samples, step * rate)
+        better = carried < last
+        return np.where(better, m.position_carried, m.position), np.minimum(carried, last)
+
+
+class Torque(Sensor):
+    """Motor torque, which drives the dynamics of the step before the measurement's node.
+
+    It has no rows of its own: what it does not explain is the disturbance w, rows `force`.
+    """
+
+    name = "torque"
+    innovations = ("force", "contact")
+
+    @dataclass(frozen=True)
+    class Noise:
+        """Standard deviation of one sample of joint torque."""
+
+        joint_torque: float = param(0.5, "joint torque", "Nm", 1e-4, 100.0, tunable=True)
+
+    def seen(self, m: Measurement) -> bool:
+        """Torque is measured or commanded."""
+        return m.torque is not None
+
+
+class Commands(Sensor):
+    """Commanded torques, which stand in for measured ones that are not there."""
+
+    name = "joint_commands"
+    role = Role(("sensor_msgs/msg/JointState",), ("joint_commands",), by_name_only=True)
+
+    def seen(self, m: Measurement) -> bool:
+        """It shows as torque."""
+        return False

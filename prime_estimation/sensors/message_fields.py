@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Fields of messages as arrays. Duck-typed: the objects of rosbags, Cyclone DDS and rclpy alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def finite(*arrays: np.ndarray | None) -> tuple[np.ndarray | None, ...]:
+    """The arrays; ValueError where one holds NaN or infinity."""
+    if not all(a is None or np.isfinite(a).all() for a in arrays):
+        raise ValueError("NaN or infinite value")
+    return arrays
+
+
+def vector(v) -> np.ndarray:
+    """(3,) of a message with x, y, z."""
+    return np.array((v.x, v.y, v.z), dtype=float)
+
+
+def quaternion(q) -> np.ndarray | None:
+    """(4,) xyzw, normalized; None if it is none (all zero: the sensor has no orientation)."""
+    quat = np.array((q.x, q.y, q.z, q.w), dtype=float)
+    norm = np.sqrt(quat @ quat)
+    return quat / norm if abs(norm - 1.0) < 0.01 else None

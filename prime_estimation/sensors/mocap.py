@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Motion capture: pose of the tracked body, of geometry_msgs/PoseStamped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..declaration import param
+from ..errors import DataError
+from ..types import PoseSample
+from .message_fields import finite, quaternion, vector
+from .sensor import Alignment, Block, Role, Sensor, Wearer
+
+
+class Mocap(Sensor):
+    """Poses of the tracked body, each given to the node in whose past step it was taken.
+
+    A constant rotation between base and tracked body is a parameter.
+    """
+
+    name = "mocap"
+    sample = PoseSample
+    role = Role(
+        ("geometry_msgs/msg/PoseStamped",),
+        ("mocap/pose",),
+        ("goal", "target", "desired", "command", "cmd"),
+    )
+    alignment = Alignment.EVENTS
+    residuals = ("mocap", "mocap")  # up to two poses in a step
+    optional = True
+    innovations = ("mocap",)
+
+    @dataclass(frozen=True)
+    class Noise:
+        """Standard deviation of one pose, and of the mounting of the tracked body."""
+
+        mocap_position: float = param(
+            0.001, "motion capture, position", "m", 1e-6, 1.0, tunable=True
+        )
+        mocap_rotation: float = param(
+            0.00873, "motion capture, rotation", "rad", 1e-6, 1.0, tunable=True
+        )
+        mocap_offset: float = param(
+            0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0
+        )
+
+    def values(self, sample: PoseSample) -> np.ndarray:
+        """Position and quaternion; a quaternion of zeros is none."""
+        if np.shape(sample.position_world) != (3,) or np.shape(sample.quat_world_body) != (4,):
+            shape = f"{np.shape(sample.position_world)} and {np.shape(sample.quat_world_body)}"
+            raise DataError(f"a mocap sample must have 3 and 4 values, got shape {shape}", sample)
+        known = np.asarray(sample.quat_world_body).any()
+        return np.concatenate(
+            [sample.position_world, sample.quat_world_body if known else [np.nan]]
+        )
+
+    def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> PoseSample:
+        """Pose of a message."""
+        quat = quaternion(message.pose.orientation)
+        if quat is None:
+            raise ValueError("orientation is no unit quaternion")
+        return PoseSample(
+            stamp_ns, *finite(vector(message.pose.position)), quat, arrival_ns or stamp_ns
+        )
+
+    def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
+        """Mounting of the tracked body."""
+        return {"mocap": Block(noise.mocap_offset)}
+
+    def give_event(self, given, slot: int, sample: PoseSample, stamp_ns: int, noise) -> None:
+        """A pose, and how long before the node it was taken."""
+        quat = sample.quat_world_body / np.linalg.norm(sample.quat_world_body)
+        weight = [1.0 / noise.mocap_position] * 3 + [1.0 / noise.mocap_rotation] * 3
+        age = 1e-9 * (stamp_ns - sample.stamp_ns)
+        pose = np.concatenate([sample.position_world, quat])
+        given.set("mocap", pose, np.array(weight), age, slot)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "contact/contact_dynamics.hpp"
+#include "linalg/branch_elimination.hpp"
+
+namespace prime {
+
+/// Contact-implicit step: impulses by a smooth contact law.
+///
+///     lambda_i = law(J_i^m v+ + B_i xi + e_z psi(phi_i)/dt),   phi_i = height of the sphere above
+///     the ground of its foot
+///
+/// J_i^m: the Jacobian J_i of the material point under the sphere, at q (+) dt/2 v. v+ is the mean
+/// velocity of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a
+/// standing foot would slide by dt/2 dJ/dt v (5 mm/s at 1 m/s and 1 rad/s). psi(phi): the gap, of a
+/// penetration (smoothly, over `penetration_width`) the share `penetration_factor`. B_i xi is the
+/// velocity of the disturbance at the contact. The Newton iteration is unsymmetric, for the law is
+/// no gradient.
+class SmoothedDynamics : public ContactDynamics {
+ public:
+  struct Data : ContactDynamics::Data {
+    explicit Data(const SmoothedDynamics& dynamics);
+
+    std::vector<ContactLaw::Result> law;
+    std::vector<double> psi, dpsi;  ///< effective gap [m], its slope
+
+    // kinematics in the middle of the step
+    Eigen::VectorXd q_mid, half_step;
+    Eigen::MatrixXd Jmid;          ///< (3 nc, nv)
+    Eigen::MatrixXd mid_q, mid_v;  ///< difference of q (+) half_step by q, by half_step
+    Eigen::Matrix<double, 6, Eigen::Dynamic> columns_mid;  ///< joint Jacobian there, world
+    std::vector<Eigen::Vector3d> center_mid, point_mid;    ///< world [m]
+    /// Per body: (velocity at its first contact's point, angular velocity) by the velocities along
+    /// its support, and at mid step.
+    std::vector<Eigen::Matrix<double, Eigen::Dynamic, 6>> twist, twist_mid;
+
+    // scratch of the Newton iteration and of the derivatives
+    Eigen::VectorXd column;
+    Eigen::MatrixXd factors;                   ///< of A, without pivoting
+    Eigen::MatrixXd dvel_mid, dvel_q, dvel_v;  ///< (3 nc, nv) d(Jmid v+)/d(q_mid, q, v)
+    Eigen::MatrixXd dphi_q;                    ///< (nc, nv)
+    std::vector<pinocchio::Motion> path;       ///< velocity along the support of a contact
+    /// wrenches of a body by the velocities along its support
+    Eigen::Matrix<double, 6, Eigen::Dynamic> by_q, by_v, moved, turned;
+    Eigen::Matrix<double, 6, 6> by_xi;
+
+    /// Path of solutions from the convex law to the corrected one: (v+, share of the correction).
+    struct Homotopy {
+      explicit Homotopy(int n);
+      Eigen::VectorXd now, next, tangent, metric, rhs, step;
+      Eigen::MatrixXd matrix;
+      Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+    } homotopy;
+  };
+
+  SmoothedDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
+                   const std::vector<std::size_t>& links, const Eigen::VectorXd& joint_damping,
+                   const Eigen::VectorXd& joint_friction, bool floating_base,
+                   const DynamicsOptions& options);
+
+  std::unique_ptr<ContactDynamics::Data> createData() const override {
+    return std::make_unique<Data>(*this);
+  }
+  const ImpulseDerivatives& impulseDerivatives(ContactDynamics::Data& data) const override;
+
+ protected:
+  void contactKinematics(ContactDynamics::Data& data) const override;
+  void impulses(ContactDynamics::Data& data) const override;
+  void matrix(ContactDynamics::Data& data) const override;
+  /// Newton from `guess`, from v, then along the path from the convex law (homotopy.cpp).
+  void solveFrom(ContactDynamics::Data& data, const ConstRef& guess) const override;
+  void contactDerivatives(ContactDynamics::Data& data) const override;
+
+ private:
+  using Vector6d = Eigen::Matrix<double, 6, 1>;
+
+  void placeContact(Data& data, std::size_t contact) const;
+  void placeBody(Data& data, std::size_t body) const;
+  void evaluate(Data& data, const ContactLaw& law, const ConstRef& vplus) const;
+  Eigen::Vector3d disturbance(const Data& data, std::size_t contact) const;
+  void evaluateLaw(Data& data, const ContactLaw& law) const;
+
+  bool newton(Data& data, const ContactLaw& law, const ConstRef& guess, double shortest) const;
+  void newtonStep(Data& data) const;
+  template <int Rows>
+  void addContactSlope(Data& data, std::size_t body) const;
+
+  bool solveConvex(Data& data, std::initializer_list<double> shares) const;
+  bool startConvex(Data& data) const;
+  bool followCorrection(Data& data) const;
+  bool correctPath(Data& data) const;
+  void pathTangent(Data& data) const;
+
+  void addForceGeometry(Data& data, std::size_t body) const;
+  void velocityDerivatives(Data& data, std::size_t contact) const;
+  void addBodyDerivatives(Data& data, std::size_t body) const;
+  void addContactWrenches(Data& data, std::size_t contact, const Eigen::Vector3d& arm,
+                          Vector6d& by_height, Vector6d& by_friction) const;
+
+  BranchElimination branches_;
+};
+
+}  // namespace prime

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "nodes/node_input.hpp"
+
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <stdexcept>
+
+namespace prime {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr int kPoseSize = 7;  ///< position and quaternion
+
+void requireSize(const std::string& name, const Eigen::Index size, const Eigen::Index expected) {
+  if (size == expected) return;
+  throw std::invalid_argument("node input: " + name + " has " + std::to_string(size) +
+                              " entries, not " + std::to_string(expected));
+}
+
+}  // namespace
+
+NodeInput::NodeInput(std::shared_ptr<const MeasurementModel> model_)
+    : model(std::move(model_)),
+      torque(VectorXd::Zero(model->dynamics->nj())),
+      base_wrench(VectorXd::Zero(model->dynamics->nv() - model->dynamics->nj())),
+      weight_force(VectorXd::Zero(model->dynamics->nv())),
+      weight_xi(VectorXd::Zero(model->dynamics->nxi())),
+      nominal_force(weight_force),
+      nominal_xi(weight_xi),
+      law(model->dynamics->options.law),
+      stance(model->dynamics->nfeet(), Stance::Open) {
+  encoders.value = pinocchio::neutral(model->dynamics->model());
+  rates.value = encoders.weight = rates.weight = torque;
+  for (const auto& entry : model->entries()) {
+    Reading reading;
+    reading.value = VectorXd::Zero(entry.residual->values);
+    reading.weight = VectorXd::Zero(entry.residual->rows);
+    if (reading.value.size() == kPoseSize) reading.value[kPoseSize - 1] = 1.0;
+    readings.push_back(reading);
+  }
+}
+
+Reading& NodeInput::reading(const std::string& name, const std::size_t slot) {
+  if (name == "encoders") return encoders;
+  if (name == "rates") return rates;
+  return readings[model->find(name, slot)];
+}
+
+void NodeInput::set(const std::string& name, const VectorXd& value, const VectorXd& weight,
+                    const double age, const std::size_t slot) {
+  auto& to = reading(name, slot);
+  requireSize("weight of " + name, weight.size(), to.weight.size());
+  const auto base = base_wrench.size() > 0 ? kPoseSize : 0;
+  if (name == "encoders" && value.size() == to.value.size() - base) {
+    to.value.tail(value.size()) = value;  // of the joints alone
+  } else {
+    requireSize("value of " + name, value.size(), to.value.size());
+    to.value = value;
+  }
+  to.weight = weight;
+  to.age = age;
+}
+
+}  // namespace prime

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "residuals/imu_residual.hpp"
+
+namespace prime {
+
+namespace {
+
+/// Gyro: `e = omega_imu + b_g - reading` [rad/s], IMU axes, mean over the step that ends at the
+/// node. v_k is the mean velocity over that step, so the chain stands where the joints were in the
+/// middle of it.
+class Gyro : public ImuResidual {
+ public:
+  explicit Gyro(const Context& context) : ImuResidual("gyro", context) {}
+
+  std::vector<ParameterBlock> parameters() const override { return {{"gyro_bias", 3}}; }
+
+  void bind(Columns& columns) override {
+    ImuResidual::bind(columns);
+    bias_ = columns.takeParameters("gyro_bias");
+    bias_first_ = columns.findParameters("gyro_bias").first;
+  }
+
+  void value(const NodePoint& at, const Reading& reading, Scratch* scratch,
+             Vector e) const override {
+    auto& imu = chain(scratch);
+    mount.place(imu, at.q, at.v, -0.5 * at.dt);
+    e = mount.angularVelocity(imu, at.v) - reading.value + at.p.segment<3>(bias_first_);
+  }
+
+  void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {
+    auto& imu = chain(scratch);
+    mount.place(imu, at.q, at.v, -0.5 * at.dt);
+    mount.angularVelocityDerivatives(imu, at.v);
+    for (int i = 0; i < 6; ++i) J.col(velocity_[i]) = imu.by_twist.col(i);
+    for (int i = 0; i < mount.size(); ++i) {
+      J.col(joint_position_[i]) = imu.by_position.col(i);
+      J.col(joint_velocity_[i]) = imu.by_rate.col(i) - 0.5 * at.dt * imu.by_position.col(i);
+    }
+    for (int i = 0; i < 3; ++i) J(i, bias_[i]) = 1.0;
+  }
+
+ private:
+  std::vector<int> bias_;
+  int bias_first_ = 0;
+};
+
+const Residual::Registration registered("gyro", [](const Residual::Context& context) {
+  return std::make_shared<Gyro>(context);
+});
+
+}  // namespace
+
+}  // namespace prime

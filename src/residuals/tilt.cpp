@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include <pinocchio/spatial/skew.hpp>
+
+#include "residuals/imu_residual.hpp"
+
+namespace prime {
+
+namespace {
+
+/// Attitude of the IMU's own filter, of which only the vertical is used: `e = up_imu - reading`,
+/// unit vectors in IMU axes. Its heading drifts.
+class Tilt : public ImuResidual {
+ public:
+  explicit Tilt(const Context& context) : ImuResidual("tilt", context) {}
+
+  void value(const NodePoint& at, const Reading& reading, Scratch* scratch,
+             Vector e) const override {
+    auto& imu = chain(scratch);
+    mount.place(imu, at.q, at.v, 0.0);
+    e = (at.R_world_base * imu.base_M_imu.rotation()).row(2).transpose() - reading.value;
+  }
+
+  void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {
+    auto& imu = chain(scratch);
+    mount.place(imu, at.q, at.v, 0.0);
+    // up, seen from the base, turns with whatever carries the IMU
+    const Eigen::Vector3d up = at.R_world_base.row(2).transpose();
+    const Eigen::Matrix3d turn = imu.base_M_imu.rotation().transpose() * pinocchio::skew(up);
+    for (int i = 0; i < 3; ++i) J.col(position_[3 + i]) = turn.col(i);
+    for (int i = 0; i < mount.size(); ++i)
+      J.col(joint_position_[i]) = turn * imu.screw[i].angular();
+  }
+};
+
+const Residual::Registration registered("tilt", [](const Residual::Context& context) {
+  return std::make_shared<Tilt>(context);
+});
+
+}  // namespace
+
+}  // namespace prime
