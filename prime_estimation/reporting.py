@@ -97,11 +97,14 @@ class Reporter:
             if not sensor.innovations:
                 continue
             first = sensor.innovations[0]
-            # not every node has a reading of a sensor whose samples come one by one
-            events = sensor in self.problem.sensors.event_sensors
-            seen = first in innovations if events else sensor.seen(m)
             value = innovations.get(first, float("nan"))
-            out.append(SensorHealth(sensor.name, seen, "" if seen else "no data", value))
+            if tracker := self.problem.measurements.trackers.get(sensor.name):
+                wrong = tracker.health()
+            else:
+                # not every node has a reading of a sensor whose samples come one by one
+                events = sensor in self.problem.sensors.event_sensors
+                wrong = "" if (first in innovations if events else sensor.seen(m)) else "no data"
+            out.append(SensorHealth(sensor.name, not wrong, wrong, value))
         if doubt := monitors.consistency.doubt(*mass, self.robot.total_mass):
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
         for monitor in monitors:

@@ -49,8 +49,6 @@ class Synchronizer:
         wearer: the robot, as far as these must know it.
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
-        event_wait_ns: how much later than its own node a sample of an event sensor may still be
-            handed on [ns].
         stale_ns: silence after which a stream is called stale, and longest interval between samples
             that is interpolated [ns].
         turning: indices of continuous joints, whose readings may begin anew after a turn
@@ -70,14 +68,13 @@ class Synchronizer:
         sensors: Collection[str] = ("mocap",),
         use_effort: bool = True,
         use_imu: bool = True,
-        event_wait_ns: int = 50_000_000,
         stale_ns: int = 20_000_000,
         turning: Sequence[int] = (),
         wearer: Wearer = NOBODY,
     ):
         self.step_ns, self.nj = int(step_ns), int(nj)
         self.use_effort, self.use_imu = use_effort, use_imu
-        self.event_wait_ns, self.stale_ns = int(event_wait_ns), int(stale_ns)
+        self.stale_ns = int(stale_ns)
         self.counts: Counter = Counter()
         self.stale: set[str] = set()
         self._joint = Stream("joint", 3 * nj, self.counts, self.stale_ns)
@@ -86,6 +83,7 @@ class Synchronizer:
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
         self._optional = {s.sample: s for s in SENSORS if s.optional and s.name in sensors}
         self._not_used = tuple(s.sample for s in SENSORS if s.optional and s.name not in sensors)
+        self._wait_ns = {s.name: s.wait_ns for s in self._optional.values()}
         self._events = {
             s.name: EventQueue(s.name, self.counts)
             for s in self._optional.values()
@@ -295,7 +293,7 @@ class Synchronizer:
         out = {}
         for name, queue in self._events.items():
             queue.forget(self._start_ns)
-            due = queue.take(t, t - self.step_ns - self.event_wait_ns)
+            due = queue.take(t, t - self.step_ns - self._wait_ns[name])
             if due:
                 out[name] = due
         return out
@@ -303,11 +301,16 @@ class Synchronizer:
     def _centred_fields(self, t: int) -> dict[str, Aligned]:
         out = {}
         for name, stream in self._streams.items():
-            window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
+            if stream.newest is None:
+                continue
+            # nobody waits for it: its newest sample holds to the node
+            window = stream.window(t, 2 * self.step_ns, hold=stream.newest < t)
             if window is not None and -window[0][0] >= 2 * self.step_ns:
-                weights, samples = linear_weights(window[0].tobytes(), self.step_ns)
-                mean = weights[TRIANGLE] @ window[1]
-                out[name] = Aligned(mean, float(samples[TRIANGLE]))
+                stamps, rows = window
+                if stamps[-1] < 0:
+                    stamps, rows = np.append(stamps, 0), np.vstack([rows, rows[-1:]])
+                weights, samples = linear_weights(stamps.tobytes(), self.step_ns)
+                out[name] = Aligned(weights[TRIANGLE] @ rows, float(samples[TRIANGLE]))
         return out
 
     def _samples(self, stream: Stream, t: int):

@@ -113,6 +113,9 @@ class ModelNoise:
         1e9,
         tunable=True,
     )
+    reading_dof: float = param(
+        4.0, "the same of readings that can be outliers", "", 1.0, 1e9, tunable=True
+    )
     contact_roll: float = param(
         1.0,
         "contact velocity disturbance of a flat foot, roll and pitch",

@@ -104,6 +104,7 @@ class MessageReader:
             (`RobotConfig.locked_joints`).
         feet: `Robot.feet`.
         lowstate: splits Unitree's raw messages, where there are some.
+        optional: optional sensors that are read of these, beside joints and IMU.
     """
 
     def __init__(
@@ -112,7 +113,9 @@ class MessageReader:
         locked: Mapping[str, float] | None = None,
         feet: Sequence[str] = (),
         lowstate: LowStateReader | None = None,
+        optional: Collection[str] = (),
     ):
+        self._in_raw = {"joint_states", "imu", *optional}
         self._wanted, self._locked = list(joint_names), dict(locked or {})
         self._wearer, self.lowstate = Wearer(tuple(joint_names), tuple(feet), 0.0), lowstate
         self.trouble = ""
@@ -130,7 +133,7 @@ class MessageReader:
                 self._convert[sensor.name] = partial(sensor.read, wearer=self._wearer)
 
     def samples(
-        self, role: str, message, arrival_ns: int = 0, wanted: Collection[str] | None = None
+        self, role: str, message, arrival_ns: int = 0, without: Collection[str] = ()
     ) -> list[Sample]:
         """Samples of a message; Unitree's raw one (role `lowstate`) holds several.
 
@@ -138,18 +141,17 @@ class MessageReader:
             role: of the topic.
             message: as it came.
             arrival_ns: when it came.
-            wanted: roles that are read of a raw message; all of them by default.
+            without: roles that are not read of a raw message, because another topic gives them.
         """
         if role != LOWSTATE:
             sample = self.sample(role, message, arrival_ns)
             return [] if sample is None else [sample]
-        parts = self.lowstate.read(message, arrival_ns)
-        if not parts:
+        parts = self.lowstate.read(message, arrival_ns, self._in_raw.difference(without))
+        if self.lowstate.counts:
             self.refused, self.reason = self.refused + 1, ", ".join(self.lowstate.counts)
             self.counts.update(self.lowstate.counts)
             self.lowstate.counts.clear()
-        chosen = [r for r in parts if wanted is None or r in wanted]
-        read = [self.sample(r, parts[r], arrival_ns) for r in chosen]
+        read = [self.sample(r, part, arrival_ns) for r, part in parts.items()]
         return [sample for sample in read if sample is not None]
 
     def sample(self, role: str, message, arrival_ns: int = 0) -> Sample | None:

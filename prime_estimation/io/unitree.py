@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +13,11 @@ import numpy as np
 from ..errors import ConfigError
 from .to_messages import Make, header
 
-ROLES_IN_LOWSTATE = ("joint_states", "imu")
+ROLES_IN_LOWSTATE = ("joint_states", "imu", "foot_force")
 _LEGS = tuple(
     f"{leg}_{joint}_joint" for leg in ("FR", "FL", "RR", "RL") for joint in ("hip", "thigh", "calf")
 )
+_FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")
 _LEG = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
 _ARM = (
     "shoulder_pitch",
@@ -37,18 +39,26 @@ _G1 = (
 class Family:
     """Robots that share a wire format.
 
-    Message type, joint names by motor number, name of the IMU's member.
+    Attributes:
+        type: of the message. joints: their names by motor number. imu: name of its member.
+        feet: with a force sensor, in the order of `foot_force`.
     """
 
     type: str
     joints: tuple[str, ...]
     imu: str = "imu_state"
+    feet: tuple[str, ...] = ()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What one message holds."""
+        return tuple(r for r in ROLES_IN_LOWSTATE if r != "foot_force" or self.feet)
 
 
 FAMILIES = {
-    "unitree_go": Family("unitree_go/msg/LowState", _LEGS),
+    "unitree_go": Family("unitree_go/msg/LowState", _LEGS, feet=_FEET),
     "unitree_hg": Family("unitree_hg/msg/LowState", _G1),
-    "unitree_legged": Family("ros2_unitree_legged_msgs/msg/LowState", _LEGS, "imu"),
+    "unitree_legged": Family("ros2_unitree_legged_msgs/msg/LowState", _LEGS, "imu", _FEET),
 }
 _ROBOTS = {
     "go2": "unitree_go",
@@ -136,17 +146,28 @@ class LowStateReader:
         self._make, self._imu_frame = make, imu_frame
         self._names = list(family.joints)
 
-    def read(self, message, arrival_ns: int) -> dict[str, object]:
-        """Standard messages by role; none when the joints are in motor coordinates, see `counts`."""
+    def read(
+        self, message, arrival_ns: int, wanted: Collection[str] = ROLES_IN_LOWSTATE
+    ) -> dict[str, object]:
+        """Standard messages by wanted role; none when the joints are in motor coordinates, see
+        `counts`.
+        """
         if getattr(message, "mode_pr", 0) != 0:
             self.counts["lowstate: ankles and waist in motor coordinates (mode_pr is not 0)"] += 1
             return {}
         stamp_ns = self.clock.stamp(int(message.tick), arrival_ns)
-        imu = getattr(message, self.family.imu)
-        return {
-            "joint_states": self._joints(message, stamp_ns),
-            "imu": self.imu(imu, stamp_ns, self._imu_frame),
-        }
+        split = {"joint_states": self._joints, "imu": self._trunk_imu, "foot_force": self._feet}
+        return {r: split[r](message, stamp_ns) for r in self.family.roles if r in wanted}
+
+    def _trunk_imu(self, message, stamp_ns: int):
+        return self.imu(getattr(message, self.family.imu), stamp_ns, self._imu_frame)
+
+    def _feet(self, message, stamp_ns: int):
+        return self._make("prime_estimation_msgs/msg/FootForces")(
+            header=header(self._make, stamp_ns, ""),
+            name=list(self.family.feet),
+            force=np.array(message.foot_force, float),
+        )
 
     def _joints(self, message, stamp_ns: int):
         motors = message.motor_state[: len(self._names)]

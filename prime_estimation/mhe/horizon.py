@@ -65,6 +65,8 @@ class Horizon:
         if begun.window is None:
             return f"cannot start: {begun.reason}"
         self.window, self.prior_parameters = begun.window, begun.prior_parameters
+        for tracker in self.problem.measurements.trackers.values():
+            tracker.reset()
         seen = (m.position for m in reversed(self._recent) if m.position is not None)
         self._last_position = next(seen)
         return ""
@@ -99,6 +101,7 @@ class Horizon:
             return str(failure)
         window, model = self.window, self.problem.measurements
         self.late_events += model.give_events(m.readings, window.inputs, window.stamps)
+        self.late_events += model.track(m.readings, window)
         return ""
 
     def solve(self, m: Measurement, iterations: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import _core
-from ..sensors.sensor import Block, SensorSet
+from ..sensors.sensor import Block, SensorSet, Tracker
 from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
@@ -25,6 +25,7 @@ class MeasurementModel:
         blocks: (name, size) of all parameter blocks, those of the dynamics first.
         rows: slices of a node's residual by name; `sensor_rows`: by sensor, for its innovation.
         noise: section `noise` of the configuration.
+        trackers: of sensors that need more than the window, by name.
     """
 
     def __init__(self, dynamics, mount, sensors: SensorSet):
@@ -35,6 +36,7 @@ class MeasurementModel:
         self.rows: dict[str, list[slice]] = {}
         for name, first, size in self.core.rows():
             self.rows.setdefault(name, []).append(slice(first, first + size))
+        self.trackers: dict[str, Tracker] = {}
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def parameter_priors(self) -> dict[str, Block]:
@@ -73,7 +75,15 @@ class MeasurementModel:
     def complete(self, given, m: Measurement) -> None:
         """Hand the readings of the step before `m.stamp_ns` to the input of the node before."""
         for sensor in self.sensors:
-            sensor.give_step(given, m, self.noise, self.sensors.wearer)
+            sensor.give_step(given, m, self.noise)
+
+    def track(self, readings: dict, window) -> int:
+        """Let trackers hand their sensors' readings to a window that has just moved.
+
+        Returns:
+            How many were not used.
+        """
+        return sum(t.give(readings.get(name, ()), window) for name, t in self.trackers.items())
 
     def give_events(
         self, samples: dict[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]
@@ -89,6 +99,8 @@ class MeasurementModel:
         """
         lost, step = 0, round(self.sensors.wearer.step * 1e9)
         for sensor in self.sensors.event_sensors:
+            if sensor.name in self.trackers:
+                continue
             used: dict[int, int] = {}
             for sample in samples.get(sensor.name, ()):
                 k = int(np.searchsorted(stamps, sample.stamp_ns))

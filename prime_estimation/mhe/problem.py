@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from ..config.parameters import Config
 from ..inertia import from_theta, theta_root, to_theta
-from ..robot import Robot
+from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS
 from ..sensors.sensor import SensorSet, Wearer
 from ..types import Measurement
@@ -39,6 +39,7 @@ class Problem:
         sensors: those of this problem. measurements: their model, readings of nodes.
         process: disturbances of nodes. mount: where the IMU is.
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
+        contact_feet: (nc,) index of each contact's foot.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
 
     Args:
@@ -54,7 +55,7 @@ class Problem:
         self.contacts = contact_model(robot, config)
         self.dynamics = self.contacts.dynamics
         self.mount = ImuMount(robot)
-        self.sensors = sensor_set(robot, config, self.mount, optional)
+        self.sensors = sensor_set(robot, config, optional)
         self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors)
         model = robot.model
         self.layout = StateLayout(model.nq, model.nv, robot.nj, self.measurements.blocks)
@@ -66,6 +67,9 @@ class Problem:
             model.inertias[robot.link_joint(link)].toDynamicParameters()
             for link in robot.estimated_links
         ]
+        trackers = {s.name: s.tracker(self) for s in self.sensors}
+        self.measurements.trackers = {name: t for name, t in trackers.items() if t is not None}
+        self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
         self.retune(config)
         e = config.estimator
@@ -196,9 +200,7 @@ class Problem:
         return {True: root, False: estimated}
 
 
-def sensor_set(
-    robot: Robot, config: Config, mount: ImuMount, optional: Collection[str]
-) -> SensorSet:
+def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> SensorSet:
     """The sensors of a robot: those that it always has, and the optional ones that are expected."""
     floating = robot.config.floating_base
     has = {"imu": floating and robot.imu_joint is not None}
@@ -207,9 +209,8 @@ def sensor_set(
         for s in SENSORS
         if has.get(s.name, True) and (not s.optional or (floating and s.name in optional))
     )
-    wearer = Wearer(
-        robot.joint_names, robot.feet, config.estimator.step, mount.rigid, robot.coordinates
-    )
+    weight = GRAVITY * robot.total_mass
+    wearer = Wearer(robot.joint_names, robot.feet, config.estimator.step, weight, robot.coordinates)
     return SensorSet(chosen, wearer)
 
 

@@ -116,7 +116,7 @@ class Window:
         self.us = self.solver.controls()[1:]
         noise = self.problem.config.noise
         force_dof = noise.force_dof if self.force_dof is None else self.force_dof
-        self.solver.reweight(noise.contact_dof, force_dof)
+        self.solver.reweight(noise.contact_dof, force_dof, noise.reading_dof)
         return converged
 
     def set_parameter(self, name: str, value: np.ndarray) -> None:
@@ -171,6 +171,11 @@ class Window:
                 for data, given in zip(self.data[nodes], self.inputs[:-1][nodes])
             ]
         )
+
+    def foot_forces(self, k: int = -1) -> np.ndarray:
+        """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last."""
+        normal = self.nodes[k].contact_forces(self.data[k])[0][2::3]
+        return np.bincount(self.problem.contact_feet, normal, self.problem.dynamics.nfeet)
 
     def posterior(self) -> None:
         """Compute the covariances that `head_covariance` and `forces` hand out."""

@@ -51,7 +51,7 @@ class Intake:
         **options,
     ):
         self.reader = MessageReader(
-            robot.joint_names, robot.config.locked_joints, robot.feet, lowstate
+            robot.joint_names, robot.config.locked_joints, robot.feet, lowstate, sensors
         )
         self.sync = Synchronizer.of(robot, step, mocap, sensors, **options)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,6 +85,7 @@ def replay(
     mocap: bool = True,
     realtime: bool = False,
     topics: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
     progress: Callable[[float], None] = lambda fraction: None,
     observer: Callable[[Estimate], None] = lambda estimate: None,
 ) -> ReplaySummary:
@@ -98,6 +99,7 @@ def replay(
         mocap: use motion capture if the bag has it.
         realtime: pace the input as it was recorded.
         topics: sensor topics by role, where they cannot be found by type and name.
+        without: sensors that are not used.
         progress: called now and then with the fraction of the bag that is done.
         observer: called with every estimate.
 
@@ -109,9 +111,10 @@ def replay(
         raise DataError(f"input and output are the same file: {out}", out)
     started = time.perf_counter()
     with BagReader(bag_path) as bag:
-        used = choose_topics(bag, robot, mocap, topics)
+        used = choose_topics(bag, robot, mocap, topics, without)
         lowstate = lowstate_reader(bag, used)
-        pipeline = Pipeline(robot, config, "mocap" in used, optional_sensors(used), lowstate)
+        optional = optional_sensors(used, lowstate, without)
+        pipeline = Pipeline(robot, config, "mocap" in used, optional, lowstate)
         with BagWriter(out) as writer:
             run = _Run(
                 bag,

@@ -58,9 +58,12 @@ def choose_topics(
     return found
 
 
-def optional_sensors(topics: Mapping[str, str]) -> list[str]:
-    """Optional sensors beside motion capture that these topics (by role) give."""
-    return [name for name in OPTIONAL if name != "mocap" and name in topics]
+def optional_sensors(
+    topics: Mapping[str, str], lowstate: LowStateReader | None, without: Collection[str] = ()
+) -> list[str]:
+    """Optional sensors beside motion capture that these topics (by role) or a raw message give."""
+    given = {*topics, *(lowstate.family.roles if lowstate else ())} - {"mocap", *without}
+    return [name for name in OPTIONAL if name in given]
 
 
 def lowstate_reader(bag: BagReader, topics: Mapping[str, str]) -> LowStateReader | None:
@@ -79,9 +82,8 @@ def sensor_samples(
     Of a raw message only what other topics do not give.
     """
     role_of = {topic: role for role, topic in topics.items()}
-    wanted = [r for r in ROLES_IN_LOWSTATE if r not in topics]
     for topic, arrival_ns, message in bag.messages(role_of):
-        for sample in reader.samples(role_of[topic], message, arrival_ns, wanted):
+        for sample in reader.samples(role_of[topic], message, arrival_ns, topics):
             yield arrival_ns, sample
 
 
@@ -115,7 +117,8 @@ def measurements(
     """
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics, without)
-        optional, lowstate = optional_sensors(used), lowstate_reader(bag, used)
+        lowstate = lowstate_reader(bag, used)
+        optional = optional_sensors(used, lowstate, without)
         intake = Intake(robot, step, "mocap" in used, optional, lowstate, **options)
         whole, out = max(1, bag.end_ns - bag.start_ns), []
         for arrival_ns, sample in sensor_samples(bag, used, intake.reader):

@@ -75,7 +75,7 @@ class Imu(Sensor):
         if m.quat_world_imu is not None:
             given.set("tilt", _up(m.quat_world_imu), np.full(3, 1.0 / noise.imu_tilt))
 
-    def give_step(self, given, m: Measurement, noise, wearer: Wearer) -> None:
+    def give_step(self, given, m: Measurement, noise) -> None:
         """Specific force."""
         if m.accelerometer is None:
             return

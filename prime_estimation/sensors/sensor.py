@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -77,8 +77,25 @@ class Wearer:
     joint_names: Sequence[str]
     feet: Sequence[str]
     step: float  # s, between nodes
-    rigid_imu: bool = True
+    weight: float = 0.0  # N, nominal
     joints: Any = None  # joint positions (nj,) to coordinates of the model
+
+
+class Tracker(Protocol):
+    """Keeps what a sensor needs beside the window, and hands its readings to the nodes."""
+
+    def reset(self) -> None:
+        """Forget everything: the window begins anew."""
+
+    def give(self, readings: Sequence[Sample] | Aligned, window) -> int:
+        """Hand new readings to the nodes of a window that has just moved, before it is solved.
+
+        Returns:
+            How many were not used.
+        """
+
+    def health(self) -> str:
+        """What is wrong with the sensor; empty when nothing is."""
 
 
 class Sensor:
@@ -93,6 +110,7 @@ class Sensor:
             a node.
         optional: it adds parameters or rows only where it is asked for.
         innovations: rows whose mean square is its normalized innovation.
+        wait_ns: how late a sample of an event sensor may come [ns].
     """
 
     name: str = ""
@@ -102,6 +120,7 @@ class Sensor:
     residuals: tuple[str, ...] = ()
     optional: bool = False
     innovations: tuple[str, ...] = ()
+    wait_ns: int = 50_000_000
 
     @dataclass(frozen=True)
     class Noise:
@@ -130,11 +149,15 @@ class Sensor:
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Hand the readings about the node at `m.stamp_ns` to its input `given`."""
 
-    def give_step(self, given, m: Measurement, noise, wearer: Wearer) -> None:
+    def give_step(self, given, m: Measurement, noise) -> None:
         """Hand the readings about the step before `m.stamp_ns` to the input of the node before."""
 
     def give_event(self, given, slot: int, sample: Sample, stamp_ns: int, noise) -> None:
         """Hand a sample that was taken within the step that ends at `stamp_ns` to that node."""
+
+    def tracker(self, problem) -> Tracker | None:
+        """What keeps the sensor's frame or unit beside a sliding window, where it needs that."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,12 @@ void bindSolver() {
            "Repeat the forward pass after it: the full step.")
       .def(
           "reweight",
-          +[](SolverMultipleShooting& s, const double contact, const double force) {
-            s.reweight({contact, force});
+          +[](SolverMultipleShooting& s, const double contact, const double force,
+              const double reading) {
+            s.reweight({contact, force, reading});
           },
-          (bp::arg("contact_dof"), bp::arg("force_dof")),
+          (bp::arg("contact_dof"), bp::arg("force_dof"),
+           bp::arg("reading_dof") = HeavyTails::kGaussian),
           "New weights of the disturbances with heavy tails, for the next iteration.")
       .def("compute_posterior", &computePosterior)
       .def("posterior", &SolverMultipleShooting::posterior)

@@ -8,10 +8,11 @@
 
 namespace prime {
 
-/// Degrees of freedom of the disturbances' Student-t; infinite: Gaussian.
+/// Degrees of freedom of Student-t distributions: of the disturbances, and of readings that can be
+/// outliers; infinite: Gaussian.
 struct HeavyTails {
-  double contact = std::numeric_limits<double>::infinity(),
-         force = std::numeric_limits<double>::infinity();
+  static constexpr double kGaussian = std::numeric_limits<double>::infinity();
+  double contact = kGaussian, force = kGaussian, reading = kGaussian;
 };
 
 /// Node of an estimation problem: dynamics `x+ = f(x, u)` and cost `1/2 |r(x, u)|^2` with a

@@ -17,6 +17,12 @@ namespace prime {
 using Eigen::Matrix3d;
 using Eigen::VectorXd;
 
+namespace {
+
+constexpr double kLeastWeight = 1e-12;  ///< of a row that is not absent
+
+}  // namespace
+
 ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state,
                                      std::shared_ptr<const MeasurementModel> model_,
                                      const bool inverse_)
@@ -154,6 +160,21 @@ std::string ActionMeasurement::nameOfRow(const std::size_t row) const {
   return name;
 }
 
+namespace {
+
+/// Weights of `size` components from `start` that are an outlier together; e: what they are.
+template <class Error>
+void reweightGroup(const double dof, const VectorXd& nominal, const Error& e, VectorXd& weight,
+                   const int start, const int size) {
+  if (std::isinf(dof)) return;
+  const double square =
+      nominal.segment(start, size).cwiseProduct(e.segment(start, size)).squaredNorm();
+  weight.segment(start, size) =
+      std::min(1.0, std::sqrt((dof + size) / (dof + square))) * nominal.segment(start, size);
+}
+
+}  // namespace
+
 void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u,
                                  const HeavyTails& tails) {
   auto& d = static_cast<Data&>(*data);
@@ -162,26 +183,36 @@ void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, cons
     d.force = d.dynamics.out.g / dt;
   else
     d.force = u.head(nv_);
-  // what is an outlier together: `size` components from `start`
-  auto group = [](const double dof, const VectorXd& nominal, const auto& e, VectorXd& weight,
-                  const int start, const int size) {
-    if (std::isinf(dof)) return;
-    const double square =
-        nominal.segment(start, size).cwiseProduct(e.segment(start, size)).squaredNorm();
-    weight.segment(start, size) =
-        std::min(1.0, std::sqrt((dof + size) / (dof + square))) * nominal.segment(start, size);
-  };
   const auto xi = u.tail(nxi_);
   for (std::size_t f = 0; f < dynamics->nfeet(); ++f)
-    group(tails.contact, in.nominal_xi, xi, in.weight_xi, dynamics->foot_xi[f],
-          dynamics->foot_xi_size[f]);
+    reweightGroup(tails.contact, in.nominal_xi, xi, in.weight_xi, dynamics->foot_xi[f],
+                  dynamics->foot_xi_size[f]);
   const int nb = nv_ - nj_;
   for (int part = 0; part < nb; part += 3)
-    group(tails.force, in.nominal_force, d.force, in.weight_force, part, 3);
+    reweightGroup(tails.force, in.nominal_force, d.force, in.weight_force, part, 3);
   for (int j = nb; j < nv_; ++j)
-    group(tails.force, in.nominal_force, d.force, in.weight_force, j, 1);
+    reweightGroup(tails.force, in.nominal_force, d.force, in.weight_force, j, 1);
   d.r.head(nv_) = in.weight_force.cwiseProduct(d.force);
   d.r.segment(nv_, nxi_) = in.weight_xi.cwiseProduct(xi);
+  reweightReadings(d, tails.reading);
+}
+
+/// Readings that can be outliers, at their residuals of the last calc.
+void ActionMeasurement::reweightReadings(Data& d, const double dof) const {
+  const auto& entries = model->entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto groups = entries[i].residual->outliers();
+    auto& reading = input->readings[i];
+    if (groups.empty() || !reading.present()) continue;
+    auto rows = d.r.segment(row_dense_ + entries[i].row, entries[i].residual->rows);
+    const VectorXd e = rows.cwiseQuotient(reading.weight.cwiseMax(kLeastWeight));
+    int start = 0;
+    for (const int size : groups) {
+      reweightGroup(dof, reading.nominal, e, reading.weight, start, size);
+      start += size;
+    }
+    rows = reading.weight.cwiseProduct(e);
+  }
 }
 
 }  // namespace prime

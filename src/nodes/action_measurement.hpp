@@ -73,7 +73,7 @@ class ActionMeasurement : public ActionSecondOrder {
   /// not drag the base along, an impact within a node must not pull the mass. For each foot, the
   /// base's force, its moment and each joint, of d components with the disturbance e at u,
   /// `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next
-  /// iteration, and of the residuals from now on.
+  /// iteration, and of the residuals from now on. Readings that can be outliers likewise.
   void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u,
                 const HeavyTails& tails) override;
 
@@ -93,6 +93,7 @@ class ActionMeasurement : public ActionSecondOrder {
   void sensorResidual(Data& d, const ConstRef& x, bool step) const;
   void sensorJacobian(Data& d, const ConstRef& x, bool step) const;
   NodePoint pointOf(Data& d, const ConstRef& x, bool step) const;
+  void reweightReadings(Data& d, double dof) const;
   void sumUp(Data& d) const;
   std::string nameOfRow(std::size_t row) const;
   void collectDerivatives(Data& d) const;

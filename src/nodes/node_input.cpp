@@ -32,11 +32,11 @@ NodeInput::NodeInput(std::shared_ptr<const MeasurementModel> model_)
       law(model->dynamics->options.law),
       stance(model->dynamics->nfeet(), Stance::Open) {
   encoders.value = pinocchio::neutral(model->dynamics->model());
-  rates.value = encoders.weight = rates.weight = torque;
+  rates.value = encoders.weight = encoders.nominal = rates.weight = rates.nominal = torque;
   for (const auto& entry : model->entries()) {
     Reading reading;
     reading.value = VectorXd::Zero(entry.residual->values);
-    reading.weight = VectorXd::Zero(entry.residual->rows);
+    reading.weight = reading.nominal = VectorXd::Zero(entry.residual->rows);
     if (reading.value.size() == kPoseSize) reading.value[kPoseSize - 1] = 1.0;
     readings.push_back(reading);
   }
@@ -59,7 +59,7 @@ void NodeInput::set(const std::string& name, const VectorXd& value, const Vector
     requireSize("value of " + name, value.size(), to.value.size());
     to.value = value;
   }
-  to.weight = weight;
+  to.weight = to.nominal = weight;
   to.age = age;
 }
 

@@ -17,9 +17,10 @@ namespace prime {
 
 /// One reading of a sensor, as a node is given it.
 struct Reading {
-  Eigen::VectorXd value;   ///< what the sensor says
-  Eigen::VectorXd weight;  ///< reciprocal standard deviation of each row; all 0: absent
-  double age = 0.0;        ///< [s] that it was taken before the node, 0 <= age <= dt
+  Eigen::VectorXd value;    ///< what the sensor says
+  Eigen::VectorXd weight;   ///< reciprocal standard deviation of each row; all 0: absent
+  Eigen::VectorXd nominal;  ///< the same before outliers are looked at
+  double age = 0.0;         ///< [s] that it was taken before the node, 0 <= age <= dt
 
   bool present() const { return !weight.isZero(0.0); }
 };
@@ -98,6 +99,9 @@ class Residual {
   /// de/dz in the places of the taken variables; J (rows, columns) is zero on entry.
   virtual void jacobian(const NodePoint& at, const Reading& reading, Scratch* scratch,
                         Matrix J) const = 0;
+
+  /// Sizes of consecutive rows that are outliers together (Student-t); none: Gaussian.
+  virtual std::vector<int> outliers() const { return {}; }
 
   const std::string name;
   const int rows;    ///< of the residual
