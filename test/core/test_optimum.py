@@ -27,7 +27,9 @@ def soft(name: str, manifold: str = "log_cholesky") -> Problem:
     Under a sharper one rollouts through the dynamics have others.
     """
     return Problem(
-        robot(name), config(name, manifold=manifold).updated({"robot": {"kappa": 1000.0}}), True
+        robot(name),
+        config(name, manifold=manifold).updated({"robot": {"kappa": 1000.0}}),
+        ("mocap",),
     )
 
 
@@ -45,8 +47,7 @@ def truth(name: str) -> tuple[list, list]:
         "friction": [np.log(0.8)],
     }
     for block, value in values.items():
-        columns = of.columns(block)
-        x[columns.start + of.nq - of.nv : columns.stop + of.nq - of.nv] = value
+        of.parameter(x, block)[:] = value
     posture, node = x[7 : of.nq].copy(), of.node()
     data, xs, inputs = node.createData(), [x], []
     for _ in range(NODES):
@@ -64,7 +65,8 @@ def truth(name: str) -> tuple[list, list]:
 def _reading(of, rng, x, posture):
     """Sensors at x, and the torques of a joint position controller."""
     given, v = _input(of, rng, x), x[of.nq : of.nq + of.nv]
-    given.gyro, given.weight_accelerometer = v[3:6] + 0.002 * rng.normal(size=3), np.zeros(3)
+    given.set("gyro", v[3:6] + 0.002 * rng.normal(size=3), given.weight("gyro"))
+    given.set("accelerometer", given.value("accelerometer"), np.zeros(3))
     given.torque = 60.0 * (posture - x[7 : of.nq]) - 1.0 * v[6:]
     noise = of.config.noise
     given.weight_force = 1.0 / np.array(
@@ -77,10 +79,10 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
     """The estimation problem, started where nobody pushes, with the inertia of the model."""
     of = soft(name, manifold)
     xs, inputs = truth(name)
-    first, theta = of.nq + of.nv, of.columns("theta")
-    parameters = xs[0][first:].copy()
-    parameters[theta.start - 2 * of.nv : theta.stop - 2 * of.nv] = of.theta_nominal
-    guess = [np.concatenate([x[:first], parameters]) for x in xs]
+    guess = [x.copy() for x in xs]
+    for x in guess:
+        of.layout.p(x)[:] = of.layout.p(xs[0])
+        of.parameter(x, "theta")[:] = of.theta_nominal
     root = of.prior_root(True)
     return Window(
         of,

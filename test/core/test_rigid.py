@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from core.test_dynamics_derivatives import moved
+from core.test_dynamics_derivatives import by, moved
 from helpers.differences import jacobian, relative_error
 from helpers.models import problem, random_point
 
 from prime_estimation import _core
-from prime_estimation.contact.leg_forces import contact_points
-from prime_estimation.mhe.problem import _dynamics_options
+from prime_estimation.contact.points import contact_points
+from prime_estimation.mhe.contact_model import _options
 
 OPEN, CLOSED, LANDING = _core.Stance.open, _core.Stance.closed, _core.Stance.landing
 
@@ -34,7 +34,7 @@ def rigid_dynamics(
 
     `more`: contacts that it has as well.
     """
-    robot, options, contact = of.robot, _dynamics_options(of.config), _core.RigidOptions()
+    robot, options, contact = of.robot, _options(of.config), _core.RigidOptions()
     options.tolerance = 1e-12
     if plain:
         options.rolling = options.midpoint = False
@@ -53,9 +53,7 @@ def rigid_dynamics(
 
 
 def step(dynamics, p, stance, derivatives=False):
-    return dynamics.step(
-        p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, list(stance), p.v, derivatives
-    )
+    return dynamics.step(p.q, p.v, p.force, p.xi, p.parameters, list(stance), p.v, derivatives)
 
 
 def nominal_point(of, seed):
@@ -131,7 +129,7 @@ def test_derivatives(name, manifold, damping, share):
     out, worst = step(dynamics, p, stance, derivatives=True), {}
     for argument in ("q", "v", "force", "xi", "theta", "height"):
         for value, prefix in (("v_next", "d"), ("wrench", "wrench_d")):
-            analytic = out[prefix + argument]
+            analytic = by(out, p, argument, prefix)
             at = lambda dx, a=argument, o=value: step(dynamics, moved(model, p, a, dx), stance)[o]  # noqa: E731
             worst[value, argument] = relative_error(analytic, jacobian(at, analytic.shape[1]), 1e-3)
     assert max(worst.values()) < 1e-6, worst
@@ -277,7 +275,7 @@ def test_input_that_is_not_finite_is_named(bad):
         name: getattr(p, name) for name in ("q", "v", "force", "xi", "theta", "height", "friction")
     }
     value[bad] = value[bad] * np.nan
-    with pytest.raises(RuntimeError, match="contact dynamics"):
+    with pytest.raises(_core.SolveError, match="contact dynamics"):
         step(rigid_dynamics(of), type(p)(**value), [CLOSED] * 4)
 
 

@@ -271,6 +271,6 @@ def test_only_running_nodes_leave_the_window():
     rng, state = np.random.default_rng(10), crocoddyl.StateVector(NS + NP)
     arrival, n = arrival_of(rng, state), NS + NP
     with pytest.raises(ValueError, match="only running nodes"):
-        arrival.advance(
+        arrival.marginalize(
             arrival, arrival.createData(), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 1))
         )

@@ -78,7 +78,8 @@ def robot(name: str) -> Robot:
 def problem(
     name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, **estimator: str
 ) -> Problem:
-    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), mocap)
+    optional = ("mocap",) if mocap else ()
+    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), optional)
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,15 @@ class Point:
     theta: np.ndarray
     height: np.ndarray
     friction: float
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Those of the dynamics: theta, heights, logarithm of the friction coefficient.
+
+        The last one is none where there is no foot.
+        """
+        friction = [np.log(self.friction)] if len(self.height) else []
+        return np.concatenate([self.theta, self.height, friction])
 
 
 def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
