@@ -76,11 +76,11 @@ class Joints(Sensor):
 class Torque(Sensor):
     """Motor torque, which drives the dynamics of the step before the measurement's node.
 
-    It has no rows of its own: what it does not explain is the disturbance w, rows `force`.
+    It has no rows of its own: what it does not explain are the disturbances, rows `model`.
     """
 
     name = "torque"
-    innovations = ("force", "contact")
+    innovations = ("model",)
 
     @dataclass(frozen=True)
     class Noise:
