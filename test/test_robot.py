@@ -190,7 +190,7 @@ def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
         {"robot": {"name": name, "urdf": f"example-robot-data:{name}", "contacts": spheres}}
     )
     of = Robot(config.robot)
-    terrain = Ground(Problem(of, config, mocap=False))
+    terrain = Ground(Problem(of, config))
     terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
     assert not terrain.airborne.any()
 

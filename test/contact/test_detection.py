@@ -172,7 +172,7 @@ def test_sensors_that_say_nothing(name):
 
 
 def test_hysteresis():
-    stance = Stance(1, 10.0, 5.0, 2)
+    stance = LoadHysteresis(1, 10.0, 5.0, 2)
     signal = [0.0, 9.0, 11.0, 6.0, 4.0, 6.0, 4.0, 4.0, 9.0, 12.0, np.inf, 0.0, 0.0]
     loaded = []
     for force in signal:

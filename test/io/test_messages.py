@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.errors import DataError
-from prime_estimation.io.messages import MessageReader, JointOrder, stamp_ns
+from prime_estimation.io.messages import JointOrder, MessageReader, stamp_ns
 from prime_estimation.types import CommandSample, ImuSample, JointSample, PoseSample
 
 NAMES = ["FL_hip", "FL_thigh", "FL_calf"]
@@ -155,7 +155,8 @@ def test_nan_and_infinity_are_refused_and_counted(role, make, bad):
 
 def test_nan_of_a_joint_that_is_not_ours_does_not_matter():
     assert (
-        MessageReader(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
+        MessageReader(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0)))
+        is not None
     )
 
 

@@ -41,7 +41,8 @@ def same(a, b) -> bool:
         )
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same, a, b))
-    return bool(np.array_equal(a, b, equal_nan=True)) if isinstance(a, np.ndarray) else a == b
+    numbers = isinstance(a, np.ndarray | float)
+    return bool(np.array_equal(a, b, equal_nan=True)) if numbers else a == b
 
 
 def test_every_output_survives_the_wire(robot):

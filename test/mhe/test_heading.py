@@ -48,7 +48,7 @@ def test_place_and_heading_stay_unknown():
         estimator.update(m)
         if before is None and k > 100 * START:
             motions, _ = information(estimator.window)
-            estimator.window.arrival.inflate(motions * [1.0, 1.0, 0.1])
+            estimator.window.arrival.inflate_covariance(motions * [1.0, 1.0, 0.1])
             _, before = information(estimator.window)
     assert estimator.monitors.last_restart[0] == 0
     _, after = information(estimator.window)

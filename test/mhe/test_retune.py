@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.ground import Ground
 from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 
@@ -26,6 +27,7 @@ TUNABLE = [
 ELSEWHERE = {  # read from the configuration when they are used
     *(
         "contact_dof",
+        "force_dof",
         "wrench_cone",
         "iterations",
         "payload_threshold",
@@ -56,11 +58,26 @@ def effect(problem: Problem) -> np.ndarray:
     """All weights of a node and all process noise, in one vector."""
     m = measurement()
     node = problem.state_input(m)
-    problem.dynamics_input(node, m)
-    weights = [
-        np.ravel(getattr(node, name)) for name in sorted(dir(node)) if name.startswith("weight")
-    ]
-    return np.concatenate([*weights, Ground(problem).process_noise(False).ravel()])
+    problem.complete(node, m)
+    weights = [node.weight(name) for name in ("encoders", "rates", *problem.sensors.residuals)]
+    weights += [getattr(node, f"weight_{name}") for name in ("force", "xi")]
+    return np.concatenate([*weights, problem.process_noise(False).ravel()])
+
+
+def degrees_of_freedom(problem: Problem) -> tuple[float, float]:
+    """Those with which a window renews its robust weights: of contacts, and of forces."""
+    x, seen = problem.neutral(), []
+    arrival = _core.ActionArrival(problem.state, x, np.eye(problem.ndx))
+    inputs = [_core.NodeInput(problem.measurements.core) for _ in range(2)]
+    window = Window(problem, arrival, inputs, [0, 10_000_000], [x, x])
+    window.solver = SimpleNamespace(
+        solve=lambda xs, us, iterations: True,
+        states=lambda: [x, x, x],
+        controls=lambda: [np.zeros(problem.ndx), *window.us],
+        reweight=lambda *dofs: seen.append(dofs),
+    )
+    window.solve(1)
+    return seen[0]
 
 
 @pytest.mark.parametrize(("section", "name"), TUNABLE, ids=[".".join(p) for p in TUNABLE])
@@ -71,11 +88,10 @@ def test_retuned_is_as_if_from_the_start(section, name):
     )
     estimator = Estimator(ROBOT, START)
     before = effect(estimator.problem)
-    estimator.window = SimpleNamespace(force_dof=START.noise.force_dof)
     estimator.retune(changed)
     after = effect(estimator.problem)
-    assert np.array_equal(after, effect(Problem(ROBOT, changed, True)))
-    if name == "force_dof":
-        assert estimator.window.force_dof == changed.noise.force_dof
-    elif name not in ELSEWHERE:
+    assert np.array_equal(after, effect(Problem(ROBOT, changed, ("mocap",))))
+    dofs = changed.noise.contact_dof, changed.noise.force_dof
+    assert degrees_of_freedom(estimator.problem) == dofs
+    if name not in ELSEWHERE:
         assert not np.array_equal(before, after)
