@@ -79,7 +79,8 @@ def clean(recording, tmp_path_factory):
 def assert_agrees(
     estimates: list[Estimate], clean: dict[int, Estimate], sigmas: float = 5.0
 ) -> None:
-    """Velocity and mass differ from the unspoilt estimate by no more than the spoilt one's own uncertainty allows."""
+    """Velocity and mass differ from the unspoilt estimate by no more than the spoilt one's own
+    uncertainty allows."""
     compared = [(e, clean[e.stamp_ns]) for e in estimates if e.stamp_ns in clean]
     assert len(compared) > 20
     for spoilt, good in compared:

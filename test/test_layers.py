@@ -79,7 +79,8 @@ def room_of(path: Path) -> str:
 
 
 def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk) -> set[str]:
-    """Absolute dotted names of everything that a file imports, `importlib.import_module("...")` included.
+    """Absolute dotted names of everything that a file imports, `importlib.import_module("...")`
+    included.
 
     At any depth, or where `walk` goes.
     """
@@ -175,7 +176,8 @@ def test_a_forbidden_import_is_seen(tmp_path, monkeypatch):
     path = tmp_path / "io" / "bag.py"
     path.write_text(
         "from .. import estimator\nfrom ..reporting import Reporter\nfrom . import salvage\n"
-        "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from prime_estimation import robot\n"
+        "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from "
+        "prime_estimation import robot\n"
     )
     names = {
         "prime_estimation.estimator",

@@ -65,7 +65,8 @@ def full_step():
 
 @pytest.mark.parametrize("variant", VARIANTS[1:], ids=lambda v: v.name)
 def test_every_variant_is_another_program(variant, full_step):
-    """A renamed key, or a swap that no longer reaches the program, would compare the full model with itself."""
+    """A renamed key, or a swap that no longer reaches the program, would compare the full model
+    with itself."""
     base = Config.load("go2")
     config = base.updated(variant.overlay, variant.name)
     with variant.active():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The papers' test problems: their truth is their optimum, their derivatives are right, and the table comes out with two guesses."""
+"""The papers' test problems: their truth is their optimum, their derivatives are right, and the
+table comes out with two guesses."""
 
 from __future__ import annotations
 

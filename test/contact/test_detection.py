@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact flags: against the truth of recorded runs, on motions with a known answer, and with sensors that say nothing."""
+"""Contact flags: against the truth of recorded runs, on motions with a known answer, and with
+sensors that say nothing."""
 
 from __future__ import annotations
 

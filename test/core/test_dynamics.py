@@ -37,7 +37,8 @@ def test_residual_equals_reference(name, situation):
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("name", ROBOTS)
 def test_step_equals_reference(name, situation):
-    """From a point near the solution of the C++ core the plain Newton iteration finds the same one, with the same impulses."""
+    """From a point near the solution of the C++ core the plain Newton iteration finds the same one,
+    with the same impulses."""
     model_problem = problem(name)
     rng = np.random.default_rng(2)
     for _ in range(1 if name == "g1" else 3):

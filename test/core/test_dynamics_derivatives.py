@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Analytic derivatives of the contact step against differences on the manifold, for quadrupeds, an arm and a humanoid."""
+"""Analytic derivatives of the contact step against differences on the manifold, for quadrupeds, an
+arm and a humanoid."""
 
 from __future__ import annotations
 

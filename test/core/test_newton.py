@@ -84,6 +84,9 @@ def test_error_says_what_was_infeasible():
         robot.model, contacts, links, robot.joint_damping, robot.joint_friction, True, options
     )
     p = replace(random_point(of, np.random.default_rng(3), "deep"), v=np.full(of.nv, 7.0))
-    message = r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force .*, lowest gap -0\.0"
+    message = (
+        r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force "
+        r".*, lowest gap -0\.0"
+    )
     with pytest.raises(_core.SolveError, match=message):
         weak.step(p.q, p.v, p.force, p.xi, p.parameters, p.v)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The running node: residuals against their numpy twin, derivatives against differences on the manifold, in both forms and cones."""
+"""The running node: residuals against their numpy twin, derivatives against differences on the
+manifold, in both forms and cones."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def test_contact_forces(name, situation, form):
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova"])
 def test_gauss_newton_model_is_that_of_the_residual(name, form):
-    """The sparse assembly of gradient and Hessian equals the dense products of the residual's Jacobians."""
+    """The sparse assembly of gradient and Hessian equals the dense products of the residual's
+    Jacobians."""
     node = random_node(name, form, "coulomb", "stance", 9)
     d = node.calc(node.x, node.u)
     for value, expected in [

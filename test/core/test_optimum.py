@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""One optimum: parameters out of the state or in it, every rollout, both eliminations, both manifolds."""
+"""One optimum: parameters out of the state or in it, every rollout, both eliminations, both
+manifolds."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def soft(name: str, manifold: str = "log_cholesky") -> Problem:
 
 @lru_cache(maxsize=None)
 def truth(name: str) -> tuple[list, list]:
-    """States and inputs of a robot that stands on bent legs, sways and is pushed about, its base a kilogram heavier than the model says."""
+    """States and inputs of a robot that stands on bent legs, sways and is pushed about, its base a
+    kilogram heavier than the model says."""
     of, rng = soft(name), np.random.default_rng(1)
     x, first = np.zeros(of.nq + of.nv + of.np), of.nq + of.nv
     x[: of.nq] = [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]
@@ -113,7 +115,8 @@ def expected() -> tuple[Window, np.ndarray]:
 
 
 def assert_same_optimum(w: Window, xs, cost: float) -> None:
-    """Same cost to 1e-9; states and parameters to 1e-6, or to 1e-4 of a standard deviation where they are hardly known."""
+    """Same cost to 1e-9; states and parameters to 1e-6, or to 1e-4 of a standard deviation where
+    they are hardly known."""
     reference, stddev = expected()
     assert abs(cost / reference.solver.cost - 1.0) < 1e-9
     differences = np.abs([w.problem.state.diff(a, b) for a, b in zip(xs, reference.xs)])
@@ -137,7 +140,8 @@ def test_rollouts_and_eliminations(rollout, method):
 
 
 def test_manifolds_agree():
-    """The prior's shape differs away from its mean, the data decide: mass and centre of mass agree within a fraction of their interval."""
+    """The prior's shape differs away from its mean, the data decide: mass and centre of mass agree
+    within a fraction of their interval."""
     bodies = []
     for w in (expected()[0], solved(window("go2", "exponential_eigenvalue"))):
         w.posterior()

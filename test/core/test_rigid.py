@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Rigid contacts: against Crocoddyl's contact and impulse models, derivatives against differences, wrench cone, shares of the corners."""
+"""Rigid contacts: against Crocoddyl's contact and impulse models, derivatives against differences,
+wrench cone, shares of the corners."""
 
 from __future__ import annotations
 
@@ -137,7 +138,8 @@ def test_derivatives(name, manifold, damping, share):
 
 @pytest.mark.parametrize("name", ["go2", "g1"])
 def test_feet_on_the_ground_do_not_accelerate(name):
-    """Twin: M (v+ - v)/dt + nle + loss = tau + sum J_i^T f_i, with feet whose acceleration Pinocchio says is zero."""
+    """Twin: M (v+ - v)/dt + nle + loss = tau + sum J_i^T f_i, with feet whose acceleration
+    Pinocchio says is zero."""
     of = problem(name)
     dynamics = rigid_dynamics(of, plain=True, damping=0.0, velocity_share=0.0, height_share=0.0)
     p, robot, model = nominal_point(of, 5), of.robot, of.robot.model
@@ -176,7 +178,8 @@ def test_redundant_contacts_need_damping():
 
 
 def standing_on(force, moment, more=()):
-    """A g1 whose left foot transmits this wrench [N, Nm, at the foot's frame]: the step, the corner forces, levers of the corners."""
+    """A g1 whose left foot transmits this wrench [N, Nm, at the foot's frame]: the step, the corner
+    forces, levers of the corners."""
     of = problem("g1")
     model, q = of.robot.model, pin.neutral(of.robot.model)
     data, v = model.createData(), np.zeros(model.nv)
@@ -197,7 +200,8 @@ def standing_on(force, moment, more=()):
     "x, y", [(0.035, 0.0), (0.1, 0.02), (-0.045, -0.02), (0.115, -0.025), (0.0, 0.026)]
 )
 def test_corners_share_the_wrench_of_a_flat_foot(x, y):
-    """They add up to it, and none pulls while the centre of pressure lies under the sole, even near its rim."""
+    """They add up to it, and none pulls while the centre of pressure lies under the sole, even near
+    its rim."""
     force = np.array([20.0, -10.0, 300.0])
     out, corners, levers = standing_on(force, np.cross([x, y, -0.035], force))
     assert not corners[4:].any() and not out["wrench"][6:].any()
@@ -220,7 +224,8 @@ def test_corners_share_the_wrench_of_a_flat_foot(x, y):
     ],
 )
 def test_wrench_cone(force, at, yaw, row):
-    """Sliding, pulling, a centre of pressure beside the sole, and a yaw moment each leave the cone through their own rows."""
+    """Sliding, pulling, a centre of pressure beside the sole, and a yaw moment each leave the cone
+    through their own rows."""
     out, _, _ = standing_on(np.array(force), np.cross([*at, -0.035], force) + [0.0, 0.0, yaw])
     outside = np.flatnonzero(out["cone"][:6] > 0.0)
     assert set(outside) & set(np.atleast_1d(row)), out["cone"]

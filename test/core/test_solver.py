@@ -126,7 +126,8 @@ def test_given_state_and_free_parameters(seed, rank):
 
 
 def test_stops_only_where_a_step_changes_nothing():
-    """Not where closing the gaps costs exactly what the rest of the step gains, and not because the step is damped."""
+    """Not where closing the gaps costs exactly what the rest of the step gains, and not because the
+    step is damped."""
     rng, state = np.random.default_rng(6), crocoddyl.StateVector(NS + NP)
     nodes = linear_nodes(rng, state, N + 1)
     solver = _core.SolverMultipleShooting(

@@ -140,7 +140,8 @@ def test_threads_change_nothing(name):
 
 
 def adjoint(state, x, dx):
-    """Change from the tangent at x to the one at x (+) dx under which motions of the world stay what they are."""
+    """Change from the tangent at x to the one at x (+) dx under which motions of the world stay
+    what they are."""
 
     def J(u):
         moved = state.integrate(x, u)
@@ -150,7 +151,8 @@ def adjoint(state, x, dx):
 
 
 def turning_disturbance(node, d):
-    """The node's linearization in a contact disturbance that turns with the base around the vertical, where it costs nothing to turn."""
+    """The node's linearization in a contact disturbance that turns with the base around the
+    vertical, where it costs nothing to turn."""
     of, (Rx, Ru, Fx, Fu) = node.problem, (np.array(m) for m in (d.Rx, d.Ru, d.Fx, d.Fu))
     if of.floating:
         xi, turn = node.u[of.nv :], np.zeros((of.nu, of.ndx))

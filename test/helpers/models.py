@@ -33,7 +33,8 @@ def config(name: str, **estimator) -> Config:
 
 
 def _robot_config(name: str) -> RobotConfig:
-    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot and its IMU above the waist."""
+    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot and
+    its IMU above the waist."""
     losses = dict(armature=0.02, joint_friction=0.2, joint_damping=0.05)
     if name == "g1":
         contacts = [
@@ -115,7 +116,8 @@ def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def random_configuration(robot: Robot, rng: np.random.Generator) -> np.ndarray:
-    """Joints near a bent posture, base anywhere, turned arbitrarily in yaw and by up to half a radian in roll and pitch."""
+    """Joints near a bent posture, base anywhere, turned arbitrarily in yaw and by up to half a
+    radian in roll and pitch."""
     model = robot.model
     dq = rng.normal(0.0, 0.4, model.nv)
     if not robot.config.floating_base:

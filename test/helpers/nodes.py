@@ -57,7 +57,8 @@ def by_point(problem: Problem, data, by_z: np.ndarray) -> tuple[np.ndarray, np.n
 def random_node(
     name: str, form: str, cone: str, situation: str, seed: int, contact_model: str = "smoothed"
 ) -> Node:
-    """All sensors present, weights between 0.5 and 2, so that every row of the residual counts alike; random flags of rigid contacts."""
+    """All sensors present, weights between 0.5 and 2, so that every row of the residual counts
+    alike; random flags of rigid contacts."""
     rng = np.random.default_rng(seed)
     of = problem(name, form, cone, contact_model=contact_model)
     p = random_point(of, rng, situation)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Recorded or simulated bags as the measurements of the estimator's nodes, and their ground truth."""
+"""Recorded or simulated bags as the measurements of the estimator's nodes, and their ground
+truth."""
 
 from __future__ import annotations
 

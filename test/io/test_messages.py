@@ -104,7 +104,10 @@ def test_order_changes_with_the_list_of_names():
 def test_missing_joints_are_listed_with_what_was_seen():
     with pytest.raises(
         DataError,
-        match=r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, renamed joints, or",
+        match=(
+            r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, "
+            r"renamed joints, or"
+        ),
     ):
         JointOrder(NAMES, ["FL_hip", "FL_thigh", "FL_shin"])
     with pytest.raises(DataError, match="twice: FL_hip"):

@@ -111,11 +111,12 @@ def test_unknown_robot():
 
 
 # --- stamps
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def arrivals(count: int, drift: float = 2e-5, seed: int = 0):
-    """(tick, true time, arrival) of a 500 Hz stream with 0.2 ms delay and exponential jitter of 0.5 ms."""
+    """(tick, true time, arrival) of a 500 Hz stream with 0.2 ms delay and exponential jitter of 0.5
+    ms."""
     rng = random.Random(seed)
     for k in range(count):
         true = NOW + int(2_000_000 * k * (1.0 + drift))

@@ -20,7 +20,8 @@ from prime_estimation.robot import Robot
 
 @pytest.fixture
 def moved():
-    """Ground and window of a robot that stands, whose head has moved away from the arrival cost's reference."""
+    """Ground and window of a robot that stands, whose head has moved away from the arrival cost's
+    reference."""
     config = Config.load("go2")
     robot = Robot(config.robot)
     estimator, q = Estimator(robot, config, mocap=True), standing_pose(Robot(config.robot), POSTURE)

@@ -16,7 +16,8 @@ START, SHIFTS = 0.6, 100  # s, nodes
 
 
 def information(window) -> tuple[np.ndarray, np.ndarray]:
-    """Motions of the world along x, y and around z in the tangent at the arrival cost's reference (ndx, 3), and what it knows of each."""
+    """Motions of the world along x, y and around z in the tangent at the arrival cost's reference
+    (ndx, 3), and what it knows of each."""
     x = window.arrival.reference
     R, motions = pin.Quaternion(x[3:7]).toRotationMatrix(), np.zeros((window.problem.ndx, 3))
     motions[:3] = R.T @ np.column_stack(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Every parameter that is said to be tunable while the estimator runs has the effect then that it has from the start."""
+"""Every parameter that is said to be tunable while the estimator runs has the effect then that it
+has from the start."""
 
 from dataclasses import fields
 from types import SimpleNamespace

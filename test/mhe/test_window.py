@@ -113,7 +113,8 @@ def test_converged_window_keeps_the_dynamics(solved, form):
 
 
 def test_shift_keeps_what_is_known(recording):
-    """A node more: the window stays as long as it was, its stamps move on, its last states are those it had."""
+    """A node more: the window stays as long as it was, its stamps move on, its last states are
+    those it had."""
     config = Config.load("go2")
     robot = Robot(config.robot)
     problem, ms = (

@@ -85,7 +85,8 @@ def test_live_estimator_hears_everything_and_is_heard(
     # about the node
     ages = observer.ages_ms("/prime/odometry")
     print(
-        f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} p99 {np.percentile(ages, 99):.1f} ms"
+        f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} "
+        f"p99 {np.percentile(ages, 99):.1f} ms"
     )
     assert nodes > 0
     if not busy:

@@ -171,7 +171,8 @@ RESIDUALS = {f.__name__: f for f in (gyro, tilt, mocap, accelerometer, wrench_co
 
 
 def _imu(problem, q, v, a):
-    """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state (q, v, a)."""
+    """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state
+    (q, v, a)."""
     model = problem.robot.model
     data, frame = model.createData(), model.getFrameId(problem.robot.config.imu_frame)
     pin.forwardKinematics(model, data, q, v, a)

@@ -42,7 +42,7 @@ BUILT = [
 
 
 # --- types
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -124,7 +124,8 @@ def test_dds_node_is_a_node_for_ros(tester, domain):
 def parameters(tmp_path):
     path = tmp_path / "parameters.yaml"
     path.write_text(
-        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyro: 0.006\n    estimator.window: 12\n    node.world_frame: map\n"
+        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyro: 0.006\n    "
+        "estimator.window: 12\n    node.world_frame: map\n"
     )
     return path
 
