@@ -76,7 +76,7 @@ class Joints(Sensor):
 class Torque(Sensor):
     """Motor torque, which drives the dynamics of the step before the measurement's node.
 
-    It has no rows of its own: what it does not explain are the disturbances, rows `model`.
+    It has no rows of its own: what it does not explain is the disturbance (w, xi), rows `model`.
     """
 
     name = "torque"

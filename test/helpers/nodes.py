@@ -93,23 +93,33 @@ def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray
     given.base_wrench = 5.0 * rng.normal(size=6)
     for name in dict.fromkeys(of.sensors.residuals):
         for slot in range(of.sensors.residuals.count(name)):
-            value, age = random_reading(name, rng, q)
+            value, age = random_reading(name, rng, q, len(of.robot.feet))
             given.set(name, value, weights(len(given.weight(name, slot))), age, slot)
 
 
-def random_reading(name: str, rng: np.random.Generator, q: np.ndarray) -> tuple[np.ndarray, float]:
+def random_reading(
+    name: str, rng: np.random.Generator, q: np.ndarray, feet: int
+) -> tuple[np.ndarray, float]:
     """What a sensor could say of a configuration, and how long before the node it was taken [s]."""
     R = pin.Quaternion(q[3:7]).toRotationMatrix()
+
+    def pose(position: np.ndarray, R: np.ndarray) -> np.ndarray:
+        turned = pin.Quaternion(R @ pin.exp3(rng.normal(size=3)))
+        return np.concatenate([position + rng.normal(size=3), turned.coeffs()])
+
+    def age() -> float:
+        return float(rng.uniform(0.001, 0.009))
+
     readings = {
         "gyro": lambda: (rng.normal(size=3), 0.0),
         "tilt": lambda: ((R @ pin.exp3(0.3 * rng.normal(size=3)))[2], 0.0),
         "accelerometer": lambda: (9.81 * rng.normal(size=3), 0.0),
-        "mocap": lambda: (_random_pose(q[:3], R, rng), float(rng.uniform(0.001, 0.009))),
+        "mocap": lambda: (pose(q[:3], R), age()),
+        "external_odometry": lambda: (
+            np.concatenate([pose(q[:3], R), pose(np.zeros(3), np.eye(3)), rng.normal(size=3)]),
+            age(),
+        ),
+        "foot_force": lambda: (50.0 * rng.normal(size=feet), 0.0),
         "wrench_cone": lambda: (np.zeros(0), 0.0),
     }
     return readings[name]()
-
-
-def _random_pose(position: np.ndarray, R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    turned = pin.Quaternion(R @ pin.exp3(rng.normal(size=3)))
-    return np.concatenate([position + rng.normal(size=3), turned.coeffs()])

@@ -167,7 +167,35 @@ def _sole(R_foot_world, spheres, forces, mu) -> list[float]:
     return [*rows, abs(yaw) - mu * force[2]]
 
 
-RESIDUALS = {f.__name__: f for f in (gyro, tilt, mocap, accelerometer, wrench_cone)}
+def foot_force(at: Step, value, _age) -> np.ndarray:
+    """Vertical forces of the feet as their sensors show them: gain and offset of each are unknown."""
+    robot = at.problem.robot
+    force = [
+        sum(f[2] for f, c in zip(at.forces, robot.contacts) if c.foot == foot)
+        for foot in robot.feet
+    ]
+    gain = 1.0 + at.parameter("foot_force_gain")
+    return gain * force + at.parameter("foot_force_offset") - value
+
+
+def external_odometry(at: Step, value, age) -> np.ndarray:
+    """Motion since a key pose, and velocity.
+
+    The key pose (7) lies somewhere near its place, by the odometry's frame; seen from it, the base
+    (7: position, quaternion) has come to where it was when the reading was taken. Velocity (3).
+    """
+    shift, turn = np.split(at.parameter("odometry_frame"), 2)
+    R, v, omega = at.R_world_base, at.v[:3], at.v[3:6]
+    R_key = pin.exp3(turn) @ pin.Quaternion(value[3:7]).toRotationMatrix()
+    place = value[:3] + shift + R_key @ value[7:10]
+    seen = R_key @ pin.Quaternion(value[10:14]).toRotationMatrix()
+    turned = pin.log3(seen.T @ R @ pin.exp3(-age * omega))
+    return np.concatenate([at.q[:3] - age * R @ v - place, turned, v - value[14:]])
+
+
+# by the name of the residual; OF_THE_STEP: those that need the step that follows the state
+OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
+RESIDUALS = {f.__name__: f for f in (gyro, tilt, mocap, external_odometry)} | OF_THE_STEP
 
 
 def _imu(problem, q, v, a):
