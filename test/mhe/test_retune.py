@@ -15,6 +15,7 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
+from prime_estimation.sensors import SENSORS
 from prime_estimation.types import Measurement
 
 START = Config.load("g1")  # it has flat feet
@@ -25,10 +26,11 @@ TUNABLE = [
     for f in fields(getattr(START, s))
     if f.metadata["tunable"]
 ]
+OPTIONAL = [s for s in SENSORS if s.optional]
 ELSEWHERE = {  # read from the configuration when they are used
+    *(f.name for s in OPTIONAL for f in fields(s.Noise)),
     *(
-        "contact_dof",
-        "force_dof",
+        *(name for _, name in TUNABLE if name.endswith("_dof")),
         "wrench_cone",
         "iterations",
         "payload_threshold",
@@ -36,7 +38,6 @@ ELSEWHERE = {  # read from the configuration when they are used
         "terrain_stddev",
         "contact_landing",
     ),
-    *("mocap_position", "mocap_rotation"),
 }
 
 
@@ -65,8 +66,8 @@ def effect(problem: Problem) -> np.ndarray:
     return np.concatenate([*weights, problem.process_noise(False).ravel()])
 
 
-def degrees_of_freedom(problem: Problem) -> tuple[float, float]:
-    """Those with which a window renews its robust weights: of contacts, and of forces."""
+def degrees_of_freedom(problem: Problem) -> tuple[float, ...]:
+    """Those with which a window renews its robust weights."""
     x, seen = problem.neutral(), []
     arrival = _core.ActionArrival(problem.state, x, np.eye(problem.ndx))
     inputs = [_core.NodeInput(problem.measurements.core) for _ in range(2)]
@@ -87,12 +88,14 @@ def test_retuned_is_as_if_from_the_start(section, name):
     changed = START.updated(
         {section: {name: value + 1 if isinstance(value, int) else 1.5 * value + 1e-6}}
     )
-    estimator = Estimator(ROBOT, START)
+    names = [s.name for s in OPTIONAL]
+    estimator = Estimator(ROBOT, START, sensors=names)
     before = effect(estimator.problem)
     estimator.retune(changed)
     after = effect(estimator.problem)
-    assert np.array_equal(after, effect(Problem(ROBOT, changed, ("mocap",))))
-    dofs = changed.noise.contact_dof, changed.noise.force_dof
-    assert degrees_of_freedom(estimator.problem) == dofs
+    assert np.array_equal(after, effect(Problem(ROBOT, changed, names)))
+    dofs = [name for section, name in TUNABLE if section == "noise" and name.endswith("_dof")]
+    expected = tuple(getattr(changed.noise, name) for name in dofs)
+    assert degrees_of_freedom(estimator.problem) == expected
     if name not in ELSEWHERE:
         assert not np.array_equal(before, after)

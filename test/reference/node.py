@@ -168,7 +168,7 @@ def _sole(R_foot_world, spheres, forces, mu) -> list[float]:
 
 
 def foot_force(at: Step, value, _age) -> np.ndarray:
-    """Vertical forces of the feet as their sensors show them: gain and offset of each are unknown."""
+    """Vertical forces of the feet as sensors of unknown gain and offset show them."""
     robot = at.problem.robot
     force = [
         sum(f[2] for f, c in zip(at.forces, robot.contacts) if c.foot == foot)
