@@ -32,8 +32,8 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.identify.full_information import full_information
-from prime_estimation.mhe import problem as problem_module
-from prime_estimation.recordings import replay as replay_module
+from prime_estimation.mhe import contact_model as contact_module
+from prime_estimation.recordings import pipeline as pipeline_module
 from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import JointSample, Measurement
@@ -75,7 +75,7 @@ class SampledSynchronizer(Synchronizer):
         return min(self._latest, key=lambda s: abs(s.stamp_ns - stamp_ns))
 
 
-def _options_without_midpoint(config: Config, original=problem_module._dynamics_options):
+def _options_without_midpoint(config: Config, original=contact_module._options):
     options = original(config)
     options.midpoint = False
     return options
@@ -93,11 +93,9 @@ class Variant:
     def active(self) -> ExitStack:
         """A context in which the program is this variant."""
         stack = ExitStack()
-        stack.enter_context(swapped(replay_module, Synchronizer=self.synchronizer))
+        stack.enter_context(swapped(pipeline_module, Synchronizer=self.synchronizer))
         if not self.midpoint:
-            stack.enter_context(
-                swapped(problem_module, _dynamics_options=_options_without_midpoint)
-            )
+            stack.enter_context(swapped(contact_module, _options=_options_without_midpoint))
         return stack
 
 
@@ -122,14 +120,7 @@ def batch(bag: Path, config: Config, variant: Variant, end: float, mocap: bool) 
     """Full-information estimate of the first `end` seconds."""
     robot = Robot(config.robot)
     with variant.active():
-        ms = measurements(
-            bag,
-            robot,
-            config.estimator.step,
-            mocap=mocap,
-            span=(0.0, end),
-            synchronizer=variant.synchronizer.of,
-        )
+        ms = measurements(bag, robot, config.estimator.step, mocap=mocap, span=(0.0, end))
         window = full_information(Estimator(robot, config, mocap), ms)
     return batch_figures(window, bag, end)
 

@@ -46,17 +46,12 @@ def standing_window(name: str, links: int, nodes: int) -> Window:
     config = Config.load(name)
     moving = Robot(config.robot).links[1 : links + 1]
     robot = Robot(replace(config.robot, estimated_links=moving))
-    problem, rng = Problem(robot, config, True), np.random.default_rng(0)
+    problem, rng = Problem(robot, config, ("mocap",)), np.random.default_rng(0)
     q = pin.neutral(robot.model)
-    x = np.concatenate([q, np.zeros(problem.nv + problem.np)])
-    shift = problem.nq - problem.nv
-    for block, value in (
-        ("theta", problem.theta_nominal),
-        ("friction", [np.log(0.8)]),
-        ("height", soles(robot, q)),
-    ):
-        columns = problem.columns(block)
-        x[columns.start + shift : columns.stop + shift] = value
+    x = problem.neutral()
+    problem.layout.q(x)[:] = q
+    problem.parameter(x, "friction")[:] = np.log(0.8)
+    problem.parameter(x, "height")[:] = soles(robot, q)
     root = problem.prior_root(True)
     noise = np.concatenate(
         [np.full(problem.nv, 1e-4), np.full(problem.nv, 1e-2), np.zeros(problem.np)]
@@ -82,20 +77,14 @@ def soles(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def _readings(problem: Problem, x: np.ndarray) -> "_core.NodeInput":
-    given = _core.NodeInput(problem.dynamics)
-    problem.dynamics_input(given, None)
-    given.position, given.torque = x[: problem.nq], np.zeros(problem.nj)
-    given.weight_position, given.weight_velocity = (
-        np.full(problem.nj, 500.0),
-        np.full(problem.nj, 45.0),
-    )
-    given.weight_gyro, given.weight_accelerometer, given.weight_tilt = (
-        np.full(3, 450.0),
-        np.full(3, 3.0),
-        50.0,
-    )
-    given.accelerometer = np.array([0.0, 0.0, 9.81])
-    given.set_pose(0, 0.003, x[:3], pin.Quaternion(x[3:7]).toRotationMatrix(), 1000.0, 115.0)
+    given, upwards = _core.NodeInput(problem.measurements.core), np.array([0.0, 0.0, 1.0])
+    problem.process.unmeasured(given)
+    given.set("encoders", x[: problem.nq], np.full(problem.nj, 500.0))
+    given.set("rates", np.zeros(problem.nj), np.full(problem.nj, 45.0))
+    given.set("gyro", np.zeros(3), np.full(3, 450.0))
+    given.set("tilt", upwards, np.full(3, 50.0))
+    given.set("accelerometer", 9.81 * upwards, np.full(3, 3.0))
+    given.set("mocap", x[:7], np.repeat([1000.0, 115.0], 3), 0.003)
     return given
 
 

@@ -106,12 +106,13 @@ def read_samples(bag: str | Path, robot: Robot, mocap: bool) -> list[Sample]:
             raise DataError(
                 f"{bag} has no {' and no '.join(sorted(missing))}: the filter needs both", bag
             )
-        roles, inbound = {topic: role for role, topic in topics.items()}, MessageReader(robot.joint_names)
+        roles = {topic: role for role, topic in topics.items()}
+        messages = MessageReader(robot.joint_names)
         samples = [
-            inbound.sample(roles[topic], message, arrival)
+            messages.sample(roles[topic], message, arrival)
             for topic, arrival, message in reader.messages(roles)
         ]
-        inbound.check_joints_seen()
+        messages.check_joints_seen()
     samples = [s for s in samples if s is not None]
     if any(
         isinstance(s, JointSample) and (s.velocity is None or s.effort is None) for s in samples

@@ -49,7 +49,7 @@ def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list
     truth, rows = true_motion(bag, end), []
     for form in FORMS:
         config = form_config(robot, form, start_iterations=START_LIMIT)
-        problem = Problem(Robot(config.robot), config, mocap)
+        problem = Problem(Robot(config.robot), config, ("mocap",) if mocap else ())
         ms = measurements(bag, problem.robot, config.estimator.step, mocap=mocap, span=(0.0, end))
         size = config.estimator.start_nodes
         batches = [

@@ -88,7 +88,7 @@ def recording(folder: Path) -> dict[str, np.ndarray]:
 
 def nodes(data: dict[str, np.ndarray], step: float) -> list[Measurement]:
     """Measurements of all nodes."""
-    out, sync = [], Synchronizer(round(step * 1e9), 3, use_mocap=False, use_imu=False)
+    out, sync = [], Synchronizer(round(step * 1e9), 3, sensors=(), use_imu=False)
     for t, q, v, tau in zip(data["t_ns"], data["position"], data["velocity"], data["torque"]):
         sync.push(JointSample(int(t), q, v, tau))
         while (measurement := sync.pop()) is not None:

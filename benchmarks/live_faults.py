@@ -48,7 +48,8 @@ class Listener(Observer):
 
 def complaints(status) -> set[str]:
     """What a status complains about, without figures: they change with each message."""
-    return {re.sub(r"\d+(\.\d+)?", "#", text) for text in status.sensors if ":" in text}
+    texts = [f"{s.name}: {s.message}" for s in status.sensors if s.message]
+    return {re.sub(r"\d+(\.\d+)?", "#", text) for text in texts}
 
 
 def altered(source: str, target: Path, change: Callable[[int, object], object | None]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.identify.full_information import ITERATIONS, ROUNDS, sweep
+from prime_estimation.identify.full_information import ITERATIONS, ROUNDS, smooth_forward
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings.samples import measurements
@@ -60,7 +60,7 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     windows = {}
     for form in FORMS:
         config = form_config(robot, form)
-        problem = Problem(Robot(config.robot), config, mocap)
+        problem = Problem(Robot(config.robot), config, ("mocap",) if mocap else ())
         arrival = _core.ActionArrival(
             problem.state, window.arrival.reference, window.arrival.covariance
         )
@@ -78,13 +78,12 @@ def softened(window: Window) -> tuple[list, list]:
 
     Its own law stays.
     """
-    dynamics, (xs, us) = window.problem.dynamics, trajectory(window)
-    kappa = dynamics.kappa
+    kappa, (xs, us) = window.problem.dynamics.law.kappa, trajectory(window)
     for share in SOFTER:
-        dynamics.kappa = share * kappa
+        window.set_kappa(share * kappa)
         window.solver.solve(xs, us, SOFT_ITERATIONS)
         xs, us = list(window.solver.states()), list(window.solver.controls())
-    dynamics.kappa = kappa
+    window.set_kappa(kappa)
     return [x.copy() for x in xs[1:]], [u.copy() for u in us[1:]]
 
 

@@ -150,19 +150,9 @@ class Drive:
         self._posture[of.nq - len(of.robot.coordinates(np.zeros(of.nj))) :] = of.robot.coordinates(
             np.array(self._machine.posture)
         )
-        x = np.zeros(of.nq + of.nv + of.np)
+        x = of.neutral()
         x[: of.nq] = self._reference(0.0)[0]
-        shift = of.nq - of.nv
-        values = {
-            "theta": of.theta_nominal,
-            "height": soles(of.robot, x[: of.nq]),
-            "friction": [np.log(of.config.estimator.friction)],
-        }
-        for name, value in values.items():
-            columns = of.columns(name)
-            x[columns.start + shift : columns.stop + shift] = (
-                value if columns.stop > columns.start else []
-            )
+        of.parameter(x, "height")[:] = soles(of.robot, x[: of.nq])
         return x
 
     def _weight_on_feet(self) -> np.ndarray:

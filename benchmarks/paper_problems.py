@@ -80,12 +80,13 @@ def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
     links = [
         whole.links[whole.model.getJointId(joint)] for joint in machine.unknown
     ] or whole.links[1:]
-    robot = Robot(config.updated({"robot": {"estimated_links": links}}).robot)
+    changes = {"estimated_links": links, "imu_frame": whole.base_frame if machine.floating else ""}
+    robot = Robot(config.updated({"robot": changes}).robot)
     for joint, (mass, com, moments) in machine.bodies.items():
         robot.model.inertias[robot.model.getJointId(joint)] = pin.Inertia(
             mass, np.array(com), np.diag(moments)
         )
-    return Problem(robot, config, mocap=False)
+    return Problem(robot, config, ("mocap",))  # whose poses give the orientation
 
 
 # --- the motion and what the sensors say of it
@@ -114,7 +115,7 @@ def simulate(name: str, manifold: str = EXPONENTIAL, nodes: int = 100, noise: fl
     data, xs, inputs, exact = node.createData(), [drive.first], [], []
     for k in range(nodes + 1):
         wrench, torque = drive(k * problem.dt, xs[-1])
-        node.input = _core.NodeInput(problem.dynamics)
+        node.input = _core.NodeInput(problem.measurements.core)
         node.input.base_wrench, node.input.torque = wrench, torque
         node.calc(data, xs[-1], np.zeros(problem.nu))
         xs.append(np.array(data.xnext))
@@ -142,29 +143,23 @@ def _readings(
     rng,
 ):
     """What the sensors say of a node; `after`: the true state that follows it."""
-    given, q, v, v_next = (
-        _core.NodeInput(of.dynamics),
-        x[: of.nq],
-        x[of.nq : of.nq + of.nv],
-        after[of.nq : of.nq + of.nv],
-    )
+    given = _core.NodeInput(of.measurements.core)
+    q, v, v_next = of.layout.q(x), of.layout.v(x), of.layout.v(after)
 
     def disturbed(value: np.ndarray, stddev) -> np.ndarray:
         return value + noise * stddev * rng.normal(size=len(value))
 
-    of.dynamics_input(given, None)
+    def give(name: str, value: np.ndarray, stddev: float) -> None:
+        given.set(name, disturbed(value, stddev), np.full(len(value), 1.0 / stddev))
+
+    of.process.unmeasured(given)
     base = of.nv - of.nj
     joints = np.concatenate([np.zeros(base), disturbed(np.zeros(of.nj), ENCODER)])
-    given.position = pin.integrate(of.robot.model, q, joints)
-    given.velocity, given.torque, given.base_wrench = (
-        disturbed(v[base:], RATE),
-        disturbed(torque, TORQUE),
-        disturbed(wrench, BASE[:base]),
-    )
-    given.weight_position, given.weight_velocity = (
-        np.full(of.nj, 1.0 / ENCODER),
-        np.full(of.nj, 1.0 / RATE),
-    )
+    position = pin.integrate(of.robot.model, q, joints)
+    given.set("encoders", position, np.full(of.nj, 1.0 / ENCODER))
+    give("rates", v[base:], RATE)
+    given.torque = disturbed(torque, TORQUE)
+    given.base_wrench = disturbed(wrench, BASE[:base])
     given.weight_force = 1.0 / np.concatenate([BASE[:base], np.full(of.nj, TORQUE)])
     if not of.floating:
         return given
@@ -173,14 +168,10 @@ def _readings(
     force = (
         acceleration[:3] + np.cross(middle[3:6], middle[:3]) - R.T @ of.robot.model.gravity.linear
     )
-    given.gyro, given.accelerometer = disturbed(v[3:6], GYRO), disturbed(force, SPECIFIC_FORCE)
-    given.weight_gyro, given.weight_accelerometer = (
-        np.full(3, 1.0 / GYRO),
-        np.full(3, 1.0 / SPECIFIC_FORCE),
-    )
-    given.set_pose(
-        0, 0.0, np.zeros(3), R @ pin.exp3(disturbed(np.zeros(3), ROTATION)), 0.0, 1.0 / ROTATION
-    )
+    give("gyro", v[3:6], GYRO)
+    give("accelerometer", force, SPECIFIC_FORCE)
+    seen = pin.Quaternion(R @ pin.exp3(disturbed(np.zeros(3), ROTATION))).coeffs()
+    given.set("mocap", np.concatenate([np.zeros(3), seen]), np.repeat([0.0, 1.0 / ROTATION], 3))
     return given
 
 
@@ -206,18 +197,16 @@ def random_guess(
         for pi, _ in of.inertias(run.xs[0])
     ]
     where = [GUESS[0]] * 3 + [GUESS[1]] * (of.nv - 3) if of.floating else [GUESS[1]] * of.nv
-    stddev = np.concatenate([where, np.full(of.nv, GUESS[2]), np.zeros(of.np)])
-    first = with_bodies(of, run.first, bodies)
-    return [of.state.integrate(first, stddev * rng.normal(size=of.ndx)) for _ in run.xs]
+    stddev = np.concatenate([where, np.full(of.nv, GUESS[2]), np.zeros(of.dynamics.nparameters)])
+    first, known = with_bodies(of, run.first, bodies), np.zeros(of.np - of.dynamics.nparameters)
+    moves = [np.concatenate([stddev * rng.normal(size=len(stddev)), known]) for _ in run.xs]
+    return [of.state.integrate(first, move) for move in moves]
 
 
 def with_bodies(of: Problem, x: np.ndarray, bodies: list[np.ndarray]) -> np.ndarray:
     """The state x with these inertias (10,) of all links."""
-    x, columns = x.copy(), of.columns("theta")
-    manifold, shift = of.config.estimator.manifold, of.nq - of.nv
-    x[columns.start + shift : columns.stop + shift] = np.concatenate(
-        [to_theta(pi, manifold) for pi in bodies]
-    )
+    x, manifold = x.copy(), of.config.estimator.manifold
+    of.parameter(x, "theta")[:] = np.concatenate([to_theta(pi, manifold) for pi in bodies])
     return x
 
 
@@ -231,10 +220,10 @@ def at_rest(of: Problem, x: np.ndarray) -> np.ndarray:
 def holding(run: Run, x: np.ndarray) -> list[np.ndarray]:
     """Disturbance of every node but the last that keeps the robot at rest in the state x."""
     of, none = run.problem, np.zeros(run.problem.nv)
-    known = (of.parameter(x, "theta"), of.parameter(x, "height"), of.config.estimator.friction)
+    known = of.layout.p(x)[: of.dynamics.nparameters]
     force = [np.concatenate([given.base_wrench, given.torque]) for given in run.inputs[:-1]]
     missing = [
-        of.dynamics.residual(x[: of.nq], none, f, np.zeros(of.dynamics.nxi), *known, none) / of.dt
+        of.dynamics.residual(x[: of.nq], none, f, np.zeros(of.dynamics.nxi), known, none) / of.dt
         for f in force
     ]
     return [np.concatenate([w, np.zeros(of.dynamics.nxi)]) for w in missing]

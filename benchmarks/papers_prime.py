@@ -95,10 +95,10 @@ def sharpness(end: float) -> Iterator[dict]:
         passage = smooth_forward(Estimator(Robot(base.robot), base), ms)
         for kappa in KAPPAS:
             window = passage.window()
-            window.problem.dynamics.kappa = kappa
+            window.set_kappa(kappa)
             config = base.updated({"robot": {"kappa": kappa}, "estimator": {"start_iterations": 1}})
             raw = solved(
-                lambda: start_window(Problem(Robot(config.robot), config, True), ms),
+                lambda: start_window(Problem(Robot(config.robot), config, ("mocap",)), ms),
                 bag,
                 end,
                 HELD_ITERATIONS + 1,

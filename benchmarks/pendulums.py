@@ -174,7 +174,7 @@ def rows_of(robot: Robot, data: tuple[np.ndarray, ...], delay: int, offset: bool
 def fit(robot: Robot, config: Config, parts: list[Rows]) -> tuple[np.ndarray, np.ndarray, float]:
     """Physically consistent inertia (10 per link), losses, and the rms of what is left [Nm]."""
     Y, Z, tau = (np.concatenate(columns) for columns in zip(*parts))
-    problem = Problem(robot, config, mocap=False)
+    problem = Problem(robot, config)
     prior = Posterior.of_problem(problem, problem.theta_nominal, problem.theta_prior_root)
     nominal, stddev = prior.pi_prior()
     # losses eliminated by projection: what they can explain says nothing about the inertia

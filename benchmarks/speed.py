@@ -87,7 +87,7 @@ def parts(robot: str, ms: list[Measurement], nodes: int | None = None) -> dict:
     """Median over the windows of a walk of the fastest call of each part [us per node]."""
     e, rows = estimator(robot, nodes), []
     for i, m in enumerate(ms):
-        if e.advance(m) and i % EVERY == 0:
+        if e.advance(m) is not None and i % EVERY == 0:
             rows.append(_parts(e.window))
     row = {name: 1e6 * float(np.median([r[name] for r in rows])) for name in rows[0]}
     both = {f"step + {name}": row["step"] + row[name] for name in ("linearization", "derivatives")}
@@ -139,7 +139,7 @@ def _shift(window: Window, call: int) -> None:
     """The arrival cost's part of a shift; its knowledge is put back."""
     arrival = window.arrival
     before = arrival.reference, arrival.mean, arrival.L
-    arrival.advance(
+    arrival.marginalize(
         window.nodes[0],
         window.data[0],
         window.xs[0],

@@ -71,7 +71,8 @@ class Estimator:
         self.window.posterior()
         elapsed_ms = 1e3 * (time.perf_counter() - began)
         estimate = self._reporter.estimate(self.window, m, situation, self.monitors, elapsed_ms)
-        self._predictor.correct(estimate)
+        if self.problem.has_imu:  # else there is nothing to predict with
+            self._predictor.correct(estimate)
         return estimate
 
     def advance(self, m: Measurement, iterations: int | None = None) -> Situation | None:

@@ -94,7 +94,8 @@ def test_unknown_config_key(recording, tmp_path, capsys):
 def test_urdf_without_inertia(recording, tmp_path, capsys):
     urdf = tmp_path / "bare.urdf"
     urdf.write_text(
-        '<robot name="bare"><link name="base"/><link name="leg"/><joint name="hip" type="revolute"><parent link="base"/><child link="leg"/>'
+        '<robot name="bare"><link name="base"/><link name="leg"/><joint name="hip" '
+        'type="revolute"><parent link="base"/><child link="leg"/>'
         '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>'
     )
     robot = tmp_path / "bare.yaml"

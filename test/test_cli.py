@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The command line: help with examples, one line and exit code 2 on bad input, JSON for machines."""
+"""The command line: help with examples, one line and exit code 2 on bad input, JSON for
+machines."""
 
 from __future__ import annotations
 

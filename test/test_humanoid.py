@@ -16,7 +16,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import MessageReader
-from prime_estimation.recordings.replay import Pipeline
+from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.recordings.samples import choose_topics, sensor_samples
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
@@ -141,12 +141,16 @@ def test_locked_joint_that_moves(recorded_runs):
             if arrival_ns - reader.start_ns > 2.5e9:
                 break
             estimates += pipeline.push(sample)
-    troubled = [s for e in estimates for s in e.status.sensors if s.startswith("joint_states: ")]
-    assert not estimates[0].status.sensors[0].startswith("joint_states: ")
+    joints = [s for e in estimates for s in e.status.sensors if s.name == "joint_states"]
+    troubled = [s for s in joints if s.message]
+    assert len(joints) == len(estimates) and joints[0].ok and not joints[0].message
     assert troubled and all(
-        "left_shoulder_pitch_joint is locked at 0.36 rad but stands at" in s for s in troubled
+        not s.ok and "left_shoulder_pitch_joint is locked at 0.36 rad but stands at" in s.message
+        for s in troubled
     )
-    assert pipeline.counts["joint_states: a locked joint is not in its place"] > len(troubled)
+    assert pipeline.intake.counts["joint_states: a locked joint is not in its place"] > len(
+        troubled
+    )
     assert all(np.isfinite(e.pose_covariance).all() for e in estimates)
 
 
@@ -213,7 +217,7 @@ def test_imu_in_the_torso(recorded_runs):
     robot = Robot(config.robot)
     estimator, sync = (
         Estimator(robot, config, mocap=False),
-        Synchronizer(10_000_000, robot.nj, use_mocap=False),
+        Synchronizer(10_000_000, robot.nj, sensors=()),
     )
     estimates, predicted, imu = [], [], torso_imu(bag, robot, seconds)
     with BagReader(bag) as reader:

@@ -6,6 +6,8 @@ Who may import whom, read from the sources without running them.
 """
 
 import ast
+from collections.abc import Callable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "prime_estimation"
 # it or above it.
 ORDER = """
     types errors
+    declaration
+    sensors
     alignment io
     config robot joint_friction inertia contact
     mhe monitors reporting estimator inertia_gate
@@ -26,9 +30,10 @@ ORDER = """
 
 # Rooms that may see less than their place allows.
 ONLY = {
-    "alignment": {"types", "errors"},
-    "io": {"types", "errors"},
-    "config": {"errors"},
+    "sensors": {"types", "errors", "declaration"},
+    "alignment": {"types", "errors", "sensors"},
+    "io": {"types", "errors", "sensors"},
+    "config": {"errors", "declaration", "sensors"},
     "transport": {"errors", "io"},
 }
 # The estimator knows neither wires nor files nor clocks; offline rooms know no network.
@@ -73,11 +78,15 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> set[str]:
-    """Absolute dotted names of everything that a file imports, at any depth, `importlib.import_module("...")` included."""
+def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk) -> set[str]:
+    """Absolute dotted names of everything that a file imports, `importlib.import_module("...")`
+    included.
+
+    At any depth, or where `walk` goes.
+    """
     package = ("prime_estimation", *path.relative_to(PACKAGE).parts[:-1])
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -91,6 +100,16 @@ def imports(path: Path) -> set[str]:
         ):
             found.add(node.args[0].value)
     return found
+
+
+def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is imported: no bodies of functions, nothing for type checkers."""
+    for child in ast.iter_child_nodes(node):
+        lazy = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if lazy or (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
+            continue
+        yield child
+        yield from at_import_time(child)
 
 
 def rooms_imported(path: Path) -> set[str]:
@@ -117,6 +136,28 @@ def test_nothing_flows_back(path):
     assert not wrong, f"{path.relative_to(PACKAGE)} must not import {', '.join(sorted(wrong))}"
 
 
+def test_no_circles():
+    """No module needs, to be imported, one that needs it."""
+    module_of = {}
+    for path in sources():
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        module_of[".".join(("prime_estimation", *parts)).removesuffix(".__init__")] = path
+
+    def needed(path: Path) -> set[str]:
+        names = imports(path, at_import_time)
+        return {n if n in module_of else n.rpartition(".")[0] for n in names} & module_of.keys()
+
+    graph = {module: needed(path) - {module} for module, path in module_of.items()}
+    assert sum(map(len, graph.values())) > len(graph)
+    TopologicalSorter(graph).prepare()  # names a circle
+
+
+def test_top_floor_is_small():
+    """What a newcomer sees first; the rest lives in rooms."""
+    modules = sorted(path.name for path in PACKAGE.glob("*.py"))
+    assert len(modules) <= 12, modules
+
+
 @pytest.mark.parametrize("outsider", OUTSIDERS)
 def test_optional_packages_stay_in_their_rooms(outsider):
     users = {
@@ -135,7 +176,8 @@ def test_a_forbidden_import_is_seen(tmp_path, monkeypatch):
     path = tmp_path / "io" / "bag.py"
     path.write_text(
         "from .. import estimator\nfrom ..reporting import Reporter\nfrom . import salvage\n"
-        "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from prime_estimation import robot\n"
+        "def f():\n    import rclpy.node\n    importlib.import_module('mujoco')\n    from "
+        "prime_estimation import robot\n"
     )
     names = {
         "prime_estimation.estimator",

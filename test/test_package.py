@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Packaging: one version, one set of pinned libraries, complete data files, and metadata that colcon can read."""
+"""Packaging: one version, one set of pinned libraries, complete data files, and metadata that
+colcon can read."""
 
 import ast
 import configparser
@@ -87,8 +88,10 @@ def test_colcon_reads_the_metadata(repository):
         "from setuptools import setup; from distutils.core import run_setup\n"
         "dist = run_setup('setup.py', script_args=('--dry-run',), stop_after='config')\n"
         "skip = ('cmdclass', 'distclass', 'ext_modules', 'metadata', *dist.display_option_names)\n"
-        "data = {k: v for k, v in dist.__dict__.items() if not k.startswith('_') and not callable(v) and k not in skip}\n"
-        "data['metadata'] = {k: v for k, v in dist.metadata.__dict__.items() if k not in ('license_files', 'provides_extras')}\n"
+        "data = {k: v for k, v in dist.__dict__.items()"
+        " if not k.startswith('_') and not callable(v) and k not in skip}\n"
+        "data['metadata'] = {k: v for k, v in dist.metadata.__dict__.items()"
+        " if k not in ('license_files', 'provides_extras')}\n"
         "print(repr(data))"
     )
     run = subprocess.run(

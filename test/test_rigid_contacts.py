@@ -14,9 +14,9 @@ from monitors.test_lift_off import AWAY, BACK, POSTURES, carried, estimates_of, 
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
-from prime_estimation.contact.schedule import CONTRADICTED
 from prime_estimation.errors import RobotError
 from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.contact_model import CONTRADICTED
 from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate
@@ -27,12 +27,12 @@ WRONG = (1.0, 1.3)  # when the flags lie [s]
 class Lying:
     """Contact flags that are right but for a while after `begin_ns`."""
 
-    def __init__(self, stances, lie: "_core.Stance", begin_ns: int):
-        self._stances, self._lie, self._begin = stances, lie, begin_ns
-        self.reset = stances.reset
+    def __init__(self, schedule, lie: "_core.Stance", begin_ns: int):
+        self._schedule, self._lie, self._begin = schedule, lie, begin_ns
+        self.reset = schedule.reset
 
     def before(self, m):
-        right = self._stances.before(m)
+        right = self._schedule.before(m)
         return (
             [self._lie] * len(right)
             if WRONG[0] < 1e-9 * (m.stamp_ns - self._begin) < WRONG[1]
@@ -48,7 +48,8 @@ def run(config: Config, ms: list, lie=None) -> list[tuple[float, Estimate | None
     """(time, estimate, None where there is none) of all nodes, with flags that lie for a while."""
     estimator, begin = Estimator(Robot(config.robot), config, mocap=False), ms[0].stamp_ns
     if lie is not None:
-        estimator.problem.stances = Lying(estimator.problem.stances, lie, begin)
+        contacts = estimator.problem.contacts
+        contacts._schedule = Lying(contacts._schedule, lie, begin)
     return [(1e-9 * (m.stamp_ns - begin), estimator.update(m)) for m in ms]
 
 
@@ -60,7 +61,9 @@ def standing(name: str, seconds: float, lie=None):
 
 
 def told(estimate) -> bool:
-    return CONTRADICTED in estimate.status.sensors
+    """The status says so of the contacts."""
+    told_of = [s for s in estimate.status.sensors if s.name == "contacts"]
+    return any(not s.ok and s.message == CONTRADICTED for s in told_of)
 
 
 def weight_share(estimate, robot) -> float:

@@ -117,7 +117,10 @@ def test_what_cannot_be_used_is_said_in_one_line(tmp_path):
     assert "and 18 more has no mass" in massless and "robot.locked_joints" in massless
     solo = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
     free = tmp_path / "free.urdf"
-    root = '<link name="world"/><joint name="free" type="floating"><parent link="world"/><child link="base_link"/></joint>'
+    root = (
+        '<link name="world"/><joint name="free" type="floating"><parent link="world"/><child '
+        'link="base_link"/></joint>'
+    )
     free.write_text(solo.replace("</robot>", f"{root}</robot>"))
     assert "unlike free; a free base is robot.floating_base" in refused(urdf=str(free))
     assert "did you mean FL_FOOT" in refused(urdf="example-robot-data:solo12", imu_frame="foot")
@@ -137,10 +140,17 @@ def test_a_urdf_of_a_ros_package(tmp_path, monkeypatch):
 def test_an_inertia_that_no_body_has(tmp_path):
     """One moment larger than the sum of the others: the estimated inertia could not begin there."""
     urdf = tmp_path / "mine.urdf"
-    body = '<inertial><mass value="{}"/><inertia ixx="{}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    body = (
+        '<inertial><mass value="{}"/><inertia ixx="{}" iyy="0.1" izz="0.1" ixy="0" ixz="0" '
+        'iyz="0"/></inertial>'
+    )
+    joint = (
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 '
+        '1"/></joint>'
+    )
     urdf.write_text(
-        f'<robot name="r"><link name="a">{body.format(5, 1.0)}</link><link name="b">{body.format(1, 0.1)}</link>{joint}</robot>'
+        f'<robot name="r"><link name="a">{body.format(5, 1.0)}</link><link name="b">'
+        f"{body.format(1, 0.1)}</link>{joint}</robot>"
     )
     assert "the URDF's inertia of a is that of no physical body" in refused(urdf=str(urdf))
     assert robot(urdf=str(urdf), estimated_links=["b"]).estimated_links == ["b"]
@@ -190,7 +200,7 @@ def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
         {"robot": {"name": name, "urdf": f"example-robot-data:{name}", "contacts": spheres}}
     )
     of = Robot(config.robot)
-    terrain = Ground(Problem(of, config, mocap=False))
+    terrain = Ground(Problem(of, config))
     terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
     assert not terrain.airborne.any()
 

@@ -68,8 +68,6 @@ def first_window(
     ms = usable(measurements)
     if ms is None:
         return Start(reason="the first measurements hold no joint positions and rates")
-    if not up_is_known(ms):
-        return Start(reason="no specific force and no motion capture, so that up is unknown")
     noise = problem.process_noise(held=True)
     best, least, why = Start(), np.inf, "no motion of the model fits the first measurements"
     for soft in SOFT:
@@ -77,8 +75,8 @@ def first_window(
             batch = solve_batch(problem, ms, previous_state, soft, situation)
             window = shorten(batch, min(problem.config.estimator.window, batch.size), noise)
             window.solve(1)
-        except _core.SolveError as failure:
-            why = str(failure)
+        except (_core.SolveError, InitializationError, np.linalg.LinAlgError) as failure:
+            why = str(failure).removeprefix("cannot start: ")
             continue
         if (ratio := misfit(window)) < least:
             prior = problem.layout.p(batch.arrival.reference)
@@ -130,11 +128,6 @@ def usable(measurements: list[Measurement]) -> list[Measurement] | None:
     )
 
 
-def up_is_known(ms: list[Measurement]) -> bool:
-    """Motion capture, or a specific force that is not zero, tells the vertical; or nothing floats."""
-    return any(m.mocap or m.accelerometer is not None and m.accelerometer.any() for m in ms)
-
-
 def solve_batch(
     problem: Problem,
     ms: list[Measurement],
@@ -146,6 +139,7 @@ def solve_batch(
 
     Raises:
         _core.SolveError: there is no solution.
+        InitializationError: nothing tells the vertical.
     """
     xs = guess_states(problem, ms, previous_state, situation)
     inputs, stamps = batch_inputs(problem, ms, situation), [m.stamp_ns for m in ms]

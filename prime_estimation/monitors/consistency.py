@@ -17,15 +17,14 @@ class ConsistencyMonitor(Monitor):
     """Counts what went wrong and decides when to start anew.
 
     Attributes:
-        restarts, refused, late_events: since construction: windows that were given up, steps that
-            the solver refused, samples that came too late for their node. reason: of the last
-            restart.
+        restarts, refused: since construction: windows that were given up, steps that the solver
+            refused. reason: of the last restart.
         innovations: mean square of the whitened residuals by part, smoothed over time; 1 is
             consistent.
     """
 
     def __init__(self):
-        self.restarts = self.refused = self.late_events = 0
+        self.restarts = self.refused = 0
         self.reason = ""
         self._fit: dict[str, float] = {}
         self._seen = 0

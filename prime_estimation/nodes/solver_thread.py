@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..estimator import Estimator
-from ..recordings.pipeline import Node, update
+from ..recordings.pipeline import Node
 from ..types import Estimate
 
 STRIDE = 10  # moved nodes per solve at most: with more the prediction would run away from the data
@@ -121,9 +121,10 @@ class SolverThread:
             if not self._running:
                 return
             if node.apart:
+                self._estimator.reset()  # first: until then it predicts from what was before
                 self._on_discontinuity()
             behind, restarts = len(nodes) - 1 - i, self._estimator.monitors.last_restart[0]
-            estimate = update(self._estimator, node, 0 if behind % stride else most)
+            estimate = self._estimator.update(node.measurement, 0 if behind % stride else most)
             now_restarts, reason = self._estimator.monitors.last_restart
             if now_restarts > restarts:
                 self._failed(reason)

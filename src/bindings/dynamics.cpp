@@ -82,6 +82,8 @@ bp::dict stepRigid(const RigidDynamics& dynamics, const VectorXd& q, const Vecto
   RigidDynamics::Data data(dynamics);
   auto point = pointOf(dynamics, q, v, force, xi, parameters);
   point.stance = toVector<Stance>(stance);
+  if (point.stance.size() != dynamics.nfeet())
+    throw std::invalid_argument("rigid dynamics: one contact flag per foot");
   const auto solved = dynamics.solve(dynamics.prepare(data, point), guess);
   dynamics.cone(solved);
   auto out = resultOf(data);

@@ -8,8 +8,12 @@ What a straight line between samples anticipates of their jumps.
 import numpy as np
 import pytest
 
-from prime_estimation.alignment.averaging import hold_correction, hold_correction_weights, jumps
-from prime_estimation.alignment.averaging import linear_weights
+from prime_estimation.alignment.averaging import (
+    hold_correction,
+    hold_correction_weights,
+    jumps,
+    linear_weights,
+)
 
 MS = 1_000_000
 STEP = 8 * MS

@@ -231,7 +231,7 @@ def test_mocap_switched_off():
     assert all(
         not n.mocap
         for n in feed(
-            Synchronizer(STEP, NJ, use_mocap=False), both(np.arange(0, 50, 2.0)) + [pose(45.0)]
+            Synchronizer(STEP, NJ, sensors=()), both(np.arange(0, 50, 2.0)) + [pose(45.0)]
         )
     )
 

@@ -13,7 +13,7 @@ from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.types import CommandSample
 
 # --- averages
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("period", [1.0, 2.0, 5.0, 3.7])

@@ -65,11 +65,13 @@ def standing(robot, seconds, tilt=0.0, torque_noise=0.0, seed=0):
 def test_foot_jacobians_and_forces(legs, config):
     rng = np.random.default_rng(0)
     q = STANCE + 0.1 * rng.normal(size=12)
-    at = lambda q: (
-        legs.feet(q, np.zeros(12), np.zeros(12), np.zeros(3), np.array([0, 0, 9.81])).position
-    )  # noqa: E731
+    rest = (np.zeros(12), np.zeros(12), np.zeros(3), np.array([0, 0, 9.81]))
+
+    def at(q):
+        return legs.feet(q, *rest).position
+
     numeric = np.stack([(at(q + 1e-6 * e) - at(q - 1e-6 * e)) / 2e-6 for e in np.eye(12)], axis=2)
-    feet = legs.feet(q, np.zeros(12), np.zeros(12), np.zeros(3), np.array([0, 0, 9.81]))
+    feet = legs.feet(q, *rest)
     np.testing.assert_allclose(feet.jacobian, numeric, atol=1e-8)
     samples, forces = standing(legs.robot, 0.002)
     feet = legs.feet(STANCE, np.zeros(12), samples[0].effort, np.zeros(3), np.array([0, 0, 9.81]))
@@ -101,7 +103,8 @@ def copy_of(ekf, legs, config):
 
 
 def test_covariance_follows_the_mean(legs, config):
-    """A covariance of one small error, propagated, is the outer product of that error propagated by the mean."""
+    """A covariance of one small error, propagated, is the outer product of that error propagated by
+    the mean."""
     rng = np.random.default_rng(3)
     for column in rng.permutation(27)[:12]:
         ekf = random_filter(legs, config, rng)

@@ -24,7 +24,7 @@ from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.errors import DataError  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
 from prime_estimation.mhe.problem import Problem  # noqa: E402
-from prime_estimation.recordings import replay as replay_module  # noqa: E402
+from prime_estimation.recordings import pipeline as pipeline_module  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 from prime_estimation.types import ImuSample, JointSample  # noqa: E402
 
@@ -50,13 +50,12 @@ def test_sampled_synchronizer_hands_on_samples_and_not_means():
 def one_step(config):
     """Next velocity of a Go2 that stands on its feet and slides."""
     robot = Robot(config.robot)
-    problem = Problem(robot, config, True)
+    problem = Problem(robot, config, ("mocap",))
     q, v = np.zeros(robot.model.nq), np.full(robot.model.nv, 0.3)
     q[2], q[6], q[7:] = 0.325, 1.0, np.tile([0.0, 0.7, -1.4], 4)
     force, dynamics = np.zeros(robot.model.nv), problem.dynamics
-    return dynamics.step(
-        q, v, force, np.zeros(dynamics.nxi), problem.theta_nominal, np.zeros(dynamics.nfeet), 0.8, v
-    )["v_next"]
+    parameters = np.concatenate([problem.theta_nominal, np.zeros(dynamics.nfeet), [np.log(0.8)]])
+    return dynamics.step(q, v, force, np.zeros(dynamics.nxi), parameters, v)["v_next"]
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +65,14 @@ def full_step():
 
 @pytest.mark.parametrize("variant", VARIANTS[1:], ids=lambda v: v.name)
 def test_every_variant_is_another_program(variant, full_step):
-    """A renamed key, or a swap that no longer reaches the program, would compare the full model with itself."""
+    """A renamed key, or a swap that no longer reaches the program, would compare the full model
+    with itself."""
     base = Config.load("go2")
     config = base.updated(variant.overlay, variant.name)
     with variant.active():
-        assert replay_module.Synchronizer is variant.synchronizer
+        assert pipeline_module.Synchronizer is variant.synchronizer
         same_step = np.allclose(one_step(config), full_step, atol=1e-6)
-    assert replay_module.Synchronizer is Synchronizer
+    assert pipeline_module.Synchronizer is Synchronizer
     only_noise = variant.overlay.keys() == {"noise"} or variant.synchronizer is SampledSynchronizer
     assert same_step == only_noise
     assert (config == base) == (not variant.overlay)

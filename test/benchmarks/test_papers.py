@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The papers' test problems: their truth is their optimum, their derivatives are right, and the table comes out with two guesses."""
+"""The papers' test problems: their truth is their optimum, their derivatives are right, and the
+table comes out with two guesses."""
 
 from __future__ import annotations
 
@@ -10,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.differences import jacobian, relative_error
-from helpers.nodes import exact_dynamics
-
-from prime_estimation import _core
+from helpers.nodes import exact_node
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -44,9 +43,7 @@ def test_derivatives_of_a_node(name, manifold):
     of = run.problem
     x = problems.random_guess(run, rng)[2]
     u = np.concatenate([0.5 * rng.normal(size=of.nv), 0.01 * rng.normal(size=of.dynamics.nxi)])
-    model = _core.ActionMeasurement(
-        of.state, exact_dynamics(of), of.layout, of.mount.core, of.nominal, False
-    )
+    model = exact_node(of)
     model.input = run.inputs[2]
     data, trial = model.createData(), model.createData()
     for d in (data, trial):

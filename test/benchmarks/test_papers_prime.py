@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""PRIME's tables: the contact models are three different programs, the shifted trunk is what it says, short runs give every column."""
+"""PRIME's tables: the contact models are three different programs, the shifted trunk is what it
+says, short runs give every column."""
 
 from __future__ import annotations
 

@@ -13,7 +13,11 @@ robot:
   name: solo
   urdf: example-robot-data:solo12
   {imu}
-  contacts: [{{name: FL, frame: FL_FOOT}}, {{name: FR, frame: FR_FOOT}}, {{name: HL, frame: HL_FOOT}}, {{name: HR, frame: HR_FOOT}}]
+  contacts:
+    - {{name: FL, frame: FL_FOOT}}
+    - {{name: FR, frame: FR_FOOT}}
+    - {{name: HL, frame: HL_FOOT}}
+    - {{name: HR, frame: HR_FOOT}}
 """
 
 
@@ -41,7 +45,8 @@ def test_doctor_knows_what_does_not_suit_a_light_robot(tmp_path, capsys):
         assert words in hints
     path.write_text(
         SOLO.format(imu="imu_frame: base_link\n  armature: 4e-4\n  kappa: 9000")
-        + "noise: {joint_torque: 0.03, base_force: 0.33, base_moment: 0.083, joint_model: 0.025}\nestimator: {mass_stddev: 0.46}"
+        + "noise: {joint_torque: 0.03, base_force: 0.33, base_moment: 0.083, joint_model: 0.025}\n"
+        + "estimator: {mass_stddev: 0.46}"
     )
     assert cli.main(["doctor", "--robot", str(path)]) == 0
     assert "its settings are of the right size" in capsys.readouterr().out

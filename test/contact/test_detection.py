@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact flags: against the truth of recorded runs, on motions with a known answer, and with sensors that say nothing."""
+"""Contact flags: against the truth of recorded runs, on motions with a known answer, and with
+sensors that say nothing."""
 
 from __future__ import annotations
 
@@ -172,7 +173,7 @@ def test_sensors_that_say_nothing(name):
 
 
 def test_hysteresis():
-    stance = Stance(1, 10.0, 5.0, 2)
+    stance = LoadHysteresis(1, 10.0, 5.0, 2)
     signal = [0.0, 9.0, 11.0, 6.0, 4.0, 6.0, 4.0, 4.0, 9.0, 12.0, np.inf, 0.0, 0.0]
     loaded = []
     for force in signal:

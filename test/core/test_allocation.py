@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""No memory is allocated in `calc`, `calcDiff`, `linearize` and `reweight` of a running node once it is warm (real time)."""
+"""No memory is allocated in `calc`, `calcDiff`, `linearize` and `reweight` of a running node once
+it is warm (real time)."""
 
 from __future__ import annotations
 

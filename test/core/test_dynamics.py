@@ -17,7 +17,7 @@ from prime_estimation.joint_friction import joint_losses
 
 
 def step(dynamics, p, guess):
-    return dynamics.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, guess)
+    return dynamics.step(p.q, p.v, p.force, p.xi, p.parameters, guess)
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
@@ -29,9 +29,7 @@ def test_residual_equals_reference(name, situation):
         p = random_point(model_problem, rng, situation)
         reference = ReferenceDynamics(model_problem, p)
         v_next = p.v + 0.1 * rng.normal(size=len(p.v))
-        g = model_problem.dynamics.residual(
-            p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, v_next
-        )
+        g = model_problem.dynamics.residual(p.q, p.v, p.force, p.xi, p.parameters, v_next)
         expected = reference.residual(v_next)
         np.testing.assert_allclose(g, expected, atol=1e-9 * abs(expected).max())
 
@@ -39,7 +37,8 @@ def test_residual_equals_reference(name, situation):
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("name", ROBOTS)
 def test_step_equals_reference(name, situation):
-    """From a point near the solution of the C++ core the plain Newton iteration finds the same one, with the same impulses."""
+    """From a point near the solution of the C++ core the plain Newton iteration finds the same one,
+    with the same impulses."""
     model_problem = problem(name)
     rng = np.random.default_rng(2)
     for _ in range(1 if name == "g1" else 3):
@@ -59,7 +58,7 @@ def test_without_contact_and_losses_it_is_forward_dynamics():
     model_problem = problem("kinova_free")
     robot, rng = model_problem.robot, np.random.default_rng(3)
     options = _core.DynamicsOptions()
-    free = _core.ContactDynamics(
+    free = _core.SmoothedDynamics(
         robot.model, [], [], np.zeros(robot.nj), np.zeros(robot.nj), False, options
     )
     p = replace(random_point(model_problem, rng, "stance"), theta=np.zeros(0))
@@ -109,7 +108,7 @@ def test_input_that_is_not_finite_is_named(argument, message, bad):
     p = random_point(model_problem, np.random.default_rng(6), "stance")
     value = np.array(getattr(p, argument))
     value[-1] = bad
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(_core.SolveError, match=message):
         step(model_problem.dynamics, replace(p, **{argument: value}), p.v)
 
 
@@ -117,8 +116,19 @@ def test_input_that_is_not_finite_is_named(argument, message, bad):
 def test_ground_that_is_not_finite_raises(argument):
     model_problem = problem("go2")
     p = random_point(model_problem, np.random.default_rng(6), "stance")
-    with pytest.raises(RuntimeError, match="contact dynamics"):
+    with pytest.raises(_core.SolveError, match="contact dynamics"):
         step(model_problem.dynamics, replace(p, **{argument: getattr(p, argument) * np.nan}), p.v)
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_parameters_of_another_robot_are_refused(change):
+    """Theta, heights and logarithm of the friction coefficient come as one vector."""
+    dynamics = problem("go2").dynamics
+    p = random_point(problem("go2"), np.random.default_rng(6), "stance")
+    size = dynamics.nparameters
+    assert len(p.parameters) == size == dynamics.ntheta + dynamics.nfeet + 1
+    with pytest.raises(ValueError, match=f"{size} parameters, got {size + change}"):
+        dynamics.step(p.q, p.v, p.force, p.xi, np.resize(p.parameters, size + change), p.v)
 
 
 def test_a_guess_that_is_not_finite_is_replaced():
@@ -137,7 +147,7 @@ def test_joint_losses_are_those_of_the_dynamics():
     p = replace(random_point(of, rng, "stance"), theta=none, xi=none, height=none)
     after, residuals = p.v + rng.normal(size=of.nv), []
     for share in (1.0, 0.0):
-        lossy = _core.ContactDynamics(
+        lossy = _core.SmoothedDynamics(
             robot.model,
             [],
             [],
@@ -146,9 +156,7 @@ def test_joint_losses_are_those_of_the_dynamics():
             True,
             options,
         )
-        residuals.append(
-            lossy.residual(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, after)[6:]
-        )
+        residuals.append(lossy.residual(p.q, p.v, p.force, p.xi, p.parameters, after)[6:])
     expected = options.dt * joint_losses(robot, 0.5 * (p.v + after)[6:])
     np.testing.assert_allclose(residuals[0] - residuals[1], expected, rtol=1e-9, atol=1e-12)
 
@@ -159,6 +167,6 @@ def test_compliance_must_be_positive():
     law.compliance = 0.0
     options.law = law
     with pytest.raises(ValueError, match="compliance"):
-        _core.ContactDynamics(
+        _core.SmoothedDynamics(
             robot.model, [], [], robot.joint_damping, robot.joint_friction, True, options
         )

@@ -77,7 +77,8 @@ def test_every_link_survives_the_round_trip(name, manifold):
 
 @pytest.mark.parametrize("name", SINGULAR)
 def test_body_without_principal_axes(name):
-    """Equal moments: theta exists, the turn is the smallest one, and the derivative misses one direction per pair of equal moments."""
+    """Equal moments: theta exists, the turn is the smallest one, and the derivative misses one
+    direction per pair of equal moments."""
     pi = SINGULAR[name]
     theta = to_theta(pi, "exponential_eigenvalue")
     value, jacobian = from_theta(theta, "exponential_eigenvalue")

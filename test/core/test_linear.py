@@ -80,7 +80,7 @@ def sliding_window(system: System, parameters: int):
         xs, us = list(solver.states()[1:]), list(solver.controls()[1:])
         yield xs[-1], solver.posterior(N + 1)
         leaving = nodes.pop(0)
-        arrival.advance(leaving, leaving.createData(), xs[0], us[0], xs[1], system.noise)
+        arrival.marginalize(leaving, leaving.createData(), xs[0], us[0], xs[1], system.noise)
         nodes.append(node(system, state, system.z[N + 1 + shift], parameters))
         xs = [*xs[1:], xs[-1] + rng.normal(size=NS + NP)]  # any guess is as good as another
         us = [*us[1:], rng.normal(size=NW)]

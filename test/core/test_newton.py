@@ -43,10 +43,8 @@ def test_always_converges(name, n, cone, record_property):
     of = problem(name, cone=cone)
     iterations = []
     for p in wild_points(of, n, 0):
-        out = of.dynamics.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, p.v)
-        g = of.dynamics.residual(
-            p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, out["v_next"]
-        )
+        out = of.dynamics.step(p.q, p.v, p.force, p.xi, p.parameters, p.v)
+        g = of.dynamics.residual(p.q, p.v, p.force, p.xi, p.parameters, out["v_next"])
         assert abs(g).max() < 1e-6 * max(1.0, abs(out["impulse"]).max())
         iterations.append(out["iterations"])
     for share in (50, 90, 99, 100):
@@ -61,9 +59,7 @@ def test_warm_start_takes_few_iterations():
     for p in wild_points(of, 200, 2):
 
         def step(at, guess):
-            return of.dynamics.step(
-                at.q, at.v, at.force, at.xi, at.theta, at.height, at.friction, guess
-            )
+            return of.dynamics.step(at.q, at.v, at.force, at.xi, at.parameters, guess)
 
         guess = step(p, p.v)["v_next"]
         near = replace(
@@ -76,18 +72,21 @@ def test_warm_start_takes_few_iterations():
 def test_error_says_what_was_infeasible():
     """One iteration is not enough: the message names residual, speed, force and gap."""
     from prime_estimation import _core
-    from prime_estimation.contact.leg_forces import contact_points
-    from prime_estimation.mhe.problem import _dynamics_options
+    from prime_estimation.contact.points import contact_points
+    from prime_estimation.mhe.contact_model import _options
 
     of = problem("go2")
-    robot, options = of.robot, _dynamics_options(of.config)
+    robot, options = of.robot, _options(of.config)
     options.max_iterations = 1
     contacts = contact_points(robot)
     links = [robot.link_joint(link) for link in robot.estimated_links]
-    weak = _core.ContactDynamics(
+    weak = _core.SmoothedDynamics(
         robot.model, contacts, links, robot.joint_damping, robot.joint_friction, True, options
     )
     p = replace(random_point(of, np.random.default_rng(3), "deep"), v=np.full(of.nv, 7.0))
-    message = r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force .*, lowest gap -0\.0"
-    with pytest.raises(RuntimeError, match=message):
-        weak.step(p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, p.v)
+    message = (
+        r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force "
+        r".*, lowest gap -0\.0"
+    )
+    with pytest.raises(_core.SolveError, match=message):
+        weak.step(p.q, p.v, p.force, p.xi, p.parameters, p.v)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The running node: residuals against their numpy twin, derivatives against differences on the manifold, in both forms and cones."""
+"""The running node: residuals against their numpy twin, derivatives against differences on the
+manifold, in both forms and cones."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.differences import jacobian, relative_error
 from helpers.models import ROBOTS, SITUATIONS
-from helpers.nodes import random_node
+from helpers.nodes import by_point, random_node
 from reference.node import evaluate
 
 from prime_estimation import _core
@@ -28,7 +29,7 @@ def test_equals_reference(name, situation, form):
         node = random_node(name, form, "coulomb", situation, seed)
         data = node.calc(node.x, node.u)
         guess = np.array(data.xnext)[node.problem.nq : node.problem.nq + node.problem.nv]
-        x_next, r = evaluate(node.problem, node.model.input, node.poses, node.x, node.u, guess)
+        x_next, r = evaluate(node.problem, node.model.input, node.x, node.u, guess)
         np.testing.assert_allclose(data.xnext, x_next, atol=1e-9 * max(1.0, abs(x_next).max()))
         np.testing.assert_allclose(data.r, r, atol=1e-9 * max(1.0, abs(r).max()))
         assert data.cost == pytest.approx(0.5 * r @ r, rel=1e-9)
@@ -68,7 +69,8 @@ def test_contact_forces(name, situation, form):
     """Forces are the impulses over the step; their Jacobians in x and u against differences."""
     node = random_node(name, form, "coulomb", situation, 21)
     state, trial = node.problem.state, node.calc(node.x, node.u)
-    force, by_x, by_u = node.model.contact_forces(trial)
+    force, by_z = node.model.contact_forces(trial)
+    by_x, by_u = by_point(node.problem, trial, by_z)
 
     def at(dx, du):
         node.calc(state.integrate(node.x, dx), node.u + du, trial)
@@ -83,7 +85,8 @@ def test_contact_forces(name, situation, form):
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova"])
 def test_gauss_newton_model_is_that_of_the_residual(name, form):
-    """The sparse assembly of gradient and Hessian equals the dense products of the residual's Jacobians."""
+    """The sparse assembly of gradient and Hessian equals the dense products of the residual's
+    Jacobians."""
     node = random_node(name, form, "coulomb", "stance", 9)
     d = node.calc(node.x, node.u)
     for value, expected in [
@@ -104,7 +107,7 @@ def test_terminal_node_reads_the_state_only(form):
     node.model.calc(terminal, node.x)
     node.model.calcDiff(terminal, node.x)
     for rows, block in _residual_blocks(node.problem).items():
-        dynamic = rows in ("force", "xi", "accelerometer")
+        dynamic = rows in ("force", "contact", "accelerometer")
         np.testing.assert_array_equal(
             terminal.r[block], 0.0 * running.r[block] if dynamic else running.r[block]
         )
@@ -116,11 +119,11 @@ def test_absent_readings_leave_no_trace():
     """Weights of zero: no residual, no derivative, whatever the reading says."""
     node = random_node("go2", "forward", "coulomb", "stance", 11)
     given = node.model.input
-    for name in ("weight_position", "weight_velocity", "weight_gyro", "weight_accelerometer"):
-        setattr(given, name, 0.0 * getattr(given, name))
-    given.weight_tilt = 0.0
-    for slot in range(2):
-        given.set_pose(slot, 0.0, np.zeros(3), np.eye(3), 0.0, 0.0)
+    sensors = node.problem.sensors.residuals
+    for name in ("encoders", "rates", *dict.fromkeys(sensors)):
+        for slot in range(max(1, sensors.count(name))):
+            value, weight = given.value(name, slot), given.weight(name, slot)
+            given.set(name, value, 0.0 * weight, 0.0, slot)
     data = node.calc(node.x, node.u)
     sensors = slice(node.problem.nu, None)
     assert not data.r[sensors].any() and not data.Rx[sensors].any() and not data.Ru[sensors].any()
@@ -132,7 +135,7 @@ def test_failed_step_does_not_spoil_the_next():
     data = node.calc(node.x, node.u)
     expected, broken = np.array(data.xnext), np.array(node.x)
     broken[0] = np.nan
-    with pytest.raises(RuntimeError, match="configuration is not finite"):
+    with pytest.raises(_core.SolveError, match="configuration is not finite"):
         node.model.calc(data, broken, node.u)
     node.model.calc(data, node.x, node.u)
     np.testing.assert_allclose(data.xnext, expected, atol=1e-9)
@@ -145,40 +148,28 @@ def test_inertia_that_is_none_is_refused_each_time():
     expected, theta = np.array(data.xnext), node.problem.columns("theta")
     far[theta.start + node.problem.nq - node.problem.nv] = 400.0  # logarithm of a mass
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="inertia of link 1 vanishes or is not finite"):
+        with pytest.raises(_core.SolveError, match="inertia of link 1 vanishes or is not finite"):
             node.model.calc(data, far, node.u)
     node.model.calc(data, node.x, node.u)
     np.testing.assert_allclose(data.xnext, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])
-@pytest.mark.parametrize(
-    "reading, name",
-    [
-        ("position", "joint positions"),
-        ("velocity", "joint rates"),
-        ("gyro", "angular velocity"),
-        ("orientation", "attitude of the IMU"),
-        ("accelerometer", "specific force"),
-    ],
-)
-def test_reading_that_is_not_finite_is_named(reading, name, form):
+@pytest.mark.parametrize("name", ["encoders", "rates", "gyro", "tilt", "mocap", "accelerometer"])
+def test_reading_that_is_not_finite_is_named(name, form):
     node = random_node("go2", form, "coulomb", "stance", 14)
-    data = node.calc(node.x, node.u)
-    spoiled = np.nan * getattr(node.model.input, reading)
-    setattr(node.model.input, reading, spoiled[7:] if reading == "position" else spoiled)
-    with pytest.raises(RuntimeError, match=f"residual of the {name} is not finite"):
+    data, given = node.calc(node.x, node.u), node.model.input
+    spoiled = np.nan * given.value(name)
+    given.set(name, spoiled[7:] if name == "encoders" else spoiled, given.weight(name))
+    with pytest.raises(_core.SolveError, match=f"residual of the {name} is not finite"):
         node.model.calc(data, node.x, node.u)
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "velocity",
         "torque",
         "base_wrench",
-        "weight_position",
-        "weight_velocity",
         "weight_force",
         "weight_xi",
     ],
@@ -196,21 +187,38 @@ def test_input_of_another_robot_is_refused(name, change):
     assert len(getattr(given, name)) == size
 
 
+@pytest.mark.parametrize("name", ["encoders", "rates"])
+@pytest.mark.parametrize("change", [-1, 1])
+def test_joint_readings_of_another_robot_are_refused(name, change):
+    given = random_node("go2", "forward", "coulomb", "stance", 15).model.input
+    value, weight = given.value(name), given.weight(name)
+    for sizes, part in (
+        ((len(value) + change, 12), "value"),
+        ((len(value), 12 + change), "weight"),
+    ):
+        wrong = sizes[part == "weight"]
+        message = f"{part} of {name} has {wrong} entries, not {wrong - change}"
+        with pytest.raises(ValueError, match=message):
+            given.set(name, *map(np.zeros, sizes))
+    np.testing.assert_array_equal(given.value(name), value)
+    np.testing.assert_array_equal(given.weight(name), weight)
+
+
 def test_configuration_and_flags_of_another_robot_are_refused():
     given = random_node("go2", "forward", "coulomb", "stance", 15).model.input
-    given.position = np.arange(12.0)  # of the joints alone
-    np.testing.assert_array_equal(given.position[7:], np.arange(12.0))
+    given.set("encoders", np.arange(12.0), np.ones(12))  # of the joints alone
+    np.testing.assert_array_equal(given.value("encoders")[7:], np.arange(12.0))
     for size in (11, 13, 20):
-        with pytest.raises(ValueError, match=f"position has {size} entries, not 12"):
-            given.position = np.zeros(size)
+        with pytest.raises(ValueError, match=f"value of encoders has {size} entries, not 19"):
+            given.set("encoders", np.zeros(size), np.ones(12))
     with pytest.raises(ValueError, match="stance has 3 entries, not 4"):
         given.stance = [_core.Stance.closed] * 3
 
 
 def test_third_pose_is_refused():
     node = random_node("go2", "forward", "coulomb", "stance", 13)
-    with pytest.raises(IndexError, match="two poses"):
-        node.model.input.set_pose(2, 0.0, np.zeros(3), np.eye(3), 1.0, 1.0)
+    with pytest.raises(ValueError, match="no place for another reading of 'mocap'"):
+        node.model.input.set("mocap", np.zeros(7), np.ones(6), 0.0, 2)
 
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])
@@ -236,7 +244,7 @@ def test_rigid_contacts(name, form):
         jacobian(lambda dx: at(dx, np.zeros(nu)), ndx),
         jacobian(lambda du: at(np.zeros(ndx), du), nu),
     )
-    _, force_x, force_u = node.model.contact_forces(data)
+    force_x, force_u = by_point(node.problem, data, node.model.contact_forces(data)[1])
     pairs = {"Fx": (data.Fx, by_x[:ndx]), "Fu": (data.Fu, by_u[:ndx])}
     pairs["force"] = (
         np.hstack([_by_foot(node.problem, force_x), _by_foot(node.problem, force_u)]),
@@ -248,7 +256,7 @@ def test_rigid_contacts(name, form):
             np.hstack([data.Rx[block], data.Ru[block]]),
             np.hstack([by_x, by_u])[ndx : ndx + nr][block],
         )
-    assert data.r[blocks["wrench cone"]].any()
+    assert data.r[blocks["wrench_cone"]].any()
     errors = {
         name: relative_error(value, expected, 1e-6) for name, (value, expected) in pairs.items()
     }
@@ -276,17 +284,10 @@ def _by_foot(problem, forces):
 
 
 def _residual_blocks(problem) -> dict:
-    nj = problem.nj
-    sizes = {"force": problem.nv, "xi": problem.dynamics.nxi, "encoder": nj, "rate": nj}
-    sizes |= {
-        "gyro": 3,
-        "tilt": 3,
-        "poses": 12,
-        "wrench cone": problem.dynamics.ncone,
-        "accelerometer": 3,
-    }
-    ends = np.cumsum(list(sizes.values()))
-    return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends) if size}
+    """Row indices by name; both poses together."""
+    parts = problem.measurements.rows.items()
+    rows = {name: np.concatenate([np.r_[part] for part in parts_]) for name, parts_ in parts}
+    return {name: indices for name, indices in rows.items() if len(indices)}
 
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""One optimum: parameters out of the state or in it, every rollout, both eliminations, both manifolds."""
+"""One optimum: parameters out of the state or in it, every rollout, both eliminations, both
+manifolds."""
 
 from __future__ import annotations
 
@@ -27,13 +28,16 @@ def soft(name: str, manifold: str = "log_cholesky") -> Problem:
     Under a sharper one rollouts through the dynamics have others.
     """
     return Problem(
-        robot(name), config(name, manifold=manifold).updated({"robot": {"kappa": 1000.0}}), True
+        robot(name),
+        config(name, manifold=manifold).updated({"robot": {"kappa": 1000.0}}),
+        ("mocap",),
     )
 
 
 @lru_cache(maxsize=None)
 def truth(name: str) -> tuple[list, list]:
-    """States and inputs of a robot that stands on bent legs, sways and is pushed about, its base a kilogram heavier than the model says."""
+    """States and inputs of a robot that stands on bent legs, sways and is pushed about, its base a
+    kilogram heavier than the model says."""
     of, rng = soft(name), np.random.default_rng(1)
     x, first = np.zeros(of.nq + of.nv + of.np), of.nq + of.nv
     x[: of.nq] = [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]
@@ -45,8 +49,7 @@ def truth(name: str) -> tuple[list, list]:
         "friction": [np.log(0.8)],
     }
     for block, value in values.items():
-        columns = of.columns(block)
-        x[columns.start + of.nq - of.nv : columns.stop + of.nq - of.nv] = value
+        of.parameter(x, block)[:] = value
     posture, node = x[7 : of.nq].copy(), of.node()
     data, xs, inputs = node.createData(), [x], []
     for _ in range(NODES):
@@ -64,7 +67,8 @@ def truth(name: str) -> tuple[list, list]:
 def _reading(of, rng, x, posture):
     """Sensors at x, and the torques of a joint position controller."""
     given, v = _input(of, rng, x), x[of.nq : of.nq + of.nv]
-    given.gyro, given.weight_accelerometer = v[3:6] + 0.002 * rng.normal(size=3), np.zeros(3)
+    given.set("gyro", v[3:6] + 0.002 * rng.normal(size=3), given.weight("gyro"))
+    given.set("accelerometer", given.value("accelerometer"), np.zeros(3))
     given.torque = 60.0 * (posture - x[7 : of.nq]) - 1.0 * v[6:]
     noise = of.config.noise
     given.weight_force = 1.0 / np.array(
@@ -77,10 +81,10 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
     """The estimation problem, started where nobody pushes, with the inertia of the model."""
     of = soft(name, manifold)
     xs, inputs = truth(name)
-    first, theta = of.nq + of.nv, of.columns("theta")
-    parameters = xs[0][first:].copy()
-    parameters[theta.start - 2 * of.nv : theta.stop - 2 * of.nv] = of.theta_nominal
-    guess = [np.concatenate([x[:first], parameters]) for x in xs]
+    guess = [x.copy() for x in xs]
+    for x in guess:
+        of.layout.p(x)[:] = of.layout.p(xs[0])
+        of.parameter(x, "theta")[:] = of.theta_nominal
     root = of.prior_root(True)
     return Window(
         of,
@@ -111,7 +115,8 @@ def expected() -> tuple[Window, np.ndarray]:
 
 
 def assert_same_optimum(w: Window, xs, cost: float) -> None:
-    """Same cost to 1e-9; states and parameters to 1e-6, or to 1e-4 of a standard deviation where they are hardly known."""
+    """Same cost to 1e-9; states and parameters to 1e-6, or to 1e-4 of a standard deviation where
+    they are hardly known."""
     reference, stddev = expected()
     assert abs(cost / reference.solver.cost - 1.0) < 1e-9
     differences = np.abs([w.problem.state.diff(a, b) for a, b in zip(xs, reference.xs)])
@@ -135,7 +140,8 @@ def test_rollouts_and_eliminations(rollout, method):
 
 
 def test_manifolds_agree():
-    """The prior's shape differs away from its mean, the data decide: mass and centre of mass agree within a fraction of their interval."""
+    """The prior's shape differs away from its mean, the data decide: mass and centre of mass agree
+    within a fraction of their interval."""
     bodies = []
     for w in (expected()[0], solved(window("go2", "exponential_eigenvalue"))):
         w.posterior()

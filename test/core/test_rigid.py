@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Rigid contacts: against Crocoddyl's contact and impulse models, derivatives against differences, wrench cone, shares of the corners."""
+"""Rigid contacts: against Crocoddyl's contact and impulse models, derivatives against differences,
+wrench cone, shares of the corners."""
 
 from __future__ import annotations
 
@@ -11,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from core.test_dynamics_derivatives import moved
+from core.test_dynamics_derivatives import by, moved
 from helpers.differences import jacobian, relative_error
 from helpers.models import problem, random_point
 
 from prime_estimation import _core
-from prime_estimation.contact.leg_forces import contact_points
-from prime_estimation.mhe.problem import _dynamics_options
+from prime_estimation.contact.points import contact_points
+from prime_estimation.mhe.contact_model import _options
 
 OPEN, CLOSED, LANDING = _core.Stance.open, _core.Stance.closed, _core.Stance.landing
 
@@ -34,7 +35,7 @@ def rigid_dynamics(
 
     `more`: contacts that it has as well.
     """
-    robot, options, contact = of.robot, _dynamics_options(of.config), _core.RigidOptions()
+    robot, options, contact = of.robot, _options(of.config), _core.RigidOptions()
     options.tolerance = 1e-12
     if plain:
         options.rolling = options.midpoint = False
@@ -53,9 +54,7 @@ def rigid_dynamics(
 
 
 def step(dynamics, p, stance, derivatives=False):
-    return dynamics.step(
-        p.q, p.v, p.force, p.xi, p.theta, p.height, p.friction, list(stance), p.v, derivatives
-    )
+    return dynamics.step(p.q, p.v, p.force, p.xi, p.parameters, list(stance), p.v, derivatives)
 
 
 def nominal_point(of, seed):
@@ -131,7 +130,7 @@ def test_derivatives(name, manifold, damping, share):
     out, worst = step(dynamics, p, stance, derivatives=True), {}
     for argument in ("q", "v", "force", "xi", "theta", "height"):
         for value, prefix in (("v_next", "d"), ("wrench", "wrench_d")):
-            analytic = out[prefix + argument]
+            analytic = by(out, p, argument, prefix)
             at = lambda dx, a=argument, o=value: step(dynamics, moved(model, p, a, dx), stance)[o]  # noqa: E731
             worst[value, argument] = relative_error(analytic, jacobian(at, analytic.shape[1]), 1e-3)
     assert max(worst.values()) < 1e-6, worst
@@ -139,7 +138,8 @@ def test_derivatives(name, manifold, damping, share):
 
 @pytest.mark.parametrize("name", ["go2", "g1"])
 def test_feet_on_the_ground_do_not_accelerate(name):
-    """Twin: M (v+ - v)/dt + nle + loss = tau + sum J_i^T f_i, with feet whose acceleration Pinocchio says is zero."""
+    """Twin: M (v+ - v)/dt + nle + loss = tau + sum J_i^T f_i, with feet whose acceleration
+    Pinocchio says is zero."""
     of = problem(name)
     dynamics = rigid_dynamics(of, plain=True, damping=0.0, velocity_share=0.0, height_share=0.0)
     p, robot, model = nominal_point(of, 5), of.robot, of.robot.model
@@ -178,7 +178,8 @@ def test_redundant_contacts_need_damping():
 
 
 def standing_on(force, moment, more=()):
-    """A g1 whose left foot transmits this wrench [N, Nm, at the foot's frame]: the step, the corner forces, levers of the corners."""
+    """A g1 whose left foot transmits this wrench [N, Nm, at the foot's frame]: the step, the corner
+    forces, levers of the corners."""
     of = problem("g1")
     model, q = of.robot.model, pin.neutral(of.robot.model)
     data, v = model.createData(), np.zeros(model.nv)
@@ -199,7 +200,8 @@ def standing_on(force, moment, more=()):
     "x, y", [(0.035, 0.0), (0.1, 0.02), (-0.045, -0.02), (0.115, -0.025), (0.0, 0.026)]
 )
 def test_corners_share_the_wrench_of_a_flat_foot(x, y):
-    """They add up to it, and none pulls while the centre of pressure lies under the sole, even near its rim."""
+    """They add up to it, and none pulls while the centre of pressure lies under the sole, even near
+    its rim."""
     force = np.array([20.0, -10.0, 300.0])
     out, corners, levers = standing_on(force, np.cross([x, y, -0.035], force))
     assert not corners[4:].any() and not out["wrench"][6:].any()
@@ -222,7 +224,8 @@ def test_corners_share_the_wrench_of_a_flat_foot(x, y):
     ],
 )
 def test_wrench_cone(force, at, yaw, row):
-    """Sliding, pulling, a centre of pressure beside the sole, and a yaw moment each leave the cone through their own rows."""
+    """Sliding, pulling, a centre of pressure beside the sole, and a yaw moment each leave the cone
+    through their own rows."""
     out, _, _ = standing_on(np.array(force), np.cross([*at, -0.035], force) + [0.0, 0.0, yaw])
     outside = np.flatnonzero(out["cone"][:6] > 0.0)
     assert set(outside) & set(np.atleast_1d(row)), out["cone"]
@@ -277,7 +280,7 @@ def test_input_that_is_not_finite_is_named(bad):
         name: getattr(p, name) for name in ("q", "v", "force", "xi", "theta", "height", "friction")
     }
     value[bad] = value[bad] * np.nan
-    with pytest.raises(RuntimeError, match="contact dynamics"):
+    with pytest.raises(_core.SolveError, match="contact dynamics"):
         step(rigid_dynamics(of), type(p)(**value), [CLOSED] * 4)
 
 

@@ -126,7 +126,8 @@ def test_given_state_and_free_parameters(seed, rank):
 
 
 def test_stops_only_where_a_step_changes_nothing():
-    """Not where closing the gaps costs exactly what the rest of the step gains, and not because the step is damped."""
+    """Not where closing the gaps costs exactly what the rest of the step gains, and not because the
+    step is damped."""
     rng, state = np.random.default_rng(6), crocoddyl.StateVector(NS + NP)
     nodes = linear_nodes(rng, state, N + 1)
     solver = _core.SolverMultipleShooting(
@@ -271,6 +272,6 @@ def test_only_running_nodes_leave_the_window():
     rng, state = np.random.default_rng(10), crocoddyl.StateVector(NS + NP)
     arrival, n = arrival_of(rng, state), NS + NP
     with pytest.raises(ValueError, match="only running nodes"):
-        arrival.advance(
+        arrival.marginalize(
             arrival, arrival.createData(), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 1))
         )

@@ -50,7 +50,8 @@ def linear_problem(seed: int, known=np.eye(NP)):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(5))
 def test_bounded_step_is_the_damped_one(seed, method):
-    """S (dp - dp_free) = -damping dp / largest^2 with one damping for all parameters, S their information; the first state follows them."""
+    """S (dp - dp_free) = -damping dp / largest^2 with one damping for all parameters, S their
+    information; the first state follows them."""
     solver, xs, us = linear_problem(seed)
     solver.method = method
     free = solver.direction(xs, us)[1][0]

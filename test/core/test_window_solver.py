@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pinocchio as pin
 import pytest
 from helpers.differences import jacobian, relative_error
 from helpers.models import problem, random_point
-from helpers.nodes import random_node
+from helpers.nodes import by_point, random_node
 from reference.gaussian import dense_window, marginalize
 
 from prime_estimation import _core
@@ -31,17 +32,9 @@ def random_window(name: str, form: str, seed: int) -> Window:
     rng = np.random.default_rng(seed)
     of = problem(name, form)
     p = random_point(of, rng, "stance")
+    p = replace(p, theta=of.theta_nominal, friction=0.8)
     x0 = np.concatenate([p.q, 0.1 * p.v, np.zeros(of.np)])
-    shift = of.nq - of.nv
-    for block, value in (
-        ("theta", of.theta_nominal),
-        ("height", p.height),
-        ("friction", [np.log(0.8)]),
-    ):
-        columns = of.columns(block)
-        x0[columns.start + shift : columns.stop + shift] = (
-            value if columns.stop > columns.start else []
-        )
+    of.layout.p(x0)[: len(p.parameters)] = p.parameters
     small = 1e-3 * np.ones(of.ndx)
     small[of.nv : 2 * of.nv] = 1e-2
     xs = [of.state.integrate(x0, small * rng.normal(size=of.ndx)) for _ in range(NODES + 1)]
@@ -59,24 +52,19 @@ def random_window(name: str, form: str, seed: int) -> Window:
 
 
 def _input(of, rng, x):
-    given = _core.NodeInput(of.dynamics)
-    of.dynamics_input(given, None)
-    given.position = x[: of.nq]
-    given.velocity = x[of.nq + of.nv - of.nj : of.nq + of.nv] + 0.05 * rng.normal(size=of.nj)
+    given = _core.NodeInput(of.measurements.core)
+    of.process.unmeasured(given)
+    rates = x[of.nq + of.nv - of.nj : of.nq + of.nv] + 0.05 * rng.normal(size=of.nj)
+    given.set("encoders", x[: of.nq], np.full(of.nj, 500.0))
+    given.set("rates", rates, np.full(of.nj, 45.0))
     given.torque = rng.normal(size=of.nj)
-    given.weight_position, given.weight_velocity = np.full(of.nj, 500.0), np.full(of.nj, 45.0)
     if of.floating:
-        given.gyro, given.accelerometer = (
-            0.1 * rng.normal(size=3),
-            np.array([0.0, 0.0, 9.81]) + 0.1 * rng.normal(size=3),
-        )
-        given.weight_gyro, given.weight_accelerometer = np.full(3, 450.0), np.full(3, 3.0)
-        given.set_pose(0, 0.003, x[:3] + 1e-3 * rng.normal(size=3), _rotation(x), 1000.0, 115.0)
+        given.set("gyro", 0.1 * rng.normal(size=3), np.full(3, 450.0))
+        upwards = np.array([0.0, 0.0, 9.81]) + 0.1 * rng.normal(size=3)
+        given.set("accelerometer", upwards, np.full(3, 3.0))
+        pose = np.concatenate([x[:3] + 1e-3 * rng.normal(size=3), x[3:7]])
+        given.set("mocap", pose, np.repeat([1000.0, 115.0], 3), 0.003)
     return given
-
-
-def _rotation(x):
-    return pin.Quaternion(x[3:7]).toRotationMatrix()
 
 
 def linearized(window: Window):
@@ -118,6 +106,11 @@ def test_step_and_posterior_equal_dense_least_squares(name, form, method):
     expected = rows @ joint[k] @ rows.T
     value = solver.covariance_at(k, rows[:, : window.problem.ndx], rows[:, window.problem.ndx :])
     assert relative_error(value, expected) < 1e-7
+    # the same of what depends on z = (xi, v+, q, v, p), as these forces do
+    by_z = np.random.default_rng(1).normal(size=(5, rows.shape[1]))
+    rows = np.hstack(by_point(window.problem, datas[k], by_z))
+    value = solver.covariance_of(k, by_z)
+    assert relative_error(value, rows @ joint[k] @ rows.T) < 1e-7
 
 
 def test_damping_is_no_knowledge():
@@ -147,7 +140,8 @@ def test_threads_change_nothing(name):
 
 
 def adjoint(state, x, dx):
-    """Change from the tangent at x to the one at x (+) dx under which motions of the world stay what they are."""
+    """Change from the tangent at x to the one at x (+) dx under which motions of the world stay
+    what they are."""
 
     def J(u):
         moved = state.integrate(x, u)
@@ -157,12 +151,14 @@ def adjoint(state, x, dx):
 
 
 def turning_disturbance(node, d):
-    """The node's linearization in a contact disturbance that turns with the base around the vertical, where it costs nothing to turn."""
+    """The node's linearization in a contact disturbance that turns with the base around the
+    vertical, where it costs nothing to turn."""
     of, (Rx, Ru, Fx, Fu) = node.problem, (np.array(m) for m in (d.Rx, d.Ru, d.Fx, d.Fu))
     if of.floating:
         xi, turn = node.u[of.nv :], np.zeros((of.nu, of.ndx))
         turn[of.nv :, 3:6] = np.outer(
-            np.cross([0.0, 0.0, 1.0], xi.reshape(-1, 3)), _rotation(node.x)[2]
+            np.cross([0.0, 0.0, 1.0], xi.reshape(-1, 3)),
+            pin.Quaternion(node.x[3:7]).toRotationMatrix()[2],
         )
         Rx, Fx = Rx + Ru @ turn, Fx + Fu @ turn
         Rx[of.nv : of.nu] = 0.0
@@ -171,7 +167,7 @@ def turning_disturbance(node, d):
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
-def test_advance_equals_dense_marginalization(name, form):
+def test_marginalized_node_equals_dense_algebra(name, form):
     """Cost-to-come with gradient.
 
     The mean is kept relative to a point that is not the linearization point.
@@ -201,7 +197,7 @@ def test_advance_equals_dense_marginalization(name, form):
     )
     mean, expected = B @ mean + gap, B @ expected @ B.T + noise @ noise.T
 
-    arrival.advance(node.model, node.model.createData(), node.x, node.u, x_next, noise)
+    arrival.marginalize(node.model, node.model.createData(), node.x, node.u, x_next, noise)
     std = np.sqrt(np.diag(expected))
     np.testing.assert_array_equal(arrival.reference, x_next)
     assert abs((arrival.covariance - expected) / np.outer(std, std)).max() < 1e-7
@@ -209,7 +205,7 @@ def test_advance_equals_dense_marginalization(name, form):
     assert np.all(np.diag(arrival.L) > 0.0) and not np.triu(arrival.L, 1).any()
 
 
-def test_redefine_replaces_variables():
+def test_replace_prior_replaces_variables():
     """Ground heights become `rows dx + noise`, the others keep their covariance.
 
     Correlations follow.
@@ -226,7 +222,7 @@ def test_redefine_replaces_variables():
     T[indices] = rows
     expected = T @ P @ T.T
     expected[indices, indices] += std**2
-    arrival.redefine(indices, rows, std, change)
+    arrival.replace_prior(indices, rows, std, change)
     np.testing.assert_allclose(arrival.covariance, expected, atol=1e-9 * abs(expected).max())
     np.testing.assert_allclose(arrival.mean, T @ mean, atol=1e-9 * abs(mean).max())
     moved = of.state.diff(x0, arrival.reference)
@@ -234,11 +230,11 @@ def test_redefine_replaces_variables():
     assert abs(np.delete(moved, indices)).max() < 1e-12
 
 
-def test_inflate_adds_covariance():
+def test_inflate_covariance_adds_it():
     of, rng = problem("go2"), np.random.default_rng(7)
     arrival = _core.ActionArrival(of.state, of.state.zero(), covariance(of))
     P, noise = arrival.covariance, rng.normal(size=(of.ndx, 3))
-    arrival.inflate(noise)
+    arrival.inflate_covariance(noise)
     np.testing.assert_allclose(arrival.covariance, P + noise @ noise.T, atol=1e-9)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Measurements of a robot that is moved along a prescribed path, carried partly by its feet and for the rest by somebody else.
+"""Measurements of a robot that is moved along a prescribed path, carried partly by its feet and for
+the rest by somebody else.
 
 Inverse dynamics gives the torques, so that the measurements are exact for any motion: a robot
 lifted by a gantry, or lying on its side.

@@ -15,6 +15,7 @@ from prime_estimation.types import (
     ContactEstimate,
     ContactState,
     Estimate,
+    SensorHealth,
     SolverStatus,
 )
 
@@ -72,8 +73,11 @@ def make_estimate(
             3,
             0,
             0,
-            ("joints", "imu", "mocap: no data"),
-            (1.0, 0.9, float("nan")),
+            (
+                SensorHealth("joint_states", normalized_innovation=1.0),
+                SensorHealth("imu", normalized_innovation=0.9),
+                SensorHealth("mocap", False, "no data"),
+            ),
         ),
     )
     return dataclasses.replace(estimate, **changes)

@@ -33,7 +33,8 @@ def config(name: str, **estimator) -> Config:
 
 
 def _robot_config(name: str) -> RobotConfig:
-    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot and its IMU above the waist."""
+    """A fixed-base arm with continuous joints, or a humanoid with four spheres under each foot and
+    its IMU above the waist."""
     losses = dict(armature=0.02, joint_friction=0.2, joint_damping=0.05)
     if name == "g1":
         contacts = [
@@ -78,7 +79,8 @@ def robot(name: str) -> Robot:
 def problem(
     name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, **estimator: str
 ) -> Problem:
-    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), mocap)
+    optional = ("mocap",) if mocap else ()
+    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), optional)
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,15 @@ class Point:
     height: np.ndarray
     friction: float
 
+    @property
+    def parameters(self) -> np.ndarray:
+        """Those of the dynamics: theta, heights, logarithm of the friction coefficient.
+
+        The last one is none where there is no foot.
+        """
+        friction = [np.log(self.friction)] if len(self.height) else []
+        return np.concatenate([self.theta, self.height, friction])
+
 
 def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Height of the lowest point of each contact sphere [m]."""
@@ -105,7 +116,8 @@ def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def random_configuration(robot: Robot, rng: np.random.Generator) -> np.ndarray:
-    """Joints near a bent posture, base anywhere, turned arbitrarily in yaw and by up to half a radian in roll and pitch."""
+    """Joints near a bent posture, base anywhere, turned arbitrarily in yaw and by up to half a
+    radian in roll and pitch."""
     model = robot.model
     dq = rng.normal(0.0, 0.4, model.nv)
     if not robot.config.floating_base:

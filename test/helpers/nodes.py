@@ -8,16 +8,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from reference.node import Pose
 
 from helpers.models import problem, random_point
 from prime_estimation import _core
-from prime_estimation.mhe.problem import Problem, contact_dynamics
+from prime_estimation.mhe.contact_model import contact_model as contacts_of
+from prime_estimation.mhe.measurement_model import MeasurementModel
+from prime_estimation.mhe.problem import Problem
 
 
 def exact_dynamics(problem: Problem, tolerance: float = 1e-12) -> "_core.ContactDynamics":
     """The dynamics of a problem, solved to round-off: what differences of solutions need."""
-    return contact_dynamics(problem.robot, problem.config, tolerance)
+    return contacts_of(problem.robot, problem.config, tolerance).dynamics
+
+
+def exact_node(problem: Problem) -> "_core.ActionMeasurement":
+    """A node with all sensors of a problem, on `exact_dynamics`."""
+    model = MeasurementModel(exact_dynamics(problem), problem.mount, problem.sensors)
+    inverse = problem.config.estimator.form == "inverse"
+    return _core.ActionMeasurement(problem.state, model.core, inverse)
 
 
 @dataclass
@@ -26,7 +34,6 @@ class Node:
 
     problem: Problem
     model: "_core.ActionMeasurement"
-    poses: list
     x: np.ndarray
     u: np.ndarray
 
@@ -38,69 +45,81 @@ class Node:
         return data
 
 
+def by_point(problem: Problem, data, by_z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives in x and u of what depends on z = (xi, v+, q, v, p); `data` of the same node."""
+    nv, nxi = problem.nv, problem.dynamics.nxi
+    by_xi, by_next, by_x = np.split(by_z, [nxi, nxi + nv], axis=1)
+    by_u = by_next @ data.Fu[nv : 2 * nv]
+    by_u[:, nv:] += by_xi
+    return by_x + by_next @ data.Fx[nv : 2 * nv], by_u
+
+
 def random_node(
     name: str, form: str, cone: str, situation: str, seed: int, contact_model: str = "smoothed"
 ) -> Node:
-    """All sensors present, weights between 0.5 and 2, so that every row of the residual counts alike; random flags of rigid contacts."""
+    """All sensors present, weights between 0.5 and 2, so that every row of the residual counts
+    alike; random flags of rigid contacts."""
     rng = np.random.default_rng(seed)
     of = problem(name, form, cone, contact_model=contact_model)
     p = random_point(of, rng, situation)
     x = np.concatenate([p.q, p.v, np.zeros(of.np)])
-    shift = of.nq - of.nv
-    for block, value in (
-        ("theta", p.theta),
-        ("height", p.height),
-        ("friction", [np.log(p.friction)]),
-    ):
-        columns = of.columns(block)
-        x[columns.start + shift : columns.stop + shift] = (
-            value if columns.stop > columns.start else []
-        )
+    of.layout.p(x)[: len(p.parameters)] = p.parameters
     for block in ("gyro_bias", "accelerometer_bias", "mocap"):
-        columns = of.columns(block)
-        x[columns.start + shift : columns.stop + shift] = 0.1 * rng.normal(
-            size=columns.stop - columns.start
-        )
+        part = of.parameter(x, block)
+        part[:] = 0.1 * rng.normal(size=len(part))
     first = p.force if form == "forward" else p.v + 0.3 * rng.normal(size=of.nv)
-    dynamics = exact_dynamics(of)
-    model = _core.ActionMeasurement(
-        of.state, dynamics, of.layout, of.mount.core, of.nominal, form == "inverse"
-    )
-    poses = _random_readings(model.input, of, rng, p.q)
-    return Node(of, model, poses, x, np.concatenate([first, p.xi]))
+    model = exact_node(of)
+    _random_readings(model.input, of, rng, p.q)
+    return Node(of, model, x, np.concatenate([first, p.xi]))
 
 
-def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray) -> list:
+def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray) -> None:
     def weights(n):
         return rng.uniform(0.5, 2.0, n)
 
-    given.position = pin.integrate(of.robot.model, q, 0.2 * rng.normal(size=of.nv))
-    given.velocity, given.torque = rng.normal(size=of.nj), rng.normal(size=of.nj)
-    given.weight_position, given.weight_velocity = weights(of.nj), weights(of.nj)
+    position = pin.integrate(of.robot.model, q, 0.2 * rng.normal(size=of.nv))
+    given.set("encoders", position, weights(of.nj))
+    given.set("rates", rng.normal(size=of.nj), weights(of.nj))
+    given.torque = rng.normal(size=of.nj)
     given.weight_force, given.weight_xi = weights(of.nv), weights(of.dynamics.nxi)
     if of.dynamics.ncone:
-        given.weight_cone = 0.1
+        given.set("wrench_cone", np.zeros(0), np.full(of.dynamics.ncone, 0.1))
         given.stance = [
             (_core.Stance.landing, _core.Stance.closed, _core.Stance.open)[i % 3]
             for i in range(of.dynamics.nfeet)
         ]
     if not of.floating:
-        return []
+        return
     given.base_wrench = 5.0 * rng.normal(size=6)
-    given.gyro, given.accelerometer = rng.normal(size=3), 9.81 * rng.normal(size=3)
-    given.weight_gyro, given.weight_accelerometer, (given.weight_tilt,) = (
-        weights(3),
-        weights(3),
-        weights(1),
-    )
+    for name in dict.fromkeys(of.sensors.residuals):
+        for slot in range(of.sensors.residuals.count(name)):
+            value, age = random_reading(name, rng, q, len(of.robot.feet))
+            given.set(name, value, weights(len(given.weight(name, slot))), age, slot)
+
+
+def random_reading(
+    name: str, rng: np.random.Generator, q: np.ndarray, feet: int
+) -> tuple[np.ndarray, float]:
+    """What a sensor could say of a configuration, and how long before the node it was taken [s]."""
     R = pin.Quaternion(q[3:7]).toRotationMatrix()
-    given.orientation = R @ pin.exp3(0.3 * rng.normal(size=3))
-    poses = [
-        Pose(age, q[:3] + rng.normal(size=3), R @ pin.exp3(rng.normal(size=3)), *weights(2))
-        for age in (0.0021, 0.0083)
-    ]
-    for slot, pose in enumerate(poses):
-        given.set_pose(
-            slot, pose.age, pose.position, pose.rotation, pose.weight_position, pose.weight_rotation
-        )
-    return poses
+
+    def pose(position: np.ndarray, R: np.ndarray) -> np.ndarray:
+        turned = pin.Quaternion(R @ pin.exp3(rng.normal(size=3)))
+        return np.concatenate([position + rng.normal(size=3), turned.coeffs()])
+
+    def age() -> float:
+        return float(rng.uniform(0.001, 0.009))
+
+    readings = {
+        "gyro": lambda: (rng.normal(size=3), 0.0),
+        "tilt": lambda: ((R @ pin.exp3(0.3 * rng.normal(size=3)))[2], 0.0),
+        "accelerometer": lambda: (9.81 * rng.normal(size=3), 0.0),
+        "mocap": lambda: (pose(q[:3], R), age()),
+        "external_odometry": lambda: (
+            np.concatenate([pose(q[:3], R), pose(np.zeros(3), np.eye(3)), rng.normal(size=3)]),
+            age(),
+        ),
+        "foot_force": lambda: (50.0 * rng.normal(size=feet), 0.0),
+        "wrench_cone": lambda: (np.zeros(0), 0.0),
+    }
+    return readings[name]()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Nodes in processes of their own, and an observer on the same network that writes down what it hears."""
+"""Nodes in processes of their own, and an observer on the same network that writes down what it
+hears."""
 
 from __future__ import annotations
 

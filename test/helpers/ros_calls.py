@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The installed executables and their services, as `ros2 run` and `ros2 service call` reach them."""
+"""The installed executables and their services, as `ros2 run` and `ros2 service call` reach
+them."""
 
 from __future__ import annotations
 

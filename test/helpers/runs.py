@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Recorded or simulated bags as the measurements of the estimator's nodes, and their ground truth."""
+"""Recorded or simulated bags as the measurements of the estimator's nodes, and their ground
+truth."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import stamp_ns
@@ -27,14 +26,13 @@ def measurements(
     effort: bool = True,
 ) -> list[Measurement]:
     """The measurements of all nodes in the first `seconds` of a bag."""
-    synchronizer = partial(Synchronizer.of, use_effort=effort)
     return recorded.measurements(
         bag_path,
         robot,
         config.estimator.step,
         mocap=mocap,
         span=(0.0, seconds),
-        synchronizer=synchronizer,
+        use_effort=effort,
     )
 
 

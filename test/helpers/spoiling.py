@@ -18,7 +18,8 @@ SENSORS = ("/joint_states", "/imu", "/mocap/pose")
 
 
 def trot(folder: Path) -> tuple[Path, list]:
-    """Recording of a trotting Go2, and the messages of its sensors as (topic, arrival_ns, message)."""
+    """Recording of a trotting Go2, and the messages of its sensors as (topic, arrival_ns,
+    message)."""
     pytest.importorskip("mujoco")
     from prime_estimation import simulate
 

@@ -16,7 +16,8 @@ NJ = 3
 
 
 def joint(t_ms, value=None, **fields):
-    """A joint sample at START + t whose signals are linear in time, so that every average is known."""
+    """A joint sample at START + t whose signals are linear in time, so that every average is
+    known."""
     t = t_ms * 1e-3 if value is None else value
     content = dict(
         position=np.full(NJ, 2.0 * t), velocity=np.full(NJ, 3.0 * t), effort=np.full(NJ, 5.0 * t)

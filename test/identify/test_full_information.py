@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The head of the sliding window against the full-information estimate of the same recorded data, within its own covariance."""
+"""The head of the sliding window against the full-information estimate of the same recorded data,
+within its own covariance."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ CONSTANT = {
 
 @dataclass
 class Heads:
-    """By node: difference of full information and head in the tangent of the head, and the covariance of the head."""
+    """By node: difference of full information and head in the tangent of the head, and the
+    covariance of the head."""
 
     problem: object
     error: np.ndarray
@@ -58,7 +60,8 @@ class Heads:
 
 
 def independent_samples(series: np.ndarray) -> float:
-    """Nodes over the correlation time 1 + 2 sum of the autocorrelation up to its first fall below 0.05."""
+    """Nodes over the correlation time 1 + 2 sum of the autocorrelation up to its first fall below
+    0.05."""
     x = series - series.mean()
     correlation = np.array([x[: len(x) - k] @ x[k:] for k in range(len(x) // 3)]) / (x @ x)
     end = np.argmax(correlation < 0.05) or len(correlation)
@@ -89,7 +92,8 @@ def heads(request, recorded_runs):
     "block", ["position", "rotation", "velocity", "theta", "gyro_bias", "accelerometer_bias"]
 )
 def test_error_of_the_head_is_within_its_covariance(heads, block, record_property):
-    """Mean normalized error not above the 95 % band of 1 (below it is no fault: both saw the same data up to the head)."""
+    """Mean normalized error not above the 95 % band of 1 (below it is no fault: both saw the same
+    data up to the head)."""
     values, size = heads.normalized(block)
     samples = independent_samples(values)
     upper = 1.0 + 1.96 * np.sqrt(2.0 / (size * samples))

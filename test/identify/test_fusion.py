@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Fusing posteriors: on a linear problem it is the posterior of all data, with the prior counted once."""
+"""Fusing posteriors: on a linear problem it is the posterior of all data, with the prior counted
+once."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def test_contradictory_recordings_are_refused(run):
 
 
 def test_directions_are_named():
-    """Only the mass and the com's x are known: the other eight directions have all of the prior's width."""
+    """Only the mass and the com's x are known: the other eight directions have all of the prior's
+    width."""
     before = prior()
     mean, covariance = before.prior_psi("base")
     found = directions(before, "base")

@@ -72,13 +72,13 @@ def test_one_percent_of_torque_scale_is_one_percent_of_the_mass(run):
 def test_the_budget_says_what_a_wrong_zero_does(run):
     window = run.result.window
     robot, offset, joint = window.problem.robot, CONFIG.noise.encoder_offset, "FL_thigh_joint"
-    readings = [np.array(given.position) for given in window.inputs]
+    readings = [given.value("encoders") for given in window.inputs]
     wrong = np.concatenate([np.zeros(7), offset * np.eye(robot.nj)[robot.joint_names.index(joint)]])
 
     def solved(error):
         """Dynamic parameters of the base with the weights as they are."""
         for given, reading in zip(window.inputs, readings):
-            given.position = reading + error
+            given.set("encoders", reading + error, given.weight("encoders"))
         correction = window.problem.state.diff(window.arrival.reference, window.xs[0])
         window.solver.solve([window.xs[0], *window.xs], [correction, *window.us], 8)
         return window.problem.inertias(window.solver.states()[-1])[0][0]

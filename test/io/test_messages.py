@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.errors import DataError
-from prime_estimation.io.messages import MessageReader, JointOrder, stamp_ns
+from prime_estimation.io.messages import JointOrder, MessageReader, stamp_ns
 from prime_estimation.types import CommandSample, ImuSample, JointSample, PoseSample
 
 NAMES = ["FL_hip", "FL_thigh", "FL_calf"]
@@ -104,7 +104,10 @@ def test_order_changes_with_the_list_of_names():
 def test_missing_joints_are_listed_with_what_was_seen():
     with pytest.raises(
         DataError,
-        match=r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, renamed joints, or",
+        match=(
+            r"lacks 1 of 3 joints: FL_calf; it has FL_hip, FL_thigh, FL_shin. Wrong robot, "
+            r"renamed joints, or"
+        ),
     ):
         JointOrder(NAMES, ["FL_hip", "FL_thigh", "FL_shin"])
     with pytest.raises(DataError, match="twice: FL_hip"):
@@ -155,7 +158,8 @@ def test_nan_and_infinity_are_refused_and_counted(role, make, bad):
 
 def test_nan_of_a_joint_that_is_not_ours_does_not_matter():
     assert (
-        MessageReader(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0))) is not None
+        MessageReader(NAMES).sample("joint_states", joints(position=(3.0, np.nan, 1.0, 2.0)))
+        is not None
     )
 
 

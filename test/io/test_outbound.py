@@ -41,7 +41,8 @@ def same(a, b) -> bool:
         )
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same, a, b))
-    return bool(np.array_equal(a, b, equal_nan=True)) if isinstance(a, np.ndarray) else a == b
+    numbers = isinstance(a, np.ndarray | float)
+    return bool(np.array_equal(a, b, equal_nan=True)) if numbers else a == b
 
 
 def test_every_output_survives_the_wire(robot):
@@ -66,7 +67,8 @@ def test_odometry_twist_is_in_the_child_frame_and_pose_in_the_world(robot):
 
 
 def test_pose_covariance_is_in_fixed_axes(robot):
-    """Sampled: perturb the pose in the base's tangent, take the spread of position and of the fixed-axes rotation vector."""
+    """Sampled: perturb the pose in the base's tangent, take the spread of position and of the
+    fixed-axes rotation vector."""
     estimate = make_estimate(robot)
     rng = np.random.default_rng(1)
     tangent = rng.multivariate_normal(np.zeros(6), estimate.pose_covariance, size=200_000)
@@ -141,7 +143,8 @@ def test_wrench_uses_the_posture_of_its_own_time(robot):
 
 
 def test_corners_of_a_flat_foot_add_up():
-    """`wrench/<foot>` is the sum of `wrench/<foot>/<corner>`, and gives the centre of pressure that the estimate has."""
+    """`wrench/<foot>` is the sum of `wrench/<foot>/<corner>`, and gives the centre of pressure that
+    the estimate has."""
     robot = Robot.load("g1")
     estimate = make_estimate(robot)
     rng = np.random.default_rng(4)

@@ -23,9 +23,15 @@ def topics(*names_types: tuple[str, str]) -> dict[str, Topic]:
 
 def test_topics_are_found_by_type_and_name():
     bag = topics(
-        ("/joint_states", JOINT), ("/joint_commands", JOINT), ("/ground_truth/joint_states", JOINT), ("/prime/joint_states", JOINT),
-        ("/imu", IMU), ("/camera/imu/raw", IMU), ("/goal_pose", POSE), ("/vrpn_mocap/go2/pose", POSE),
-    )  # fmt: skip
+        ("/joint_states", JOINT),
+        ("/joint_commands", JOINT),
+        ("/ground_truth/joint_states", JOINT),
+        ("/prime/joint_states", JOINT),
+        ("/imu", IMU),
+        ("/camera/imu/raw", IMU),
+        ("/goal_pose", POSE),
+        ("/vrpn_mocap/go2/pose", POSE),
+    )
     expected = {
         "joint_states": "/joint_states",
         "joint_commands": "/joint_commands",
@@ -57,7 +63,10 @@ def test_ambiguity_is_an_error_that_lists_the_candidates():
     bag = topics(("/a/imu", IMU), ("/b/imu", IMU))
     with pytest.raises(
         DataError,
-        match=r"several topics could be imu: /a/imu \(10\), /b/imu \(10\); choose one with --topic imu=NAME",
+        match=(
+            r"several topics could be imu: /a/imu \(10\), /b/imu \(10\); choose one with --topic "
+            r"imu=NAME"
+        ),
     ):
         find_sensor_topics(bag)
     assert find_sensor_topics(bag, {"imu": "/b/imu"}) == {"imu": "/b/imu"}

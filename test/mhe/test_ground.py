@@ -12,14 +12,16 @@ import pytest
 from helpers.choreography import POSTURE, perform, standing_pose
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import GROUND
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.ground import FRICTION, Terrain
+from prime_estimation.mhe.ground import Ground
 from prime_estimation.robot import Robot
 
 
 @pytest.fixture
 def moved():
-    """Terrain and window of a robot that stands, whose head has moved away from the arrival cost's reference."""
+    """Ground and window of a robot that stands, whose head has moved away from the arrival cost's
+    reference."""
     config = Config.load("go2")
     robot = Robot(config.robot)
     estimator, q = Estimator(robot, config, mocap=True), standing_pose(Robot(config.robot), POSTURE)
@@ -35,14 +37,13 @@ def moved():
 
 
 def test_friction_is_put_to_its_bound(moved):
-    terrain, window = moved
-    column, shift = window.problem.columns("friction").start, window.problem.nq - window.problem.nv
-    for x in window.xs:
-        x[column + shift] = np.log(FRICTION[1]) + 0.2
-    terrain._bound_friction(window)
+    ground, window = moved
+    bound = np.log(GROUND.most_friction)
+    window.set_parameter("friction", np.array([bound + 0.2]))
+    ground._bound_friction(window)
     prior = window.problem.state.integrate(window.arrival.reference, window.arrival.mean)
     for x in (*window.xs, prior):
-        assert x[column + shift] == pytest.approx(np.log(FRICTION[1]), abs=1e-12)
+        assert window.problem.parameter(x, "friction")[0] == pytest.approx(bound, abs=1e-12)
 
 
 def test_ground_is_put_under_the_foot_of_head_and_arrival_cost(moved):
@@ -50,10 +51,10 @@ def test_ground_is_put_under_the_foot_of_head_and_arrival_cost(moved):
 
     The two states differ in it by what they differ in the base.
     """
-    terrain, window = moved
+    ground, window = moved
     first, shift = window.problem.columns("height").start, window.problem.nq - window.problem.nv
     before = [x.copy() for x in window.xs]
-    terrain._place(window, np.array([1, 2]), np.array([0.0, 0.02, -0.01, 0.0]))
+    ground._place(window, np.array([1, 2]), np.array([0.0, 0.02, -0.01, 0.0]))
     head, reference = window.xs[0], window.arrival.reference
     for foot, above in ((1, 0.02), (2, -0.01)):
         column = first + shift + foot

@@ -16,7 +16,8 @@ START, SHIFTS = 0.6, 100  # s, nodes
 
 
 def information(window) -> tuple[np.ndarray, np.ndarray]:
-    """Motions of the world along x, y and around z in the tangent at the arrival cost's reference (ndx, 3), and what it knows of each."""
+    """Motions of the world along x, y and around z in the tangent at the arrival cost's reference
+    (ndx, 3), and what it knows of each."""
     x = window.arrival.reference
     R, motions = pin.Quaternion(x[3:7]).toRotationMatrix(), np.zeros((window.problem.ndx, 3))
     motions[:3] = R.T @ np.column_stack(
@@ -48,7 +49,7 @@ def test_place_and_heading_stay_unknown():
         estimator.update(m)
         if before is None and k > 100 * START:
             motions, _ = information(estimator.window)
-            estimator.window.arrival.inflate(motions * [1.0, 1.0, 0.1])
+            estimator.window.arrival.inflate_covariance(motions * [1.0, 1.0, 0.1])
             _, before = information(estimator.window)
     assert estimator.monitors.last_restart[0] == 0
     _, after = information(estimator.window)

@@ -12,6 +12,7 @@ import pytest
 from helpers.models import config, robot
 from helpers.runs import measurements, truth
 
+from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
@@ -42,19 +43,19 @@ def standing(name: str, n: int, posture: float = 0.0) -> list[Measurement]:
 def test_needs_joints():
     ms = [replace(m, position=None) for m in standing("go2", 20)]
     with pytest.raises(InitializationError, match="no joint positions and rates"):
-        start_window(Problem(robot("go2"), config("go2"), False), ms)
+        start_window(Problem(robot("go2"), config("go2")), ms)
 
 
 def test_needs_to_know_where_up_is():
     ms = [replace(m, accelerometer=None) for m in standing("go2", 20)]
     with pytest.raises(InitializationError, match="up is unknown"):
-        start_window(Problem(robot("go2"), config("go2"), False), ms)
+        start_window(Problem(robot("go2"), config("go2")), ms)
 
 
 def test_starts_at_the_first_complete_measurement():
     ms = standing("go2", 20)
     ms[:4] = [replace(m, velocity=None) for m in ms[:4]]
-    window = start_window(Problem(robot("go2"), config("go2"), False), ms)
+    window = start_window(Problem(robot("go2"), config("go2")), ms)
     assert window.stamps[0] == ms[4].stamp_ns and window.size == 15
 
 
@@ -62,7 +63,7 @@ def test_attitude_from_the_specific_force():
     """A robot that stands on a slope of 0.2 rad."""
     up = np.array([-np.sin(0.2), 0.0, np.cos(0.2)]) * 9.81
     ms = [replace(m, accelerometer=up) for m in standing("go2", 20)]
-    problem = Problem(robot("go2"), config("go2"), False)
+    problem = Problem(robot("go2"), config("go2"))
     x = start_window(problem, ms).xs[-1]
     vertical = pin.Quaternion(x[3:7]).toRotationMatrix().T @ [0.0, 0.0, 1.0]
     assert np.arccos(vertical @ up / 9.81) < 0.05
@@ -75,7 +76,7 @@ def test_arm_with_continuous_joints(name):
     The window stands where the encoders say.
     """
     of = robot(name)
-    problem = Problem(of, config(name), False)
+    problem = Problem(of, config(name))
     angles = np.linspace(-2.0, 2.5, of.nj)
     rest = dict(position=angles, velocity=np.zeros(of.nj), gyro=None, accelerometer=None)
     ms = [
@@ -100,34 +101,36 @@ def test_arm_with_continuous_joints(name):
 @pytest.mark.parametrize(
     "failure",
     [
-        RuntimeError("the Hessian is not positive definite"),
+        _core.SolveError("the Hessian is not positive definite"),
         InitializationError("cannot start: lost"),
     ],
 )
 def test_another_way_where_the_first_leads_astray(monkeypatch, failure):
-    ways, solve = [], start.start_window
+    ways, solve = [], start.solve_batch
 
-    def first_fails(problem, ms, before, soft):
+    def first_fails(problem, ms, previous_state, soft, situation):
         ways.append(soft)
         if len(ways) == 1:
             raise failure
-        return solve(problem, ms, before, soft)
+        return solve(problem, ms, previous_state, soft, situation)
 
-    monkeypatch.setattr(start, "start_window", first_fails)
+    monkeypatch.setattr(start, "solve_batch", first_fails)
     estimator = Estimator(robot("go2"), config("go2"), False)
     assert [estimator.update(m) for m in standing("go2", 50)][-1] is not None
     assert estimator.monitors.last_restart[0] == 0 and ways == list(start.SOFT[:2])
 
 
 def test_says_why_no_way_leads_to_a_start(monkeypatch):
-    def fails(problem, ms, before, soft):
-        raise RuntimeError(f"soft {soft}")
+    def fails(problem, ms, previous_state, soft, situation):
+        raise _core.SolveError(f"soft {soft}")
 
-    monkeypatch.setattr(start, "start_window", fails)
-    with pytest.raises(InitializationError, match=f"^cannot start: soft {start.SOFT[-1]}$"):
-        start.first_window(
-            Problem(robot("go2"), config("go2"), False), standing("go2", 20), None, np.eye(1)
-        )
+    monkeypatch.setattr(start, "solve_batch", fails)
+    ms, reason = standing("go2", 50), f"soft {start.SOFT[-1]}"
+    begun = start.first_window(Problem(robot("go2"), config("go2")), ms, None)
+    assert begun.window is None and begun.reason == reason
+    estimator = Estimator(robot("go2"), config("go2"), False)
+    assert all(estimator.update(m) is None for m in ms)
+    assert estimator.monitors.last_restart[1] == f"cannot start: {reason}"
 
 
 @pytest.mark.parametrize("first", [56, 562, 980])  # where the first way ends on the wrong feet

@@ -14,7 +14,7 @@ from prime_estimation.types import Measurement
 def given(noise: dict | None = None, **fields):
     """Input of a Go2's node for a measurement with these fields."""
     config = Config.load("go2").updated({"noise": noise or {}})
-    problem = Problem(Robot(config.robot), config, False)
+    problem = Problem(Robot(config.robot), config)
     zero = np.zeros(12)
     values = dict(
         position=zero,
@@ -30,32 +30,32 @@ def given(noise: dict | None = None, **fields):
 def test_noisy_encoders_are_averaged():
     node, noise = given()
     expected = np.hypot(noise.encoder, 0.01 * noise.joint_velocity) / np.sqrt(5.0)
-    np.testing.assert_allclose(1.0 / node.weight_position, expected)
-    np.testing.assert_array_equal(node.position[-12:], np.ones(12))
+    np.testing.assert_allclose(1.0 / node.weight("encoders"), expected)
+    np.testing.assert_array_equal(node.value("encoders")[-12:], np.ones(12))
 
 
 def test_good_encoders_are_not():
     """Rates that carry older readings would add more than the newest reading's noise."""
     node, noise = given({"encoder": 1e-4})
-    np.testing.assert_allclose(1.0 / node.weight_position, noise.encoder)
-    np.testing.assert_array_equal(node.position[-12:], np.zeros(12))
+    np.testing.assert_allclose(1.0 / node.weight("encoders"), noise.encoder)
+    np.testing.assert_array_equal(node.value("encoders")[-12:], np.zeros(12))
 
 
 def test_nor_is_a_joint_that_was_hit():
     node, noise = given(velocity_change=np.eye(12)[3])
-    np.testing.assert_array_equal(node.position[-12:], 1.0 - np.eye(12)[3])
-    assert 1.0 / node.weight_position[3] == pytest.approx(noise.encoder)
+    np.testing.assert_array_equal(node.value("encoders")[-12:], 1.0 - np.eye(12)[3])
+    assert 1.0 / node.weight("encoders")[3] == pytest.approx(noise.encoder)
 
 
 def test_gyro_that_jumps_is_trusted_less_about_that_axis():
     node, noise = given(gyro_change=np.array([0.0, 0.0, 0.3]))
     sampled = noise.gyro / np.sqrt(5.0)
     np.testing.assert_allclose(
-        1.0 / node.weight_gyro, [sampled, sampled, np.hypot(sampled, 0.3 / np.sqrt(12.0))]
+        1.0 / node.weight("gyro"), [sampled, sampled, np.hypot(sampled, 0.3 / np.sqrt(12.0))]
     )
 
 
 def test_without_rates_the_last_position_counts():
     node, noise = given(position_carried=None, velocity=None)
-    np.testing.assert_allclose(1.0 / node.weight_position, noise.encoder)
-    np.testing.assert_array_equal(node.position[-12:], np.zeros(12))
+    np.testing.assert_allclose(1.0 / node.weight("encoders"), noise.encoder)
+    np.testing.assert_array_equal(node.value("encoders")[-12:], np.zeros(12))

@@ -46,7 +46,7 @@ def solved(recording):
             config = Config.load("go2").updated({"estimator": {"form": form}, "noise": HELD})
             robot = Robot(config.robot)
             window = start_window(
-                Problem(robot, config, True), measurements(recording, robot, config, SECONDS)
+                Problem(robot, config, ("mocap",)), measurements(recording, robot, config, SECONDS)
             )
             window.solver.th_stop = 1e-15
             for _ in range(4):
@@ -113,13 +113,17 @@ def test_converged_window_keeps_the_dynamics(solved, form):
 
 
 def test_shift_keeps_what_is_known(recording):
-    """A node more: the window stays as long as it was, its stamps move on, its last states are those it had."""
+    """A node more: the window stays as long as it was, its stamps move on, its last states are
+    those it had."""
     config = Config.load("go2")
     robot = Robot(config.robot)
-    problem, ms = Problem(robot, config, True), measurements(recording, robot, config, SECONDS)
+    problem, ms = (
+        Problem(robot, config, ("mocap",)),
+        measurements(recording, robot, config, SECONDS),
+    )
     window = start_window(problem, ms[:-1])
     size, stamps, xs = window.size, list(window.stamps), list(window.xs)
-    problem.dynamics_input(window.inputs[-1], ms[-1])
+    problem.complete(window.inputs[-1], ms[-1])
     window.shift(problem.state_input(ms[-1]), ms[-1].stamp_ns, np.zeros((problem.ndx, problem.np)))
     assert window.size == size and window.stamps == [*stamps[1:], ms[-1].stamp_ns]
     assert abs(differences(window, xs[1:])).max() < 1e-12
@@ -134,7 +138,10 @@ def test_cost_never_grows(recording, iterations):
     """A step that does not reduce cost and gaps together is shortened or refused."""
     config = Config.load("go2").updated({"noise": HELD})
     robot = Robot(config.robot)
-    problem, ms = Problem(robot, config, True), measurements(recording, robot, config, SECONDS)
+    problem, ms = (
+        Problem(robot, config, ("mocap",)),
+        measurements(recording, robot, config, SECONDS),
+    )
     window = start_window(problem, ms)
     rng = np.random.default_rng(1)
     window.xs = [problem.state.integrate(x, 0.02 * rng.normal(size=problem.ndx)) for x in window.xs]

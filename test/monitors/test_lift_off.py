@@ -80,7 +80,9 @@ def estimates_of(
 
 
 def carried(estimate: Estimate) -> bool:
-    return any(s.startswith("feet: they do not carry the robot") for s in estimate.status.sensors)
+    """The status says so of the feet."""
+    told = [s for s in estimate.status.sensors if s.name == "feet"]
+    return any(not s.ok and s.message.startswith("they do not carry the robot") for s in told)
 
 
 def tilt_error(q: np.ndarray, estimate: Estimate) -> float:

@@ -12,8 +12,8 @@ import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
+from prime_estimation.io.topics import ROLES
 from prime_estimation.nodes.estimator import EstimatorNode
-from prime_estimation.nodes.replay import TOPICS
 from prime_estimation.output_messages import TOPICS as OUTPUTS
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
@@ -51,7 +51,9 @@ class Graph:
     def play(self, messages, pace: float = 0.0) -> None:
         """Send (role, message) pairs; the solver is given time to keep up unless a pace is set."""
         if not hasattr(self, "send"):
-            self.send = {role: self.me.publish(TOPICS[role], kind) for role, kind in TYPES.items()}
+            self.send = {
+                role: self.me.publish(ROLES[role].names[0], kind) for role, kind in TYPES.items()
+            }
         for role, message in messages:
             self.send[role](message)
             while not pace and self.node.solver.pending:

@@ -15,7 +15,7 @@ from helpers.waiting import wait  # noqa: E402
 from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.io.bag import BagReader  # noqa: E402
 from prime_estimation.io.messages import MessageReader, stamp_ns  # noqa: E402
-from prime_estimation.recordings.replay import Pipeline  # noqa: E402
+from prime_estimation.recordings.pipeline import Pipeline  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 
 SECONDS = 5.0
@@ -40,12 +40,12 @@ def replayed_mass(go2_payload3):
     """Total mass that the same span of the recording gives without any network."""
     config = Config.load("go2")
     robot = Robot(config.robot)
-    pipeline, inbound, last = Pipeline(robot, config), MessageReader(robot.joint_names), None
+    pipeline, reader, last = Pipeline(robot, config), MessageReader(robot.joint_names), None
     with BagReader(go2_payload3) as bag:
         for topic, at, message in bag.messages(SENSORS):
             if at > bag.start_ns + SECONDS * 1e9:
                 break
-            for last in pipeline.push(inbound.sample(SENSORS[topic], message, at)):
+            for last in pipeline.push(reader.sample(SENSORS[topic], message, at)):
                 pass
     return last.total_mass
 
@@ -85,7 +85,8 @@ def test_live_estimator_hears_everything_and_is_heard(
     # about the node
     ages = observer.ages_ms("/prime/odometry")
     print(
-        f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} p99 {np.percentile(ages, 99):.1f} ms"
+        f"\nodometry {len(odometry) / (SECONDS - 0.5):.0f} Hz, age p50 {np.median(ages):.1f} "
+        f"p99 {np.percentile(ages, 99):.1f} ms"
     )
     assert nodes > 0
     if not busy:
@@ -102,7 +103,8 @@ def test_player_that_is_killed_and_restarted(observer, domain, go2_payload3):
         assert wait(lambda: observer.count("/prime/contact_wrenches") > 20, 30.0)
         player.stop()
         assert wait(
-            lambda: any("no data for" in s for s in observer.last("/prime/status").sensors), 30.0
+            lambda: any("no data for" in s.message for s in observer.last("/prime/status").sensors),
+            30.0,
         )
         heard = observer.count("/prime/contact_wrenches")
         player = node("replay", "--bag", go2_payload3, "--start", 2, domain=domain)

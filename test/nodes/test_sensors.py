@@ -11,11 +11,13 @@ from helpers.messages import random_message
 from helpers.waiting import wait
 
 from prime_estimation.alignment.synchronizer import Synchronizer
-from prime_estimation.io.unitree import FAMILIES
+from prime_estimation.config.parameters import Config
+from prime_estimation.io.messages import MessageReader
+from prime_estimation.io.unitree import FAMILIES, LowStateReader, family_of
 from prime_estimation.nodes import health as health_module
 from prime_estimation.nodes.health import Health
 from prime_estimation.nodes.periodic import Periodic
-from prime_estimation.nodes.sensors import Sensors
+from prime_estimation.nodes.sensors import SensorSubscriptions
 from prime_estimation.robot import Robot
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
@@ -34,8 +36,11 @@ def health(bus, monkeypatch):
 
 
 def listen(health: Health, lowstate: bool = False) -> list:
-    taken = []
-    Sensors(health._transport, Robot.load("go2"), lowstate, False, health, taken.append)
+    taken, robot, transport = [], Robot.load("go2"), health._transport
+    split = LowStateReader(family_of("go2"), transport.make) if lowstate else None
+    reader = MessageReader(robot.joint_names, lowstate=split)
+    config = Config.load("go2").updated({"node": {"mocap": False}}).node
+    SensorSubscriptions(transport, robot, config, reader, health, taken.append)
     return taken
 
 

@@ -9,12 +9,13 @@ import pytest
 from helpers.waiting import wait
 
 from prime_estimation.nodes.solver_thread import STRIDE, SolverThread
+from prime_estimation.recordings.pipeline import Node
 
 
 class Slow:
     """An estimator whose first update takes as long as the test wants."""
 
-    last_restart = (0, "")
+    monitors = SimpleNamespace(last_restart=(0, ""))
 
     def __init__(self):
         self.config = SimpleNamespace(node=SimpleNamespace(backlog=500))
@@ -33,10 +34,10 @@ def asked_of(nodes: int):
     estimator = Slow()
     thread = SolverThread(estimator, publish=lambda _: None, failed=lambda _: None)
     thread.start()
-    thread.put(0, False)
+    thread.put(Node(0))
     assert wait(lambda: estimator.asked)
     for k in range(nodes):
-        thread.put(k + 1, False)
+        thread.put(Node(k + 1))
     estimator.go.set()
     assert wait(lambda: thread.pending == 0)
     thread.stop()
@@ -72,7 +73,7 @@ def test_a_gap_is_told_before_the_node_behind_it():
     )
     thread.start()
     for k, gap in enumerate((False, True, False)):
-        thread.put(k, gap)
+        thread.put(Node(k, gap))
     assert wait(lambda: thread.pending == 0)
     thread.stop()
     assert estimator.resets == 1 and parted == [1]

@@ -92,7 +92,7 @@ def test_without_mocap(recording, tmp_path):
     summary, messages = run(recording, tmp_path / "out.mcap", mocap=False)
     assert "mocap" not in summary.topics and summary.nodes >= 45
     assert not any(
-        "mocap" in s for topic, _, m in messages if topic == "/prime/status" for s in m.sensors
+        "mocap" in s.name for topic, _, m in messages if topic == "/prime/status" for s in m.sensors
     )
 
 

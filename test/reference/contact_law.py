@@ -13,7 +13,8 @@ def impulse(c, mu, kappa=500.0, compliance=0.01, smoothing=0.02, convex=False):
 
     A bracketed root of the implicit equation
 
-    alpha = a + mu (sqrt(|c_t|^2 + eps^2) - eps) + R lambda_n(alpha),   lambda_n = 2 alpha / (kappa (alpha^2 - mu^2 |c_t|^2))
+    alpha = a + mu (sqrt(|c_t|^2 + eps^2) - eps) + R lambda_n(alpha)
+    lambda_n = 2 alpha / (kappa (alpha^2 - mu^2 |c_t|^2))
     """
     slip = np.hypot(c[0], c[1])
     edge = mu * slip  # the cone: alpha > edge

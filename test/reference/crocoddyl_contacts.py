@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What Crocoddyl's contact and impulse dynamics answer at random points: writes crocoddyl_contacts.json.
+"""What Crocoddyl's contact and impulse dynamics answer at random points: writes
+crocoddyl_contacts.json.
 
     python crocoddyl_contacts.py
 

@@ -12,7 +12,8 @@ from .inertia import dynamic_parameters
 
 
 class ReferenceDynamics:
-    """g(v+) = M (v+ - v) + dt (nle + losses - force) - sum J_i^T lambda_i(J_i^middle v+) at a `models.Point` of a `Problem`."""
+    """g(v+) = M (v+ - v) + dt (nle + losses - force) - sum J_i^T lambda_i(J_i^middle v+) at a
+    `models.Point` of a `Problem`."""
 
     def __init__(self, problem, point):
         self.problem, self.point = problem, point
@@ -32,7 +33,8 @@ class ReferenceDynamics:
         self.contacts = [self._contact(robot, c) for c in robot.contacts]
 
     def _point(self, q, contact):
-        """Pose of the contact's frame, centre of the sphere, Jacobian of the material point under it, at q."""
+        """Pose of the contact's frame, centre of the sphere, Jacobian of the material point under
+        it, at q."""
         data = self.model.createData()
         pin.computeJointJacobians(self.model, data, q)
         pin.framesForwardKinematics(self.model, data, q)
@@ -45,7 +47,8 @@ class ReferenceDynamics:
         return pose, center, J[:3] - pin.skew(under - pose.translation) @ J[3:]
 
     def _contact(self, robot, contact):
-        """Jacobians of impulse (start of the step) and velocity (its middle), constant part of the contact velocity, gap."""
+        """Jacobians of impulse (start of the step) and velocity (its middle), constant part of the
+        contact velocity, gap."""
         pose, center, J = self._point(self.point.q, contact)
         middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
         J_middle = self._point(middle, contact)[2]

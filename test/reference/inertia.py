@@ -17,7 +17,8 @@ SYMMETRIC = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # xx, xy, yy, xz, yz, zz
 
 
 def dynamic_parameters(theta, manifold):
-    """pi = (m, h, I) with I = tr(Sigma) 1 - Sigma about the link's origin, of `log_cholesky` or `exponential_eigenvalue` theta."""
+    """pi = (m, h, I) with I = tr(Sigma) 1 - Sigma about the link's origin, of `log_cholesky` or
+    `exponential_eigenvalue` theta."""
     m, h, sigma = (_log_cholesky if manifold == "log_cholesky" else _exponential_eigenvalue)(theta)
     inertia = np.trace(sigma) * np.eye(3) - sigma
     return np.array([m, *h, *inertia[SYMMETRIC]])
@@ -59,7 +60,8 @@ def differentiated(theta, manifold):
 
 
 def exponential_eigenvalue(pi):
-    """theta of pi: principal second moments about the centre of mass, in the order and with the signs of the smallest turn of the axes."""
+    """theta of pi: principal second moments about the centre of mass, in the order and with the
+    signs of the smallest turn of the axes."""
     m, h = pi[0], pi[1:4]
     inertia = np.zeros((3, 3))
     inertia[SYMMETRIC] = pi[4:]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Readable twin of a running node: next state and whitened residual."""
+"""Readable twin of a running node: next state, and the residual of every sensor by its name."""
 
 from __future__ import annotations
 
@@ -14,14 +14,34 @@ from .dynamics import ReferenceDynamics
 
 
 @dataclass(frozen=True)
-class Pose:
-    """A motion capture reading of a node (C++ inputs do not give theirs back)."""
+class Step:
+    """Where a residual is evaluated: a state and the step that follows it.
 
-    age: float
-    position: np.ndarray
-    rotation: np.ndarray
-    weight_position: float
-    weight_rotation: float
+    Attributes:
+        problem: robot, `dt`, `nq`, `nv`, `nj` and `parameter(x, name)`.
+        x: state. v_next: velocity after the step, (nv,).
+        forces: of the ground during the step, (nc, 3) [N].
+    """
+
+    problem: object
+    x: np.ndarray
+    v_next: np.ndarray | None = None
+    forces: np.ndarray | None = None
+
+    @property
+    def q(self) -> np.ndarray:
+        return self.x[: self.problem.nq]
+
+    @property
+    def v(self) -> np.ndarray:
+        return self.x[self.problem.nq : self.problem.nq + self.problem.nv]
+
+    @property
+    def R_world_base(self) -> np.ndarray:
+        return pin.Quaternion(self.x[3:7]).toRotationMatrix()
+
+    def parameter(self, name: str) -> np.ndarray:
+        return self.problem.parameter(self.x, name)
 
 
 def point_of(problem, given, x, u) -> Point:
@@ -42,8 +62,11 @@ def point_of(problem, given, x, u) -> Point:
     )
 
 
-def evaluate(problem, given, poses, x, u, guess):
-    """(x_next, residual) of a node; `guess` starts the Newton iteration of the forward form."""
+def evaluate(problem, given, x, u, guess):
+    """(x_next, residual) of a node; `guess` starts the Newton iteration of the forward form.
+
+    Rows: disturbances, encoders, rates, sensors of the state, sensors of the step.
+    """
     nq, nv, nj, dt = problem.nq, problem.nv, problem.nj, problem.dt
     dynamics = ReferenceDynamics(problem, point_of(problem, given, x, u))
     if problem.config.estimator.form == "forward":
@@ -55,46 +78,129 @@ def evaluate(problem, given, poses, x, u, guess):
     x_next = np.concatenate(
         [pin.integrate(problem.robot.model, q, dt * v_next), v_next, x[nq + nv :]]
     )
-    encoders = pin.difference(problem.robot.model, given.position, q)[nv - nj :]
+    encoders = pin.difference(problem.robot.model, given.value("encoders"), q)[nv - nj :]
     rows = [
         given.weight_force * disturbance,
         given.weight_xi * u[nv:],
-        given.weight_position * encoders,
-        given.weight_velocity * (v[nv - nj :] - given.velocity),
+        given.weight("encoders") * encoders,
+        given.weight("rates") * (v[nv - nj :] - given.value("rates")),
     ]
+    at = Step(problem, x, v_next)
     if problem.floating:
-        rows += _base_rows(problem, given, poses, x, v_next)
-    else:
-        rows.append(np.zeros(21))
+        rows += [whitened(name, at, given) for name in ("gyro", "tilt")]
+        if "mocap" in problem.sensors.names:
+            rows += [whitened("mocap", at, given, slot) for slot in range(2)]
+        rows.append(whitened("accelerometer", at, given))
     return x_next, np.concatenate(rows)
 
 
-def _base_rows(problem, given, poses, x, v_next):
-    nq, nv, nj, dt = problem.nq, problem.nv, problem.nj, problem.dt
-    q, v, omega = x[:nq], x[nq : nq + nv], x[nq + 3 : nq + 6]
-    R = pin.Quaternion(x[3:7]).toRotationMatrix()
-    # gyro: mean over the past step, seen from where the joints were in the middle of it; specific
-    # force: in the middle between the mean velocities before and after the node
-    then = np.concatenate([np.zeros(6), -0.5 * dt * v[nv - nj :]])
-    turning = _imu(problem, pin.integrate(problem.robot.model, q, then), v, np.zeros(nv))[1]
-    R_world_imu, _, force = _imu(problem, q, 0.5 * (v + v_next), (v_next - v) / dt)
-    rows = [
-        given.weight_gyro * (turning + problem.parameter(x, "gyro_bias") - given.gyro),
-        given.weight_tilt * (R_world_imu[2] - given.orientation[2]),
+def whitened(name, at: Step, given, slot=0) -> np.ndarray:
+    """Rows of a sensor, divided by the standard deviations of its reading."""
+    value, age = given.value(name, slot), given.age(name, slot)
+    return given.weight(name, slot) * RESIDUALS[name](at, value, age)
+
+
+def gyro(at: Step, value, _age) -> np.ndarray:
+    """Mean over the past step, seen from where the joints were in the middle of it."""
+    problem, v = at.problem, at.v
+    then = np.concatenate([np.zeros(6), -0.5 * problem.dt * v[-problem.nj :]])
+    turning = _imu(problem, pin.integrate(problem.robot.model, at.q, then), v, 0.0 * v)[1]
+    return turning + at.parameter("gyro_bias") - value
+
+
+def tilt(at: Step, value, _age) -> np.ndarray:
+    """The vertical in the IMU's axes."""
+    return _imu(at.problem, at.q, at.v, 0.0 * at.v)[0][2] - value
+
+
+def mocap(at: Step, value, age) -> np.ndarray:
+    """Pose of the tracked body when it was taken: the base went there at its present twist."""
+    R, v, omega = at.R_world_base, at.v[:3], at.v[3:6]
+    seen = pin.Quaternion(value[3:]).toRotationMatrix()
+    then = R @ pin.exp3(-age * omega) @ pin.exp3(at.parameter("mocap"))
+    return np.concatenate([at.q[:3] - age * R @ v - value[:3], pin.log3(seen.T @ then)])
+
+
+def accelerometer(at: Step, value, _age) -> np.ndarray:
+    """Specific force in the middle between the mean velocities before and after the node."""
+    problem, v, after = at.problem, at.v, at.v_next
+    force = _imu(problem, at.q, 0.5 * (v + after), (after - v) / problem.dt)[2]
+    return force + at.parameter("accelerometer_bias") - value
+
+
+def wrench_cone(at: Step, _value, _age) -> np.ndarray:
+    """By how much the wrench of each foot leaves its cone [N].
+
+    Friction; of a sole also its edges, at which the pressure would be negative, and the yaw moment.
+    """
+    robot, data = at.problem.robot, at.problem.robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, at.q)
+    mu, rows = np.exp(at.parameter("friction")[0]), []
+    for foot in robot.feet:
+        contacts = [i for i, c in enumerate(robot.contacts) if c.foot == foot]
+        forces = at.forces[contacts]
+        force, smooth = forces.sum(axis=0), 1e-3 / at.problem.dt
+        rows.append(np.hypot(np.linalg.norm(force[:2]), smooth) - smooth - mu * force[2])
+        if len(contacts) > 1:
+            frame = data.oMf[robot.model.getFrameId(robot.contacts[contacts[0]].frame)]
+            spheres = [robot.contacts[i] for i in contacts]
+            rows += _sole(frame.rotation.T, spheres, forces @ frame.rotation, mu)
+    return np.maximum(rows, 0.0)
+
+
+def _sole(R_foot_world, spheres, forces, mu) -> list[float]:
+    """Edges and yaw moment of a level sole under spheres; forces (n, 3) in the foot's axes [N]."""
+    corners = np.array([c.position for c in spheres])
+    under = corners - np.outer([c.radius for c in spheres], R_foot_world[:, 2])
+    force, moment = forces.sum(axis=0), np.cross(under, forces).sum(axis=0)
+    centre = corners.mean(axis=0)
+    radius = np.linalg.norm(corners - centre, axis=1).mean()
+    rows = []
+    for a in corners:
+        for b in corners:
+            along = b - a
+            others = [c for c in corners if not (np.array_equal(c, a) or np.array_equal(c, b))]
+            if along.any() and all(np.cross(along, c - a)[2] > 0.0 for c in others):
+                about = moment - np.cross(a, force)
+                rows.append(-(along / np.linalg.norm(along)) @ about / radius)
+    yaw = (moment - np.cross(centre, force))[2] / radius
+    return [*rows, abs(yaw) - mu * force[2]]
+
+
+def foot_force(at: Step, value, _age) -> np.ndarray:
+    """Vertical forces of the feet as sensors of unknown gain and offset show them."""
+    robot = at.problem.robot
+    force = [
+        sum(f[2] for f, c in zip(at.forces, robot.contacts) if c.foot == foot)
+        for foot in robot.feet
     ]
-    tracked = pin.exp3(problem.parameter(x, "mocap")) if problem.layout.mocap >= 0 else np.eye(3)
-    for pose in poses:
-        then = R @ pin.exp3(-pose.age * omega)
-        rows.append(pose.weight_position * (x[:3] - pose.age * R @ v[:3] - pose.position))
-        rows.append(pose.weight_rotation * pin.log3(pose.rotation.T @ then @ tracked))
-    rows.append(np.zeros(12 - 6 * len(poses)))
-    force = force + problem.parameter(x, "accelerometer_bias")
-    rows.append(given.weight_accelerometer * (force - given.accelerometer))
-    return rows
+    gain = 1.0 + at.parameter("foot_force_gain")
+    return gain * force + at.parameter("foot_force_offset") - value
+
+
+def external_odometry(at: Step, value, age) -> np.ndarray:
+    """Motion since a key pose, and velocity.
+
+    The key pose (7) lies somewhere near its place, by the odometry's frame; seen from it, the base
+    (7: position, quaternion) has come to where it was when the reading was taken. Velocity (3).
+    """
+    shift, turn = np.split(at.parameter("odometry_frame"), 2)
+    R, v, omega = at.R_world_base, at.v[:3], at.v[3:6]
+    R_key = pin.exp3(turn) @ pin.Quaternion(value[3:7]).toRotationMatrix()
+    place = value[:3] + shift + R_key @ value[7:10]
+    seen = R_key @ pin.Quaternion(value[10:14]).toRotationMatrix()
+    turned = pin.log3(seen.T @ R @ pin.exp3(-age * omega))
+    return np.concatenate([at.q[:3] - age * R @ v - place, turned, v - value[14:]])
+
+
+# by the name of the residual; OF_THE_STEP: those that need the step that follows the state
+OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
+RESIDUALS = {f.__name__: f for f in (gyro, tilt, mocap, external_odometry)} | OF_THE_STEP
 
 
 def _imu(problem, q, v, a):
-    """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state (q, v, a)."""
+    """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state
+    (q, v, a)."""
     model = problem.robot.model
     data, frame = model.createData(), model.getFrameId(problem.robot.config.imu_frame)
     pin.forwardKinematics(model, data, q, v, a)

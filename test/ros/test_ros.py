@@ -29,6 +29,7 @@ OURS = [
         "ContactWrenches",
         "EstimatorStatus",
         "InertialParameters",
+        "SensorHealth",
     )
 ]
 BUILT = [
@@ -41,7 +42,7 @@ BUILT = [
 
 
 # --- types
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -79,10 +80,13 @@ def test_type_hashes_agree(tester, name):
 
 def test_messages_of_the_transport_take_numpy(tester):
     make = RosTransport(tester).make
-    status = make("prime_estimation_msgs/msg/EstimatorStatus")(
-        sensors=["imu"], normalized_innovations=np.array([1.0, np.nan]), iterations=3
+    imu = make("prime_estimation_msgs/msg/SensorHealth")(
+        name="imu", ok=True, normalized_innovation=float("nan")
     )
-    assert status.iterations == 3 and len(status.normalized_innovations) == 2
+    status = make("prime_estimation_msgs/msg/EstimatorStatus")(sensors=[imu], iterations=3)
+    assert status.iterations == 3 and [s.name for s in status.sensors] == ["imu"]
+    joints = make("sensor_msgs/msg/JointState")(name=["a", "b"], position=np.array([1.0, np.nan]))
+    assert joints.position[0] == 1.0 and len(joints.position) == 2
     assert make("diagnostic_msgs/msg/DiagnosticStatus").WARN == b"\1"
 
 
@@ -107,7 +111,10 @@ def test_dds_node_is_a_node_for_ros(tester, domain):
         ros.subscribe("/robot1/bare/status", OURS[3], lambda m, _: got.append(m))
         message = random_message(OURS[3], np.random.default_rng(0))
         assert wait(lambda: send(message) or bool(got), 10.0)
-        assert got[0].cost == message.cost and list(got[0].sensors) == message.sensors
+        assert got[0].cost == message.cost and len(got[0].sensors) == len(message.sensors)
+        for heard, said in zip(got[0].sensors, message.sensors):
+            assert (heard.name, heard.ok, heard.message) == (said.name, said.ok, said.message)
+            assert heard.normalized_innovation == said.normalized_innovation
         ros.close()
     finally:
         bare.close()
@@ -117,7 +124,8 @@ def test_dds_node_is_a_node_for_ros(tester, domain):
 def parameters(tmp_path):
     path = tmp_path / "parameters.yaml"
     path.write_text(
-        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyro: 0.006\n    estimator.window: 12\n    node.world_frame: map\n"
+        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyro: 0.006\n    "
+        "estimator.window: 12\n    node.world_frame: map\n"
     )
     return path
 

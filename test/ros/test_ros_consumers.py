@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The nodes that follow the estimate, each as an executable under real rclpy, beside an estimator of a recorded walk with a payload."""
+"""The nodes that follow the estimate, each as an executable under real rclpy, beside an estimator
+of a recorded walk with a payload."""
 
 import time
 

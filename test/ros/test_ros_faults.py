@@ -73,7 +73,8 @@ def test_log_lines_of_every_severity_from_one_place(tester):
 def test_misspelt_parameters_are_refused(domain, tmp_path):
     path = tmp_path / "parameters.yaml"
     path.write_text(
-        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyroo: 0.006\n    qos_overrides./imu.subscription.depth: 7\n"
+        "prime:\n  ros__parameters:\n    robot: go2\n    noise.gyroo: 0.006\n    "
+        "qos_overrides./imu.subscription.depth: 7\n"
     )
     code, _, err = executable("estimator", "--ros-args", "--params-file", path).wait(30.0)
     assert (

@@ -71,7 +71,8 @@ def test_corner_forces_give_the_wrench_inside_the_cone():
 
 
 def shaking(recording) -> float:
-    """Share of the joints' motion above 100 Hz, which sensors sampled at 500 Hz and truth at 250 Hz cannot follow."""
+    """Share of the joints' motion above 100 Hz, which sensors sampled at 500 Hz and truth at 250 Hz
+    cannot follow."""
     power = np.abs(np.fft.rfft(recording.v[:, 6:] - recording.v[:, 6:].mean(axis=0), axis=0)) ** 2
     return power[np.fft.rfftfreq(len(recording.t), recording.dt) > 100.0].sum() / power.sum()
 
