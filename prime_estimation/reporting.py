@@ -92,18 +92,20 @@ class Reporter:
         mass: tuple[float, float],
     ) -> list[SensorHealth]:
         """Health of sensors and of the estimator's assumptions; `mass`: total, and its deviation."""
-        innovations, out = monitors.consistency.innovations, []
+        consistency, out = monitors.consistency, []
+        innovations = consistency.innovations
         for sensor in self.problem.sensors:
             if not sensor.innovations:
                 continue
             first = sensor.innovations[0]
-            value = innovations.get(first, float("nan"))
             if tracker := self.problem.measurements.trackers.get(sensor.name):
                 wrong = tracker.health()
             else:
                 # not every node has a reading of a sensor whose samples come one by one
                 events = sensor in self.problem.sensors.event_sensors
-                wrong = "" if (first in innovations if events else sensor.seen(m)) else "no data"
+                seen = first in consistency.present if events else sensor.seen(m)
+                wrong = "" if seen else "no data"
+            value = float("nan") if wrong == "no data" else innovations.get(first, float("nan"))
             out.append(SensorHealth(sensor.name, not wrong, wrong, value))
         if doubt := monitors.consistency.doubt(*mass, self.robot.total_mass):
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))

@@ -280,7 +280,9 @@ class NodeConfig:
         choices=("topics", "lowstate"),
     )
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
-    sensors: list = param([], "names of further sensors to listen to")
+    sensors: str = param(
+        "", "further sensors to listen to (foot_force, external_odometry), separated by commas"
+    )
     world_frame: str = param(
         "odom", "frame of odometry and contact wrenches; map where motion capture defines the world"
     )

@@ -101,15 +101,20 @@ class MeasurementModel:
         for sensor in self.sensors.event_sensors:
             if sensor.name in self.trackers:
                 continue
-            used: dict[int, int] = {}
             for sample in samples.get(sensor.name, ()):
                 k = int(np.searchsorted(stamps, sample.stamp_ns))
                 before = stamps[k - 1] if k > 0 else stamps[0] - step
-                slot = used.get(k, 0)
                 late = k == len(stamps) or sample.stamp_ns <= before
-                if late or slot >= self._slots[sensor.name]:
+                slot = None if late else self._free_slot(inputs[k], sensor)
+                if slot is None:
                     lost += 1
-                    continue
-                sensor.give_event(inputs[k], slot, sample, stamps[k], self.noise)
-                used[k] = slot + 1
+                else:
+                    sensor.give_event(inputs[k], slot, sample, stamps[k], self.noise)
         return lost
+
+    def _free_slot(self, given, sensor) -> int | None:
+        """First place at a node that has no reading of a sensor yet; None where there is none."""
+        free = (
+            i for i in range(self._slots[sensor.name]) if not given.weight(sensor.name, i).any()
+        )
+        return next(free, None)

@@ -12,7 +12,7 @@ from .. import _core
 from ..config.parameters import Config
 from ..inertia import from_theta, theta_root, to_theta
 from ..robot import GRAVITY, Robot
-from ..sensors import SENSORS
+from ..sensors import SENSORS, optional_sensors
 from ..sensors.sensor import SensorSet, Wearer
 from ..types import Measurement
 from .contact_model import contact_model
@@ -201,7 +201,12 @@ class Problem:
 
 
 def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> SensorSet:
-    """The sensors of a robot: those that it always has, and the optional ones that are expected."""
+    """The sensors of a robot: those that it always has, and the optional ones that are expected.
+
+    Raises:
+        ConfigError: there is no optional sensor of a name.
+    """
+    optional = optional_sensors(",".join(optional))
     floating = robot.config.floating_base
     has = {"imu": floating and robot.imu_joint is not None}
     chosen = tuple(

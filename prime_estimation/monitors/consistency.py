@@ -20,7 +20,7 @@ class ConsistencyMonitor(Monitor):
         restarts, refused: since construction: windows that were given up, steps that the solver
             refused. reason: of the last restart.
         innovations: mean square of the whitened residuals by part, smoothed over time; 1 is
-            consistent.
+            consistent. present: parts that the newest window has readings of.
     """
 
     def __init__(self):
@@ -34,6 +34,7 @@ class ConsistencyMonitor(Monitor):
     def reset(self) -> None:
         """Forget what was smoothed; counters go on."""
         self.innovations: dict[str, float] = {}
+        self.present: set[str] = set()
         self._bad = 0
 
     def restarted(self, why: str) -> None:
@@ -59,18 +60,17 @@ class ConsistencyMonitor(Monitor):
         """Smooth the mean squares of all parts."""
         if self._rows is None:
             self._rows = rows_by_sensor(window)
-        for name, rows in self._rows.items():
-            count = counts[rows].sum()
-            if count:
-                value = float(square[rows].sum() / count)
-                old = self.innovations.get(name, value)
-                self.innovations[name] = old + CONSISTENCY.smoothing * (value - old)
-            else:
-                self.innovations.pop(name, None)
+        numbers = {name: counts[rows].sum() for name, rows in self._rows.items()}
+        self.present = {name for name, number in numbers.items() if number}
+        for name in self.present:
+            value = float(square[self._rows[name]].sum() / numbers[name])
+            old = self.innovations.get(name, value)
+            self.innovations[name] = old + CONSISTENCY.smoothing * (value - old)
         self._seen += 1
         share = max(1.0 / self._seen, 1.0 / CONSISTENCY.doubt_nodes)
         for name in ("model", "accelerometer"):
-            value = min(self.innovations.get(name, 0.0), CONSISTENCY.worst_ratio)
+            value = self.innovations[name] if name in self.present else 0.0
+            value = min(value, CONSISTENCY.worst_ratio)
             self._fit[name] = (1.0 - share) * self._fit.get(name, 0.0) + share * value
 
     def doubt(self, mass: float, stddev: float, nominal: float) -> str:

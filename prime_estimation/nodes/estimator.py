@@ -23,7 +23,7 @@ from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
 from .odometry import OdometryStream
-from .sensors import SensorSubscriptions
+from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
 
 log = logging.getLogger("prime.estimator")
@@ -45,12 +45,12 @@ class EstimatorNode:
 
     def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
         self.transport, self.robot, self.config = transport, robot, config
-        optional = (config.node.mocap, config.node.sensors)
+        optional = expected_sensors(config.node)
         lowstate = None
         if config.node.input == "lowstate":
             lowstate = LowStateReader(family_of(robot.name), transport.make)
-        self.intake = Intake(robot, config.estimator.step, *optional, lowstate)
-        self.estimator = Estimator(robot, config, *optional)
+        self.intake = Intake(robot, config.estimator.step, False, optional, lowstate)
+        self.estimator = Estimator(robot, config, False, optional)
         self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._forget)
         self.health = Health(transport, name)
         self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)

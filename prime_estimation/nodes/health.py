@@ -12,13 +12,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ..io.to_messages import Make, header, sensor_health
+from ..sensors import SENSORS
+from ..sensors.sensor import Alignment
 from ..transport.base import Transport
 from ..types import SensorHealth
 
 STALE_S = 0.3  # silence of a sensor after which it is called out
 CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
-APART_NS = {"mocap": 50_000_000}  # by how much they may differ: for as long nodes wait for a sensor
-_APART_NS = 20_000_000  # others than these
+# by how much they may differ: for as long nodes wait for a sensor; others than these by _APART_NS
+APART_NS = {s.name: s.wait_ns for s in SENSORS if s.alignment is Alignment.EVENTS}
+_APART_NS = 20_000_000
 _APART = 20  # messages in a row, until it is a clock and not the network
 
 

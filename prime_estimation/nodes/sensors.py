@@ -11,6 +11,7 @@ from ..errors import DataError
 from ..io.messages import MessageReader
 from ..io.topics import LOWSTATE, ROLES
 from ..robot import Robot
+from ..sensors import optional_sensors
 from ..transport.base import Qos, Transport
 from ..types import Sample
 from .health import Health
@@ -46,8 +47,10 @@ class SensorSubscriptions:
             self._listen_to_role("joint_commands", False)
             if robot.imu_joint is not None:
                 self._listen_to_role("imu", True)
-        for name in optional_sensors(config):
-            self._listen_to_role(name, False)
+        in_raw = reader.lowstate.family.roles if reader.lowstate is not None else ()
+        for name in expected_sensors(config):
+            if name not in in_raw:
+                self._listen_to_role(name, False)
 
     def _listen_to_role(self, role: str, required: bool) -> None:
         self._listen(role, ROLES[role].names[0], ROLES[role].types[0], required)
@@ -86,6 +89,11 @@ class SensorSubscriptions:
         return ""
 
 
-def optional_sensors(config: NodeConfig) -> list[str]:
-    """Names of the optional sensors that a node listens to."""
-    return [*(["mocap"] if config.mocap else []), *config.sensors]
+def expected_sensors(config: NodeConfig) -> list[str]:
+    """Names of the optional sensors that a node expects, motion capture first.
+
+    Raises:
+        ConfigError: there is no sensor of this name.
+    """
+    names = ",".join([*(["mocap"] if config.mocap else []), config.sensors])
+    return optional_sensors(names)

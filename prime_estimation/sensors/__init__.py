@@ -2,6 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Sensors, each declared in one file; a new one is added to the list below."""
 
+from ..errors import ConfigError
 from .external_odometry import ExternalOdometry
 from .foot_force import FootForce
 from .imu import Imu
@@ -18,3 +19,17 @@ SENSORS: tuple[Sensor, ...] = (
     FootForce(),
     ExternalOdometry(),
 )
+
+
+def optional_sensors(names: str) -> list[str]:
+    """The optional sensors of a list of names, separated by commas.
+
+    Raises:
+        ConfigError: there is no optional sensor of this name.
+    """
+    known = [s.name for s in SENSORS if s.optional]
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise ConfigError(f"no optional sensor '{name}'; there are {', '.join(known)}", names)
+    return list(dict.fromkeys(wanted))

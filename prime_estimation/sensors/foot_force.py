@@ -104,7 +104,9 @@ class FootForceTracker:
         """What is wrong with the sensor; empty when nothing is."""
         if self._last is None:
             return "no data"
-        return "" if self.scale.gain is not None else "unit not known yet: feet have not been lifted"
+        return (
+            "" if self.scale.gain is not None else "unit not known yet: feet have not been lifted"
+        )
 
 
 class FootForce(Sensor):

@@ -20,11 +20,6 @@ from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 SENSORS = {"/joint_states": "joint_states", "/imu": "imu", "/mocap/pose": "mocap"}
-TYPES = {
-    "joint_states": "sensor_msgs/msg/JointState",
-    "imu": "sensor_msgs/msg/Imu",
-    "mocap": "geometry_msgs/msg/PoseStamped",
-}
 
 
 class Graph:
@@ -52,7 +47,7 @@ class Graph:
         """Send (role, message) pairs; the solver is given time to keep up unless a pace is set."""
         if not hasattr(self, "send"):
             self.send = {
-                role: self.me.publish(ROLES[role].names[0], kind) for role, kind in TYPES.items()
+                role: self.me.publish(ROLES[role].names[0], ROLES[role].types[0]) for role in ROLES
             }
         for role, message in messages:
             self.send[role](message)

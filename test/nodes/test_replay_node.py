@@ -68,19 +68,18 @@ def written(path, topic: str, kind: str, count: int = 20):
     return path
 
 
-def test_raw_messages_of_the_robot_are_played_as_joints_and_imu(tmp_path):
-    bus, joints, imus = Bus(), [], []
+def test_raw_messages_of_the_robot_are_played_as_what_they_hold(tmp_path):
+    bus, joints, imus, feet = Bus(), [], [], []
     listener = InProcessTransport(bus, "me")
     listener.subscribe("joint_states", "sensor_msgs/msg/JointState", lambda m, _: joints.append(m))
     listener.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: imus.append(m))
+    kind = "prime_estimation_msgs/msg/FootForces"
+    listener.subscribe("foot_force", kind, lambda m, _: feet.append(m))
     bag = written(tmp_path / "raw.mcap", "/lowstate", "unitree_go/msg/LowState")
     player = ReplayNode(InProcessTransport(bus, "player"), bag, Playback(rate=0.0, wait=0.0))
     player.run(threading.Event())
-    assert (
-        player.sent
-        == {"joint_states": 20, "imu": 20}
-        == {"joint_states": len(joints), "imu": len(imus)}
-    )
+    assert player.sent == {"joint_states": 20, "imu": 20, "foot_force": 20}
+    assert [len(joints), len(imus), len(feet)] == [20, 20, 20]
     assert joints[0].name[0] == "FR_hip_joint"
     assert np.diff([stamp_ns(m.header) for m in joints]).tolist() == [2_000_000] * 19
     assert abs(stamp_ns(joints[0].header) - time.time_ns()) < 60_000_000_000

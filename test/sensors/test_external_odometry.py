@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-import pytest
 from helpers.added_sensors import LidarOdometry, copy_with, pose_of, true_poses
 from helpers.models import config, robot
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Foot force and external odometry in the live node."""
+
+import heapq
+
+import pytest
+from helpers.added_sensors import FootForceSensor, LidarOdometry
+from helpers.models import robot
+from helpers.waiting import wait
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.errors import ConfigError
+from prime_estimation.io.messages import stamp_ns
+from prime_estimation.io.typestore import typestore
+from prime_estimation.nodes.sensors import expected_sensors
+
+
+@pytest.fixture
+def with_more(go2_payload3, messages):
+    """The messages, with foot force and odometry among them, in order of arrival."""
+    make = typestore().types.__getitem__
+    added = [
+        [(at, role, m) for at, _, m in of(go2_payload3, make)]
+        for role, of in (
+            ("foot_force", FootForceSensor.drawn(robot("go2").feet, 1)),
+            ("external_odometry", LidarOdometry(dropouts=0.0)),
+        )
+    ]
+    own = [(stamp_ns(m.header), role, m) for role, m in messages]
+    end = max(at for at, *_ in own)
+    merged = heapq.merge(own, *added, key=lambda event: event[0])
+    return [(role, m) for at, role, m in merged if at <= end]
+
+
+def test_their_readings_are_used(graph, with_more):
+    g = graph(node={"sensors": "foot_force, external_odometry", "mocap": False})
+    g.play(with_more)
+    assert wait(lambda: len(g.heard["status"]) > 200)
+    health = {s.name: s for s in g.heard["status"][-1].sensors}
+    for name in ("foot_force", "external_odometry"):
+        assert health[name].ok and not health[name].message
+        assert 0.0 < health[name].normalized_innovation < 4.0
+    assert g.heard["status"][-1].dropped_samples == 0
+
+
+def test_unknown_sensor_is_named():
+    node = Config.load("go2").updated({"node": {"sensors": "foot_force, radar"}}).node
+    with pytest.raises(
+        ConfigError, match="no optional sensor 'radar'; there are mocap, foot_force"
+    ):
+        expected_sensors(node)
