@@ -29,7 +29,7 @@ def row_times(table: Table, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
             raise ConfigError(
                 f"files.{table.name}.time: rows have a column of stamps, or a rate, not both", clock
             )
-        stamps = table.column(clock.column) * factor_to_si("time", clock.unit, "time.unit")
+        stamps = table.first_of(clock.column) * factor_to_si("time", clock.unit, "time.unit")
         keep = _increasing(table, clock, stamps)
         return stamps[keep] + clock.offset, keep
     step = table.scalar(clock.step) if isinstance(clock.step, str) else clock.step
@@ -47,7 +47,7 @@ def _increasing(table: Table, clock: Clock, stamps: np.ndarray) -> np.ndarray:
     """Rows whose stamps are later than all before."""
     known = np.isfinite(stamps)
     if not known.any():
-        raise DataError(f"{table.path}: column '{clock.column}' (stamps) is NaN throughout", clock)
+        raise DataError(f"{table.path}: the column of stamps is NaN throughout", clock)
     filled = np.where(known, stamps, -np.inf)
     newest = np.maximum.accumulate(filled)
     later = known & (filled > np.concatenate([[-np.inf], newest[:-1]]))

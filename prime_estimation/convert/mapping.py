@@ -32,8 +32,9 @@ class Columns:
 
     columns: list | str | float = param(
         [],
-        "names of the columns in order; or the name of an array with that many columns; or a "
-        "pattern with {} for the numbers 0, 1, ...; or one number for all of them",
+        "names of the columns in order (a number among them is a constant); or the name of an "
+        "array with that many columns; or a pattern with {} for the numbers 0, 1, ...; or one "
+        "number for all of them",
     )
     unit: str = param("", "unit of the columns; default: SI (the first of each kind below)")
     scale: float = param(1.0, "factor on the columns, beside the unit's")
@@ -61,7 +62,11 @@ class Rotation:
 class Clock:
     """Stamps of the rows of a file."""
 
-    column: str = param("", "column with the stamps; empty: rows have none, see step and rate")
+    column: str | list = param(
+        "",
+        "column with the stamps, or several names of which the first that exists is taken; empty: "
+        "rows have none, see step and rate",
+    )
     unit: str = param("s", "unit of the stamps", choices=tuple(UNITS["time"]))
     rate: float = param(0.0, "rows per second, where there are no stamps", "Hz", 0.0)
     step: float | str = param(

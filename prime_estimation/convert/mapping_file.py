@@ -34,8 +34,10 @@ def load_mapping(mapping: str) -> Mapping:
     if not is_yaml(str(mapping)):
         path = config_dir() / "mappings" / f"{mapping}.yaml"
         if not path.is_file():
-            hint = did_you_mean(mapping, built_in_mappings())
-            raise ConfigError(f"no mapping '{mapping}'{hint}, or give the path of a YAML file")
+            known = ", ".join(built_in_mappings())
+            raise ConfigError(
+                f"no mapping '{mapping}'; there are {known}, or give the path of a YAML file"
+            )
     return mapping_of(read_yaml(path), path.name)
 
 

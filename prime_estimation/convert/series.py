@@ -62,8 +62,8 @@ class Series:
             lost = int((own & ~fresh).sum())
             if lost > _LOST * own.sum():
                 self.notes.append(
-                    f"{self.topic}: {lost} of {own.sum()} readings of the effort stand in rows that "
-                    "repeat the positions, and are left out: map it as joints.command"
+                    f"{self.topic}: {lost} of {own.sum()} readings of the effort stand in rows "
+                    "that repeat the positions, and are left out: map it as joints.command"
                 )
         self.keep(fresh, "held")
 

@@ -40,6 +40,12 @@ class Table:
             raise DataError(f"{self.path} has no column '{name}'{hint}", name)
         return found[self.first : self.first + self.rows]
 
+    def first_of(self, names: str | list) -> np.ndarray:
+        """(rows,) the first of several columns that exists."""
+        names = [names] if isinstance(names, str) else names
+        there = [name for name in names if name in self._content.columns]
+        return self.column((there or names)[0])
+
     def scalar(self, name: str) -> float:
         """A number that stands in the file by its name."""
         if name not in self._content.scalars:
@@ -88,7 +94,14 @@ class Table:
                 f"{what} wants {count} columns, but {columns!r} of {self.path} has {len(names)}",
                 names,
             )
-        stacked = np.stack([self.column(name) for name in names], axis=1)
+        # a number among the names is a constant
+        stacked = np.stack(
+            [
+                self.column(name) if isinstance(name, str) else np.full(self.rows, float(name))
+                for name in names
+            ],
+            axis=1,
+        )
         empty = [name for name, column in zip(names, stacked.T) if not np.isfinite(column).any()]
         if empty:
             raise DataError(f"{self.path}: column '{empty[0]}' ({what}) is NaN throughout", empty)
