@@ -129,6 +129,9 @@ class Joints:
         "torque", "commanded torque (joint_commands); also one measured at a rate of its own"
     )
     targets: Targets | None = _section(Targets, "PD targets, in place of command")
+    command_delay: float = param(
+        0.0, "added to the stamps of commands: drives take that long to make torque of them", "s"
+    )
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class Imu:
     """Topic imu."""
 
     file: str = param("", "file of the columns; needed where the log has several")
+    delay: float = param(0.0, "by which the sensor is late: taken off its stamps", "s")
     frame: str = param("imu", "frame_id of the messages")
     gyro: Columns | None = _quantity("rate", "x, y, z", required=True)
     accelerometer: Columns | None = _quantity(
@@ -154,6 +158,7 @@ class Mocap:
     """Topic mocap/pose."""
 
     file: str = param("", "file of the columns; needed where the log has several")
+    delay: float = param(0.0, "by which the sensor is late: taken off its stamps", "s")
     frame: str = param("world", "frame_id of the messages")
     position: Columns | None = _quantity("length", "x, y, z", required=True)
     orientation: Rotation | None = _section(
@@ -172,6 +177,7 @@ class Feet:
     """Topic foot_force, or contacts: columns of the feet."""
 
     file: str = param("", "file of the columns; needed where the log has several")
+    delay: float = param(0.0, "by which the sensor is late: taken off its stamps", "s")
     names: list = param([], "feet as in robot.contacts, in the order of the columns")
     values: Columns | None = _quantity("force", "of each foot; contacts: its flag", required=True)
     threshold: float = param(0.5, "contacts: a value above it is a foot that stands")

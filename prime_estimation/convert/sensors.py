@@ -65,7 +65,8 @@ class JointRows:
         """Topic joint_commands; None where the log has none."""
         if self.command is None:
             return None
-        series = Series("joint_commands", times, {"effort": self.command})
+        late = times + self.joints.command_delay
+        series = Series("joint_commands", late, {"effort": self.command})
         without_garbage(series, {})
         return series
 
@@ -85,7 +86,7 @@ def imu_series(imu: Imu, rows: Rows) -> Series:
     }
     if imu.orientation is not None:
         values["quat_world_imu"] = rows.rotation(imu.orientation, "orientation")
-    series = Series("imu", rows.times, values)
+    series = Series("imu", rows.times - imu.delay, values)
     without_garbage(series, limits)
     if "quat_world_imu" in values:
         quat = Turn.from_quat(series.values["quat_world_imu"])
@@ -98,7 +99,7 @@ def mocap_series(mocap: Mocap, rows: Rows) -> Series:
     up = Turn.from_euler("xyz", mocap.world_rotation)
     position = up.apply(rows.quantity(mocap.position, 3, "length", "position"))
     quat = rows.rotation(mocap.orientation, "orientation")
-    series = Series("mocap/pose", rows.times, {"position": position, "quat": quat})
+    series = Series("mocap/pose", rows.times - mocap.delay, {"position": position, "quat": quat})
     without_garbage(series, {"position": mocap.position.limit})
     series.values["quat"] = (up * Turn.from_quat(series.values["quat"])).as_quat()
     return series
@@ -107,7 +108,7 @@ def mocap_series(mocap: Mocap, rows: Rows) -> Series:
 def feet_series(feet: Feet, rows: Rows, topic: str) -> Series:
     """Topic foot_force, or contacts as flags 0 and 1."""
     values = rows.quantity(feet.values, len(feet.names), "force", "values")
-    series = Series(topic, rows.times, {"force": values})
+    series = Series(topic, rows.times - feet.delay, {"force": values})
     without_garbage(series, {"force": feet.values.limit})
     if topic == "contacts":
         series.values["force"] = (series.values["force"] > feet.threshold).astype(float)

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Examination of a recording: what does not fit its robot's model, and what cannot be told."""
 
-# from .examination import Examination, examine
-# from .finding import Finding
+from .examination import Examination, examine
+from .finding import Finding
 
-# __all__ = ["Examination", "Finding", "examine"]
+__all__ = ["Examination", "Finding", "examine"]

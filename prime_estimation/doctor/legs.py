@@ -37,7 +37,8 @@ class Motion:
 
     Attributes:
         up: (n, 3) unit vector.
-        rate, force: (n, 3) angular velocity [rad/s] and specific force [m/s2] of the base origin.
+        rate, turn, force: (n, 3) angular velocity [rad/s] and acceleration [rad/s2], and specific
+            force [m/s2] of the base origin.
         point, speed: (n, nf, 3) contact points [m], and the speed of the material there against
             the base's origin, the turning of the base included [m/s].
         load: (n, nf, 3) force on the feet by the ground [N], NaN without torque.
@@ -47,6 +48,7 @@ class Motion:
 
     up: np.ndarray
     rate: np.ndarray
+    turn: np.ndarray
     force: np.ndarray
     point: np.ndarray
     speed: np.ndarray
@@ -116,7 +118,7 @@ class Legs:
                     wrench = _wrench(jacobian[:, foot.columns], lack, foot.flat)
                     load[k, f] = wrench[:3]
                     residual[k] = residual[k] - jacobian[: len(wrench), :6].T @ wrench
-        return Motion(up, rate, force, point, speed, load, needed, residual)
+        return Motion(up, rate, turn, force, point, speed, load, needed, residual)
 
     def _contact(self, foot: Foot, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Contact point under the sphere (3,), and the Jacobian (6, nv) of the material there."""

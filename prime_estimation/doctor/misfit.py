@@ -146,11 +146,20 @@ def _carried(motion: Motion, later: Motion) -> np.ndarray:
     return np.linalg.norm(motion.speed - later.speed - felt, axis=2)[low]
 
 
-def standing(legs: Legs, signals: Signals, motion: Motion, rows: np.ndarray) -> np.ndarray:
+def standing(
+    legs: Legs, signals: Signals, motion: Motion, rows: np.ndarray, settled: float = _SETTLED
+) -> np.ndarray:
     """(n, nf) feet that stand, those about to land or lift left out.
 
     By their load where there are torques, else by the recording's own flags, else those that are
     low and imply one velocity of the base.
+
+    Args:
+        legs: mechanics of the robot.
+        signals: where its torques and flags are.
+        motion: at `rows`.
+        rows: instants.
+        settled: time after landing and before lifting that is left out [s].
     """
     low = motion.height < _NEAR
     if signals.torque is not None:
@@ -169,7 +178,7 @@ def standing(legs: Legs, signals: Signals, motion: Motion, rows: np.ndarray) -> 
     if len(rows) < 2:
         return found
     spacing = float(np.median(np.diff(rows))) * STEP
-    width = 2 * max(1, round(_SETTLED / spacing)) + 1
+    width = 2 * max(1, round(settled / spacing)) + 1
     return minimum_filter1d(found.astype(np.uint8), width, axis=0).astype(bool)
 
 

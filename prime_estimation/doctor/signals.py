@@ -93,9 +93,9 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
             f"an examination wants {SHORTEST:g} s and better 10",
             recording.path,
         )
-    position = _smooth(_on_grid(joints, "position", t, robot.turning))
+    position = smooth(_on_grid(joints, "position", t, robot.turning))
     if "velocity" in joints.values:
-        velocity = _smooth(_on_grid(joints, "velocity", t))
+        velocity = smooth(_on_grid(joints, "velocity", t))
     else:
         velocity = np.gradient(position, STEP, axis=0)
     return Signals(
@@ -113,8 +113,8 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
 def _imu(imu: Stream | None, t: np.ndarray) -> dict:
     if imu is None:
         return {}
-    gyro = _smooth(_on_grid(imu, "angular_velocity", t))
-    force = _smooth(_on_grid(imu, "linear_acceleration", t))
+    gyro = smooth(_on_grid(imu, "angular_velocity", t))
+    force = smooth(_on_grid(imu, "linear_acceleration", t))
     return {"gyro": gyro, "force": force, "up": upwards(gyro, force)}
 
 
@@ -136,7 +136,7 @@ def _torque(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray | N
     source = joints if "effort" in joints.values else commands
     if source is None or not np.isfinite(source.values["effort"]).any():
         return None
-    return _smooth(_on_grid(source, "effort", t)) / robot.config.torque_scale
+    return smooth(_on_grid(source, "effort", t)) / robot.config.torque_scale
 
 
 def _standing(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray | None:
@@ -160,7 +160,8 @@ def _on_grid(stream: Stream, name: str, t: np.ndarray, turning=()) -> np.ndarray
     return np.stack([np.interp(t, stamps, column) for column in values.T], axis=1)
 
 
-def _smooth(values: np.ndarray) -> np.ndarray:
+def smooth(values: np.ndarray) -> np.ndarray:
+    """Values (n, k) without what is faster than `BANDWIDTH`, none of it late."""
     from scipy.signal import butter, filtfilt
 
     b, a = butter(2, 2.0 * STEP * BANDWIDTH)
