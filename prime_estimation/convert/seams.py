@@ -57,13 +57,15 @@ def _jumps(settings: Seams, times, fresh, position, velocity) -> list[int]:
     pauses = elapsed > settings.pause
     if velocity is None:
         # what the joints did just before goes on
-        expected = np.vstack([np.zeros_like(change[:1]), change[:-1]])
+        expected = [np.vstack([np.zeros_like(change[:1]), change[:-1]])]
     else:
         rate = 0.5 * (velocity[rows][1:] + velocity[rows][:-1])
-        # the time that the joints themselves tell: rows may lie closer than their readings
+        # by the stamps, and by the time that the joints themselves tell: rows may lie closer than
+        # their readings
         own = (change * rate).sum(axis=1) / np.maximum((rate**2).sum(axis=1), 1e-6)
-        expected = rate * np.clip(own, 0.0, np.maximum(5.0 * elapsed, _LOST))[:, None]
-    jumped = np.abs(change - expected) > settings.jump
+        own = np.clip(own, 0.0, np.maximum(5.0 * elapsed, _LOST))
+        expected = [rate * elapsed[:, None], rate * own[:, None]]
+    jumped = np.logical_and.reduce([np.abs(change - e) > settings.jump for e in expected])
     steps = jumped.mean(axis=1) >= _JOINTS
     return rows[1:][pauses | steps].tolist()
 

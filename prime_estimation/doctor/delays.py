@@ -45,12 +45,21 @@ def lag(late: np.ndarray, reference: np.ndarray, longest: float, step: float) ->
 
 
 def best_shift(gain: Callable[[float], float], longest: float, step: float) -> Delay:
-    """Shift [s] at which `gain(shift)` is largest: every `step` within `longest`, then between."""
-    count = round(longest / step)
-    shifts = step * np.arange(-count, count + 1)
-    gains = np.array([gain(float(shift)) for shift in shifts])
-    place, height = _peak(shifts, gains)
-    return Delay(place, height, float(gains[count]))
+    """Shift [s] at which `gain(shift)` is largest: within `longest`, to a fraction of `step`.
+
+    First every third step, then every one about the best of these, then between.
+    """
+    count = round(longest / (3.0 * step))
+    coarse = 3 * np.arange(-count, count + 1)
+    gains = {int(k): gain(step * k) for k in coarse}
+    best = max(gains, key=gains.__getitem__)
+    for k in range(best - 3, best + 4):
+        if k not in gains and abs(k) <= 3 * count:
+            gains[k] = gain(step * k)
+    best = max(gains, key=gains.__getitem__)
+    near = [k for k in (best - 1, best, best + 1) if k in gains]
+    place, height = _peak(step * np.array(near), np.array([gains[k] for k in near]))
+    return Delay(place, height, gains[0])
 
 
 def _peak(places: np.ndarray, heights: np.ndarray) -> tuple[float, float]:

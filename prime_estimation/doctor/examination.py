@@ -12,6 +12,7 @@ from ..errors import DataError
 from ..robot import Robot
 from .case import Case, Verdict
 from .checks import (
+    arm,
     delays,
     feet,
     imu,
@@ -35,6 +36,7 @@ CHECKS: tuple[Callable[[Case], Verdict], ...] = (
     units.examine,
     rates.examine,
     mechanics.examine,
+    arm.examine,
     delays.examine,
     mocap.examine,
     feet.examine,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 
 from .legs import Legs
 from .signals import Signals
@@ -114,9 +115,7 @@ def _angle(rotation: np.ndarray) -> float:
 
 
 def _imu_proposal(rotation: np.ndarray) -> str:
-    from scipy.spatial.transform import Rotation
-
-    roll, pitch, yaw = Rotation.from_matrix(rotation).as_euler("xyz")
+    roll, pitch, yaw = pin.rpy.matrixToRpy(rotation)
     return (
         f"turn the IMU's readings by rpy [{roll:.4f}, {pitch:.4f}, {yaw:.4f}] (imu.rotation of a "
         "mapping), or its frame in the URDF by the inverse"

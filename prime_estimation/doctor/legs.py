@@ -17,18 +17,31 @@ from ..joint_friction import joint_losses
 from ..robot import Robot
 from .signals import STEP, Signals
 
+_TIPTOE = 0.5  # sine of the tilt at which a flat foot may still touch
 _STRETCHED = 1e-3  # ratio of singular values below which a leg hides a direction of the force
 
 
 @dataclass(frozen=True)
 class Foot:
-    """A foot: joint that carries it, its centre there [m], radius [m], own joints as columns."""
+    """A foot: a sphere, or the middle of several.
+
+    Attributes:
+        joint: that carries it.
+        centre: (3,) there [m]; `radius` [m].
+        columns: of its own joints among the velocities of the model.
+        size: largest distance of a sphere from the centre [m]; 0: there is one.
+    """
 
     joint: int
     centre: np.ndarray
     radius: float
     columns: np.ndarray
-    flat: bool
+    size: float
+
+    @property
+    def flat(self) -> bool:
+        """It transmits moments, too."""
+        return self.size > 0.0
 
 
 @dataclass(frozen=True)
@@ -77,17 +90,24 @@ class Legs:
         placed = [self._place(foot) for foot in robot.feet]
         supports = [set(self.model.supports[joint]) for joint, *_ in placed]
         self.feet = []
-        for (joint, centre, radius, flat), own in zip(placed, supports):
+        for (joint, centre, radius, size), own in zip(placed, supports):
             alone = [j for j in sorted(own) if sum(j in other for other in supports) == 1]
             columns = [self.model.joints[j].idx_v for j in alone if j in robot.joint_ids]
-            self.feet.append(Foot(joint, centre, radius, np.array(columns, int), flat))
+            self.feet.append(Foot(joint, centre, radius, np.array(columns, int), size))
 
     def _place(self, foot: str):
         contacts = [c for c in self.robot.contacts if c.foot == foot]
         frame = self.model.frames[self.model.getFrameId(contacts[0].frame)]
         centres = [frame.placement.act(np.array(c.position, float)) for c in contacts]
         radius = float(np.mean([c.radius for c in contacts]))
-        return frame.parentJoint, np.mean(centres, axis=0), radius, len(contacts) > 1
+        middle = np.mean(centres, axis=0)
+        size = float(max(np.linalg.norm(c - middle) for c in centres)) if len(centres) > 1 else 0.0
+        return frame.parentJoint, middle, radius, size
+
+    def lifted(self, motion: "Motion", height: float) -> np.ndarray:
+        """(n, nf) feet that are in the air, their toes too, by more than `height` [m]."""
+        tilted = _TIPTOE * np.array([foot.size for foot in self.feet])
+        return motion.height > height + tilted
 
     def joints_of(self, foot: int) -> np.ndarray:
         """Indices of a foot's own joints among the joint signals."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
@@ -24,22 +24,11 @@ _SETTLED = 0.03  # s after landing and before lifting that are left out
 _TOLERANCE = 0.1  # rad beyond a joint's limits that zeros may be off
 _TRIMMED = 0.8  # share of the samples that count: a robot also lies, falls and is lifted
 _PAIRS = 20  # of standing feet, fewer tell nothing
-# below these, a smaller misfit is no better a fit
-_FLOORS = dict(
-    force=0.02,
-    moment=0.01,
-    swing=0.05,
-    slip=0.01,
-    level=0.005,
-    alone=0.05,
-    tilt=0.5,
-    carried=0.01,
-    beyond=0.02,
-)
-# and what stands for nothing seen where a hypothesis leaves no standing feet, or no swinging ones
-_WORST = dict(
-    force=2.0, moment=1.0, swing=2.0, slip=0.5, level=0.2, alone=1.0, tilt=3.0, carried=0.5
-)
+
+
+def _figure(floor: float, worst: float):
+    """A misfit: below `floor` a smaller one is no better, `worst` stands for nothing seen."""
+    return field(default=float("nan"), metadata=dict(floor=floor, worst=worst))
 
 
 @dataclass(frozen=True)
@@ -58,25 +47,27 @@ class Misfit:
         beyond: share of the joint positions that are beyond the limits of the URDF.
     """
 
-    force: float = float("nan")
-    moment: float = float("nan")
-    swing: float = float("nan")
-    slip: float = float("nan")
-    level: float = float("nan")
-    alone: float = float("nan")
-    tilt: float = float("nan")
-    carried: float = float("nan")
-    beyond: float = float("nan")
+    force: float = _figure(0.02, 2.0)
+    moment: float = _figure(0.01, 1.0)
+    swing: float = _figure(0.05, 2.0)
+    slip: float = _figure(0.01, 0.5)
+    level: float = _figure(0.005, 0.2)
+    alone: float = _figure(0.05, 1.0)
+    tilt: float = _figure(0.5, 3.0)
+    carried: float = _figure(0.01, 0.5)
+    beyond: float = _figure(0.02, 1.0)
 
-    def gain(self, other: "Misfit") -> float:
-        """Log of the factor by which `other` fits better, all figures taken together."""
+    def gain(self, other: "Misfit", figures: tuple[str, ...] = ()) -> float:
+        """Log of the factor by which `other` fits better, in all figures or the given ones."""
         total = 0.0
         for f in fields(self):
-            mine, theirs = getattr(self, f.name), getattr(other, f.name)
-            if np.isnan(mine) and np.isnan(theirs):
+            if figures and f.name not in figures:
                 continue
-            mine, theirs = (_WORST[f.name] if np.isnan(x) else x for x in (mine, theirs))
-            floor = _FLOORS[f.name]
+            mine, theirs = getattr(self, f.name), getattr(other, f.name)
+            if np.isnan(mine):  # what there was nothing to measure with cannot get better
+                continue
+            theirs = f.metadata["worst"] if np.isnan(theirs) else theirs
+            floor = f.metadata["floor"]
             total += np.log(max(mine, floor) / max(theirs, floor))
         return float(total)
 
@@ -201,7 +192,7 @@ def _dynamics(legs: Legs, motion: Motion, weight: float) -> dict[str, float]:
     factor = np.clip((given * asked).sum() / max((asked**2).sum(), 1e-9), 0.6, 1.6)
     force = np.linalg.norm(given - factor * asked, axis=1) / weight
     moment = np.linalg.norm(motion.residual[:, 3:], axis=1) / (weight * reach)
-    swinging = motion.height > _LIFTED
+    swinging = legs.lifted(motion, _LIFTED)
     loads = np.linalg.norm(motion.load[swinging], axis=1) / (weight / len(legs.feet))
     return {
         "force": _trimmed(force),

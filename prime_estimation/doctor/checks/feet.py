@@ -17,7 +17,7 @@ from ..finding import FACT, FAULT, UNKNOWN, Finding
 from ..misfit import standing
 from ..mocap import MocapSignals, mocap_signals
 
-_RADIUS, _LENGTH = 0.006, 0.01  # m, from which a difference counts
+_RADIUS, _LENGTH = 0.008, 0.01  # m, from which a difference counts: soft ground gives as much
 _SURE_RADIUS, _SURE_LENGTH = 5.0, 8.0  # and how many standard deviations; slip looks like length
 _TELLS = 0.003  # m, standard deviation beyond which nothing is told
 _INSTANTS = 1000

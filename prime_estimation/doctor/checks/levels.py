@@ -15,7 +15,7 @@ from ..recording import Stream
 _ORDER = 3  # of the differences: motion that is quadratic over four samples is taken out
 _BLOCK = 0.12  # s, over which a level is taken; the calm blocks count
 _CALM = 10.0  # percentile
-_OTHER = 2.5  # factor from the configured level that is worth a word
+_OTHER = 4.0  # factor from the configured level that is worth a word
 _SENSORS = (
     ("joint_states", "position", "encoder", "rad"),
     ("joint_states", "velocity", "joint_velocity", "rad/s"),

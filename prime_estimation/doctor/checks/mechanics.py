@@ -20,22 +20,23 @@ def examine(case: Case) -> Verdict:
     """Mistakes of order, sign and axes."""
     if not case.legged:
         return case, []
-    share = _carried(case)
+    mistakes, signals = find_mistakes(case.legs, case.signals)
+    share = _carried(replace(case, signals=signals))
     if share < _CARRIED:
+        # no mistake makes the feet carry it: something else does
         case = replace(case, carried=False)
         text = (
             f"the feet carry {100 * share:.0f} % of the weight: the robot hangs or lies, order of "
             "the legs, signs and IMU axes cannot be told"
         )
         return case, [Finding("mechanics", UNKNOWN, text, {"carried": share})]
-    mistakes, signals = find_mistakes(case.legs, case.signals)
     # how late torques are, the delays' own check says exactly
     named = [m for m in mistakes if m.hypothesis.kind != "delay.torque"]
     found = [_finding(m) for m in named]
     for mistake in named:
         case = case.with_signals(mistake.hypothesis.corrected(case.signals))
-    figures = misfit(case.legs, signals, case.rows)
     if not found:
+        figures = misfit(case.legs, signals, case.rows)
         found = [Finding("mechanics", FACT, _described(figures), figures.to_dict())]
     if case.signals.torque is None and case.signals.standing is None:
         text = (

@@ -14,6 +14,7 @@ from ..signals import STEP, Signals
 from .units import rate_scale
 
 _BELONGS = 0.7  # correlation of a rate with the derivative of its position
+_FAST = 0.3  # rad/s rms of a joint whose slope counts
 _SCALE = 0.15  # by which the slope of a rate may differ from 1
 _LATE = 0.006  # s
 _LONGEST = 0.1  # s, of delays that are looked for
@@ -91,7 +92,7 @@ def _details(change: np.ndarray, velocity: np.ndarray, slopes, names) -> list[Fi
         f"positions, {1e3 * delay.seconds:+.1f} ms late"
     )
     found = [Finding("rates", FACT, text, facts)]
-    off = np.abs(slopes - 1.0) > _SCALE
+    off = (np.abs(slopes - 1.0) > _SCALE) & (np.sqrt((change**2).mean(axis=0)) > _FAST)
     if off.any():
         told = ", ".join(f"{n} {s:.2f}" for n, s in zip(names[off], slopes[off]))
         found.append(
