@@ -74,14 +74,18 @@ def _look_at(args: argparse.Namespace) -> dict:
     return result
 
 
+def _examine(args: argparse.Namespace) -> dict:
+    if not args.robot:
+        raise ConfigError("--bag wants --robot NAME: whose recording is it?", args.bag)
+    from .examination import examine_bag
+
+    return examine_bag(args, topics_of(args))
+
+
 def run(args: argparse.Namespace) -> dict:
     """Collect and print; PrimeError when something that is needed does not work."""
     if args.bag:
-        if not args.robot:
-            raise ConfigError("--bag wants --robot NAME: whose recording is it?", args.bag)
-        from .examination import examine_bag
-
-        return examine_bag(args, topics_of(args))
+        return _examine(args)
     if args.robot:
         return _look_at(args)
     problems: list[str] = []

@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.messages import random_message
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.doctor import examine
+from prime_estimation.doctor.checks import levels, presence, rates, timing, units
 from prime_estimation.doctor.checks.levels import noise_level
 from prime_estimation.doctor.checks.units import rate_scale
 from prime_estimation.doctor.delays import best_shift, lag
 from prime_estimation.doctor.misfit import Misfit
-from prime_estimation.doctor.recording import Recording, Stream
+from prime_estimation.doctor.recording import Recording, Stream, read_recording
+from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.unitree import FAMILIES
 from prime_estimation.robot import Robot
 
 T = np.arange(0.0, 10.0, 0.004)
@@ -84,9 +88,15 @@ def standing():
     return robot, Recording("run", streams, {}, 6.0)
 
 
+def examined(robot, recording):
+    """By the checks that need no mechanics."""
+    checks = [check.examine for check in (presence, timing, units, rates, levels)]
+    return examine(recording, robot, Config.load("go2"), checks=checks)
+
+
 def faults(robot, recording) -> list[str]:
     """Names of what is wrong."""
-    return [f.name for f in examine(recording, robot, Config.load("go2")).faults]
+    return [f.name for f in examined(robot, recording).faults]
 
 
 def spoilt(recording, name: str, change):
@@ -119,7 +129,7 @@ def test_a_rate_with_the_opposite_sign(standing):
         "joint_states",
         lambda v: v["velocity"].__setitem__((..., 4), -v["velocity"][:, 4]),
     )
-    found = examine(bad, robot, Config.load("go2")).faults
+    found = examined(robot, bad).faults
     assert [f.name for f in found] == ["rates.sign"] and robot.joint_names[4] in found[0].text
 
 
@@ -143,7 +153,7 @@ def test_clocks(standing):
     assert "timing.imu" in faults(robot, bad)
     rows = np.arange(len(stream)) // 3 * 3
     held = spoilt(recording, "imu", lambda v: v.update({k: x[rows] for k, x in v.items()}))
-    found = examine(held, robot, Config.load("go2")).findings
+    found = examined(robot, held).findings
     assert any(f.name == "timing.imu.held" and "67 %" in f.text for f in found)
 
 
@@ -156,3 +166,21 @@ def test_too_short(standing):
     found = examine(replace(recording, streams=short), robot, Config.load("go2")).findings
     assert any("examination wants" in f.text for f in found)
     assert not [f for f in found if f.severity == "fault"]
+
+
+def test_raw_messages_of_unitree(tmp_path):
+    """A bag of LowState is read as joint states and IMU."""
+    robot = Robot.load("go2")
+    message = random_message(FAMILIES["unitree_go"].type, np.random.default_rng(2))
+    with BagWriter(tmp_path / "run.mcap") as bag:
+        for k in range(100):
+            message.tick = 1000 + 2 * k
+            for motor in message.motor_state:
+                motor.q, motor.dq, motor.tau_est = 0.5, 0.0, 1.0
+            message.imu_state.accelerometer = np.array([0.0, 0.0, 9.81], np.float32)
+            message.imu_state.gyroscope = np.zeros(3, np.float32)
+            bag.write("/lowstate", 1_700_000_000_000_000_000 + 2_000_000 * k, message)
+    recording = read_recording(tmp_path / "run.mcap", robot)
+    assert set(recording.streams) == {"joint_states", "imu"}
+    assert recording.streams["joint_states"].values["effort"].shape == (100, 12)
+    assert np.diff(recording.streams["imu"].stamps) == pytest.approx(np.full(99, 0.002))

@@ -12,7 +12,7 @@ from ..case import Case, Verdict
 from ..delays import Delay, best_shift, lag
 from ..finding import FACT, FAULT, HINT, UNKNOWN, Finding
 from ..misfit import misfit
-from ..mocap import mocap_signals
+from ..mocap import MocapSignals, mocap_signals
 from ..signals import STEP, Signals
 
 _LONGEST = 0.06  # s, of torques and IMU
@@ -101,41 +101,47 @@ def _mocap(case: Case) -> Verdict:
     mocap = mocap_signals(case.recording, case.signals.t)
     if mocap is None:
         return case, []
-    signals = case.signals
-    body_up = mocap.rotation.inv().apply([0.0, 0.0, 1.0])
-    turning = np.stack(
-        [(mocap.rate * body_up).sum(axis=1), np.linalg.norm(mocap.rate, axis=1)], axis=1
-    )
-    felt = np.stack(
-        [(signals.gyro * signals.up).sum(axis=1), np.linalg.norm(signals.gyro, axis=1)], axis=1
-    )
-    good = mocap.known & signals.usable
+    good = mocap.known & case.signals.usable
     if good.sum() * STEP < 2.0:
         text = "motion capture and IMU have too little in common to compare their clocks"
         return case, [Finding("delay.mocap", UNKNOWN, text)]
     turning, felt = (
-        np.where(good[:, None], x - x[good].mean(axis=0), 0.0) for x in (turning, felt)
+        np.where(good[:, None], x - x[good].mean(axis=0), 0.0) for x in _turning(case, mocap)
     )
     delay = lag(turning, felt, _LONGEST_MOCAP, STEP)
     facts = {"seconds": delay.seconds, "correlation": delay.agreement, "as_recorded": delay.before}
-    facts["agrees"] = bool(delay.agreement >= _AGREES)
-    if not facts["agrees"]:
+    if delay.agreement < _AGREES:
         text = (
             f"motion capture does not turn as the gyro does (correlation {delay.agreement:.2f}): "
             "its delay cannot be told"
         )
         severity = UNKNOWN if np.abs(felt).std() < 0.05 else HINT
         return case, [Finding("delay.mocap", severity, text, facts)]
-    case = replace(case, mocap_delay=delay.seconds)
+    return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts)]
+
+
+def _turning(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray]:
+    """Rate about the vertical and in all (n, 2) of motion capture and gyro: whatever their axes."""
+    signals = case.signals
+    up = mocap.rotation.inv().apply([0.0, 0.0, 1.0])
+    pairs = ((mocap.rate, up), (signals.gyro, signals.up))
+    told, felt = (
+        np.stack([(rate * up).sum(axis=1), np.linalg.norm(rate, axis=1)], axis=1)
+        for rate, up in pairs
+    )
+    return told, felt
+
+
+def _mocap_finding(delay: Delay, facts: dict) -> Finding:
     late = "late" if delay.seconds > 0.0 else "early"
     text = (
         f"motion capture is {abs(delay.seconds):.3f} s {late} against the gyro (correlation "
         f"{delay.before:.2f} as recorded, {delay.agreement:.2f} without the delay)"
     )
     if abs(delay.seconds) <= _BAD["mocap"]:
-        return case, [Finding("delay.mocap", FACT, text, facts)]
+        return Finding("delay.mocap", FACT, text, facts)
     remedy = (
         f"move its stamps by {-delay.seconds:+.3f} s (mocap.delay: {delay.seconds:.3f} in a "
         "mapping), or leave it out with --no-mocap"
     )
-    return case, [Finding("delay.mocap", FAULT, text, facts, remedy)]
+    return Finding("delay.mocap", FAULT, text, facts, remedy)

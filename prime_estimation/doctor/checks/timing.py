@@ -31,33 +31,14 @@ def examine(case: Case) -> Verdict:
 
 
 def _stream(name: str, stream: Stream) -> Iterator[Finding]:
-    steps = np.diff(stream.stamps)
-    forward = steps[steps > 0.0]
-    usual = float(np.median(forward)) if len(forward) else float("nan")
-    wrong = float((steps <= 0.0).mean())
-    gaps = forward[forward > max(_GAP * usual, _LONG)]
-    jitter = float(np.median(np.abs(forward - usual))) * 1.4826
-    late = stream.arrivals - stream.stamps
-    spread = float(np.percentile(late, 95) - np.percentile(late, 5))
-    facts = {
-        "rate_hz": len(stream) / max(stream.stamps[-1] - stream.stamps[0], 1e-9),
-        "interval_s": usual,
-        "jitter_s": jitter,
-        "gaps": len(gaps),
-        "longest_gap_s": float(gaps.max()) if len(gaps) else 0.0,
-        "arrival_delay_s": float(np.median(late)),
-        "arrival_spread_s": spread,
-        "held_share": _held(stream),
-        "wrong_stamps": wrong,
-    }
+    facts = _facts(stream)
     about = f"timing.{name}"
-    text = f"{name}: {facts['rate_hz']:.1f} Hz, stamps jitter by {1e3 * jitter:.2f} ms"
+    text = f"{name}: {facts['rate_hz']:.1f} Hz, stamps jitter by {1e3 * facts['jitter_s']:.2f} ms"
     arrives = f", arrives {1e3 * facts['arrival_delay_s']:.1f} ms after its stamp"
-    yield Finding(about, FACT, text + (arrives if spread > 0.0 else ""), facts)
-    if wrong > _WRONG:
-        yield Finding(
-            about, FAULT, f"{name}: {100 * wrong:.1f} % of the stamps repeat or go back", facts
-        )
+    yield Finding(about, FACT, text + (arrives if facts["arrival_spread_s"] > 0.0 else ""), facts)
+    if facts["wrong_stamps"] > _WRONG:
+        share = 100 * facts["wrong_stamps"]
+        yield Finding(about, FAULT, f"{name}: {share:.1f} % of the stamps repeat or go back", facts)
     if facts["held_share"] > _HELD and name not in ("contacts", "foot_force"):
         yield Finding(
             f"{about}.held",
@@ -67,22 +48,38 @@ def _stream(name: str, stream: Stream) -> Iterator[Finding]:
             facts,
             "leave held samples out (prime convert does)",
         )
-    if len(gaps):
-        yield Finding(
-            f"{about}.gaps",
-            HINT,
-            f"{name}: {len(gaps)} gaps, the longest of {1e3 * gaps.max():.0f} ms",
-            facts,
-        )
-    if jitter > _JITTER * usual:
+    if facts["gaps"]:
+        longest = f"the longest of {1e3 * facts['longest_gap_s']:.0f} ms"
+        yield Finding(f"{about}.gaps", HINT, f"{name}: {facts['gaps']} gaps, {longest}", facts)
+    if facts["jitter_s"] > _JITTER * facts["interval_s"]:
         yield Finding(
             f"{about}.jitter",
             HINT,
-            f"{name}: stamps jitter by {1e3 * jitter:.1f} ms at intervals of {1e3 * usual:.1f} ms",
+            f"{name}: stamps jitter by {1e3 * facts['jitter_s']:.1f} ms at intervals of "
+            f"{1e3 * facts['interval_s']:.1f} ms",
             facts,
             "stamp with the sensor's clock, not with the arrival",
         )
     yield from _rates(name, facts)
+
+
+def _facts(stream: Stream) -> dict:
+    steps = np.diff(stream.stamps)
+    forward = steps[steps > 0.0]
+    usual = float(np.median(forward)) if len(forward) else float("nan")
+    gaps = forward[forward > max(_GAP * usual, _LONG)]
+    late = stream.arrivals - stream.stamps
+    return {
+        "rate_hz": len(stream) / max(stream.stamps[-1] - stream.stamps[0], 1e-9),
+        "interval_s": usual,
+        "jitter_s": float(np.median(np.abs(forward - usual))) * 1.4826,
+        "gaps": len(gaps),
+        "longest_gap_s": float(gaps.max()) if len(gaps) else 0.0,
+        "arrival_delay_s": float(np.median(late)),
+        "arrival_spread_s": float(np.percentile(late, 95) - np.percentile(late, 5)),
+        "held_share": _held(stream),
+        "wrong_stamps": float((steps <= 0.0).mean()),
+    }
 
 
 def _rates(name: str, facts: dict) -> Iterator[Finding]:
