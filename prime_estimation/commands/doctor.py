@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""`prime doctor`: what is installed, what is missing, how to get it."""
+"""`prime doctor`: what is installed; how a robot is understood; what a recording says of it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ..config.files import built_in_robots
 from ..config.parameters import Config
-from ..errors import PrimeError
+from ..errors import ConfigError, PrimeError
 from ..io.trajectory import versions
 from ..robot import Robot
-from .console import say, table
+from .console import add_progress_argument, say, table
 from .suitability import described, hints
+from .topics import add_topic_argument, topics_of
 
-DESCRIPTION = """Say what is installed, what works, and how to get what is missing; of a robot, how it is understood and which settings
-probably do not suit it. Exit code 2 when the estimator cannot run."""
-EXAMPLES = ["prime doctor", "prime doctor --robot my_robot.yaml", "prime doctor --json"]
+DESCRIPTION = """Say what is installed, what works, and how to get what is missing; of a robot, how it
+is understood and which settings probably do not suit it; of a recording (10 s of motion and more), what
+does not fit: delays, order of legs, signs, IMU axes, units, foot radius, weight, noise.
+Exit code 2 when the estimator cannot run, or the recording cannot be read."""
+EXAMPLES = [
+    "prime doctor",
+    "prime doctor --robot my_robot.yaml",
+    "prime doctor --bag run.mcap --robot go2",
+    "prime doctor --json",
+]
 OPTIONAL = {
     "mujoco": (
         "simulated robots (prime demo, prime simulate)",
@@ -43,6 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go1, go2, ... or the path of a robot's YAML file: look at this one",
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    parser.add_argument(
+        "--bag", metavar="RUN", help="examine this recording (rosbag2 folder, .mcap or .db3 file)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="of the recording, from its beginning (default: 60)",
+    )
+    add_topic_argument(parser)
+    add_progress_argument(parser)
 
 
 def _look_at(args: argparse.Namespace) -> dict:
@@ -54,8 +74,18 @@ def _look_at(args: argparse.Namespace) -> dict:
     return result
 
 
+def _examine(args: argparse.Namespace) -> dict:
+    if not args.robot:
+        raise ConfigError("--bag wants --robot NAME: whose recording is it?", args.bag)
+    from .examination import examine_bag
+
+    return examine_bag(args, topics_of(args))
+
+
 def run(args: argparse.Namespace) -> dict:
     """Collect and print; PrimeError when something that is needed does not work."""
+    if args.bag:
+        return _examine(args)
     if args.robot:
         return _look_at(args)
     problems: list[str] = []
