@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Page of the view: a viser server with the robots, their curves, and the controls of time."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import math
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...errors import ConfigError, PrimeError
+from .controls import Controls
+from .playback import Playback
+from .robot_view import RobotView
+from .scene import SceneBuilder
+from .sources import Source
+from .visuals import visuals
+
+RATE = 20.0  # drawings per second
+PORTS = 100  # that are tried
+CURVES_S = 0.2  # between two drawings of curves and figures, which nobody reads any faster
+ALIKE_NS = 5_000_000_000  # recordings that begin within this time of each other share their clock
+FOLLOW_S = 0.3  # time constant of the camera
+JUMP_M = 1.0  # beyond which it does not glide but jumps
+FIELD_OF_VIEW = math.radians(38.0)
+CAMERA = np.array([2.7, -3.1, 1.9])  # lengths of a leg
+
+
+class ViewPage:
+    """Page in the browser. It reads its sources; no control on it reaches a node or a file.
+
+    Args:
+        sources: what is shown, side by side.
+        friction: coefficient of the ground in each source's friction cones.
+        host, port: address of the page; another port is taken where this one is in use.
+        spacing: sideways distance of the robots' worlds [m].
+
+    Attributes:
+        server: viser's.
+        playback: the instant that is shown.
+
+    Raises:
+        PrimeError: viser is not installed.
+        ConfigError: nothing can be served at this address.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        friction: Sequence[float],
+        host: str,
+        port: int,
+        spacing: float,
+    ):
+        self.server = _server(host, port)
+        self.playback = Playback(live=any(s.live for s in sources))
+        self._world = self.server.scene.add_frame("/world", show_axes=False)
+        builders = [SceneBuilder(s.track.robot, f) for s, f in zip(sources, friction)]
+        size = max(b.leg_length for b in builders)
+        _set_stage(self.server, size, 1.0 + 0.35 * spacing / size * (len(sources) - 1))
+        self.controls = Controls(self.server, self.playback, [s.name for s in sources])
+        self.robots = []
+        for k, (source, builder) in enumerate(zip(sources, builders)):
+            with self.controls.tab(source.name):
+                view = RobotView(
+                    self.server, f"/world/{k}", source, builder, (0.0, -spacing * k, 0.0)
+                )
+            self.robots.append(view)
+        self._curves_age, self._drawn, self._shown = math.inf, (), frozenset()
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """First and last instant that can be shown [s]; None before there is one."""
+        spans = [r.span for r in self.robots if r.span is not None]
+        return (min(b for b, _ in spans), max(e for _, e in spans)) if spans else None
+
+    def add_meshes(self) -> None:
+        """Load the robots' meshes, without which a page can be looked at already."""
+        for robot in self.robots:
+            robot.add_meshes(visuals(robot.source.track.robot))
+            robot.show(self._shown)
+
+    def run(
+        self,
+        stop: threading.Event,
+        on_tick: Callable[[], None] = lambda: None,
+        rate: float = RATE,
+    ) -> None:
+        """Draw until `stop` is set, or a source fails.
+
+        Raises:
+            PrimeError: what a source failed of.
+        """
+        last = time.perf_counter()
+        while not stop.is_set():
+            now = time.perf_counter()
+            self.tick(now - last)
+            last = now
+            on_tick()
+            stop.wait(max(0.0, 1.0 / rate - (time.perf_counter() - now)))
+
+    def tick(self, seconds: float) -> None:
+        """Let time pass and draw what is due.
+
+        Raises:
+            PrimeError: what a source failed of.
+        """
+        for robot in self.robots:
+            if robot.source.error is not None:
+                raise robot.source.error
+        self._set_zeros()
+        span = self.span
+        if span is None:
+            return
+        playback = self.playback
+        playback.advance(seconds, *span, all(r.source.complete for r in self.robots))
+        self.draw(seconds)
+        self._curves_age += seconds
+        asked = (playback.now, playback.playing, self.controls.plot_seconds)
+        if self._curves_age >= CURVES_S and asked != self._drawn:
+            self.draw_curves()
+            self._curves_age, self._drawn = 0.0, asked
+
+    def draw(self, seconds: float) -> None:
+        """Draw the instant of the playback, `seconds` after the last one that was drawn."""
+        layers = self.controls.layers
+        with self.server.atomic():
+            for robot in self.robots:
+                robot.draw(self.playback.now)
+                if layers != self._shown:
+                    robot.show(layers)
+            self._follow(seconds)
+        self._shown = layers
+
+    def draw_curves(self) -> None:
+        """Draw what needs less haste: curves, figures and controls."""
+        for robot in self.robots:
+            robot.draw_curves(self.playback.now, self.controls.plot_seconds)
+        self.controls.update(*self.span)
+
+    def close(self) -> None:
+        """End the server."""
+        with _silence():
+            self.server.stop()
+
+    def _follow(self, seconds: float) -> None:
+        """Move the world under the camera, which stays where its user has put it."""
+        seen = [r.position for r in self.robots if r.position is not None]
+        if not self.controls.follow or not seen:
+            return
+        wanted = -np.mean(seen, axis=0) * [1.0, 1.0, 0.0]
+        way = np.linalg.norm(wanted - self._world.position)
+        share = 1.0 if way > JUMP_M else 1.0 - math.exp(-seconds / FOLLOW_S)
+        if way > 1e-4:
+            self._world.position = self._world.position + share * (wanted - self._world.position)
+
+    def _set_zeros(self) -> None:
+        for robot in self.robots:
+            span = robot.source.track.span_ns
+            if robot.zero_ns is None and span is not None:
+                others = [r.zero_ns for r in self.robots if r.zero_ns is not None]
+                near = [z for z in others if robot.source.live or abs(z - span[0]) < ALIKE_NS]
+                robot.set_zero(near[0] if near else span[0])
+
+
+def _server(host: str, port: int):
+    try:
+        import viser
+    except ImportError as error:
+        raise PrimeError("the view needs viser: pip install 'prime_estimation[viz]'") from error
+    port = _free_port(host, port)
+    with _silence():
+        return viser.ViserServer(host=host, port=port, label="prime_estimation", verbose=False)
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, or the next one that is free; viser would look for a good address for ever."""
+    trouble: OSError | OverflowError | None = None
+    for candidate in range(port, port + PORTS):
+        try:
+            with socket.create_server((host, candidate)) as found:
+                return found.getsockname()[1]
+        except (OSError, OverflowError) as error:
+            trouble = error
+            if getattr(error, "errno", None) != errno.EADDRINUSE:
+                break
+    raise ConfigError(f"nothing can be served at {host}:{port}: {trouble}", (host, port))
+
+
+def _silence() -> contextlib.AbstractContextManager:
+    """What viser prints about itself is kept off stdout, which belongs to the verb."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def _set_stage(server, size: float, farther: float) -> None:
+    """Ground and camera for robots with legs of this size [m]."""
+    server.scene.set_up_direction("+z")
+    cell = 10.0 ** math.floor(math.log10(size))
+    server.scene.add_grid(
+        "/world/grid",
+        infinite_grid=True,
+        cell_size=cell,
+        section_size=10.0 * cell,
+        fade_distance=14.0 * size * farther,
+        plane_color=(244, 246, 248),
+        plane_opacity=0.6,
+        shadow_opacity=0.2,
+    )
+    camera = server.initial_camera
+    camera.position = tuple(size * farther * CAMERA)
+    camera.look_at = (0.0, 0.0, 0.65 * size)
+    camera.fov = FIELD_OF_VIEW
