@@ -61,6 +61,10 @@ OUTSIDERS = {
     "cvxpy": ("identify/least_squares.py",),
     "clarabel": ("identify/least_squares.py",),
     "tf_transformations": ("nodes/ros/",),
+    "viser": ("viz/browser/",),
+    "trimesh": ("viz/browser/",),
+    "imageio": ("viz/browser/",),
+    "websockets": ("viz/browser/",),
 }
 
 

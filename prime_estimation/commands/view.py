@@ -22,11 +22,12 @@ from ..viz.browser.sources import BagSource, ReplaySource, Source, nodes_in
 from .console import add_progress_argument, progress_bar, say, warn
 from .replay import add_topic_argument, topics_of
 
-DESCRIPTION = """Look at estimates in a web browser: robot, inertia, contact forces with their intervals, and curves over time.
+DESCRIPTION = """Look at estimates in a web browser: robot, inertia, forces and their intervals.
 
-Given BAGs that `prime replay` wrote or that were recorded from a node, these are shown; with --replay the BAGs
-are recordings of sensors, estimated while you look; without a BAG it is the running node. Several are shown side
-by side. The page is served to this machine alone unless --host says otherwise, and changes nothing but the view."""
+BAGs that `prime replay` wrote, or that were recorded from a node, are shown as they are. With
+--replay the BAGs are recordings of sensors, estimated while you look. Without a BAG it is the
+running node. Several are shown side by side. The page is served to this machine alone unless
+--host says otherwise, and changes nothing but the view."""
 EXAMPLES = [
     "prime view out.mcap --robot go2",
     "prime view recordings/go2_payload3 --robot go2 --replay",
@@ -106,7 +107,6 @@ def run(args: argparse.Namespace) -> dict:
         if cut is not None:
             return _record(args, page, cut)
         say(args, f"open {page.url} in a browser; Ctrl-C ends the view")
-        page.add_meshes()
         return _show(args, page, began)
 
 
@@ -174,6 +174,8 @@ def _transport(args: argparse.Namespace, stack: ExitStack) -> Transport:
 def _show(args: argparse.Namespace, page: ViewPage, began: float) -> dict:
     """Serve until the end; says how long the first robot took to be drawn."""
     stop, first = stop_on_signals(), []
+    meshes = threading.Thread(target=page.add_meshes, args=(stop,), name="meshes", daemon=True)
+    meshes.start()
     page.playback.start_at(args.start)
     ends = began + args.seconds if args.seconds else float("inf")
     asked_s = time.perf_counter()
@@ -188,7 +190,11 @@ def _show(args: argparse.Namespace, page: ViewPage, began: float) -> dict:
         if now > ends:
             stop.set()
 
-    page.run(stop, look)
+    try:
+        page.run(stop, look)
+    finally:
+        stop.set()
+        meshes.join()
     return {"url": page.url, "first_scene_s": first[0] if first else None}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Drawing of contacts with viser: forces, cones, intervals and ground heights, one batch of each."""
+"""Drawing of contacts with viser: a batch each of forces, cones, intervals and ground heights."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from .drawing import LAYERS
 from .playback import Playback

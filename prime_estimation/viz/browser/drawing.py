@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Drawing of a robot's scene with viser: nodes are made once, each update moves what has changed."""
+"""Drawing of a robot's scene with viser: nodes are made once, updates move what has changed."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ class RobotDrawing:
         self._placed = np.full((robot.model.njoints, 7), np.nan)
         self._hollow = {1} | {robot.link_joint(link) for link in robot.estimated_links}
         self._see_through: list = []
+        self._meshes, self._opacity = 0, SEE_THROUGH
         self._bodies: dict[str, _BodyDrawing] = {}
         self._contacts = ContactsDrawing(scene, self._base, len(robot.contacts), self._size)
         self._covariance = scene.add_icosphere(
@@ -82,25 +83,28 @@ class RobotDrawing:
         )
         self._trail = None
 
-    def add_visuals(self, visuals: Iterable[Visual]) -> None:
-        """Add the meshes of the robot."""
-        for k, visual in enumerate(visuals):
-            mesh = self._scene.add_mesh_simple(
-                f"{self._names[visual.joint]}/mesh{k}",
-                visual.vertices,
-                visual.faces,
-                color=visual.color,
-                side="double",
-            )
-            if visual.joint in self._hollow:
-                self._see_through.append(mesh)
+    def add_mesh(self, visual: Visual) -> None:
+        """Add one of the robot's meshes."""
+        self._meshes += 1
+        hollow = visual.joint in self._hollow
+        mesh = self._scene.add_mesh_simple(
+            f"{self._names[visual.joint]}/mesh{self._meshes}",
+            visual.vertices,
+            visual.faces,
+            color=visual.color,
+            opacity=self._opacity if hollow else None,
+            side="double",
+        )
+        if hollow:
+            self._see_through.append(mesh)
 
     def show(self, layers: Set[str]) -> None:
         """Show these layers, and no others."""
         for name, frame in self._layers.items():
             frame.visible = name in layers
-        for mesh in self._see_through:
-            mesh.opacity = SEE_THROUGH if layers & {"inertia", "covariance"} else None
+        self._opacity = SEE_THROUGH if layers & {"inertia", "covariance"} else None
+        for mesh in tuple(self._see_through):
+            mesh.opacity = self._opacity
 
     def update(self, scene: RobotScene, text: str) -> None:
         """Draw a scene; `text` is the label above the robot."""

@@ -86,11 +86,13 @@ class ViewPage:
         spans = [r.span for r in self.robots if r.span is not None]
         return (min(b for b, _ in spans), max(e for _, e in spans)) if spans else None
 
-    def add_meshes(self) -> None:
-        """Load the robots' meshes, without which a page can be looked at already."""
+    def add_meshes(self, stop: threading.Event | None = None) -> None:
+        """Load the robots' meshes, which the page can do without, until `stop` is set."""
         for robot in self.robots:
-            robot.add_meshes(visuals(robot.source.track.robot))
-            robot.show(self._shown)
+            for visual in visuals(robot.source.track.robot):
+                if stop is not None and stop.is_set():
+                    return
+                robot.add_mesh(visual)
 
     def run(
         self,

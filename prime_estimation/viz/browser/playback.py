@@ -24,7 +24,8 @@ class Playback:
 
         Args:
             seconds: since the last call, on the wall.
-            begin, end: what there is to be shown.
+            begin: of what there is to be shown.
+            end: of it.
             complete: nothing will be added; where playing reaches the end it stops.
         """
         if self.now is None:

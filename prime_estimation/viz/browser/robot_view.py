@@ -11,6 +11,7 @@ from .plots import RobotPlots
 from .readout import label_text, readout_html
 from .scene import RobotScene, SceneBuilder
 from .sources import Source
+from .visuals import Visual
 
 TRAIL_S = 10.0  # of the base's way behind it
 TRAIL_POINTS = 200
@@ -62,9 +63,9 @@ class RobotView:
         """Place of the robot (3,) among the others [m]."""
         return None if self.scene is None else self.scene.position + self.offset
 
-    def add_meshes(self, visuals) -> None:
-        """Draw the meshes of the robot."""
-        self._drawing.add_visuals(visuals)
+    def add_mesh(self, visual: Visual) -> None:
+        """Add one of the robot's meshes."""
+        self._drawing.add_mesh(visual)
 
     def show(self, layers: frozenset[str]) -> None:
         """Show these layers."""

@@ -14,7 +14,7 @@ from scipy.special import chdtri
 from ...inertia import inertia_about_com
 
 Array = np.ndarray
-# semi-axes of the ellipsoid that holds 95 % of a Gaussian in three dimensions, per standard deviation
+# semi-axes, per standard deviation, of the ellipsoid that holds 95 % of a Gaussian in space
 RADIUS_95 = math.sqrt(chdtri(3, 0.05))
 
 

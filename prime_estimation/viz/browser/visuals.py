@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from ...robot import Robot, urdf_path, urdf_text
 
 MANY_FACES = 20000  # of one mesh: more of them are merged on a grid
 CREASE = 0.6  # rad, edges sharper than this stay edges
+log = logging.getLogger("prime.view")
 UNPAINTED = (176, 182, 190)
 
 
@@ -74,7 +76,8 @@ def _file(shape, folder: Path) -> Iterator[tuple]:
 
     try:
         scene = trimesh.load_scene(_resolve(shape.get("filename"), folder), process=False)
-    except (OSError, ValueError, ImportError):
+    except Exception as error:  # noqa: BLE001 - foreign files, read by a reader for each kind
+        log.warning("%s is not shown: %s", shape.get("filename"), " ".join(str(error).split()))
         return
     for mesh in scene.dump():
         if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces):

@@ -39,7 +39,7 @@ def test_a_moment_is_what_was_said(robot, glide):
     assert moment.inertia["total_mass"] == pytest.approx(robot.total_mass + 3.0)
     assert moment.status["solve_time_ms"] == 1.5 and moment.push is None
     assert moment.troubles == ("mocap: no data",)
-    # forces come one node later than the state; those of the same time are shown, once they are there
+    # forces come one node later than the state: those of its time, once they are there
     assert moment.contacts["stamp_ns"] == START_NS + SECOND
     assert glide.at(glide.span_ns[1]).contacts["stamp_ns"] == glide.span_ns[1] - 10_000_000
     np.testing.assert_allclose(moment.contacts["force"], np.tile([0.0, 0.0, 40.0], (4, 1)))

@@ -12,7 +12,8 @@ from prime_estimation.config.parameters import RobotConfig
 from prime_estimation.robot import Robot
 from prime_estimation.viz.browser.visuals import MANY_FACES, UNPAINTED, visuals
 
-BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+BODY = """<inertial><mass value="1"/>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>"""
 URDF = f"""<robot name="shapes">
 <material name="sky"><color rgba="0.2 0.4 0.6 1"/></material>
 <link name="base">{BODY}
@@ -24,15 +25,17 @@ URDF = f"""<robot name="shapes">
 <link name="tool"><visual><geometry><cylinder radius="0.1" length="1"/></geometry></visual></link>
 <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
   <origin xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
-<joint name="glue" type="fixed"><parent link="arm"/><child link="tool"/><origin xyz="0 0 2"/></joint>
+<joint name="glue" type="fixed"><parent link="arm"/><child link="tool"/>
+  <origin xyz="0 0 2"/></joint>
 </robot>"""
 
 
-def test_shapes_in_the_frames_of_their_joints(tmp_path):
+def test_shapes_in_the_frames_of_their_joints(tmp_path, caplog):
     path = tmp_path / "shapes.urdf"
     path.write_text(URDF)
     robot = Robot(RobotConfig(name="shapes", urdf=str(path)))
     box, sphere, cylinder = visuals(robot)
+    assert "absent.stl is not shown" in caplog.text
     assert [v.joint for v in (box, sphere, cylinder)] == [1, 2, 2]
     assert (box.color, sphere.color) == ((51, 102, 153), UNPAINTED)
     np.testing.assert_allclose(np.ptp(box.vertices, axis=0), [0.2, 0.4, 0.1], atol=1e-6)
