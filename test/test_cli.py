@@ -82,6 +82,7 @@ def test_doctor(capsys):
     assert report["versions"]["numpy"] and set(report["optional"]) == {
         "mujoco",
         "matplotlib",
+        "viser",
         "cyclonedds",
         "rclpy",
     }

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -37,6 +38,7 @@ EXAMPLES = [
 ]
 PATIENCE_S = 10.0  # for a word of a node, before it is said that there is none
 POLL_S = 0.05
+COURTESY = 10  # by which a view of a running node lowers its own priority
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -163,6 +165,7 @@ def _transport(args: argparse.Namespace, stack: ExitStack) -> Transport:
 
         transport = DdsTransport("view", "", {}, args.domain, args.sim_time)
     transport.pause_s = 1.0 / RATE  # nobody looks any sooner
+    os.nice(COURTESY)  # the node may run on this computer, and comes first
     stop = threading.Event()
     thread = threading.Thread(target=transport.spin, args=(stop,), name="topics", daemon=True)
     for end in (transport.close, thread.join, stop.set):  # called in the opposite order
@@ -176,7 +179,7 @@ def _show(args: argparse.Namespace, page: ViewPage, began: float) -> dict:
     stop, first = stop_on_signals(), []
     meshes = threading.Thread(target=page.add_meshes, args=(stop,), name="meshes", daemon=True)
     meshes.start()
-    page.playback.start_at(args.start)
+    page.cursor.start_at(args.start)
     ends = began + args.seconds if args.seconds else float("inf")
     asked_s = time.perf_counter()
 

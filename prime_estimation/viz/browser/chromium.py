@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,6 +31,7 @@ FLAGS = (
     "--mute-audio",
     "--no-first-run",
     "--disable-background-networking",
+    "--disable-breakpad",
     "--disable-component-update",
     "--disable-extensions",
     "--disable-quic",
@@ -36,6 +39,7 @@ FLAGS = (
     "--remote-debugging-port=0",
 )
 PATIENCE_S = 60.0
+PARTING_S = 5.0
 
 
 def find_browser() -> str | None:
@@ -108,12 +112,11 @@ class Chromium:
         """End the browser and forget its profile."""
         if self._socket is not None:
             self._socket.close()
-        self._process.terminate()
-        try:
-            self._process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):  # all of its processes are one group
+                os.killpg(self._process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(PARTING_S)
         self._profile.cleanup()
 
     def __enter__(self) -> "Chromium":

@@ -35,8 +35,8 @@ class ContactsDrawing:
         sphere = trimesh.creation.icosphere(2)
         disc = trimesh.creation.cylinder(1.0, 1.0, sections=32)
         self._cones = _Batch(scene, f"{root}/cones/all", cone, count, 0.12)
-        self._tips = _Batch(scene, f"{root}/intervals/all", sphere, count, 0.55)
-        self._discs = _Batch(scene, f"{root}/terrain/all", disc, count, 0.7)
+        self._tips = _Batch(scene, f"{root}/intervals/all", sphere, count, 0.8)
+        self._discs = _Batch(scene, f"{root}/terrain/all", disc, count, None)
         self._points = _Batch(scene, f"{root}/forces/points", sphere, count, None)
         self._arrows = arrows(scene, f"{root}/forces/arrows", style.NOMINAL, size, count)
 

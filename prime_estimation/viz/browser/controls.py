@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from .drawing import LAYERS
-from .playback import Playback
+from .cursor import TimeCursor
 from .readout import LEGEND
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -20,7 +20,7 @@ class Controls:
 
     Args:
         server: viser's server.
-        playback: what the controls of time move.
+        cursor: what the controls of time move.
         names: of the robots; several of them get a tab each.
 
     Attributes:
@@ -29,9 +29,9 @@ class Controls:
         plot_seconds: span of the plots [s].
     """
 
-    def __init__(self, server, playback: Playback, names: Sequence[str]):
+    def __init__(self, server, cursor: TimeCursor, names: Sequence[str]):
         gui = server.gui
-        self._playback, self._gui = playback, gui
+        self._cursor, self._gui, self._scene = cursor, gui, server.scene
         gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self._range = (0.0, 0.0)
         self._show_time()
@@ -62,35 +62,35 @@ class Controls:
     def update(self, begin: float, end: float) -> None:
         """Show the instant, and what there is to choose from."""
         self._range = (begin, end)
-        slider, playback = self._slider, self._playback
+        slider, cursor = self._slider, self._cursor
         begin, end = round(begin, 2), round(max(end, begin + STEP_S), 2)
         if slider.min != begin:
             slider.min = begin
         if slider.max != end:
             slider.max = end
         self._moving = True
-        value = round(min(max(playback.now, begin), end), 2)
+        value = round(min(max(cursor.now, begin), end), 2)
         if slider.value != value:
             slider.value = value
         self._moving = False
-        label = "pause" if playback.playing else "play"
+        label = "pause" if cursor.playing else "play"
         if self._play.label != label:
             self._play.label = label
 
     def _show_time(self) -> None:
-        gui, playback = self._gui, self._playback
+        gui, cursor = self._gui, self._cursor
         self._moving = False
         self._slider = gui.add_slider("time [s]", 0.0, STEP_S, STEP_S, 0.0)
         self._play = gui.add_button("pause")
-        live = gui.add_button("newest", visible=playback.following)
+        live = gui.add_button("newest", visible=cursor.following)
 
         @self._slider.on_update
         def _(event) -> None:
             if event.client is not None:  # a user's hand, not our own update
-                playback.seek(self._slider.value)
+                cursor.seek(self._slider.value)
 
-        self._play.on_click(lambda _: playback.toggle(*self._range))
-        live.on_click(lambda _: playback.follow())
+        self._play.on_click(lambda _: cursor.toggle(*self._range))
+        live.on_click(lambda _: cursor.follow())
 
     def _show_layers(self) -> None:
         panel = self._gui.add_panel()
@@ -101,11 +101,18 @@ class Controls:
             self._boxes = {
                 name: self._gui.add_checkbox(text, True) for name, text in LAYERS.items()
             }
+            # without a graphics card they take most of the time of drawing
+            shadows = self._gui.add_checkbox("shadows", False)
             self._gui.add_html(LEGEND)
 
         @speed.on_update
         def _(_) -> None:
-            self._playback.speed = float(speed.value)
+            self._cursor.speed = float(speed.value)
 
+        @shadows.on_update
+        def _(_) -> None:
+            self._scene.configure_default_lights(cast_shadow=shadows.value)
+
+        self._scene.configure_default_lights(cast_shadow=shadows.value)
         panel.dock_left()
         panel.set_width(250)

@@ -21,7 +21,7 @@ LAYERS = {
     "inertia": "inertia boxes",
     "forces": "contact forces",
     "cones": "friction cones",
-    "intervals": "95 % of force tips",
+    "intervals": "force intervals",
     "terrain": "ground heights",
     "covariance": "base covariance",
     "trail": "trail",

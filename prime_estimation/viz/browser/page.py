@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import ConfigError, PrimeError
 from .controls import Controls
-from .playback import Playback
+from .cursor import TimeCursor
 from .robot_view import RobotView
 from .scene import SceneBuilder
 from .sources import Source
@@ -28,9 +28,9 @@ PORTS = 100  # that are tried
 CURVES_S = 0.2  # between two drawings of curves and figures, which nobody reads any faster
 ALIKE_NS = 5_000_000_000  # recordings that begin within this time of each other share their clock
 FOLLOW_S = 0.3  # time constant of the camera
-JUMP_M = 1.0  # beyond which it does not glide but jumps
+JUMP_M, LEAP_S = 1.0, 0.5  # of the robots, of time: beyond, it does not glide but jumps
 FIELD_OF_VIEW = math.radians(38.0)
-CAMERA = np.array([2.7, -3.1, 1.9])  # lengths of a leg
+CAMERA = np.array([2.7, -3.1, 1.9])
 
 
 class ViewPage:
@@ -40,11 +40,11 @@ class ViewPage:
         sources: what is shown, side by side.
         friction: coefficient of the ground in each source's friction cones.
         host, port: address of the page; another port is taken where this one is in use.
-        spacing: sideways distance of the robots' worlds [m].
+        spacing: sideways distance of the robots [m]; 0 leaves them in one world.
 
     Attributes:
         server: viser's.
-        playback: the instant that is shown.
+        cursor: the instant that is shown.
 
     Raises:
         PrimeError: viser is not installed.
@@ -60,20 +60,21 @@ class ViewPage:
         spacing: float,
     ):
         self.server = _server(host, port)
-        self.playback = Playback(live=any(s.live for s in sources))
-        self._world = self.server.scene.add_frame("/world", show_axes=False)
+        self.cursor = TimeCursor(live=any(s.live for s in sources))
         builders = [SceneBuilder(s.track.robot, f) for s, f in zip(sources, friction)]
-        size = max(b.leg_length for b in builders)
-        _set_stage(self.server, size, 1.0 + 0.35 * spacing / size * (len(sources) - 1))
-        self.controls = Controls(self.server, self.playback, [s.name for s in sources])
+        size, count = max(b.leg_length for b in builders), len(sources)
+        self._apart = count > 1 and spacing > 0.0
+        self._ground = _add_ground(self.server, size, lines=not self._apart)
+        _set_camera(self.server, size * (1.0 + 0.35 * spacing / size * (count - 1)), size)
+        self.controls = Controls(self.server, self.cursor, [s.name for s in sources])
         self.robots = []
         for k, (source, builder) in enumerate(zip(sources, builders)):
+            lane = (0.0, spacing * (0.5 * (count - 1) - k), 0.0)
             with self.controls.tab(source.name):
-                view = RobotView(
-                    self.server, f"/world/{k}", source, builder, (0.0, -spacing * k, 0.0)
-                )
+                view = RobotView(self.server, f"/robot{k}", source, builder, lane)
             self.robots.append(view)
         self._curves_age, self._drawn, self._shown = math.inf, (), frozenset()
+        self._followed = -math.inf  # instant at which the camera was moved last
 
     @property
     def url(self) -> str:
@@ -126,21 +127,21 @@ class ViewPage:
         span = self.span
         if span is None:
             return
-        playback = self.playback
-        playback.advance(seconds, *span, all(r.source.complete for r in self.robots))
+        cursor = self.cursor
+        cursor.advance(seconds, *span, all(r.source.complete for r in self.robots))
         self.draw(seconds)
         self._curves_age += seconds
-        asked = (playback.now, playback.playing, self.controls.plot_seconds)
+        asked = (cursor.now, cursor.playing, self.controls.plot_seconds)
         if self._curves_age >= CURVES_S and asked != self._drawn:
             self.draw_curves()
             self._curves_age, self._drawn = 0.0, asked
 
     def draw(self, seconds: float) -> None:
-        """Draw the instant of the playback, `seconds` after the last one that was drawn."""
+        """Draw the instant of the cursor, `seconds` after the last one that was drawn."""
         layers = self.controls.layers
         with self.server.atomic():
             for robot in self.robots:
-                robot.draw(self.playback.now)
+                robot.draw(self.cursor.now)
                 if layers != self._shown:
                     robot.show(layers)
             self._follow(seconds)
@@ -149,7 +150,7 @@ class ViewPage:
     def draw_curves(self) -> None:
         """Draw what needs less haste: curves, figures and controls."""
         for robot in self.robots:
-            robot.draw_curves(self.playback.now, self.controls.plot_seconds)
+            robot.draw_curves(self.cursor.now, self.controls.plot_seconds)
         self.controls.update(*self.span)
 
     def close(self) -> None:
@@ -158,15 +159,25 @@ class ViewPage:
             self.server.stop()
 
     def _follow(self, seconds: float) -> None:
-        """Move the world under the camera, which stays where its user has put it."""
-        seen = [r.position for r in self.robots if r.position is not None]
-        if not self.controls.follow or not seen:
+        """Move the worlds under the camera, which stays where its user has put it.
+
+        Robots apart are each followed on their own, those in one world together.
+        """
+        leap = abs(self.cursor.now - self._followed) > LEAP_S
+        self._followed = self.cursor.now
+        if not self.controls.follow:
             return
-        wanted = -np.mean(seen, axis=0) * [1.0, 1.0, 0.0]
-        way = np.linalg.norm(wanted - self._world.position)
-        share = 1.0 if way > JUMP_M else 1.0 - math.exp(-seconds / FOLLOW_S)
-        if way > 1e-4:
-            self._world.position = self._world.position + share * (wanted - self._world.position)
+        for group in [[r] for r in self.robots] if self._apart else [self.robots]:
+            seen = [r.scene.position for r in group if r.scene is not None]
+            if not seen:
+                continue
+            way = -np.mean(seen, axis=0) * [1.0, 1.0, 0.0] - group[0].shift
+            jump = leap or np.linalg.norm(way) > JUMP_M
+            shift = group[0].shift + (1.0 if jump else 1.0 - math.exp(-seconds / FOLLOW_S)) * way
+            for robot in group:
+                robot.shift = shift
+            if not self._apart:
+                self._ground.position = shift
 
     def _set_zeros(self) -> None:
         for robot in self.robots:
@@ -206,21 +217,30 @@ def _silence() -> contextlib.AbstractContextManager:
     return contextlib.redirect_stdout(io.StringIO())
 
 
-def _set_stage(server, size: float, farther: float) -> None:
-    """Ground and camera for robots with legs of this size [m]."""
+def _add_ground(server, size: float, lines: bool):
+    """Level ground for robots with legs of this size [m].
+
+    Without lines where several worlds move on it, each at its own speed.
+    """
     server.scene.set_up_direction("+z")
     cell = 10.0 ** math.floor(math.log10(size))
-    server.scene.add_grid(
-        "/world/grid",
+    return server.scene.add_grid(
+        "/ground",
         infinite_grid=True,
         cell_size=cell,
         section_size=10.0 * cell,
-        fade_distance=14.0 * size * farther,
+        cell_thickness=1.0 if lines else 0.0,
+        section_thickness=1.0 if lines else 0.0,
+        fade_distance=14.0 * size,
         plane_color=(244, 246, 248),
         plane_opacity=0.6,
         shadow_opacity=0.2,
     )
+
+
+def _set_camera(server, distance: float, size: float) -> None:
+    """Where a browser looks from at first: a few lengths [m] away from the middle of the robots."""
     camera = server.initial_camera
-    camera.position = tuple(size * farther * CAMERA)
+    camera.position = tuple(distance * CAMERA)
     camera.look_at = (0.0, 0.0, 0.65 * size)
     camera.fov = FIELD_OF_VIEW

@@ -106,6 +106,7 @@ def _plot(
         ),
         legend={"show": legend, "live": False},
         height=HEIGHT,
+        padding=(8, 16, 0, 0),
     )
 
 

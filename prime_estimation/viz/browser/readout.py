@@ -49,9 +49,9 @@ def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
         rows["beyond the URDF"] = f"{scene.total_mass - nominal:+.2f} kg"
     for body in scene.bodies:
         known = "" if body.observable else ", not observable"
-        rows[body.link] = f"{_interval(body.mass, body.mass_stddev)} kg{known}"
+        rows[f"mass of {body.link}"] = f"{_interval(body.mass, body.mass_stddev)} kg{known}"
     extent = 1e3 * max(scene.covariance.semi_axes) / scene.zoom
-    rows["base, 95 %"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
+    rows["base position"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
     if math.isfinite(scene.solve_time_ms):
         rows["solve time"] = f"{scene.solve_time_ms:.2f} ms"
     if now_ns - scene.stamp_ns > STALE_NS:

@@ -26,6 +26,8 @@ _DRAWN = """new Promise(done => {
     ? requestAnimationFrame(() => requestAnimationFrame(done)) : requestAnimationFrame(look);
   look();
 })"""
+_FADED_IN = """document.querySelector('canvas') &&
+  [...document.querySelectorAll('canvas')].every(c => getComputedStyle(c).opacity == 1)"""
 _NO_WARNINGS = "document.querySelectorAll('.mantine-Notification-root').forEach(e => e.remove())"
 
 Progress = Callable[[float], None]
@@ -82,7 +84,7 @@ def record(page: ViewPage, path: Path, cut: Cut, progress: Progress) -> int:
         raise ConfigError(
             f"nothing to record from {cut.start:g} s on: the data end at {page.span[1]:.2f} s", cut
         )
-    page.playback.seek(cut.start)
+    page.cursor.seek(cut.start)
     page.draw(0.0)
     page.draw_curves()
     write = _write_html if path.suffix == ".html" else _write_video
@@ -103,11 +105,8 @@ def _write_html(page: ViewPage, path: Path, cut: Cut, frames: Iterator[int]) -> 
 
 def _write_video(page: ViewPage, path: Path, cut: Cut, frames: Iterator[int]) -> None:
     marker = page.server.gui.add_html("", order=1e6)
-    # they take most of the time of drawing without a graphics card
-    page.server.scene.configure_default_lights(cast_shadow=False)
     # its own resolution: viser would lower it where drawing is slow
     with Chromium(f"{page.url}/?fixedDpr=1", cut.size) as browser, _encoder(path, cut) as encoder:
-        browser.wait_for("document.querySelector('canvas')")
         wait_until_still(browser)
         for number in frames:
             marker.content = f'<span id="{_FRAME}" hidden>{number}</span>'
@@ -120,7 +119,7 @@ def _write_video(page: ViewPage, path: Path, cut: Cut, frames: Iterator[int]) ->
 def _frames(page: ViewPage, times: np.ndarray, rate: float, progress: Progress) -> Iterator[int]:
     """Draw one instant after the other; yields their numbers."""
     for number, now in enumerate(times):
-        page.playback.seek(now)
+        page.cursor.seek(now)
         page.draw(1.0 / rate)
         page.draw_curves()
         yield number
@@ -129,6 +128,7 @@ def _frames(page: ViewPage, times: np.ndarray, rate: float, progress: Progress) 
 
 def wait_until_still(browser: Chromium) -> None:
     """Wait for a page that has been opened: it fades in, and its warnings are not for a film."""
+    browser.wait_for(_FADED_IN)
     before = b""
     for _ in range(PICTURES):
         browser.evaluate(_NO_WARNINGS)

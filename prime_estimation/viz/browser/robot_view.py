@@ -25,17 +25,17 @@ class RobotView:
         root: scene node of the robot's world.
         source: what the robot's estimator says.
         builder: scenes of the robot.
-        offset: (3,) place of the robot's world [m].
+        lane: (3,) where the robot stands on the page [m], beside the others.
 
     Attributes:
         scene: what is drawn; None before there is anything.
     """
 
-    def __init__(self, server, root: str, source: Source, builder: SceneBuilder, offset):
-        self.source, self.builder, self.offset = source, builder, np.asarray(offset, float)
+    def __init__(self, server, root: str, source: Source, builder: SceneBuilder, lane):
+        self.source, self.builder, self._lane = source, builder, np.asarray(lane, float)
         self.scene: RobotScene | None = None
         self._drawing = RobotDrawing(server.scene, root, builder)
-        self._drawing.frame.position = self.offset
+        self.shift = np.zeros(3)
         self._readout = server.gui.add_html("")
         self._plots = RobotPlots(server.gui, source.track)
         self._zero: tuple[int, int] | None = None  # stamp, restarts of the source before it
@@ -59,9 +59,19 @@ class RobotView:
         return (span[0] - zero_ns) * 1e-9, (span[1] - zero_ns) * 1e-9
 
     @property
+    def shift(self) -> np.ndarray:
+        """By how much (3,) the robot's world is moved out of its lane, to stay in view [m]."""
+        return self._shift
+
+    @shift.setter
+    def shift(self, shift: np.ndarray) -> None:
+        self._shift = shift
+        self._drawing.frame.position = self._lane + shift
+
+    @property
     def position(self) -> np.ndarray | None:
-        """Place of the robot (3,) among the others [m]."""
-        return None if self.scene is None else self.scene.position + self.offset
+        """Place of the robot (3,) on the page [m]; None before it is drawn."""
+        return None if self.scene is None else self._lane + self._shift + self.scene.position
 
     def add_mesh(self, visual: Visual) -> None:
         """Add one of the robot's meshes."""

@@ -22,6 +22,7 @@ from ...recordings.replay import replay
 from ...robot import Robot
 from .track import TOPICS, Track
 
+OURS = "/prime"  # the node of `prime replay`
 PATIENCE_S = 20.0  # for a process that has been asked to end
 
 
@@ -95,7 +96,8 @@ class BagSource(_Thread):
     """
 
     def __init__(self, path: str | Path, robot: Robot, node: str):
-        super().__init__(f"{Path(path).stem} {node}", robot)
+        name = Path(path).stem
+        super().__init__(name if node == OURS else f"{name} {node}", robot)
         self._bag = BagReader(path)
         self._topics = _outputs_of(self._bag, node)
 

@@ -19,7 +19,7 @@ STATE: dict[ContactState, Color] = {
 PUSH: Color = (204, 60, 150)
 COVARIANCE: Color = (117, 76, 190)
 TRAIL: Color = (11, 111, 164)
-TERRAIN: Color = (166, 118, 29)
+TERRAIN: Color = (150, 105, 30)
 INTERVAL: Color = (240, 196, 25)
 CURVES: tuple[Color, ...] = (
     (0, 114, 178),

@@ -16,7 +16,8 @@ import pinocchio as pin
 
 from ...robot import Robot, urdf_path, urdf_text
 
-MANY_FACES = 20000  # of one mesh: more of them are merged on a grid
+MANY_FACES = 12000  # of one mesh: more of them cost a browser time and show nothing
+AGGRESSION = 5  # of merging them, of 10: how soon shape is given up for number
 CREASE = 0.6  # rad, edges sharper than this stay edges
 log = logging.getLogger("prime.view")
 UNPAINTED = (176, 182, 190)
@@ -87,26 +88,15 @@ def _file(shape, folder: Path) -> Iterator[tuple]:
 
 
 def _smooth(mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and faces of a mesh with at most MANY_FACES, split where it has edges."""
+    """Vertices and faces of a mesh with about MANY_FACES at most, split where it has edges."""
     import trimesh
 
     bare = trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
-    # faces of a grid's size: twice the area over their number
-    grid = np.sqrt(2.0 * bare.area / MANY_FACES)
-    bare.merge_vertices() if len(bare.faces) <= MANY_FACES else _merge(bare, grid)
-    while len(bare.faces) > MANY_FACES:
-        grid *= 1.4
-        _merge(bare, grid)
+    bare.merge_vertices()
+    if len(bare.faces) > MANY_FACES:
+        bare = bare.simplify_quadric_decimation(face_count=MANY_FACES, aggression=AGGRESSION)
     bare = trimesh.graph.smooth_shade(bare, angle=CREASE)
     return np.asarray(bare.vertices), bare.faces.astype(np.uint32)
-
-
-def _merge(mesh, grid: float) -> None:
-    """Merge the vertices in each cell of a grid [m], and drop the faces that have become lines."""
-    mesh.vertices = grid * np.round(mesh.vertices / grid)
-    mesh.merge_vertices()
-    mesh.update_faces(mesh.nondegenerate_faces())
-    mesh.update_faces(mesh.unique_faces())
 
 
 def _resolve(name: str, folder: Path) -> str:

@@ -29,17 +29,17 @@ PACKAGE = Path(page_module.__file__).parents[2]
 def test_a_recording_plays(page, glide):
     view = page(Standing(glide))
     view.tick(0.0)
-    assert view.playback.now == 0.0 and view.robots[0].scene.stamp_ns == glide.span_ns[0]
+    assert view.cursor.now == 0.0 and view.robots[0].scene.stamp_ns == glide.span_ns[0]
     for _ in range(20):
         view.tick(0.05)
-    assert view.playback.now == pytest.approx(1.0)
+    assert view.cursor.now == pytest.approx(1.0)
     np.testing.assert_allclose(view.robots[0].scene.position[0], SPEED, atol=0.006)
 
 
 def test_the_slider_shows_another_instant(page, glide):
     view = page(Standing(glide))
     view.tick(0.0)
-    view.playback.seek(2.5)
+    view.cursor.seek(2.5)
     view.tick(0.05)
     assert view.robots[0].scene.stamp_ns == glide.span_ns[0] + 2_500_000_000
     view.tick(1.0)
@@ -53,13 +53,18 @@ def test_the_scene_moves_under_the_camera(page, glide):
     view = page(Standing(glide))
     for _ in range(60):
         view.tick(0.05)
-    in_view = view._world.position + view.robots[0].position
-    assert abs(in_view[0]) < 0.15 and view.robots[0].position[0] > 1.4
+    robot = view.robots[0]
+    assert robot.scene.position[0] > 1.4 and abs(robot.position[0]) < 0.2
+    np.testing.assert_allclose(view._ground.position, robot.shift)
+    before = robot.shift
+    view.cursor.seek(0.0)
     view.controls._follow.value = False
-    before = view._world.position.copy()
-    view.playback.seek(0.0)
     view.tick(0.05)
-    np.testing.assert_array_equal(view._world.position, before)
+    np.testing.assert_array_equal(robot.shift, before)
+    view.controls._follow.value = True
+    view.cursor.seek(2.9)
+    view.tick(0.05)
+    assert abs(robot.position[0]) < 1e-6  # over a leap in time it does not glide
 
 
 def test_layers_are_shown_on_request(page, glide):
@@ -79,12 +84,25 @@ def test_robots_stand_side_by_side_at_the_same_time(page, robot, glide):
     fill(other, range(100_000, 100_100))  # another run
     view = page(Standing(glide), Standing(late, "late"), Standing(other, "other"), spacing=1.5)
     view.tick(0.0)
-    view.playback.seek(0.7)
+    view.cursor.seek(0.7)
     view.tick(0.05)
     stamps = [r.scene.stamp_ns for r in view.robots]
     assert stamps[0] == stamps[1] and stamps[2] == other.span_ns[0] + 700_000_000
-    np.testing.assert_allclose(view.robots[1].position - view.robots[0].position, [0, -1.5, 0])
+    for robot, y in zip(view.robots, (1.5, 0.0, -1.5)):
+        np.testing.assert_allclose(robot.position[:2], [0.0, y], atol=1e-6)
     assert view.span == (0.0, pytest.approx(2.99))
+
+
+def test_robots_of_one_world_keep_their_distance(page, robot, glide):
+    other = Track(robot)
+    fill(other, range(50))
+    view = page(Standing(glide), Standing(other, "other"), spacing=0.0)
+    view.tick(0.0)
+    view.cursor.seek(2.0)
+    view.tick(0.05)
+    first, second = (r.position for r in view.robots)
+    np.testing.assert_allclose(second - first, [0.49 * SPEED - 2.0 * SPEED, 0.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose((first + second)[:2], 0.0, atol=1e-6)
 
 
 def test_a_live_node_that_begins_anew_is_followed(page, robot):
@@ -109,7 +127,7 @@ def test_what_a_source_fails_of_ends_the_view(page, glide):
 def test_curves_are_those_of_the_last_seconds(page, robot, glide):
     view = page(Standing(glide))
     view.tick(0.0)
-    view.playback.seek(2.0)
+    view.cursor.seek(2.0)
     view.tick(1.0)
     plots = view.robots[0]._plots
     t, mass, high, low = plots._mass.data

@@ -34,10 +34,8 @@ def share(picture: np.ndarray, color: style.Color, tolerance: int = 30) -> float
 
 
 def opened(view, size) -> Chromium:
-    """The page in Chromium, come to rest; shadows would take most of the time."""
-    view.server.scene.configure_default_lights(cast_shadow=False)
+    """The page in Chromium, come to rest."""
     browser = Chromium(f"{view.url}/?fixedDpr=1", size)
-    browser.wait_for("document.querySelector('canvas')")
     record.wait_until_still(browser)
     return browser
 
@@ -46,10 +44,10 @@ def opened(view, size) -> Chromium:
 def test_the_page_in_a_browser(page, running, glide, imread, tmp_path):
     """One browser for all that needs one: what is seen, and what the controls do."""
     view = page(Standing(glide))
-    view.playback.playing = False
+    view.cursor.playing = False
     view.tick(0.0)
     view.add_meshes()
-    view.playback.seek(2.0)
+    view.cursor.seek(2.0)
     view.tick(1.0)
     running(view)
     with opened(view, SIZE) as browser:
@@ -69,8 +67,8 @@ def test_the_page_in_a_browser(page, running, glide, imread, tmp_path):
         assert browser.evaluate("document.querySelectorAll('.uplot canvas').length") == 3
         press = "[...document.querySelectorAll('button')].find(b => b.innerText == '%s').click()"
         browser.evaluate(press % "play")
-        assert wait(lambda: view.playback.now > 2.1 or not view.playback.playing, 30.0)
-        view.playback.seek(1.0)
+        assert wait(lambda: view.cursor.now > 2.1 or not view.cursor.playing, 30.0)
+        view.cursor.seek(1.0)
         browser.evaluate(
             "[...document.querySelectorAll('label')]"
             ".find(l => l.innerText == 'friction cones').click()"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Playback: the instant that is shown, as the clock on the wall and the user move it."""
+"""Cursor of time: the instant that is shown, as the clock on the wall and the user move it."""
 
 from __future__ import annotations
 
 
-class Playback:
+class TimeCursor:
     """Time that is shown, in seconds of the data.
 
     Attributes:
