@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from .drawing import LAYERS
 from .cursor import TimeCursor
+from .drawing import LAYERS
 from .readout import LEGEND
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
