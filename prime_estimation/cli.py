@@ -29,6 +29,7 @@ VERBS = {
     "identify": "find mass, centre of mass and inertia of links from whole recordings",
     "reconstruct": "turn a recording into annotated motion: trajectory, contact forces and states that obey the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
+    "view": "look at estimates in the browser: of a running node, of a bag, or of a replay as it goes",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "config": "print all parameters with unit, range and meaning",
     "doctor": "say what is installed, and what is missing; examine a robot's settings, or a recording",

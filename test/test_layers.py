@@ -70,6 +70,10 @@ OUTSIDERS = {
     "clarabel": ("identify/least_squares.py",),
     "pyarrow": ("convert/formats.py",),
     "tf_transformations": ("nodes/ros/",),
+    "viser": ("viz/browser/",),
+    "trimesh": ("viz/browser/",),
+    "imageio": ("viz/browser/",),
+    "websockets": ("viz/browser/",),
 }
 
 

@@ -35,6 +35,7 @@ OPTIONAL = {
         "pip install 'prime_estimation[sim]'",
     ),
     "matplotlib": ("figures", "pip install 'prime_estimation[viz]'"),
+    "viser": ("the view in the browser", "pip install 'prime_estimation[viz]'"),
     "cyclonedds": (
         "the live node without a ROS 2 installation",
         "pip install 'prime_estimation[dds]' (Python 3.10 to 3.13)",
