@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Trunk reference: the motion that a velocity command asks of the base."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .motion_types import RobotState, VelocityCommand
+
+LEASH = 0.05  # m, and
+YAW_LEASH = 0.2  # rad: the reference waits for a robot that lags behind
+
+
+class TrunkReference:
+    """Integrates velocity commands to a pose that never runs away from the robot.
+
+    Attributes:
+        position: (2,) world [m].
+        yaw: [rad].
+    """
+
+    def __init__(self, state: RobotState):
+        self.position, self.yaw = state.q[:2].copy(), state.heading
+
+    def advance(self, state: RobotState, command: VelocityCommand, dt: float) -> None:
+        """Move on by dt [s] and stay near the robot."""
+        self.position += dt * (about_z(self.yaw) @ np.array([command.vx, command.vy]))
+        gap = self.position - state.q[:2]
+        self.position = state.q[:2] + gap * min(1.0, LEASH / max(float(np.linalg.norm(gap)), 1e-9))
+        error = wrap(self.yaw + dt * command.yaw_rate - state.heading)
+        self.yaw = state.heading + float(np.clip(error, -YAW_LEASH, YAW_LEASH))
+
+    def ahead(
+        self, command: VelocityCommand, times: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions (n, 2), headings (n,) and velocities (n, 2), world, so many seconds from now."""
+        yaw = self.yaw + command.yaw_rate * times
+        c, s = np.cos(yaw), np.sin(yaw)
+        velocity = np.stack(
+            [c * command.vx - s * command.vy, s * command.vx + c * command.vy], axis=1
+        )
+        middle = self.yaw + 0.5 * command.yaw_rate * times  # chord of the arc
+        c, s = np.cos(middle), np.sin(middle)
+        shape = np.sinc(0.5 * command.yaw_rate * times / np.pi) * times
+        travel = np.stack(
+            [
+                shape * (c * command.vx - s * command.vy),
+                shape * (s * command.vx + c * command.vy),
+            ],
+            axis=1,
+        )
+        return self.position + travel, yaw, velocity
+
+
+def about_z(yaw: float) -> np.ndarray:
+    """(2, 2) rotation in the horizontal plane."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s], [s, c]])
+
+
+def wrap(angle: float) -> float:
+    """The same angle within +-pi."""
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
