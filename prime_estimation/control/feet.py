@@ -17,6 +17,7 @@ from .trunk import TrunkReference
 EARLY = 0.5  # share of a swing from which on a load is a touch-down
 LATE_SPEED = 0.4  # m/s, downwards, of a foot that should stand and does not
 SEARCH = 20.0
+DETECTION = 0.04
 LATEST = 0.1  # s, that it is searched for
 GROUND_TIME = 0.1  # s, of the low pass of the height of the ground
 
@@ -134,7 +135,7 @@ class FootPlanner:
         if phase.swinging or not self.schedule.gait.period:
             return
         last = phase.touch_down - self.schedule.gait.period if phase.touch_down < FOREVER else -FOREVER
-        if not (last - swing > 0 and now - last < LATEST) or self._carried[i] > last - EARLY * swing:
+        if not DETECTION <= now - last < LATEST or self._carried[i] > last - EARLY * swing:
             return
         for k in range(2):
             if times[k] + 0.5 * (times[1] - times[0]) >= phase.lift_off:

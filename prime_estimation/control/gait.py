@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ConfigError
 
-FOREVER = 1e9  # s
+FOREVER = float("inf")
 
 
 @dataclass(frozen=True)

@@ -44,4 +44,30 @@ class ControlConfig:
     smallest_force: float = param(5.0, "normal force of a standing contact", "N", 0.0, 1000.0)
     compliance: float = param(1e-4, "of standing contacts", "(m/s)/(N s)", 1e-8, 1.0)
     clearance: float = param(0.07, "apex of a swing above its ends", "m", 0.0, 0.3)
+    stiffness: float = param(20.0, "of the joints about the plan", "Nm/rad", 0.0, 1000.0)
+    damping: float = param(1.0, "of the joints about the plan", "Nm s/rad", 0.0, 100.0)
+    holding_stiffness: float = param(
+        60.0, "of the joints that hold a posture before the first plan", "Nm/rad", 0.0, 1000.0
+    )
+    holding_damping: float = param(2.0, "of the same", "Nm s/rad", 0.0, 100.0)
+    braking: float = param(4.0, "damping of a stopped robot's joints", "Nm s/rad", 0.0, 100.0)
+    estimator_step: float = param(
+        0.01, "joint rates of the estimator are means over it", "s", 0.0, 0.1
+    )
+    carrying_force: float = param(
+        12.0, "normal force from which on a contact carries", "N", 0.0, 1000.0
+    )
+    mass_rate: float = param(
+        20.0, "by which the model follows an estimated mass", "kg/s", 0.1, 1000.0
+    )
+    acceleration: float = param(1.0, "of the commanded velocity", "m/s2", 0.01, 100.0)
+    yaw_acceleration: float = param(3.0, "of the commanded yaw rate", "rad/s2", 0.01, 100.0)
+    top_yaw_rate: float = param(1.0, "largest commanded yaw rate", "rad/s", 0.0, 10.0)
+    command_timeout: float = param(0.5, "age after which a velocity command is zero", "s", 0.02)
+    state_timeout: float = param(0.1, "age of a state after which the robot stops", "s", 0.01, 1.0)
+    plan_timeout: float = param(0.1, "age of a plan after which the robot stops", "s", 0.02, 1.0)
+    largest_tilt: float = param(0.9, "of the base, beyond which the robot stops", "rad", 0.1, 3.2)
+    largest_jump: float = param(
+        0.1, "between two odometry messages, beyond which the robot stops", "m", 0.01, 10.0
+    )
     weights: CostWeights = field(default_factory=CostWeights)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .gait import Gait
 from .motion_types import RobotState, VelocityCommand
+from .parameters import ControlConfig
 
 LEASH = 0.05  # m, and
 YAW_LEASH = 0.2  # rad: the reference waits for a robot that lags behind
@@ -51,6 +53,29 @@ class TrunkReference:
             axis=1,
         )
         return self.position + travel, yaw, velocity
+
+
+class CommandLimiter:
+    """Limits the rate of change of velocity commands, and their size to what a gait can do."""
+
+    def __init__(self, config: ControlConfig):
+        self._config = config
+        self._now = np.zeros(3)
+
+    def limit(self, wish: VelocityCommand, gait: Gait, dt: float) -> VelocityCommand:
+        """The command that is followed for the next dt [s]."""
+        config = self._config
+        speed = float(np.hypot(wish.vx, wish.vy))
+        scale = min(1.0, gait.top_speed / speed) if speed > 0.0 else 1.0
+        top = config.top_yaw_rate if gait.period else 0.0
+        wanted = np.array(
+            [scale * wish.vx, scale * wish.vy, float(np.clip(wish.yaw_rate, -top, top))]
+        )
+        change = wanted - self._now
+        largest = dt * np.array([config.acceleration, config.acceleration, config.yaw_acceleration])
+        self._now = self._now + np.clip(change, -largest, largest)
+        vx, vy, yaw_rate = self._now
+        return VelocityCommand(float(vx), float(vy), float(yaw_rate), wish.height, wish.lean)
 
 
 def about_z(yaw: float) -> np.ndarray:
