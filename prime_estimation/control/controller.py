@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from ..inertia_gate import Bounds, InertiaGate
 from ..robot import Robot
@@ -111,10 +112,4 @@ class WalkingController:
         dq[6:], _ = self._feedback.moved(joints_ns, now_ns)
         _, change = self._feedback.moved(joints_ns - lag_ns, now_ns)
         v[6:] += change
-        return _integrate(self.robot, q, dq), v
-
-
-def _integrate(robot: Robot, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-    import pinocchio as pin
-
-    return pin.integrate(robot.model, q, dq)
+        return pin.integrate(self.robot.model, q, dq), v

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from dataclasses import dataclass
 
@@ -62,6 +63,7 @@ class Feedback:
         self._kd = np.full(robot.nj, config.damping)
         self._trail: deque[tuple[int, np.ndarray, np.ndarray]] = deque(maxlen=KEPT)
         self._plan: Plan | None = None
+        self._lock = threading.Lock()  # plans are made and followed by different threads
 
     def command(self, plan: Plan, stamp_ns: int, q: np.ndarray, v: np.ndarray) -> JointCommand:
         """The command at a time, for the state (q, v) that is known of it."""
@@ -85,24 +87,28 @@ class Feedback:
     def _follow(self, plan: Plan, stamp_ns: int, reference: Reference) -> None:
         """Sum up how the joints were told to move; from one plan to the next there is a jump, not a motion."""
         q, v = reference.q[7:], reference.v[6:]
-        if not self._trail:
-            self._trail.append((stamp_ns, np.zeros_like(q), np.zeros_like(v)))
-        elif plan is self._plan:
-            _, dq, dv = self._trail[-1]
-            self._trail.append((stamp_ns, dq + q - self._last[0], dv + v - self._last[1]))
-        self._plan, self._last = plan, (q, v)
+        with self._lock:
+            _, dq, dv = self._trail[-1] if self._trail else (0, np.zeros_like(q), np.zeros_like(v))
+            if plan is self._plan:
+                dq, dv = dq + q - self._last[0], dv + v - self._last[1]
+            self._trail.append((stamp_ns, dq, dv))
+            self._plan, self._last = plan, (q, v)
 
     def moved(self, begin_ns: int, end_ns: int) -> tuple[np.ndarray, np.ndarray]:
         """Change (nj,) of the joints' wanted positions and rates between two times in the past."""
-        if not self._trail:
+        with self._lock:
+            trail = list(self._trail)
+        if not trail:
             return np.zeros(self._robot.nj), np.zeros(self._robot.nj)
-        stamps = np.array([entry[0] for entry in self._trail])
+        stamps = np.array([entry[0] for entry in trail])
         begin, end = (
-            self._trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)]
+            trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)]
             for t in (begin_ns, end_ns)
         )
         return end[1] - begin[1], end[2] - begin[2]
 
     def forget(self) -> None:
         """Begin anew."""
-        self._trail.clear()
+        with self._lock:
+            self._trail.clear()
+            self._plan = None

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pinocchio as pin
 
@@ -15,17 +17,40 @@ from .swing import DEPTH, Swing
 from .trunk import TrunkReference
 
 EARLY = 0.5  # share of a swing from which on a load is a touch-down
-LATE_SPEED = 0.4  # m/s, downwards, of a foot that should stand and does not
-SEARCH = 20.0
-DETECTION = 0.04
-LATEST = 0.1  # s, that it is searched for
+DETECTION = 0.04  # s after touch-down, by which a load has been noticed if there is one
+LATEST = 0.1  # s after touch-down, until which a foot without load searches for the ground,
+SEARCH_SPEED = 0.4  # m/s, downwards,
+SEARCH_NODES = 2  # in the next nodes,
+SEARCH_WEIGHT = 20.0  # with so many times the usual weight
 GROUND_TIME = 0.1  # s, of the low pass of the height of the ground
 
 
-class FootPlanner:
-    """Follows each foot through its swings.
+@dataclass(frozen=True)
+class FeetPlan:
+    """What the feet do at the nodes of a horizon.
 
-    Contacts of one foot (corners of a sole) stand and swing together.
+    Attributes:
+        stands: (n, contacts) bool.
+        position, velocity: (n, contacts, 3) of those in the air, world [m, m/s].
+        weight: (n, contacts) factor of the cost of position and velocity.
+    """
+
+    stands: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    weight: np.ndarray
+
+    @staticmethod
+    def standing(n: int, contacts: int) -> FeetPlan:
+        """All contacts stand."""
+        shape = (n, contacts, 3)
+        return FeetPlan(
+            np.ones((n, contacts), bool), np.zeros(shape), np.zeros(shape), np.zeros((n, contacts))
+        )
+
+
+class FootPlanner:
+    """Follows each contact through its swings; those of one foot (corners of a sole) swing together.
 
     Args:
         robot: floating base, contacts.
@@ -34,7 +59,8 @@ class FootPlanner:
         clearance: apex of a swing above its ends [m].
 
     Attributes:
-        ground: height of the ground under the standing feet [m].
+        nominal: (contacts, 2) places of the contacts in the heading frame, standing [m].
+        ground: height of the ground under the standing feet [m]; None before the first state.
         schedule: of the swings.
     """
 
@@ -45,47 +71,42 @@ class FootPlanner:
         self._radius = np.array([c.radius for c in robot.contacts])
         self._foot = [robot.feet.index(c.foot) for c in robot.contacts]
         self._clearance = clearance
-        self.nominal = self.points(posture)[:, :2] - posture[:2]
-        centre = self.nominal.mean(axis=0)
-        quarter = [0] * len(robot.feet)
-        for contact, foot in enumerate(self._foot):
-            x, y = self.nominal[contact] - centre
-            quarter[foot] = 2 * int(x < 0.0) + int(y < 0.0)
-        self.schedule = GaitSchedule(quarter, gait)
+        self.nominal = self.centres(posture)[:, :2] - posture[:2]
+        ahead, left = (self.nominal - self.nominal.mean(axis=0)).T > 0.0
+        quarter = {foot: 2 * (not a) + (not b) for foot, a, b in zip(self._foot, ahead, left)}
+        self.schedule = GaitSchedule([quarter[foot] for foot in range(len(robot.feet))], gait)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was observed; the gait goes on."""
         self.ground: float | None = None
-        self._start: list[np.ndarray | None] = [None] * len(self._foot)
+        self._lifted: list[np.ndarray | None] = [None] * len(self._foot)
         self._landed = [-FOREVER] * len(self._foot)
         self._carried = [-FOREVER] * len(self._foot)
 
-    def points(self, q: np.ndarray) -> np.ndarray:
+    def centres(self, q: np.ndarray) -> np.ndarray:
         """(contacts, 3) centres of the contact spheres, world [m]."""
         pin.framesForwardKinematics(self._model, self._data, q)
         return np.array([self._data.oMf[f] * o for f, o in zip(self._frames, self._offsets)])
 
     def observe(self, state: RobotState, time: float, dt: float) -> None:
-        """Take notice of where the feet are and which ones carry."""
-        self._now = self.points(state.q)
+        """Take notice of where the feet are and which ones carry, dt [s] after the last time."""
+        self._now = self.centres(state.q)
         bottoms = self._now[:, 2] - self._radius
+        standing = []
         for i, foot in enumerate(self._foot):
             phase = self.schedule.phase(foot, time)
-            if phase.swinging:
-                progress = (time - phase.lift_off) / (phase.touch_down - phase.lift_off)
-                if progress > EARLY and state.carries[i]:
-                    self._landed[i] = phase.touch_down
-            elif state.carries[i]:
-                self._start[i] = self._now[i].copy()
             if state.carries[i]:
                 self._carried[i] = time
-        standing = [
-            b
-            for i, b in enumerate(bottoms)
-            if state.carries[i] and not self.schedule.phase(self._foot[i], time).swinging
-        ]
+                if not phase.swinging:
+                    self._lifted[i] = self._now[i].copy()
+                    standing.append(bottoms[i])
+                elif phase.progress(time) > EARLY:
+                    self._landed[i] = phase.touch_down
         if self.ground is None:
             self.ground = float(bottoms.min())
         elif standing:
-            share = min(1.0, dt / GROUND_TIME)
-            self.ground += share * (float(np.mean(standing)) - self.ground)
+            self.ground += min(1.0, dt / GROUND_TIME) * (float(np.mean(standing)) - self.ground)
 
     def plan(
         self,
@@ -93,63 +114,57 @@ class FootPlanner:
         trunk: TrunkReference,
         command: VelocityCommand,
         times: np.ndarray,
-        velocity: np.ndarray,
-        com_shift: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Stances (n, contacts), positions and velocities (n, contacts, 3) of the feet in the air.
+        velocity_error: np.ndarray,
+        shift: np.ndarray,
+    ) -> FeetPlan:
+        """Stances and swings at the nodes.
 
         Args:
             state, trunk, command: present state, reference and command.
-            times: (n,) of the nodes [s].
-            velocity: (2,) of the base, smoothed, world [m/s].
-            com_shift: (2,) of the centre of mass from above the feet's nominal middle, heading frame.
+            times: (n,) of the nodes [s], the first one now.
+            velocity_error: (2,) of the base, smoothed, world [m/s].
+            shift: (2,) of the centre of mass from the middle of the feet, heading frame [m].
         """
-        n = len(times)
-        step = times[1] - times[0]
-        contacts = len(self._foot)
-        stands = np.ones((n, contacts), bool)
-        position, speed = np.zeros((n, contacts, 3)), np.zeros((n, contacts, 3))
-        weight = np.zeros((n, contacts))
-        wanted = trunk.ahead(command, np.zeros(1))[2][0]
+        plan = FeetPlan.standing(len(times), len(self._foot))
+        half = 0.5 * (times[1] - times[0])
         for i, foot in enumerate(self._foot):
-            swings: dict[float, Swing] = {}
-            previous = self._start[i] if self._start[i] is not None else self._now[i]
-            for k, t in enumerate(times):
-                phase = self.schedule.phase(foot, t + 0.5 * step)
+            start = self._lifted[i] if self._lifted[i] is not None else self._now[i]
+            swing: Swing | None = None
+            for k, time in enumerate(times):
+                phase = self.schedule.phase(foot, time + half)
                 if not phase.swinging or self._landed[i] == phase.touch_down:
                     continue
-                stands[k, i], weight[k, i] = False, 1.0
-                if phase.touch_down not in swings:
-                    end = self._end(i, phase.touch_down, state, trunk, command, times[0], velocity - wanted, com_shift)
-                    swings[phase.touch_down] = Swing(phase.lift_off, phase.touch_down, previous, end, self._clearance)
-                    previous = end
-                position[k, i], speed[k, i] = swings[phase.touch_down].at(t)
-            self._search(i, foot, times, stands, position, speed, weight)
-        return stands, position, speed, weight
+                if swing is None or swing.touch_down != phase.touch_down:
+                    ahead = max(0.0, phase.touch_down - times[0])
+                    end = self._end(i, ahead, state, trunk, command, velocity_error, shift)
+                    start = start if swing is None else swing.end
+                    swing = Swing(phase.lift_off, phase.touch_down, start, end, self._clearance)
+                plan.stands[k, i], plan.weight[k, i] = False, 1.0
+                plan.position[k, i], plan.velocity[k, i] = swing.at(time)
+            if self._searches(i, times[0]):
+                self._search(plan, i, times)
+        return plan
 
-    def _search(self, i, foot, times, stands, position, speed, weight) -> None:
-        """A foot that is due and does not carry goes on downwards for the next two nodes."""
-        now = times[0]
-        phase = self.schedule.phase(foot, now)
-        swing = self.schedule.gait.swing
-        if phase.swinging or not self.schedule.gait.period:
-            return
-        last = phase.touch_down - self.schedule.gait.period if phase.touch_down < FOREVER else -FOREVER
-        if not DETECTION <= now - last < LATEST or self._carried[i] > last - EARLY * swing:
-            return
-        for k in range(2):
-            if times[k] + 0.5 * (times[1] - times[0]) >= phase.lift_off:
-                break
-            stands[k, i], weight[k, i] = False, SEARCH
-            position[k, i] = self._now[i] - [0.0, 0.0, LATE_SPEED * (times[k] - now)]
-            speed[k, i] = [0.0, 0.0, -LATE_SPEED]
+    def _searches(self, i: int, now: float) -> bool:
+        """Whether a foot that is due carries nothing."""
+        last = self.schedule.last_touch_down(self._foot[i], now)
+        due = DETECTION <= now - last < LATEST
+        return due and self._carried[i] < last - EARLY * self.schedule.gait.swing
 
-    def _end(self, i, touch_down, state, trunk, command, now, velocity_error, com_shift) -> np.ndarray:
-        ahead = max(0.0, touch_down - now)
+    def _search(self, plan: FeetPlan, i: int, times: np.ndarray) -> None:
+        for k in range(min(SEARCH_NODES, len(times))):
+            depth = SEARCH_SPEED * (times[k] - times[0])
+            plan.stands[k, i], plan.weight[k, i] = False, SEARCH_WEIGHT
+            plan.position[k, i] = self._now[i] - [0.0, 0.0, depth]
+            plan.velocity[k, i] = [0.0, 0.0, -SEARCH_SPEED]
+
+    def _end(self, i, ahead, state, trunk, command, velocity_error, shift) -> np.ndarray:
+        """(3,) where a contact comes down so many seconds from now."""
         place, yaw, _ = trunk.ahead(command, np.array([ahead]))
         base = place[0] - trunk.position + state.q[:2]
-        stance = self.schedule.stance_after(touch_down)
+        height = state.q[2] - self.ground
+        stance = self.schedule.gait.stance
         xy = foothold(
-            self.nominal[i] + com_shift, base, float(yaw[0]), command, stance, velocity_error, state.q[2] - self.ground
+            self.nominal[i] + shift, base, float(yaw[0]), command, stance, velocity_error, height
         )
         return np.array([*xy, self.ground + self._radius[i] - DEPTH])

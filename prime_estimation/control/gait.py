@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ConfigError
+from ..errors import ConfigError, RobotError
+from ..robot import Robot
 
 FOREVER = float("inf")
 
@@ -48,10 +49,19 @@ GAITS = {
 }
 
 
-def gait_named(name: str) -> Gait:
-    """The gait of this name; ConfigError lists those that exist."""
+def gait_named(name: str, robot: Robot) -> Gait:
+    """The gait of this name, if there is one and the robot has the feet for it.
+
+    Raises:
+        ConfigError: unknown gait.
+        RobotError: another number of feet than four, other than to stand.
+    """
     if name not in GAITS:
         raise ConfigError(f"gait must be one of {', '.join(GAITS)}, got '{name}'", name)
+    if GAITS[name].period and len(robot.feet) != 4:
+        raise RobotError(
+            f"{robot.name}: {name} is a gait for four feet, not {len(robot.feet)}; use stand", robot
+        )
     return GAITS[name]
 
 
@@ -67,6 +77,10 @@ class FootPhase:
     swinging: bool
     lift_off: float
     touch_down: float
+
+    def progress(self, time: float) -> float:
+        """Share of the swing that is over at a time [s]."""
+        return (time - self.lift_off) / (self.touch_down - self.lift_off)
 
 
 class GaitSchedule:
@@ -114,14 +128,18 @@ class GaitSchedule:
                     return FootPhase(time >= lift_off, lift_off, touch_down)
         return FootPhase(False, FOREVER, FOREVER)
 
-    def stands(self, times: np.ndarray) -> np.ndarray:
-        """(n, feet) whether each foot is scheduled to stand at these times [s]."""
-        feet = range(len(self._quarter))
-        return np.array([[not self.phase(foot, t).swinging for foot in feet] for t in times])
-
-    def stance_after(self, time: float) -> float:
-        """Duration of a stance that begins then [s]."""
-        return self._at(time)[1].stance
+    def last_touch_down(self, foot: int, time: float) -> float:
+        """When a foot came down last [s]; -`FOREVER` if it never did, or is in the air."""
+        if self.phase(foot, time).swinging:
+            return -FOREVER
+        for began, gait in reversed(self._gaits):
+            if not gait.period or began > time:
+                continue
+            touch_down = gait.lift_off[self._quarter[foot]] + gait.swing
+            cycles = np.floor((time - began - touch_down) / gait.period)
+            if cycles >= 0:
+                return began + cycles * gait.period + touch_down
+        return -FOREVER
 
     def _at(self, time: float) -> tuple[float, Gait]:
         return [entry for entry in self._gaits if entry[0] <= time + 1e-9][-1]

@@ -18,6 +18,7 @@ from .._core import (
     WholeBodyWeights,
 )
 from ..robot import GRAVITY, Robot
+from .feet import FeetPlan
 from .parameters import ControlConfig
 from .posture import contact_jacobian
 
@@ -33,10 +34,7 @@ class Targets:
     yaw: np.ndarray  # (n,)
     velocity: np.ndarray  # (n, 3) of the base, world
     yaw_rate: float
-    stands: np.ndarray  # (n, contacts)
-    foot_position: np.ndarray  # (n, contacts, 3) of those in the air, world
-    foot_velocity: np.ndarray  # (n, contacts, 3)
-    foot_weight: np.ndarray  # (n, contacts) factor of their cost
+    feet: FeetPlan
 
 
 class Horizon:
@@ -58,7 +56,8 @@ class Horizon:
         points = [
             self.model.frames[f].placement.act(o) for f, o in zip(self._frames, self._offsets)
         ]
-        self.body = WholeBody(self.model, joints, np.array(points), config.compliance)
+        radii = np.array([c.radius for c in robot.contacts])
+        self.body = WholeBody(self.model, joints, np.array(points), radii, config.compliance)
         state = StateParameters(self.model, 0)
         self.weights = _weights(robot, config)
         self.nodes = [
@@ -82,7 +81,7 @@ class Horizon:
         none = np.zeros(3)
         rest = np.zeros(len(self.posture) - 7)
         for k, node in enumerate(self.nodes):
-            stands = targets.stands[k]
+            stands = targets.feet.stands[k]
             force, torque = self.carrying(stands)
             c, s = np.cos(targets.yaw[k]), np.sin(targets.yaw[k])
             rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -92,10 +91,15 @@ class Horizon:
             node.target.set_feet(
                 stands.tolist(),
                 force,
-                targets.foot_position[k],
-                targets.foot_velocity[k],
-                targets.foot_weight[k],
+                targets.feet.position[k],
+                targets.feet.velocity[k],
+                targets.feet.weight[k],
             )
+
+    def first_forces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Forces (contacts, 3) [N] of the ground in the first node of the last solve, and where (contacts, 3) [m], world."""
+        node, data = self.nodes[0], self.problem.runningDatas[0]
+        return node.forces(data), node.points(data)
 
     def carrying(self, stands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Forces (contacts, 3) and joint torques (nj,) that carry the nominal posture on these contacts, in equal shares."""

@@ -18,88 +18,114 @@ from .parameters import ControlConfig
 from .posture import standing_posture
 from .trunk import TrunkReference, about_z
 
-GAINS = 3  # nodes whose feedback gains are handed out
+GAINS = 5  # nodes whose feedback gains are handed out
+VELOCITY_TIME = 0.1  # s, of the low pass of the velocity that footholds answer to
 
 
 class WholeBodyMpc:
     """Receding-horizon control with the full dynamics of a legged robot.
 
+    One solve: see where the feet are, move the reference of the trunk on, plan stances and swings, give
+    the nodes their targets, and improve the plan of the time before.
+
+    Args:
+        robot: floating base, contacts; four feet to walk.
+        config: horizon and weights.
+        gait: the first one.
+
     Attributes:
-        horizon: the shooting problem; whoever writes `horizon.model.inertias` calls
-            `horizon.take_inertias()` between two solves.
-        solve_time: of the last solve [s].
+        horizon: the shooting problem; who writes `horizon.model.inertias` between two solves calls
+            `horizon.take_inertias()`.
+        posture: (nq,) nominal standing posture.
+        feet: the foot planner, with the schedule of the gait.
+        solve_time: of the last `update` [s].
     """
 
     def __init__(self, robot: Robot, config: ControlConfig = ControlConfig(), gait: str = "stand"):
         self.robot, self.config = robot, config
         self.posture = standing_posture(robot)
         self.horizon = Horizon(robot, self.posture, config)
-        self.feet = FootPlanner(robot, self.posture, gait_named(gait), config.clearance)
+        self.feet = FootPlanner(robot, self.posture, gait_named(gait, robot), config.clearance)
         self._data = self.horizon.model.createData()
         self._middle = self.feet.nominal.mean(axis=0)
+        self.solve_time = 0.0
         self.reset()
 
     def reset(self) -> None:
-        """Forget the plan; the next solve starts from the state it is given."""
+        """Forget the plan: the next solve starts from the state it is given."""
         self._trunk: TrunkReference | None = None
         self._guess: tuple[int, np.ndarray, np.ndarray] | None = None
         self._velocity = np.zeros(2)
-        self.solve_time = 0.0
+        self._seen_ns = 0
+        self.feet.reset()
 
     def change_gait(self, name: str, stamp_ns: int) -> None:
-        self.feet.schedule.change(gait_named(name), stamp_ns * 1e-9)
+        """Go over to another gait when the cycle under way is over."""
+        self.feet.schedule.change(gait_named(name, self.robot), stamp_ns * 1e-9)
 
     def update(self, state: RobotState, command: VelocityCommand) -> Plan:
+        """The plan that begins with this state."""
         began = time.perf_counter()
-        step, n = self.config.step, self.config.nodes
-        now = state.stamp_ns * 1e-9
-        self._follow(state, command, now)
-        targets = self._targets(state, command, now + step * np.arange(n + 1))
+        self._observe(state, command)
+        targets = self._targets(state, command)
         self.horizon.aim(targets)
-        x0 = np.concatenate([state.q, state.v])
-        xs, us = self._shifted(state, x0, targets)
+        xs, us = self._guessed(state, targets)
         solver = self.horizon.solver
-        solver.improve(x0, xs, us, self.config.iterations)
+        solver.improve(xs[:, 0], xs, us, self.config.iterations)
         xs, us = solver.states(), solver.controls()
         self._guess = (state.stamp_ns, xs, us)
-        node, data = self.horizon.nodes[0], self.horizon.problem.runningDatas[0]
-        gains = np.array([solver.K[k] for k in range(GAINS)])
-        plan = Plan(state.stamp_ns, step, xs.T, us.T, gains, targets.stands[:-1], node.forces(data), node.points(data))
+        forces, points = self.horizon.first_forces()
+        plan = Plan(
+            stamp_ns=state.stamp_ns,
+            step=self.config.step,
+            states=xs.T,
+            torques=us.T,
+            gains=np.array([solver.K[k] for k in range(GAINS)]),
+            stands=targets.feet.stands[:-1],
+            forces=forces,
+            points=points,
+        )
         self.solve_time = time.perf_counter() - began
         return plan
 
-    def _follow(self, state: RobotState, command: VelocityCommand, now: float) -> None:
-        if self._trunk is None:
-            self._trunk = TrunkReference(state)
-            self._last = now - self.config.step
-        dt = now - self._last
-        self._last = now
-        self._trunk.advance(state, command, dt)
+    def _observe(self, state: RobotState, command: VelocityCommand) -> None:
+        first = self._trunk is None
+        dt = self.config.step if first else (state.stamp_ns - self._seen_ns) * 1e-9
+        self._seen_ns = state.stamp_ns
+        self.feet.observe(state, state.stamp_ns * 1e-9, dt)
+        if first:
+            self._trunk = TrunkReference(state, state.q[2] - self.feet.ground)
+        self._trunk.advance(state, command, self.posture[2] + command.height, dt)
         velocity = (state.rotation @ state.v[:3])[:2]
-        self._velocity += min(1.0, dt / 0.1) * (velocity - self._velocity)
-        self.feet.observe(state, now, dt)
+        self._velocity += min(1.0, dt / VELOCITY_TIME) * (velocity - self._velocity)
 
-    def _targets(self, state: RobotState, command: VelocityCommand, times: np.ndarray) -> Targets:
-        n = len(times)
-        xy, yaw, velocity = self._trunk.ahead(command, times - times[0])
-        height = self.feet.ground + self.posture[2] + command.height
-        position = np.column_stack([xy, np.full(n, height)])
-        shift = self.com()[:2] - self._middle
-        stands, foot, speed, weight = self.feet.plan(state, self._trunk, command, times, self._velocity, shift)
-        return Targets(position, yaw, np.column_stack([velocity, np.zeros(n)]), command.yaw_rate, stands, foot, speed, weight)
+    def _targets(self, state: RobotState, command: VelocityCommand) -> Targets:
+        trunk, n = self._trunk, self.config.nodes + 1
+        ahead = self.config.step * np.arange(n)
+        xy, yaw, velocity = trunk.ahead(command, ahead)
+        lean = about_z(trunk.yaw) @ np.array(command.lean)
+        position = np.column_stack([xy + lean, np.full(n, self.feet.ground + trunk.height)])
+        com = pin.centerOfMass(self.horizon.model, self._data, self.posture) - self.posture[:3]
+        feet = self.feet.plan(
+            state,
+            trunk,
+            command,
+            state.stamp_ns * 1e-9 + ahead,
+            self._velocity - velocity[0],
+            com[:2] - self._middle,
+        )
+        velocity = np.column_stack([velocity, np.zeros(n)])
+        return Targets(position, yaw, velocity, command.yaw_rate, feet)
 
-    def com(self) -> np.ndarray:
-        model = self.horizon.model
-        return pin.centerOfMass(model, self._data, self.posture) - self.posture[:3]
-
-    def _shifted(self, state, x0, targets):
-        n = self.config.nodes
+    def _guessed(self, state: RobotState, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """The last plan, moved on to now: states (nx, n + 1) and torques (nj, n)."""
+        n, x0 = self.config.nodes, np.concatenate([state.q, state.v])
         if self._guess is None:
-            us = np.array([self.horizon.carrying(s)[1] for s in targets.stands[:-1]]).T
-            return np.tile(x0[:, None], n + 1), us
-        stamp, xs, us = self._guess
-        k = int(np.clip(round((state.stamp_ns - stamp) * 1e-9 / self.config.step), 0, n))
-        index = np.minimum(np.arange(n + 1) + k, n)
+            torques = [self.horizon.carrying(stands)[1] for stands in targets.feet.stands[:-1]]
+            return np.tile(x0[:, None], n + 1), np.array(torques).T
+        stamp_ns, xs, us = self._guess
+        steps = int(np.clip(round((state.stamp_ns - stamp_ns) * 1e-9 / self.config.step), 0, n))
+        index = np.minimum(np.arange(n + 1) + steps, n)
         xs, us = xs[:, index], us[:, np.minimum(index[:-1], n - 1)]
         xs[:, 0] = x0
         return xs, us

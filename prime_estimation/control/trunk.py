@@ -10,6 +10,7 @@ from .gait import Gait
 from .motion_types import RobotState, VelocityCommand
 from .parameters import ControlConfig
 
+RISE = 0.15  # m/s, of the reference of the height
 LEASH = 0.05  # m, and
 YAW_LEASH = 0.2  # rad: the reference waits for a robot that lags behind
 
@@ -17,42 +18,39 @@ YAW_LEASH = 0.2  # rad: the reference waits for a robot that lags behind
 class TrunkReference:
     """Integrates velocity commands to a pose that never runs away from the robot.
 
+    Args:
+        state: where it begins.
+        height: of the base above the ground, where it begins [m].
+
     Attributes:
         position: (2,) world [m].
         yaw: [rad].
+        height: of the base above the ground [m]; it follows a new one at `RISE`.
     """
 
-    def __init__(self, state: RobotState):
-        self.position, self.yaw = state.q[:2].copy(), state.heading
+    def __init__(self, state: RobotState, height: float):
+        self.position, self.yaw, self.height = state.q[:2].copy(), state.heading, height
 
-    def advance(self, state: RobotState, command: VelocityCommand, dt: float) -> None:
+    def advance(
+        self, state: RobotState, command: VelocityCommand, height: float, dt: float
+    ) -> None:
         """Move on by dt [s] and stay near the robot."""
         self.position += dt * (about_z(self.yaw) @ np.array([command.vx, command.vy]))
         gap = self.position - state.q[:2]
         self.position = state.q[:2] + gap * min(1.0, LEASH / max(float(np.linalg.norm(gap)), 1e-9))
         error = wrap(self.yaw + dt * command.yaw_rate - state.heading)
         self.yaw = state.heading + float(np.clip(error, -YAW_LEASH, YAW_LEASH))
+        self.height += float(np.clip(height - self.height, -RISE * dt, RISE * dt))
 
     def ahead(
         self, command: VelocityCommand, times: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions (n, 2), headings (n,) and velocities (n, 2), world, so many seconds from now."""
-        yaw = self.yaw + command.yaw_rate * times
-        c, s = np.cos(yaw), np.sin(yaw)
-        velocity = np.stack(
-            [c * command.vx - s * command.vy, s * command.vx + c * command.vy], axis=1
-        )
-        middle = self.yaw + 0.5 * command.yaw_rate * times  # chord of the arc
-        c, s = np.cos(middle), np.sin(middle)
-        shape = np.sinc(0.5 * command.yaw_rate * times / np.pi) * times
-        travel = np.stack(
-            [
-                shape * (c * command.vx - s * command.vy),
-                shape * (s * command.vx + c * command.vy),
-            ],
-            axis=1,
-        )
-        return self.position + travel, yaw, velocity
+        turned = command.yaw_rate * times
+        # the chord of an arc: half the turn, and shorter than the arc
+        chord = (times * np.sinc(0.5 * turned / np.pi))[:, None]
+        travel = chord * _turned(command, self.yaw + 0.5 * turned)
+        return self.position + travel, self.yaw + turned, _turned(command, self.yaw + turned)
 
 
 class CommandLimiter:
@@ -76,6 +74,12 @@ class CommandLimiter:
         self._now = self._now + np.clip(change, -largest, largest)
         vx, vy, yaw_rate = self._now
         return VelocityCommand(float(vx), float(vy), float(yaw_rate), wish.height, wish.lean)
+
+
+def _turned(command: VelocityCommand, yaw: np.ndarray) -> np.ndarray:
+    """(n, 2) the commanded velocity at these headings, world [m/s]."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.stack([c * command.vx - s * command.vy, s * command.vx + c * command.vy], axis=1)
 
 
 def about_z(yaw: float) -> np.ndarray:

@@ -19,13 +19,15 @@ using ActionDataPtr = std::shared_ptr<ActionData>;
 using State = crocoddyl::StateAbstractTpl<double>;
 
 std::shared_ptr<WholeBody> makeWholeBody(const pinocchio::Model& model, const bp::list& joints,
-                                         const MatrixXd& positions, const double compliance) {
+                                         const MatrixXd& positions, const VectorXd& radii,
+                                         const double compliance) {
   const auto carriers = toVector<std::size_t>(joints);
-  if (positions.rows() != static_cast<Eigen::Index>(carriers.size()) || positions.cols() != 3)
-    throw std::invalid_argument("whole body: one joint and one position (3) per point");
+  const auto n = static_cast<Eigen::Index>(carriers.size());
+  if (positions.rows() != n || positions.cols() != 3 || radii.size() != n)
+    throw std::invalid_argument("whole body: one joint, position (3) and radius per sphere");
   std::vector<StancePoint> points;
   for (std::size_t i = 0; i < carriers.size(); ++i)
-    points.push_back({carriers[i], positions.row(i).transpose()});
+    points.push_back({carriers[i], positions.row(i).transpose(), radii[i]});
   return std::make_shared<WholeBody>(model, points, compliance);
 }
 
@@ -117,7 +119,8 @@ void bindNode() {
   bp::class_<WholeBody, std::shared_ptr<WholeBody>, boost::noncopyable>("WholeBody", bp::no_init)
       .def("__init__", bp::make_constructor(&makeWholeBody, bp::default_call_policies(),
                                             (bp::arg("model"), bp::arg("joints"),
-                                             bp::arg("positions"), bp::arg("compliance"))))
+                                             bp::arg("positions"), bp::arg("radii"),
+                                             bp::arg("compliance"))))
       .def("take_inertias", &WholeBody::takeInertias, bp::arg("model"),
            "Take over the inertias of another model of this robot, between two solves.");
   bp::class_<WholeBodyTarget>("WholeBodyTarget", bp::no_init)

@@ -82,7 +82,8 @@ void WholeBody::step(Data& d, const ConstRef& q, const ConstRef& v, const ConstR
   const Index n = d.rows();
   if (n > 0) {
     auto J = d.J.topRows(n);
-    for (Index k = 0; k < n / 3; ++k) pointJacobian(d, d.standing[k], J.middleRows<3>(3 * k));
+    for (Index k = 0; k < n / 3; ++k)
+      pointJacobian(d, d.standing[k], J.middleRows<3>(3 * k), points_[d.standing[k]].radius);
     auto MJt = d.MJt.leftCols(n);
     MJt = J.transpose();
     d.mass.solveInPlace(MJt);
@@ -107,29 +108,43 @@ void WholeBody::balanceSlopes(Data& d, const ConstRef& q, const ConstRef& v) con
   for (auto& f : d.joint_force) f.setZero();
   for (std::size_t k = 0; k < d.standing.size(); ++k) {
     const auto& p = points_[d.standing[k]];
-    const Vector3d f =
-        d.pin.oMi[p.joint].rotation().transpose() * d.lambda.segment<3>(3 * k) / d.dt;
-    d.joint_force[p.joint] += pinocchio::Force(f, p.position.cross(f));
+    const auto& placement = d.pin.oMi[p.joint];
+    const Vector3d f = placement.rotation().transpose() * d.lambda.segment<3>(3 * k) / d.dt;
+    const Vector3d lever =
+        p.position - p.radius * placement.rotation().transpose() * Vector3d::UnitZ();
+    d.joint_force[p.joint] += pinocchio::Force(f, lever.cross(f));
   }
   pinocchio::computeRNEADerivatives(model_, d.pin, q, v, d.acceleration, d.joint_force);
   auto by_q = d.g.leftCols(nv);
   by_q = d.dt * d.pin.dtau_dq;
-  // RNEA's forces turn with the bodies; those of the ground do not
-  for (std::size_t k = 0; k < d.standing.size(); ++k) {
-    const auto& support = model_.supports[points_[d.standing[k]].joint];
-    const Vector3d impulse = d.lambda.segment<3>(3 * k);
-    for (std::size_t s = 1; s < support.size(); ++s) {
-      const auto& joint = model_.joints[support[s]];
-      for (int j = joint.idx_v(); j < joint.idx_v() + joint.nv(); ++j)
-        by_q.col(j).noalias() -=
-            d.J.middleRows<3>(3 * k).transpose() * impulse.cross(d.pin.J.col(j).tail<3>());
-    }
-  }
+  for (std::size_t k = 0; k < d.standing.size(); ++k) addForceSlope(d, k, by_q);
   d.g.middleCols(nv, nv) = d.dt * d.pin.dtau_dv - d.pin.M;
   d.g.rightCols(nu()).setZero();
   d.g.rightCols(nu()).bottomRows(nu()).diagonal().setConstant(-d.dt);
   for (std::size_t k = 0; k < d.standing.size(); ++k)
-    pointVelocitySlope(d, d.standing[k], d.v_next, d.c.block(3 * k, 0, 3, nv));
+    pointVelocitySlope(d, d.standing[k], d.v_next, d.c.block(3 * k, 0, 3, nv),
+                       points_[d.standing[k]].radius);
+}
+
+// RNEA's forces turn with the bodies and act at a material point; those of the ground keep their
+// direction and act at the lowest point of the sphere.
+void WholeBody::addForceSlope(Data& d, const std::size_t k, Eigen::Ref<MatrixXd> by_q) const {
+  const auto& p = points_[d.standing[k]];
+  const auto& support = model_.supports[p.joint];
+  const Vector3d impulse = d.lambda.segment<3>(3 * k);
+  for (std::size_t s = 1; s < support.size(); ++s) {
+    const auto& joint = model_.joints[support[s]];
+    for (int j = joint.idx_v(); j < joint.idx_v() + joint.nv(); ++j) {
+      const Vector3d w = d.pin.J.col(j).tail<3>();
+      by_q.col(j).noalias() -= d.J.middleRows<3>(3 * k).transpose() * impulse.cross(w);
+      const Vector3d moment = w.cross(p.radius * Vector3d::UnitZ()).cross(impulse);
+      for (std::size_t t = 1; t < support.size(); ++t) {
+        const auto& other = model_.joints[support[t]];
+        for (int i = other.idx_v(); i < other.idx_v() + other.nv(); ++i)
+          by_q(i, j) -= d.pin.J.col(i).tail<3>().dot(moment);
+      }
+    }
+  }
 }
 
 void WholeBody::resolve(Data& d) const {
@@ -154,49 +169,57 @@ void WholeBody::resolve(Data& d) const {
   d.v_u = d.h.rightCols(nu());
 }
 
-Vector3d WholeBody::pointVelocity(const Data& d, const std::size_t i, const ConstRef& v) const {
-  Vector3d velocity = Vector3d::Zero();
+Vector3d WholeBody::pointVelocity(const Data& d, const std::size_t i, const ConstRef& v,
+                                  const double drop) const {
+  Vector3d linear = Vector3d::Zero(), angular = Vector3d::Zero();
   for (const auto k : model_.supports[points_[i].joint]) {
     const auto& joint = model_.joints[k];
     for (int j = joint.idx_v(); k > 0 && j < joint.idx_v() + joint.nv(); ++j) {
-      const Vector3d w = d.pin.J.col(j).tail<3>();
-      velocity += v[j] * (d.pin.J.col(j).head<3>() + w.cross(d.point[i]));
+      linear += v[j] * d.pin.J.col(j).head<3>();
+      angular += v[j] * d.pin.J.col(j).tail<3>();
     }
   }
-  return velocity;
+  return linear + angular.cross(d.point[i] - drop * Vector3d::UnitZ());
 }
 
-void WholeBody::pointJacobian(const Data& d, const std::size_t i,
-                              Eigen::Ref<MatrixXd> by_v) const {
+void WholeBody::pointJacobian(const Data& d, const std::size_t i, Eigen::Ref<MatrixXd> by_v,
+                              const double drop) const {
   by_v.setZero();
+  const Vector3d p = d.point[i] - drop * Vector3d::UnitZ();
   for (const auto k : model_.supports[points_[i].joint]) {
     const auto& joint = model_.joints[k];
     for (int j = joint.idx_v(); k > 0 && j < joint.idx_v() + joint.nv(); ++j) {
       const Vector3d w = d.pin.J.col(j).tail<3>();
-      by_v.col(j) = d.pin.J.col(j).head<3>() + w.cross(d.point[i]);
+      by_v.col(j) = d.pin.J.col(j).head<3>() + w.cross(p);
     }
   }
 }
 
-// A displacement of joint k turns, with axis w_k, all that is further out: the part of the point's
-// velocity that these joints (k included) make; and it moves the point through the velocity field of
-// the body before k. The free-flyer's rates are in its own axes and turn with it.
+// A displacement of joint k turns the twist of all that is further out (k included) about its axis,
+// and moves the centre of the sphere, below which the point stays. The free-flyer's rates are in its own
+// axes and turn with it.
 void WholeBody::pointVelocitySlope(const Data& d, const std::size_t i, const ConstRef& v,
-                                   Eigen::Ref<MatrixXd> by_q) const {
+                                   Eigen::Ref<MatrixXd> by_q, const double drop) const {
   by_q.setZero();
-  const Vector3d whole = pointVelocity(d, i, v);
-  Vector3d linear = Vector3d::Zero(), angular = Vector3d::Zero();  // of the body before
-  for (const auto k : model_.supports[points_[i].joint]) {
-    if (k == 0) continue;
-    const auto& joint = model_.joints[k];
-    const Vector3d outer = whole - (linear + angular.cross(d.point[i]));
-    const Vector3d before = angular;
+  const auto& support = model_.supports[points_[i].joint];
+  const Vector3d p = d.point[i] - drop * Vector3d::UnitZ();
+  Vector3d linear = Vector3d::Zero(), angular = Vector3d::Zero();  // of what is further out
+  for (std::size_t s = support.size() - 1; s > 0; --s) {
+    const auto& joint = model_.joints[support[s]];
+    for (int j = joint.idx_v(); j < joint.idx_v() + joint.nv(); ++j) {
+      linear += v[j] * d.pin.J.col(j).head<3>();
+      angular += v[j] * d.pin.J.col(j).tail<3>();
+    }
+    for (int j = joint.idx_v(); j < joint.idx_v() + joint.nv(); ++j) {
+      const Vector3d w = d.pin.J.col(j).tail<3>(), l = d.pin.J.col(j).head<3>();
+      by_q.col(j) = w.cross(linear + angular.cross(p)) - angular.cross(l + w.cross(p));
+    }
+  }
+  for (std::size_t s = 1; s < support.size(); ++s) {
+    const auto& joint = model_.joints[support[s]];
     for (int j = joint.idx_v(); j < joint.idx_v() + joint.nv(); ++j) {
       const Vector3d w = d.pin.J.col(j).tail<3>();
-      const Vector3d moved = d.pin.J.col(j).head<3>() + w.cross(d.point[i]);
-      by_q.col(j) = w.cross(outer) + before.cross(moved);
-      linear += v[j] * d.pin.J.col(j).head<3>();
-      angular += v[j] * w;
+      by_q.col(j) += angular.cross(d.pin.J.col(j).head<3>() + w.cross(d.point[i]));
     }
   }
 }

@@ -9,23 +9,25 @@
 
 namespace prime {
 
-/// A point of a robot that may stand on the ground.
+/// A sphere of a robot that may stand on the ground, and rolls on it.
 struct StancePoint {
   std::size_t joint;         ///< joint that carries it
-  Eigen::Vector3d position;  ///< in the joint's frame [m]
+  Eigen::Vector3d position;  ///< its centre in the joint's frame [m]
+  double radius;             ///< [m]
 };
 
 /// Full dynamics of a legged robot over one node, for a given set of standing points: velocity
 /// level, inelastic, semi-implicit.
 ///
-///     M (v+ - v) + dt nle(q, v) = dt S^T u + J^T lambda,   J v+ + r lambda = 0,   q+ = q (+) dt v+
+///     M (v+ - v) + dt nle(q, v) = dt S^T u + J^T lambda,   J v+ + s lambda = 0,   q+ = q (+) dt v+
 ///
-/// with impulses lambda = dt f [N s] of the ground on the standing points, world axes, and the motors'
-/// armature in M. A point that stands for the first time loses its velocity within the node, so that a
-/// touch-down needs no node of its own; r > 0 keeps redundant points (soles) solvable. The derivatives
-/// follow from the implicit function theorem on both equations:
+/// with impulses lambda = dt f [N s] of the ground on the standing spheres, world axes, and the motors'
+/// armature in M. J is that of a sphere's lowest point: it rolls. One that stands for the first time
+/// loses its velocity within the node, so that a touch-down needs no node of its own; s > 0 keeps
+/// redundant spheres (soles) solvable. The derivatives follow from the implicit function theorem on both
+/// equations:
 ///
-///     [M -J^T; J r] [dv+; dlambda] = -[g_z; c_z] dz,   g = M (v+ - v) + dt nle - dt S^T u - J^T lambda
+///     [M -J^T; J s] [dv+; dlambda] = -[g_z; c_z] dz,   g = M (v+ - v) + dt nle - dt S^T u - J^T lambda
 ///
 /// with g_q from Pinocchio's RNEA derivatives at ((v+ - v)/dt, f), and c_q = d(J v+)/dq.
 class WholeBody {
@@ -41,7 +43,7 @@ class WholeBody {
     pinocchio::Data pin;
     std::vector<pinocchio::Force> joint_force;
     std::vector<std::size_t> standing;           ///< indices of the standing points
-    std::vector<Eigen::Vector3d> point;          ///< of all points, world [m]
+    std::vector<Eigen::Vector3d> point;          ///< centres of all spheres, world [m]
     Eigen::MatrixXd J;                           ///< velocity of the standing points by v
     Eigen::VectorXd v_next, lambda;              ///< v+, impulses
     Eigen::MatrixXd v_q, v_v, v_u;               ///< derivatives of v+
@@ -52,7 +54,7 @@ class WholeBody {
     double dt = 0.0;
   };
 
-  /// Args: a model whose first joint is a free-flyer, the points, r [(m/s)/(N s)].
+  /// Args: a model whose first joint is a free-flyer, the spheres, s [(m/s)/(N s)].
   WholeBody(const pinocchio::Model& model, const std::vector<StancePoint>& points, double compliance);
 
   /// Take over the inertias of another model of this robot, between two solves.
@@ -66,11 +68,14 @@ class WholeBody {
   /// Derivatives of v+ and lambda at the last step.
   void differentiate(Data& data, const ConstRef& q, const ConstRef& v) const;
 
-  /// Velocity of point i (3), and its Jacobians by v and q (3, nv), after step or place.
-  Eigen::Vector3d pointVelocity(const Data& data, std::size_t i, const ConstRef& v) const;
-  void pointJacobian(const Data& data, std::size_t i, Eigen::Ref<Eigen::MatrixXd> by_v) const;
+  /// Velocity (3) of the material point at `drop` [m] below the centre of sphere i, and its Jacobians by
+  /// v and q (3, nv), after step or place. Jacobians by q are those of a point that stays below.
+  Eigen::Vector3d pointVelocity(const Data& data, std::size_t i, const ConstRef& v,
+                                double drop = 0.0) const;
+  void pointJacobian(const Data& data, std::size_t i, Eigen::Ref<Eigen::MatrixXd> by_v,
+                     double drop = 0.0) const;
   void pointVelocitySlope(const Data& data, std::size_t i, const ConstRef& v,
-                          Eigen::Ref<Eigen::MatrixXd> by_q) const;
+                          Eigen::Ref<Eigen::MatrixXd> by_q, double drop = 0.0) const;
 
   const pinocchio::Model& model() const { return model_; }
   std::size_t size() const { return points_.size(); }
@@ -81,6 +86,7 @@ class WholeBody {
  private:
   void placePoints(Data& data) const;
   void balanceSlopes(Data& data, const ConstRef& q, const ConstRef& v) const;
+  void addForceSlope(Data& data, std::size_t k, Eigen::Ref<Eigen::MatrixXd> by_q) const;
   void resolve(Data& data) const;
 
   pinocchio::Model model_;
