@@ -108,6 +108,14 @@ class FootPlanner:
         elif standing:
             self.ground += min(1.0, dt / GROUND_TIME) * (float(np.mean(standing)) - self.ground)
 
+    def swinging(self, time: float) -> np.ndarray:
+        """(contacts,) which contacts are scheduled to be in the air at a time [s]."""
+        return np.array([self.schedule.phase(foot, time).swinging for foot in self._foot])
+
+    def middle(self) -> np.ndarray:
+        """(2,) mean of the contacts' places at the last observation, world [m]."""
+        return self._now[:, :2].mean(axis=0)
+
     def plan(
         self,
         state: RobotState,

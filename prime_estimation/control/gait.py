@@ -128,6 +128,12 @@ class GaitSchedule:
                     return FootPhase(time >= lift_off, lift_off, touch_down)
         return FootPhase(False, FOREVER, FOREVER)
 
+    def walks(self, time: float) -> bool:
+        """Whether the gait at this time has swings, or the one that follows."""
+        return any(gait.period for began, gait in self._gaits if began > time) or bool(
+            self._at(time)[1].period
+        )
+
     def last_touch_down(self, foot: int, time: float) -> float:
         """When a foot came down last [s]; -`FOREVER` if it never did, or is in the air."""
         if self.phase(foot, time).swinging:

@@ -96,6 +96,9 @@ class WholeBodyMpc:
         if first:
             self._trunk = TrunkReference(state, state.q[2] - self.feet.ground)
         self._trunk.advance(state, command, self.posture[2] + command.height, dt)
+        if not self.feet.schedule.walks(state.stamp_ns * 1e-9):
+            lean = np.array(command.lean) - self._com()
+            self._trunk.stand(self.feet.middle() + about_z(self._trunk.yaw) @ lean)
         velocity = (state.rotation @ state.v[:3])[:2]
         self._velocity += min(1.0, dt / VELOCITY_TIME) * (velocity - self._velocity)
 
@@ -103,19 +106,22 @@ class WholeBodyMpc:
         trunk, n = self._trunk, self.config.nodes + 1
         ahead = self.config.step * np.arange(n)
         xy, yaw, velocity = trunk.ahead(command, ahead)
-        lean = about_z(trunk.yaw) @ np.array(command.lean)
-        position = np.column_stack([xy + lean, np.full(n, self.feet.ground + trunk.height)])
-        com = pin.centerOfMass(self.horizon.model, self._data, self.posture) - self.posture[:3]
+        position = np.column_stack([xy, np.full(n, self.feet.ground + trunk.height)])
         feet = self.feet.plan(
             state,
             trunk,
             command,
             state.stamp_ns * 1e-9 + ahead,
             self._velocity - velocity[0],
-            com[:2] - self._middle,
+            self._com() - self._middle,
         )
         velocity = np.column_stack([velocity, np.zeros(n)])
         return Targets(position, yaw, velocity, command.yaw_rate, feet)
+
+    def _com(self) -> np.ndarray:
+        """(2,) of the nominal posture from the base, heading frame [m]."""
+        com = pin.centerOfMass(self.horizon.model, self._data, self.posture)
+        return (com - self.posture[:3])[:2]
 
     def _guessed(self, state: RobotState, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
         """The last plan, moved on to now: states (nx, n + 1) and torques (nj, n)."""

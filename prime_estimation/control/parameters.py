@@ -13,17 +13,17 @@ from ..config.parameters import param
 class CostWeights:
     """Weights of the costs of a node, of 1/2 r^2 per second."""
 
-    position: float = param(100.0, "base, horizontal position", "1/m2", 0.0)
+    position: float = param(1000.0, "base, horizontal position", "1/m2", 0.0)
     height: float = param(4000.0, "base, height", "1/m2", 0.0)
     tilt: float = param(800.0, "base, roll and pitch", "1/rad2", 0.0)
     yaw: float = param(200.0, "base, yaw", "1/rad2", 0.0)
-    velocity: float = param(60.0, "base, horizontal velocity", "s2/m2", 0.0)
+    velocity: float = param(100.0, "base, horizontal velocity", "s2/m2", 0.0)
     vertical_velocity: float = param(20.0, "base, vertical velocity", "s2/m2", 0.0)
     tilt_rate: float = param(2.0, "base, roll and pitch rate", "s2/rad2", 0.0)
     yaw_rate: float = param(5.0, "base, yaw rate", "s2/rad2", 0.0)
     joint_position: float = param(0.5, "joints, from the nominal posture", "1/rad2", 0.0)
-    joint_velocity: float = param(0.02, "joint rates", "s2/rad2", 0.0)
-    torque: float = param(0.02, "joint torques, from those that carry the robot", "1/Nm2", 0.0)
+    joint_velocity: float = param(0.002, "joint rates", "s2/rad2", 0.0)
+    torque: float = param(0.005, "joint torques, from those that carry the robot", "1/Nm2", 0.0)
     force: float = param(1e-4, "ground forces, from an equal share of the weight", "1/N2", 0.0)
     cone: float = param(0.02, "force outside of the friction pyramid", "1/N2", 0.0)
     foot_position: float = param(10000.0, "foot in the air, position", "1/m2", 0.0)
@@ -37,7 +37,7 @@ class ControlConfig:
     """The horizon, the gaits' geometry, the feedback and its limits."""
 
     step: float = param(0.02, "duration of a node, and between two solves", "s", 0.005, 0.1)
-    nodes: int = param(26, "nodes of the horizon", "", 5, 200)
+    nodes: int = param(25, "nodes of the horizon", "", 5, 200)
     iterations: int = param(1, "solver iterations per solve", "", 1, 20)
     terminal: float = param(5.0, "weight of the last node, in nodes", "", 0.0, 1000.0)
     friction: float = param(0.6, "friction coefficient that is relied on", "", 0.05, 2.0)

@@ -34,13 +34,17 @@ class TrunkReference:
     def advance(
         self, state: RobotState, command: VelocityCommand, height: float, dt: float
     ) -> None:
-        """Move on by dt [s] and stay near the robot."""
+        """Move on by dt [s] and stay near the robot that walks."""
         self.position += dt * (about_z(self.yaw) @ np.array([command.vx, command.vy]))
         gap = self.position - state.q[:2]
         self.position = state.q[:2] + gap * min(1.0, LEASH / max(float(np.linalg.norm(gap)), 1e-9))
         error = wrap(self.yaw + dt * command.yaw_rate - state.heading)
         self.yaw = state.heading + float(np.clip(error, -YAW_LEASH, YAW_LEASH))
         self.height += float(np.clip(height - self.height, -RISE * dt, RISE * dt))
+
+    def stand(self, position: np.ndarray) -> None:
+        """Stay at a place (2,), world [m]: that of a robot that stands must not follow it."""
+        self.position = np.array(position, float)
 
     def ahead(
         self, command: VelocityCommand, times: np.ndarray

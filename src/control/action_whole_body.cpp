@@ -70,7 +70,7 @@ void ActionWholeBody::calc(const std::shared_ptr<DataAbstract>& data, const Cons
   auto& d = static_cast<Data&>(*data);
   const auto& model = body->model();
   body->step(d.body, x.head(model.nq), x.tail(model.nv), u, target.stands, dt);
-  d.dq = dt * d.body.v_next;
+  d.dq = 0.5 * dt * (x.tail(model.nv) + d.body.v_next);
   pinocchio::integrate(model, x.head(model.nq), d.dq, d.xnext.head(model.nq));
   d.xnext.tail(model.nv) = d.body.v_next;
   d.cost = dt * (stateCost(x) + footCost(d, x) + controlCost(u) + forceCost(d));
@@ -118,13 +118,16 @@ void ActionWholeBody::motionSlopes(Data& d, const ConstRef& x) const {
   pinocchio::dIntegrate(model, x.head(model.nq), d.dq, d.move_q, pinocchio::ARG0);
   pinocchio::dIntegrate(model, x.head(model.nq), d.dq, d.move_v, pinocchio::ARG1);
   const auto base = d.move_v.topLeftCorner<b, b>();  // joints move as they are told
+  const double half = 0.5 * dt;
   const auto advance = [&](Eigen::Ref<MatrixXd> out, const MatrixXd& slope) {
-    out.topRows(b).noalias() = dt * base * slope.topRows(b);
-    out.bottomRows(nv - b) = dt * slope.bottomRows(nv - b);
+    out.topRows(b).noalias() = half * base * slope.topRows(b);
+    out.bottomRows(nv - b) = half * slope.bottomRows(nv - b);
   };
   advance(d.Fx.topLeftCorner(nv, nv), d.body.v_q);
   advance(d.Fx.topRightCorner(nv, nv), d.body.v_v);
   advance(d.Fu.topRows(nv), d.body.v_u);
+  d.Fx.block<b, b>(0, nv) += half * base;
+  d.Fx.topRightCorner(nv, nv).diagonal().tail(nv - b).array() += half;
   d.Fx.topLeftCorner<b, b>() += d.move_q.topLeftCorner<b, b>();
   d.Fx.topLeftCorner(nv, nv).diagonal().tail(nv - b).array() += 1.0;
   d.Fx.bottomLeftCorner(nv, nv) = d.body.v_q;

@@ -17,9 +17,9 @@ struct StancePoint {
 };
 
 /// Full dynamics of a legged robot over one node, for a given set of standing points: velocity
-/// level, inelastic, semi-implicit.
+/// level, inelastic.
 ///
-///     M (v+ - v) + dt nle(q, v) = dt S^T u + J^T lambda,   J v+ + s lambda = 0,   q+ = q (+) dt v+
+///     M (v+ - v) + dt nle(q, v) = dt S^T u + J^T lambda,   J v+ + s lambda = 0
 ///
 /// with impulses lambda = dt f [N s] of the ground on the standing spheres, world axes, and the motors'
 /// armature in M. J is that of a sphere's lowest point: it rolls. One that stands for the first time
