@@ -12,7 +12,7 @@ import numpy as np
 
 from ..config.parameters import Config
 from ..control.controller import WalkingController
-from ..control.motion_types import Plan, VelocityCommand
+from ..control.motion_types import JointCommand, Plan, VelocityCommand
 from ..control.parameters import ControlConfig
 from ..control.supervisor import Mode
 from ..io.typestore import typestore
@@ -68,13 +68,12 @@ class Lockstep:
         self.estimate: Estimate | None = None
         self.solve_times: list[float] = []
         self._plans: deque[tuple[int, Plan]] = deque()
-        self._commands: deque[tuple[int, object]] = deque()
+        self._commands: deque[tuple[int, JointCommand]] = deque()
         self._tick = 0
         dt = simulated.world.dt
         self._every_feedback = round(timing.feedback / dt)
         self._every_solve = round(control.step / dt)
         simulated.place(self.controller.mpc.posture)
-        simulated.obey(self._holding())
 
     def run(
         self,
@@ -107,9 +106,12 @@ class Lockstep:
         if self._tick % self._every_solve == 0:
             self.controller.on_velocity(now, command)
             self._solve(now)
+        while self._plans and self._plans[0][0] <= now:
+            self.controller.follow(self._plans.popleft()[1])
         if self._tick % self._every_feedback == 0:
-            due = now + round(1e9 * self._timing.command)
-            self._commands.append((due, self.controller.command(now)))
+            joint_command = self.controller.command(now)
+            if joint_command is not None:
+                self._commands.append((now + round(1e9 * self._timing.command), joint_command))
         while self._commands and self._commands[0][0] <= now:
             self.simulated.obey(self._commands.popleft()[1])
 
@@ -136,12 +138,7 @@ class Lockstep:
         plan = self.controller.solve(now)
         if plan is not None:
             self.solve_times.append(self.controller.mpc.solve_time)
-
-    def _holding(self):
-        self.controller.supervisor.joints(
-            self.simulated.now_ns, self.controller.mpc.posture[7:], np.zeros(self.simulated.robot.nj)
-        )
-        return self.controller.supervisor.passive()
+            self._plans.append((now + round(1e9 * self._timing.solve), plan))
 
     @property
     def stopped(self) -> str:

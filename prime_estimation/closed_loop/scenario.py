@@ -114,7 +114,7 @@ class _Director:
         """The velocity command at this time [s]."""
         if t >= WALK_AT and not self._walking:
             self._walking = True
-            self._loop.controller.mpc.change_gait(self._scenario.gait, self._loop.simulated.now_ns)
+            self._loop.controller.on_gait(self._scenario.gait)
         self._now = self._scenario.command(t) if t >= MOVE_AT else VelocityCommand()
         return self._now
 

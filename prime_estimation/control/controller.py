@@ -19,39 +19,39 @@ from .trunk import CommandLimiter
 
 
 class WalkingController:
-    """Glue between what the estimator says and what the motors do; knows neither clock nor network.
+    """Joins gate, MPC, feedback and supervisor; knows neither clock nor network.
 
-    `solve` is called once in a period of `config.step`, `command` at joint rate; both may run in
-    threads of their own.
+    `solve` and then `follow` are called once in a period of `config.step`, `command` at joint rate;
+    both may run in threads of their own.
+
+    Args:
+        robot: floating base, contacts.
+        config: of the controller.
+        gait: the first one.
 
     Attributes:
         gate: stands between estimated inertia and the model.
         mpc: the receding-horizon problem.
         supervisor: decides whether the robot may move.
+        plan: the newest one; None while there is none.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        config: ControlConfig = ControlConfig(),
-        gait: str = "stand",
-        bounds: Bounds | None = None,
-    ):
+    def __init__(self, robot: Robot, config: ControlConfig = ControlConfig(), gait: str = "stand"):
         self.robot, self.config = robot, config
-        self.gate = InertiaGate(robot, bounds or Bounds(mass_rate=config.mass_rate))
+        self.gate = InertiaGate(robot, Bounds(mass_rate=config.mass_rate))
         self.mpc = WholeBodyMpc(robot, config, gait)
-        self.supervisor = Supervisor(robot, config)
-        self._limit = torque_limits(robot)
-        self._feedback = Feedback(robot, config, self._limit)
-        self._wish, self._wish_ns = VelocityCommand(), 0
+        self.supervisor = Supervisor(config)
+        self.plan: Plan | None = None
+        self._feedback = Feedback(robot, config, torque_limits(robot))
         self._limiter = CommandLimiter(config)
+        self._wish, self._wish_ns = VelocityCommand(), 0
+        self._gait: str | None = None
         self._base: tuple[int, np.ndarray, np.ndarray] | None = None
         self._joints: tuple[int, np.ndarray, np.ndarray] | None = None
         self._carries = np.zeros(len(robot.contacts), bool)
         self._solved_ns: int | None = None
-        self.plan: Plan | None = None
 
-    # --- what the estimator says
+    # --- what the estimator and the user say
 
     def on_odometry(self, stamp_ns: int, pose: np.ndarray, twist: np.ndarray) -> None:
         """Pose (7,) of the base (position, quaternion xyzw, world), twist (6,) (linear, angular, base axes)."""
@@ -69,47 +69,75 @@ class WalkingController:
 
     def on_velocity(self, stamp_ns: int, command: VelocityCommand) -> None:
         """What the user wants."""
-        self._wish, self._wish_ns = command, stamp_ns
+        if np.isfinite([command.vx, command.vy, command.yaw_rate, command.height, *command.lean]).all():
+            self._wish, self._wish_ns = command, stamp_ns
+
+    def on_gait(self, name: str) -> None:
+        """Another gait, from the next solve on; ConfigError or RobotError if there is none of that name."""
+        self.mpc.check_gait(name)
+        self._gait = name
 
     # --- what the robot does
 
     def solve(self, now_ns: int) -> Plan | None:
-        """Plan anew from the newest state; None while the supervisor does not let the robot move."""
+        """A plan from the newest state, to be handed to `follow`; None while the supervisor does not let the robot move."""
+        if self.supervisor.ready(now_ns):
+            self._begin(now_ns)
         if self.supervisor.judge(now_ns) is not Mode.ACTIVE:
-            self.plan = None
-            self.mpc.reset()
-            self._feedback.forget()
             return None
-        dt = self.config.step if self._solved_ns is None else (now_ns - self._solved_ns) * 1e-9
+        dt = (now_ns - self._solved_ns) * 1e-9
         self._solved_ns = now_ns
         if self.gate.apply(self.mpc.horizon.model, dt):
             self.mpc.horizon.take_inertias()
-        fresh = (now_ns - self._wish_ns) * 1e-9 <= self.config.command_timeout
-        wish = self._wish if fresh else VelocityCommand(height=self._wish.height)
-        command = self._limiter.limit(wish, self.mpc.feet.schedule.gait, dt)
+        if self._gait is not None:
+            self.mpc.change_gait(self._gait, now_ns)
+            self._gait = None
         q, v = self._state(now_ns)
-        plan = self.mpc.update(RobotState(now_ns, q, v, self._carries), command)
-        if self.supervisor.plan(now_ns, plan):
-            self.plan = plan
-        return self.plan
+        return self.mpc.update(RobotState(now_ns, q, v, self._carries), self._command(now_ns, dt))
 
-    def command(self, now_ns: int) -> JointCommand:
-        """What the motors shall do now."""
+    def follow(self, plan: Plan) -> None:
+        """Use a plan from now on, if it can be used."""
+        if self.supervisor.plan(plan):
+            self.plan = plan
+
+    def command(self, now_ns: int) -> JointCommand | None:
+        """What the motors shall do now; None before the first plan."""
         plan = self.plan
-        if self.supervisor.judge(now_ns) is not Mode.ACTIVE or plan is None:
-            return self.supervisor.passive()
+        mode = self.supervisor.judge(now_ns)
+        if mode is Mode.DAMPING:
+            return self.supervisor.braking(self.robot.nj)
+        if mode is Mode.WAITING or plan is None:
+            return None
         q, v = self._state(now_ns)
         return self._feedback.command(plan, now_ns, q, v)
+
+    def expected_torque(self, command: JointCommand) -> np.ndarray:
+        """(nj,) torque of the motors under a command, at the joints' newest state [Nm]."""
+        return command.torque(*self._joints[1:])
+
+    def _begin(self, now_ns: int) -> None:
+        self.plan = None
+        self.mpc.reset()
+        self._feedback.forget()
+        self._limiter.reset()
+        self._solved_ns = now_ns - round(1e9 * self.config.step)
+        q, _ = self._state(now_ns)
+        height = float(q[2] - self.mpc.feet.bottoms(q).min())
+        self.supervisor.begin(now_ns, height, float(self.mpc.posture[2]))
+
+    def _command(self, now_ns: int, dt: float) -> VelocityCommand:
+        wish = self._wish
+        if (now_ns - self._wish_ns) * 1e-9 > self.config.command_timeout:
+            wish = VelocityCommand(height=wish.height, lean=wish.lean)
+        return self._limiter.limit(wish, self.mpc.feet.schedule.gait, dt)
 
     def _state(self, now_ns: int) -> tuple[np.ndarray, np.ndarray]:
         """The newest state, carried to now: the base by its velocity, the joints by what they were told since."""
         (base_ns, pose, twist), (joints_ns, position, velocity) = self._base, self._joints
-        age = (now_ns - base_ns) * 1e-9
         q, v = np.concatenate([pose, position]), np.concatenate([twist, velocity])
-        dq = np.zeros(self.robot.model.nv)
-        dq[:6] = age * twist
         lag_ns = round(0.5e9 * self.config.estimator_step)
-        dq[6:], _ = self._feedback.moved(joints_ns, now_ns)
-        _, change = self._feedback.moved(joints_ns - lag_ns, now_ns)
-        v[6:] += change
+        moved, _ = self._feedback.moved(joints_ns, now_ns)
+        _, faster = self._feedback.moved(joints_ns - lag_ns, now_ns)
+        v[6:] += faster
+        dq = np.concatenate([(now_ns - base_ns) * 1e-9 * twist, moved])
         return pin.integrate(self.robot.model, q, dq), v

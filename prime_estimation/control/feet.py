@@ -89,6 +89,10 @@ class FootPlanner:
         pin.framesForwardKinematics(self._model, self._data, q)
         return np.array([self._data.oMf[f] * o for f, o in zip(self._frames, self._offsets)])
 
+    def bottoms(self, q: np.ndarray) -> np.ndarray:
+        """(contacts,) heights of the lowest points of the contact spheres, world [m]."""
+        return self.centres(q)[:, 2] - self._radius
+
     def observe(self, state: RobotState, time: float, dt: float) -> None:
         """Take notice of where the feet are and which ones carry, dt [s] after the last time."""
         self._now = self.centres(state.q)

@@ -85,3 +85,11 @@ class JointCommand:
     effort: np.ndarray
     kp: np.ndarray
     kd: np.ndarray
+
+    def torque(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """(nj,) torque of the motors at a state of the joints [Nm]."""
+        return (
+            self.effort
+            + self.kp * (self.position - position)
+            + self.kd * (self.velocity - velocity)
+        )

@@ -59,6 +59,10 @@ class WholeBodyMpc:
         self._seen_ns = 0
         self.feet.reset()
 
+    def check_gait(self, name: str) -> None:
+        """ConfigError or RobotError where there is no such gait for this robot."""
+        gait_named(name, self.robot)
+
     def change_gait(self, name: str, stamp_ns: int) -> None:
         """Go over to another gait when the cycle under way is over."""
         self.feet.schedule.change(gait_named(name, self.robot), stamp_ns * 1e-9)

@@ -46,10 +46,6 @@ class ControlConfig:
     clearance: float = param(0.07, "apex of a swing above its ends", "m", 0.0, 0.3)
     stiffness: float = param(20.0, "of the joints about the plan", "Nm/rad", 0.0, 1000.0)
     damping: float = param(1.0, "of the joints about the plan", "Nm s/rad", 0.0, 100.0)
-    holding_stiffness: float = param(
-        60.0, "of the joints that hold a posture before the first plan", "Nm/rad", 0.0, 1000.0
-    )
-    holding_damping: float = param(2.0, "of the same", "Nm s/rad", 0.0, 100.0)
     braking: float = param(4.0, "damping of a stopped robot's joints", "Nm s/rad", 0.0, 100.0)
     estimator_step: float = param(
         0.01, "joint rates of the estimator are means over it", "s", 0.0, 0.1
@@ -67,6 +63,11 @@ class ControlConfig:
     state_timeout: float = param(0.1, "age of a state after which the robot stops", "s", 0.01, 1.0)
     plan_timeout: float = param(0.1, "age of a plan after which the robot stops", "s", 0.02, 1.0)
     largest_tilt: float = param(0.9, "of the base, beyond which the robot stops", "rad", 0.1, 3.2)
+    lowest_start: float = param(
+        0.6, "height of the base from which on the robot takes over, of the nominal one", "", 0.0, 1.0
+    )
+    highest_start: float = param(1.2, "up to this one", "", 1.0, 10.0)
+    largest_start_tilt: float = param(0.4, "and up to this tilt", "rad", 0.0, 3.2)
     largest_jump: float = param(
         0.1, "between two odometry messages, beyond which the robot stops", "m", 0.01, 10.0
     )

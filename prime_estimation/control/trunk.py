@@ -62,6 +62,10 @@ class CommandLimiter:
 
     def __init__(self, config: ControlConfig):
         self._config = config
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin from rest."""
         self._now = np.zeros(3)
 
     def limit(self, wish: VelocityCommand, gait: Gait, dt: float) -> VelocityCommand:

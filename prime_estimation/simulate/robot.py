@@ -18,11 +18,16 @@ from .sensors import RATE, ImuReader, SensorFaults
 from .world import Step, World
 
 
+# of the motors that hold the first posture [Nm/rad, Nm s/rad]
+STIFFNESS, DAMPING = 100.0, 3.0
+
+
 class SimulatedRobot:
     """A robot in the simulated world that is known by its sensors only.
 
     Each motor closes `tau = effort + kp (position - q) + kd (velocity - qd)` in every physics step, on
-    its own newest encoder reading, and obeys its torque limit. Without a command its torque is zero.
+    its own newest encoder reading, and obeys its torque limit. Before the first command it holds the
+    posture in which the robot was placed.
 
     Args:
         robot: nominal model.
@@ -57,7 +62,6 @@ class SimulatedRobot:
         self._reader = ImuReader(robot)
         self._delay_ns = round(delay * 1e9)
         self._under_way: deque[tuple[int, JointSample | ImuSample]] = deque()
-        self._command: JointCommand | None = None
         self._every = round(1.0 / (RATE * self.world.dt))
         self._steps = 0
         self.step: Step | None = None
@@ -71,6 +75,8 @@ class SimulatedRobot:
         """Put the robot at rest at configuration q, its motors holding it there."""
         self.world.place(q)
         self._reading = (q[7:].copy(), np.zeros(self.robot.nj))
+        zero, ones = np.zeros(self.robot.nj), np.ones(self.robot.nj)
+        self._command = JointCommand(q[7:].copy(), zero, zero, STIFFNESS * ones, DAMPING * ones)
 
     def obey(self, command: JointCommand) -> None:
         """Follow a command until the next one."""
@@ -78,7 +84,7 @@ class SimulatedRobot:
 
     def advance(self) -> list[JointSample | ImuSample]:
         """Go on by one step of physics; returns the samples that arrive meanwhile."""
-        self.step = self.world.step(self._torque())
+        self.step = self.world.step(self._command.torque(*self._reading))
         if self._steps % self._every == 0:
             self._sense(self.step)
         self._steps += 1
@@ -86,16 +92,6 @@ class SimulatedRobot:
         while self._under_way and self._under_way[0][0] <= self.now_ns:
             arrived.append(self._under_way.popleft()[1])
         return arrived
-
-    def _torque(self) -> np.ndarray:
-        if self._command is None:
-            return np.zeros(self.robot.nj)
-        command, (position, velocity) = self._command, self._reading
-        return (
-            command.effort
-            + command.kp * (command.position - position)
-            + command.kd * (command.velocity - velocity)
-        )
 
     def _sense(self, step: Step) -> None:
         noise, stamp, nj = self._noise, self.now_ns, self.robot.nj
