@@ -111,9 +111,9 @@ class WalkingController:
         q, v = self._state(now_ns)
         return self._feedback.command(plan, now_ns, q, v)
 
-    def expected_torque(self, command: JointCommand) -> np.ndarray:
-        """(nj,) torque of the motors under a command, at the joints' newest state [Nm]."""
-        return command.torque(*self._joints[1:])
+    def expected_torque(self, command: JointCommand) -> np.ndarray | None:
+        """(nj,) torque of the motors under a command, at the joints' newest state [Nm]; None before there is one."""
+        return command.torque(*self._joints[1:]) if self._joints is not None else None
 
     def _begin(self, now_ns: int) -> None:
         self.plan = None

@@ -103,6 +103,11 @@ class GaitSchedule:
         """The gait that was asked for last."""
         return self._gaits[-1][1]
 
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return next(name for name, gait in GAITS.items() if gait == self.gait)
+
     def change(self, gait: Gait, now: float) -> None:
         """Go over to another gait as soon as possible."""
         if gait == self.gait:

@@ -18,7 +18,7 @@ from .parameters import ControlConfig
 from .posture import standing_posture
 from .trunk import TrunkReference, about_z
 
-GAINS = 5  # nodes whose feedback gains are handed out
+GAINS = 10  # nodes whose feedback gains are handed out
 VELOCITY_TIME = 0.1  # s, of the low pass of the velocity that footholds answer to
 
 

@@ -61,7 +61,7 @@ class ControlConfig:
     top_yaw_rate: float = param(1.0, "largest commanded yaw rate", "rad/s", 0.0, 10.0)
     command_timeout: float = param(0.5, "age after which a velocity command is zero", "s", 0.02)
     state_timeout: float = param(0.1, "age of a state after which the robot stops", "s", 0.01, 1.0)
-    plan_timeout: float = param(0.1, "age of a plan after which the robot stops", "s", 0.02, 1.0)
+    plan_timeout: float = param(0.2, "age of a plan after which the robot stops", "s", 0.02, 1.0)
     largest_tilt: float = param(0.9, "of the base, beyond which the robot stops", "rad", 0.1, 3.2)
     lowest_start: float = param(
         0.6, "height of the base from which on the robot takes over, of the nominal one", "", 0.0, 1.0
