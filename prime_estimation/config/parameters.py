@@ -264,6 +264,10 @@ class EstimatorConfig:
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
     )
 
+    adapt_noise: bool = param(
+        True, "sensors and disturbances noisier than configured get less weight", tunable=True
+    )
+
     @property
     def start_nodes(self) -> int:
         """Nodes of the start batch."""
