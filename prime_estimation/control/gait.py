@@ -12,6 +12,7 @@ from ..errors import ConfigError, RobotError
 from ..robot import Robot
 
 FOREVER = float("inf")
+RESOLUTION = 1e-6  # s: seconds since the epoch, as doubles, are not finer
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class GaitSchedule:
             for start in (began + cycle * gait.period, began + (cycle + 1) * gait.period):
                 lift_off = start + gait.lift_off[self._quarter[foot]]
                 touch_down = lift_off + gait.swing
-                if start >= began and time < touch_down <= ends + 1e-9:
+                if start >= began and time < touch_down <= ends + RESOLUTION:
                     return FootPhase(time >= lift_off, lift_off, touch_down)
         return FootPhase(False, FOREVER, FOREVER)
 
@@ -153,4 +154,4 @@ class GaitSchedule:
         return -FOREVER
 
     def _at(self, time: float) -> tuple[float, Gait]:
-        return [entry for entry in self._gaits if entry[0] <= time + 1e-9][-1]
+        return [entry for entry in self._gaits if entry[0] <= time + RESOLUTION][-1]
