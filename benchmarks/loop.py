@@ -120,7 +120,9 @@ def judged(case: Case, run: Run) -> dict:
         return out | {"walked": asdict(trace.scores(WARM, end))}
     if end < OFF:  # it fell with the load on
         return out
-    true_mass = float(trace.mass[(trace.t > ON - 0.5) & (trace.t < ON)].mean()) + LOADS[scenario.robot]
+    true_mass = (
+        float(trace.mass[(trace.t > ON - 0.5) & (trace.t < ON)].mean()) + LOADS[scenario.robot]
+    )
     after = (trace.t > ON + KNOWN) & (trace.t < OFF)
     out |= {
         "mass_error": float(np.abs(trace.mass[after] - true_mass).max() / true_mass),

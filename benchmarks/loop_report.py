@@ -129,7 +129,14 @@ def draw(path: Path) -> None:
     traces = {
         update: play(
             Scenario(
-                "go1", "trot", straight(0.5), END, load=load, load_on=ON, load_off=OFF, update=update
+                "go1",
+                "trot",
+                straight(0.5),
+                END,
+                load=load,
+                load_on=ON,
+                load_off=OFF,
+                update=update,
             )
         ).trace
         for update in ("off", "on", "true")
@@ -138,7 +145,9 @@ def draw(path: Path) -> None:
     colours = {"off": "#c0392b", "on": "#0b6fa4", "true": "#222222"}
     names = {"off": "without update", "on": "with update", "true": "true inertia"}
     for update, trace in traces.items():
-        style = dict(color=colours[update], label=names[update], lw=1.2 if update != "true" else 0.8)
+        style = dict(
+            color=colours[update], label=names[update], lw=1.2 if update != "true" else 0.8
+        )
         axes[0].plot(trace.t, 1e3 * (trace.height - trace.nominal_height), **style)
         axes[1].plot(trace.t, np.degrees(trace.roll), **style)
         axes[2].plot(trace.t, np.degrees(trace.pitch), **style)

@@ -6,8 +6,8 @@ import crocoddyl
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from prime_estimation._core import StateParameters, WholeBody
+
 from prime_estimation.control.horizon import Horizon
 from prime_estimation.control.parameters import ControlConfig
 from prime_estimation.control.posture import contact_jacobian, standing_posture
@@ -143,7 +143,6 @@ def test_standing_robot_stays_where_it_is():
     node.calc(data, x, torque)
     assert np.abs(data.xnext[len(problem.posture) :]).max() < 0.15
     assert node.forces(data)[:, 2].sum() == pytest.approx(force[:, 2].sum(), rel=0.05)
-
 
 
 def test_free_fall_of_a_robot_that_does_not_stand(problem):
