@@ -4,11 +4,12 @@
 
     python benchmarks/loop.py --seeds 3 [--only loads] [--out prime_runs/loop]
 
-A simulated robot walks on its own estimate, without motion capture. Loads: put on and taken off while it
-stands, trots, walks and bounds; above its middle, 5 cm to the side, 10 cm to the back; the controller
-learns nothing of it (off), what the estimator says (on), or the truth at once (true, which nobody has).
-Pushes: trotting with the load on. Endurance: level ground with turns, and bumps of 3 cm. Runs are kept
-in the folder and not repeated; the table goes to benchmarks/results/loop.md, the figure to docs/figures.
+A simulated robot walks on its own estimate, without motion capture. Loads: put on and taken off
+while it stands, trots, walks and bounds; above its middle, 5 cm to the side, 10 cm to the back; the
+controller learns nothing of it (off), what the estimator says (on), or the truth at once (true,
+which nobody has). Pushes: trotting with the load on. Endurance: level ground with turns, and bumps
+of 3 cm. Runs are kept in the folder and not repeated; the table goes to benchmarks/results/loop.md,
+the figure to docs/figures.
 """
 
 from __future__ import annotations

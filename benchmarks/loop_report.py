@@ -115,7 +115,7 @@ def _order(entry) -> tuple:
 
 
 def draw(path: Path) -> None:
-    """Figure of one run: a Go1 that is given 7.2 kg, to the back and to the side, while it trots."""
+    """Figure of one run: a Go1 that is given 7.2 kg, to its back and side, while it trots."""
     import matplotlib
 
     matplotlib.use("Agg")

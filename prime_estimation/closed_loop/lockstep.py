@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Lockstep: simulated robot, estimator and controller take turns on one clock, so that a run repeats bit for bit."""
+"""Lockstep: simulated robot, estimator and controller take turns on one clock; runs repeat."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from ..types import Estimate, ImuSample
 
 @dataclass(frozen=True)
 class Timing:
-    """Periods and delays of the loop [s]: physics runs at 1 kHz, sensors at 500 Hz, the estimator at its own step."""
+    """Periods and delays of the loop [s].
+
+    Physics runs at 1 kHz, sensors at 500 Hz, the estimator at its own step.
+    """
 
     feedback: float = 0.002  # between two joint commands
     solve: float = 0.010  # from a state to the plan that was made of it

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Scenarios of a closed loop: gait, velocity, ground, loads that come and go, pushes; one call, one run."""
+"""Scenarios of a closed loop: gait, velocity, ground, loads that come and go, pushes."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Scenario:
         command: velocity command over time [s], from `MOVE_AT` on.
         duration: s.
         load: what is put on at `load_on` and taken off at `load_off` [s].
-        update: what the controller learns of inertia: nothing (off), what the estimator says (on), or
-            the truth at once (true), which is the reference that nobody has.
+        update: what the controller learns of inertia: nothing (off), what the estimator says (on),
+            or the truth at once (true), which is the reference that nobody has.
         seed: of noise, biases and ground.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Trace of a closed loop: the truth about a walking robot beside what it was asked to do, and its scores."""
+"""Trace of a closed loop: the truth about a walking robot beside its command, and the scores."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Trace:
         )
 
     def _apex_error(self, k: np.ndarray) -> float:
-        """Mean |apex - clearance| over all swings that are complete within the rows k; NaN without one."""
+        """Mean |apex - clearance| over all complete swings within the rows k; NaN without one."""
         errors = []
         for swings, bottoms in zip(self.swings[k].T, self.bottoms[k].T):
             edges = np.flatnonzero(np.diff(swings.astype(int)))

@@ -25,8 +25,8 @@ VELOCITY_TIME = 0.1  # s, of the low pass of the velocity that footholds answer 
 class WholeBodyMpc:
     """Receding-horizon control with the full dynamics of a legged robot.
 
-    One solve: see where the feet are, move the reference of the trunk on, plan stances and swings, give
-    the nodes their targets, and improve the plan of the time before.
+    One solve: see where the feet are, move the reference of the trunk on, plan stances and swings,
+    give the nodes their targets, and improve the plan of the time before.
 
     Args:
         robot: floating base, contacts; four feet to walk.

@@ -159,7 +159,7 @@ def test_free_fall_of_a_robot_that_does_not_stand(problem):
 
 
 def test_standing_points_have_no_velocity_after_a_node(problem):
-    """A foot that comes down at 1 m/s stops, and its sphere rolls: the lowest point rests, not the centre."""
+    """A foot that comes down at 1 m/s stops; its sphere rolls, the lowest point rests."""
     model, stands = problem.model, stances(problem)[0]
     aim_anywhere(problem, stands, np.random.default_rng(0))
     node, data = problem.nodes[0], problem.nodes[0].createData()
