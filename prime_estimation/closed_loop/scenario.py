@@ -83,8 +83,12 @@ class Run:
     solve_times: np.ndarray
 
 
-def play(scenario: Scenario, control: ControlConfig = ControlConfig()) -> Run:
-    """Run a scenario in lockstep."""
+def play(
+    scenario: Scenario,
+    control: ControlConfig = ControlConfig(),
+    watch: Callable[[Lockstep, float], None] = lambda loop, t: None,
+) -> Run:
+    """Run a scenario in lockstep; `watch(loop, t)` looks on after each step of physics."""
     if scenario.update not in UPDATES:
         raise ConfigError(
             f"update must be one of {', '.join(UPDATES)}, got '{scenario.update}'", scenario
@@ -96,7 +100,12 @@ def play(scenario: Scenario, control: ControlConfig = ControlConfig()) -> Run:
     )
     loop = Lockstep(simulated, config, control, update=scenario.update == "on")
     director = _Director(scenario, loop)
-    stands = loop.run(scenario.duration, director.command, director.observe)
+
+    def observe(t: float) -> bool:
+        watch(loop, t)
+        return director.observe(t)
+
+    stands = loop.run(scenario.duration, director.command, observe)
     return Run(
         scenario, director.trace.finish(), not stands, loop.stopped, np.array(loop.solve_times)
     )

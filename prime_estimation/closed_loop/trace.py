@@ -49,7 +49,8 @@ class Trace:
         torque: (n, nj) of the motors [Nm].
         bottoms: (n, contacts) heights of the contacts [m].
         swings: (n, contacts) scheduled to be in the air.
-        mass: (n,) estimated total mass, NaN before the first estimate [kg].
+        mass, mass_stddev: (n,) estimated total mass, NaN before the first estimate [kg].
+        true_mass: (n,) total mass of the robot with what it carries [kg].
         model_mass: (n,) total mass of the controller's model [kg].
     """
 
@@ -71,6 +72,7 @@ class Trace:
         c, s = np.cos(yaw), np.sin(yaw)
         vx, vy, _ = R @ step.v[:3]
         now = loop.simulated.now_ns * 1e-9
+        estimate = loop.estimate
         self._rows.append(
             dict(
                 t=t,
@@ -84,7 +86,9 @@ class Trace:
                 torque=step.tau_motor,
                 bottoms=feet.centres(step.q)[:, 2] - self._radius,
                 swings=feet.swinging(now),
-                mass=loop.estimate.total_mass if loop.estimate is not None else np.nan,
+                mass=estimate.total_mass if estimate is not None else np.nan,
+                mass_stddev=estimate.total_mass_stddev if estimate is not None else np.nan,
+                true_mass=loop.simulated.world.total_mass,
                 model_mass=pin.computeTotalMass(loop.controller.mpc.horizon.model),
             )
         )
