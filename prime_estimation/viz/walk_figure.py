@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Figure of walks in closed loop: posture of the trunk and total mass, while a load comes and goes."""
+"""Figure of walks in closed loop: posture of the trunk and total mass while a load comes."""
 
 from __future__ import annotations
 
