@@ -124,6 +124,7 @@ class GaitSchedule:
 
     def phase(self, foot: int, time: float) -> FootPhase:
         """Phase of a foot at a time [s]."""
+        late = time + RESOLUTION  # solves come at lift-offs and touch-downs, but for rounding
         for k, (began, gait) in enumerate(self._gaits):
             ends = self._gaits[k + 1][0] if k + 1 < len(self._gaits) else FOREVER
             if time >= ends or not gait.period:
@@ -132,8 +133,8 @@ class GaitSchedule:
             for start in (began + cycle * gait.period, began + (cycle + 1) * gait.period):
                 lift_off = start + gait.lift_off[self._quarter[foot]]
                 touch_down = lift_off + gait.swing
-                if start >= began and time < touch_down <= ends + RESOLUTION:
-                    return FootPhase(time >= lift_off, lift_off, touch_down)
+                if start >= began and late < touch_down <= ends + RESOLUTION:
+                    return FootPhase(late >= lift_off, lift_off, touch_down)
         return FootPhase(False, FOREVER, FOREVER)
 
     def walks(self, time: float) -> bool:
