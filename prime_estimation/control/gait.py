@@ -151,7 +151,7 @@ class GaitSchedule:
             if not gait.period or began > time:
                 continue
             touch_down = gait.lift_off[self._quarter[foot]] + gait.swing
-            cycles = np.floor((time - began - touch_down) / gait.period)
+            cycles = np.floor((time + RESOLUTION - began - touch_down) / gait.period)
             if cycles >= 0:
                 return began + cycles * gait.period + touch_down
         return -FOREVER
