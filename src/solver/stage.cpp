@@ -41,7 +41,7 @@ class StageDense : public Stage {
   }
 
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
-                 const ConstRef& u) override {
+                 const ConstRef& u, double) override {
     model.calcDiff(data, x, u);
   }
 

@@ -61,9 +61,9 @@ class Stage {
                         const ConstRef& u, const ConstRef&) {
     model.calc(data, x, u);
   }
-  /// Derivatives at (x, u), the point of the last calc.
+  /// Derivatives at (x, u), the point of the last calc; `reach` as of ActionSecondOrder.
   virtual void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
-                         const ConstRef& u) = 0;
+                         const ConstRef& u, double reach) = 0;
   /// Cost-to-go `value` from that of the next node; `common` gets this node's share. The diagonal
   /// of its Hessian is scaled by 1 + regularization. False: not positive definite.
   virtual bool eliminate(const DataAbstract& data, const CostToGo& next, double regularization,

@@ -3,6 +3,7 @@
 #include "solver/stage_second_order.hpp"
 
 #include "linalg/dense_kernels.hpp"
+#include "linalg/square_root.hpp"
 
 namespace prime {
 
@@ -62,8 +63,8 @@ void StageSecondOrder::evaluate(Model& model, const std::shared_ptr<DataAbstract
 }
 
 void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstract>& data,
-                                 const ConstRef& x, const ConstRef&) {
-  static_cast<ActionSecondOrder&>(model).linearize(data, x);
+                                 const ConstRef& x, const ConstRef&, const double reach) {
+  static_cast<ActionSecondOrder&>(model).linearize(data, x, reach);
 }
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
@@ -199,8 +200,8 @@ void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, 
                                  Covariance& next) {
   const auto& d = static_cast<const Data&>(data);
   const int m = 2 * nv_, ldh = H_.rows(), ld = K_.rows();
-  U_.topRows(nv_).setIdentity();
-  H_.block(nxi_, nxi_, nv_, nv_).triangularView<Lower>().transpose().solveInPlace(U_.topRows(nv_));
+  invertLower(H_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  U_.topRows(nv_) = inverse_root_.transpose();
   timesTransposed(false, nv_, n_, nv_, U_.data(), ld, &H_(nu_, nxi_), ldh, K_.data(), ld);
   // C = -Cov(v+, (x, p)), its columns of p after those of x
   timesTransposed(false, nv_, m, m, K_.data(), ld, P.xx.data(), m, C_.data(), ld);

@@ -23,7 +23,7 @@ class StageSecondOrder : public Stage {
   void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
                 const ConstRef& u, const ConstRef& next) override;
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
-                 const ConstRef& u) override;
+                 const ConstRef& u, double reach) override;
   bool eliminate(const DataAbstract& data, const CostToGo& next, double regularization,
                  CostToGo& value, ParameterCostToGo& common) override;
   void control(const DataAbstract& data, const VectorXd& dxp, double alpha, VectorXd& du) override;
@@ -52,6 +52,7 @@ class StageSecondOrder : public Stage {
   VectorXd g_;       ///< gradient; after the elimination its head is L^-1 g_u
   MatrixXd X_, Y_, Z_;
   MatrixXd C_, K_, U_, V_;  ///< of the covariances: padded as well
+  MatrixXd inverse_root_;   ///< (nv, nv) L_vv^-1
   MatrixXd Px_;
   VectorXd dz_, rows_, picked_;
 };
