@@ -78,7 +78,19 @@ class PayloadPolicy:
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
 
 
+@dataclass(frozen=True)
+class SolverPolicy:
+    """Effort of the solver while the window slides."""
+
+    reach: float = param(
+        1e-3,
+        "change of velocity within which a node's derivatives are kept, of positions in one step",
+        "m/s, rad/s",
+    )
+
+
 GROUND = GroundPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
+SOLVER = SolverPolicy()

@@ -26,23 +26,28 @@ bool improve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list&
   return solver.improve(x, u, iterations, {contact, force, reading});
 }
 
-/// Contacts of running node k: points (nc, 3) [m], forces (3 nc) [N] and their covariance,
-/// velocities (3 nc) [m/s] of the points; world axes.
-bp::tuple contactsAt(const SolverMultipleShooting& solver, const std::size_t k) {
+/// What the newest nodes say, with covariances: of `jx (dx, dp)` at the last state, of the
+/// parameters; at the last running node contact points (nc, 3) [m], forces (3 nc) [N], their
+/// covariance, velocities (3 nc) [m/s] of the points, in world axes.
+bp::tuple newest(SolverMultipleShooting& solver, const MatrixXd& jx) {
   const auto& problem = *solver.get_problem();
   const auto* node =
-      k < problem.get_T()
-          ? dynamic_cast<const ActionMeasurement*>(problem.get_runningModels()[k].get())
-          : nullptr;
-  if (!node) throw std::invalid_argument("window problem: only running nodes have contacts");
-  const auto& data = problem.get_runningDatas()[k];
+      dynamic_cast<const ActionMeasurement*>(problem.get_runningModels().back().get());
+  if (!node) throw std::invalid_argument("window problem: the last node has no contacts");
+  const auto& data = problem.get_runningDatas().back();
   VectorXd force;
   MatrixXd by_z;
-  node->contactForces(data, force, by_z);
+  SolverMultipleShooting::Newest covariance;
+  {
+    const WithoutInterpreterLock unlocked;
+    node->contactForces(data, force, by_z);
+    covariance = solver.newestPosterior(jx, by_z);
+  }
   const auto& out = static_cast<const ActionMeasurement::Data&>(*data).dynamics.out;
   MatrixXd points(out.point.size(), 3);
   for (std::size_t i = 0; i < out.point.size(); ++i) points.row(i) = out.point[i].transpose();
-  return bp::make_tuple(points, force, solver.covarianceOf(k, by_z), VectorXd(out.velocity));
+  return bp::make_tuple(covariance.state, covariance.parameters, points, force, covariance.node,
+                        VectorXd(out.velocity));
 }
 
 bp::tuple steps(const SolverMultipleShooting& solver) {
@@ -113,9 +118,10 @@ void bindSolver() {
            "there are, (nr, 2).")
       .def("first_residuals", &SolverMultipleShooting::firstResiduals, bp::arg("size"),
            "The first rows of each running node's residual, (T, size).")
-      .def("contacts_at", &contactsAt, bp::arg("k"),
-           "Points (nc, 3), forces (3 nc), their covariance and velocities (3 nc) of the contacts "
-           "of running node k (after compute_posterior).")
+      .def("newest", &newest, bp::arg("jx"),
+           "Covariances of jx (dx, dp) at the last state and of the parameters; points (nc, 3), "
+           "forces (3 nc), their covariance and velocities (3 nc) of the contacts at the last "
+           "running node.")
       .def("compute_posterior", &computePosterior)
       .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)

@@ -25,7 +25,7 @@ void invertColumns(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
     double* const x = &inverse(0, j);
     x[j] = 1.0;
     for (int k = j; k < n; ++k) {
-      const double* const column = &L(0, k);
+      const double* const column = L.data() + k * L.outerStride();
       const double value = x[k] /= column[k];
       for (int i = k + 1; i < n; ++i) x[i] -= value * column[i];
     }

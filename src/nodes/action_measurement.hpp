@@ -36,6 +36,7 @@ class ActionMeasurement : public ActionSecondOrder {
           expanded(point),
           D(Eigen::MatrixXd::Zero(nv(), G.cols())),
           rhs(D),
+          gram(S.cols(), S.cols()),
           q_step(Eigen::VectorXd::Zero(nv())),
           dq(q_step),
           force(q_step),
@@ -49,8 +50,9 @@ class ActionMeasurement : public ActionSecondOrder {
     ContactDynamics::Point point;     ///< of the step that is to be taken
     ContactDynamics::Point expanded;  ///< at which G was computed
     std::vector<std::unique_ptr<Residual::Scratch>> scratch;
-    Eigen::MatrixXd D;    ///< d v+/d(q, v, p, u), made from G on demand
-    Eigen::MatrixXd rhs;  ///< of the linear system for D
+    Eigen::MatrixXd D;     ///< d v+/d(q, v, p, u), made from G on demand
+    Eigen::MatrixXd rhs;   ///< of the linear system for D
+    Eigen::MatrixXd gram;  ///< of the dense rows
     Eigen::VectorXd q_step, dq, force;
     Eigen::VectorXd expanded_next;  ///< v+ at which G was computed
     bool has_G = false;             ///< it was
@@ -106,6 +108,7 @@ class ActionMeasurement : public ActionSecondOrder {
   void collectDerivatives(Data& d) const;
   void makeD(Data& d) const;
   void makeResidualJacobians(Data& d) const;
+  void assembleTouched(Data& d) const;
   void assembleSparse(Data& d, bool terminal) const;
 
   std::size_t row_encoder_, row_rate_, row_dense_, row_step_;

@@ -163,14 +163,28 @@ void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, cons
   assembleSparse(d, true);
 }
 
+/// Hessian of the dense rows of a state: most of its variables do not touch them.
+void ActionMeasurement::assembleTouched(Data& d) const {
+  const auto& columns = model->columns();
+  const int nu = static_cast<int>(nu_);
+  d.gram.noalias() = d.S.transpose() * d.S;
+  d.Lxx.setZero();
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i] >= nu && columns[j] >= nu)
+        d.Lxx(columns[i] - nu, columns[j] - nu) = d.gram(i, j);
+}
+
 /// Gauss-Newton cost model: rows of encoders, rates and disturbances touch one variable each, the
 /// others are dense.
 void ActionMeasurement::assembleSparse(Data& d, const bool terminal) const {
   const auto dense = d.r.size() - row_dense_;
   const auto Rx = d.Rx.bottomRows(dense);
-  const auto r = d.r.tail(dense);
-  d.Lx.noalias() = Rx.transpose() * r;
-  d.Lxx.noalias() = Rx.transpose() * Rx;
+  d.Lx.noalias() = Rx.transpose() * d.r.tail(dense);
+  if (terminal)
+    assembleTouched(d);
+  else
+    d.Lxx.noalias() = Rx.transpose() * Rx;
   const auto& wp = input->encoders.weight;
   const auto& wv = input->rates.weight;
   d.Lx.segment(nv_ - nj_, nj_) += wp.cwiseProduct(d.r.segment(row_encoder_, nj_));

@@ -67,6 +67,13 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ =
   /// (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior();
+  /// Posterior covariances of a few quantities alone, in a third of the time: of `jx (dx, dp)` at
+  /// the last state, of `jz dz` at the last running node (in the variables of its stage), and of
+  /// the parameters.
+  struct Newest {
+    Eigen::MatrixXd state, node, parameters;
+  };
+  Newest newestPosterior(const Eigen::MatrixXd& jx, const Eigen::MatrixXd& jz);
   /// Posterior covariance of (x, p) at node k (after computePosterior).
   Eigen::MatrixXd posterior(std::size_t k) const;
   /// Posterior covariance of `jx (dx, dp) + ju du` at running node k (after computePosterior).
@@ -117,6 +124,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   void beginIterations(double regularization);
   bool iterate(std::size_t maxiter);
   double sumOfCosts() const;
+  void undamp();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();

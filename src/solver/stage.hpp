@@ -39,6 +39,16 @@ struct Covariance {
   Eigen::MatrixXd xx, xp;
 };
 
+/// Rows of a Jacobian in (dx, dp) of a node, carried back to the node before, and the covariance
+/// that the nodes which were passed give them. Padded for the kernels.
+struct CarriedRows {
+  CarriedRows(int most, int columns);
+  int count = 0;
+  Eigen::MatrixXd J;           ///< (count, columns)
+  Eigen::MatrixXd covariance;  ///< (count, count)
+  Eigen::MatrixXd work;
+};
+
 /// Linear algebra of one node in the parametrized Riccati recursion, with its work space: one kind
 /// for each structure of the dynamics.
 ///
@@ -78,6 +88,11 @@ class Stage {
   /// Posterior covariance of the next state from that of this one.
   virtual void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                          Covariance& next) = 0;
+  /// Rows in the next (dx, dp) become rows in this one's: the covariance of a few rows is had
+  /// without that of the states.
+  virtual void carry(const DataAbstract& data, CarriedRows& rows) = 0;
+  /// Add rows `jz dz` in the stage's own variables.
+  virtual void enter(const MatrixXd& jz, CarriedRows& rows) const = 0;
   /// `jx (dx, dp) + ju du` as a Jacobian in the stage's own variables z = (decision, dx, dp).
   virtual MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
                                const MatrixXd& ju) const = 0;

@@ -146,7 +146,10 @@ bool StageSecondOrder::eliminate(const DataAbstract& data, const CostToGo& next,
   if (!partialCholesky(nz_ + 1, nu_, H_.data(), H_.rows())) return false;
   g_ = H_.row(nz_).head(nz_).transpose();
   value.x = g_.segment(nu_, m);
-  value.xx = H_.block(nu_, nu_, m, m).selfadjointView<Lower>();
+  for (int j = 0; j < m; ++j) {
+    value.xx.col(j).tail(m - j) = H_.col(nu_ + j).segment(nu_ + j, m - j);
+    value.xx.row(j).tail(m - j) = value.xx.col(j).tail(m - j).transpose();
+  }
   value.xp = H_.block(nu_ + m, nu_, np_, m).transpose();
   common.p += g_.tail(np_);
   common.pp.triangularView<Lower>() += H_.block(nu_ + m, nu_ + m, np_, np_);
@@ -236,6 +239,37 @@ void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, 
   next.xp.topRows(nb_).noalias() -= d.T * Cp.topRows(nb_);
   next.xp.middleRows(nb_, nj_) = P.xp.middleRows(nb_, nj_) - dt_ * Cp.bottomRows(nj_);
   next.xp.bottomRows(nv_) = -Cp;
+}
+
+/// With (q+, v+) = (E q + T v+, v+) and dv+ = -U B_v^T (dx, dp) + e, Cov e = U U^T, U = L_vv^-T.
+void StageSecondOrder::carry(const DataAbstract& data, CarriedRows& rows) {
+  const auto& d = static_cast<const Data&>(data);
+  const int k = rows.count, ld = rows.J.rows(), ldh = H_.rows();
+  auto J = rows.J.topRows(k);
+  auto by_next = rows.work.topLeftCorner(k, nv_);
+  by_next = J.middleCols(nv_, nv_);
+  by_next.leftCols(nb_).noalias() += J.leftCols(nb_) * d.T;
+  by_next.rightCols(nj_) += dt_ * J.middleCols(nb_, nj_);
+  invertLower(H_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  double* const noise = &rows.work(0, nv_);
+  timesTransposed(false, k, nv_, nv_, rows.work.data(), ld, inverse_root_.data(), nv_, noise, ld);
+  timesTransposed(true, k, k, nv_, noise, ld, noise, ld, rows.covariance.data(),
+                  rows.covariance.rows());
+  J.leftCols(nb_) = (J.leftCols(nb_) * d.E).eval();
+  J.middleCols(nv_, nv_).setZero();
+  rows.work.middleCols(nv_, nv_).topRows(k) *= -1.0;
+  timesTransposed(true, k, n_, nv_, noise, ld, &H_(nu_, nxi_), ldh, rows.J.data(), ld);
+}
+
+void StageSecondOrder::enter(const MatrixXd& jz, CarriedRows& rows) const {
+  const int first = rows.count, k = jz.rows();
+  const MatrixXd white =
+      H_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
+  rows.J.middleRows(first, k) = jz.rightCols(n_);
+  rows.J.middleRows(first, k).noalias() -=
+      white.transpose() * H_.block(nu_, 0, n_, nu_).transpose();
+  rows.covariance.block(first, first, k, k).noalias() += white.transpose() * white;
+  rows.count += k;
 }
 
 /// In the forward form w = G dz / dt.

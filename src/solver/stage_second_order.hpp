@@ -31,6 +31,8 @@ class StageSecondOrder : public Stage {
             VectorXd& next, DirectionalModel& along) override;
   void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                  Covariance& next) override;
+  void carry(const DataAbstract& data, CarriedRows& rows) override;
+  void enter(const MatrixXd& jz, CarriedRows& rows) const override;
   MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
                        const MatrixXd& ju) const override;
   MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const override;
