@@ -41,13 +41,15 @@ class Reporter:
         self.problem, self.robot = problem, problem.robot
         inertias = self.robot.model.inertias
         estimated = [inertias[self.robot.link_joint(n)].mass for n in self.robot.estimated_links]
-        self.fixed_mass = self.robot.total_mass - sum(estimated)
+        self.nominal_mass = self.robot.total_mass
+        self.fixed_mass = self.nominal_mass - sum(estimated)
         tangent = self.problem.layout.tangent
         parts = ("position", "rotation", "velocity", "rate") if problem.floating else ("joints",)
         self._base_rows = np.concatenate([np.eye(problem.ndx)[tangent[name]] for name in parts])
         self._force_rows = [slice(3 * i, 3 * i + 3) for i in range(len(self.robot.contacts))]
         self._theta = problem.layout.parameter_rows("theta")
         self._gravity = self.robot.model.gravity.linear.copy()
+        self.nominal_mass = self.robot.total_mass
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
 
     def estimate(
@@ -105,7 +107,7 @@ class Reporter:
                 wrong = "" if seen else "no data"
             value = float("nan") if wrong == "no data" else innovations.get(first, float("nan"))
             out.append(SensorHealth(sensor.name, not wrong, wrong, value))
-        if doubt := monitors.consistency.doubt(*mass, self.robot.total_mass):
+        if doubt := monitors.consistency.doubt(*mass, self.nominal_mass):
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
         for monitor in monitors:
             out += monitor.health(situation)
@@ -205,9 +207,9 @@ class Reporter:
         return tuple(
             ContactEstimate(
                 contact.name,
-                points[i].copy(),
-                force[rows].copy(),
-                covariance[rows, rows].copy(),
+                points[i],
+                force[rows],
+                covariance[rows, rows],
                 probability[i],
                 state[i],
             )

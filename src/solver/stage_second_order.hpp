@@ -39,20 +39,27 @@ class StageSecondOrder : public Stage {
 
  private:
   using Data = ActionSecondOrder::Data;
-  void addResiduals(const Data& d);
-  void addDenseRows(const Data& d);
-  void addNext(const Data& d, const CostToGo& next);
+  /// What `eliminate` computes with; one for all nodes that a thread eliminates one after the
+  /// other, so that it stays in the cache. Padded for the kernels; the gradient stands below H as a
+  /// row, so that elimination and products treat it along with H.
+  struct Scratch {
+    Scratch(int nz, int nv, int np);
+    MatrixXd H;      ///< lower triangle (nz + 1); after the elimination L, B and V
+    MatrixXd Wt;     ///< (nz + 1, nv) W^T
+    MatrixXd St, R;  ///< (columns + 1, dense rows) S^T; S^T S
+    MatrixXd X, Y, Z;
+  };
+  Scratch& scratch() const;
+  void addResiduals(const Data& d, Scratch& s);
+  void addDenseRows(const Data& d, Scratch& s);
+  void addNext(const Data& d, const CostToGo& next, Scratch& s);
 
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;
   bool inverse_;
-  // padded for the kernels; the gradient stands below H as a row, so that elimination and products
-  // treat it along with H
-  MatrixXd H_;       ///< lower triangle (nz + 1); after the elimination L and B
-  MatrixXd Wt_;      ///< (nz + 1, nv) W^T
-  MatrixXd St_, R_;  ///< (columns + 1, dense rows) S^T; S^T S
+  MatrixXd factor_;  ///< (nz, nu) L, below it B
   VectorXd g_;       ///< gradient; after the elimination its head is L^-1 g_u
-  MatrixXd X_, Y_, Z_;
+  MatrixXd Z_;
   MatrixXd C_, K_, U_, V_;  ///< of the covariances: padded as well
   MatrixXd inverse_root_;   ///< (nv, nv) L_vv^-1
   MatrixXd Px_;
