@@ -67,6 +67,7 @@ class Estimator:
         situation = self.advance(m, iterations)
         if situation is None:
             return None
+        self.monitors.levels.learn(self.window, situation)
         estimate = self._reporter.estimate(self.window, m, situation, self.monitors, began)  # 6
         if self.problem.has_imu:  # else there is nothing to predict with
             self._predictor.correct(estimate)
@@ -82,8 +83,7 @@ class Estimator:
             failure = self.horizon.start(situation) or self.monitors.begin(self.horizon, situation)
         else:
             failure = situation.restart or self._move(m, situation, number)
-        if failure:
-            failure = self._restart(failure, situation)
+        failure = failure and self._restart(failure, situation)
         if self.window is None or failure:
             return None
         self.horizon.follow(m, situation, solved=number > 0)
@@ -122,6 +122,7 @@ class Estimator:
         """Go on with other values of the tunable parameters."""
         self.config = config
         self.problem.retune(config)
+        self.monitors.levels.retune(config)
 
     @property
     def window(self) -> Window | None:

@@ -49,8 +49,8 @@ class Reporter:
         self._force_rows = [slice(3 * i, 3 * i + 3) for i in range(len(self.robot.contacts))]
         self._theta = problem.layout.parameter_rows("theta")
         self._gravity = self.robot.model.gravity.linear.copy()
-        self.nominal_mass = self.robot.total_mass
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
+        self._torque_error = problem.config.noise.torque_scale
 
     def estimate(
         self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, began: float
@@ -67,6 +67,9 @@ class Reporter:
         base_covariance, parameters, *contacts = window.newest(self._base_rows)
         solve_time_ms = 1e3 * (time.perf_counter() - began)
         layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
+        noise = self.problem.config.noise
+        told = m.torque_commanded
+        self._torque_error = noise.torque_scale_commanded if told else noise.torque_scale
         bodies = self._bodies(x, parameters[self._theta, self._theta] if held is None else held)
         mass, stddev = self._total(bodies)
         health = self._health(window, m, situation, monitors, mass, stddev)
@@ -106,7 +109,8 @@ class Reporter:
                 seen = first in consistency.present if events else sensor.seen(m)
                 wrong = "" if seen else "no data"
             value = float("nan") if wrong == "no data" else innovations.get(first, float("nan"))
-            out.append(SensorHealth(sensor.name, not wrong, wrong, value))
+            said = wrong or sensor.remark(m)
+            out.append(SensorHealth(sensor.name, not wrong, said, value))
         if doubt := monitors.consistency.doubt(*mass, self.nominal_mass):
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
         for monitor in monitors:
@@ -127,7 +131,7 @@ class Reporter:
     def _total(self, bodies: tuple[BodyInertia, ...]) -> tuple[float, float]:
         """Total mass and its standard deviation [kg]; the common torque scale counts once."""
         mass = self.fixed_mass + sum(b.mass for b in bodies)
-        systematic = self.problem.config.noise.torque_scale * mass
+        systematic = self._torque_error * mass
         variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
         return float(mass), math.sqrt(variance)
 
@@ -156,7 +160,7 @@ class Reporter:
         )
 
     def _velocity_now(self, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity at the stamp: that of the state (mean over the step) and half a step of acceleration.
+        """Velocity at the stamp: the mean over the step (the state) and half a step of acceleration.
 
         An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis
         is pushed): then the last change stands in.
@@ -175,9 +179,9 @@ class Reporter:
 
     def _bodies(self, x: np.ndarray, theta: np.ndarray) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links; theta: covariance (10 n, 10 n) of their coordinates."""
-        problem, pis = self.problem, self.problem.inertias(x)
+        pis = self.problem.inertias(x)
         total = self.fixed_mass + sum(pi[0] for pi, _ in pis)
-        systematic = problem.config.noise.torque_scale * total
+        systematic = self._torque_error * total
         bodies = []
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(10 * i, 10 * i + 10)
@@ -203,7 +207,8 @@ class Reporter:
         normal, variance = force[2::3], np.maximum(covariance.diagonal()[2::3], 1e-12)
         probability = ndtr((normal - threshold) / np.sqrt(variance)).tolist()
         slip = np.hypot(velocity[0::3], velocity[1::3])
-        state = [_state(*pair, threshold) for pair in zip(normal.tolist(), slip.tolist())]
+        state = np.where(slip > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
+        state[normal < threshold] = ContactState.OPEN
         return tuple(
             ContactEstimate(
                 contact.name,
@@ -211,16 +216,10 @@ class Reporter:
                 force[rows],
                 covariance[rows, rows],
                 probability[i],
-                state[i],
+                ContactState(int(state[i])),
             )
             for i, (contact, rows) in enumerate(zip(self.robot.contacts, self._force_rows))
         )
-
-
-def _state(normal: float, slip: float, threshold: float) -> ContactState:
-    if normal < threshold:
-        return ContactState.OPEN
-    return ContactState.SLIPPING if slip > SLIP_SPEED else ContactState.STICKING
 
 
 def _status(

@@ -18,7 +18,7 @@ HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
 
 
 class Window:
-    """A fixed number N of running nodes behind an arrival node, warm-started from one shift to the next.
+    """A fixed number N of running nodes behind an arrival node, warm-started from shift to shift.
 
     `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]`
     their controls: disturbances (w, xi) in the forward form, (v+, xi) in the inverse form. The
@@ -80,7 +80,7 @@ class Window:
         return u
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
-        """Forget the oldest node into the arrival cost and append a new head, predicted without disturbance.
+        """Forget the oldest node into the arrival cost; append a head, predicted without disturbance.
 
         Args:
             given: input of the new head. The dynamics part of the former head's input must be
@@ -109,7 +109,7 @@ class Window:
             entries.append(new)
 
     def solve(self, iterations: int) -> bool:
-        """Improve the window by at most `iterations` Gauss-Newton steps, then renew its robust weights; True when converged."""
+        """Take at most so many Gauss-Newton steps, then renew robust weights; True when converged."""
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
         self._take_iterate()
@@ -200,6 +200,17 @@ class Window:
     def posterior(self) -> None:
         """Compute the covariances that `head_covariance` and `forces` hand out."""
         self.solver.compute_posterior()
+
+    def expected_squares(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Expected squares (nr,) of the whitened errors of running node k, and which rows hold anything.
+
+        `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
+        the level that it was given.
+        """
+        node, data = self.nodes[k], self.data[k]
+        jacobian = node.residual_jacobian(data)
+        spread = np.diag(self.solver.covariance_of(k + 1, jacobian))
+        return np.array(data.r) ** 2 + spread, jacobian.any(axis=1)
 
     def head_covariance(self) -> np.ndarray:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
