@@ -160,7 +160,7 @@ class Reporter:
         )
 
     def _velocity_now(self, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity at the stamp: the mean over the step (the state) and half a step of acceleration.
+        """Velocity at the stamp: the mean over the step (the state), half a step of acceleration.
 
         An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis
         is pushed): then the last change stands in.

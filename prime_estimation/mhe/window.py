@@ -80,7 +80,7 @@ class Window:
         return u
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
-        """Forget the oldest node into the arrival cost; append a head, predicted without disturbance.
+        """Forget the oldest node into the arrival cost; append a head without disturbance.
 
         Args:
             given: input of the new head. The dynamics part of the former head's input must be
@@ -109,7 +109,7 @@ class Window:
             entries.append(new)
 
     def solve(self, iterations: int) -> bool:
-        """Take at most so many Gauss-Newton steps, then renew robust weights; True when converged."""
+        """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
         self._take_iterate()
