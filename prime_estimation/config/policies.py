@@ -89,7 +89,7 @@ class SolverPolicy:
     """Effort of the solver while the window slides."""
 
     reach: float = param(
-        1e-2,
+        1e-3,
         "change of velocity within which a node's derivatives are kept, of positions in one step",
         "m/s, rad/s",
     )
