@@ -62,7 +62,7 @@ class Reporter:
         x, P, held = window.xs[-1], window.head_covariance(), monitors.hold.covariance
         if held is not None:
             P[problem.columns("theta"), problem.columns("theta")] = held
-        bodies = self._bodies(x, P)
+        bodies = self._bodies(x, P, situation)
         mass, stddev = self._total(bodies)
         health = self._health(window, m, situation, monitors, (mass, stddev))
         base = self._base(window, m, P) if problem.floating else _fixed_base()
@@ -152,7 +152,9 @@ class Reporter:
             twist_covariance=twist,
         )
 
-    def _bodies(self, x: np.ndarray, P: np.ndarray) -> tuple[BodyInertia, ...]:
+    def _bodies(
+        self, x: np.ndarray, P: np.ndarray, situation: Situation
+    ) -> tuple[BodyInertia, ...]:
         problem, columns = self.problem, self.problem.columns("theta")
         pis = problem.inertias(x)
         total = self.fixed_mass + sum(pi[0] for pi, _ in pis)
@@ -163,7 +165,8 @@ class Reporter:
             covariance = jacobian @ P[rows, rows] @ jacobian.T
             mass_stddev = float(np.hypot(np.sqrt(max(covariance[0, 0], 0.0)), systematic))
             com_stddev = np.sqrt(np.maximum(np.diag(com_covariance(pi, covariance)), 0.0))
-            observable = bool(mass_stddev < OBSERVED * self.prior_mass_stddev)
+            observed = bool(mass_stddev < OBSERVED * self.prior_mass_stddev)
+            observable = observed and not situation.contradicted
             bodies.append(BodyInertia(link, pi, covariance, mass_stddev, com_stddev, observable))
         return tuple(bodies)
 

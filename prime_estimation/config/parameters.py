@@ -260,6 +260,9 @@ class EstimatorConfig:
     terrain_stddev: float = param(
         0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True
     )
+    terrain_slopes: bool = param(
+        True, "the slope of the ground under each foot is estimated, else it is level"
+    )
     terrain_walk: float = param(
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
     )

@@ -37,6 +37,28 @@ class GroundPolicy:
 
 
 @dataclass(frozen=True)
+class AgreementPolicy:
+    """When contact forces contradict the torques of the legs."""
+
+    share: float = param(0.1, "of the weight, by which the two forces of a foot may differ")
+    relative: float = param(0.3, "and share of the larger one: an impact is within one node")
+    nodes: int = param(20, "over which feet that differ are counted")
+    most: int = param(8, "of these in which some foot may differ: touch-downs do")
+    fewest: int = param(4, "down to which a contradiction lasts")
+
+
+@dataclass(frozen=True)
+class TerrainPolicy:
+    """What the ground may be like between footholds."""
+
+    slope: float = param(0.15, "standard deviation of a slope of which nothing is known")
+    footholds: int = param(2, "per foot that tell the plane")
+    evenness: float = param(0.002, "of a floor: deviation of footholds from a plane", "m")
+    grain: float = param(0.1, "length over which the deviation from the plane arises", "m")
+    passes: int = param(2, "of the regression, with the deviation of the pass before")
+
+
+@dataclass(frozen=True)
 class ConsistencyPolicy:
     """When a window no longer fits its data, and when the robot's model is doubted."""
 
@@ -79,6 +101,8 @@ class PayloadPolicy:
 
 
 GROUND = GroundPolicy()
+AGREEMENT = AgreementPolicy()
+TERRAIN = TerrainPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()

@@ -69,7 +69,9 @@ class WalkingController:
 
     def on_velocity(self, stamp_ns: int, command: VelocityCommand) -> None:
         """What the user wants."""
-        if np.isfinite([command.vx, command.vy, command.yaw_rate, command.height, *command.lean]).all():
+        if np.isfinite(
+            [command.vx, command.vy, command.yaw_rate, command.height, *command.lean]
+        ).all():
             self._wish, self._wish_ns = command, stamp_ns
 
     def on_gait(self, name: str) -> None:

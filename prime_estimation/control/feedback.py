@@ -102,8 +102,7 @@ class Feedback:
             return np.zeros(self._robot.nj), np.zeros(self._robot.nj)
         stamps = np.array([entry[0] for entry in trail])
         begin, end = (
-            trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)]
-            for t in (begin_ns, end_ns)
+            trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)] for t in (begin_ns, end_ns)
         )
         return end[1] - begin[1], end[2] - begin[2]
 

@@ -32,7 +32,9 @@ class Gait:
     top_speed: float = 0.0
 
     def __post_init__(self):
-        if self.period and not all(0.0 <= t < self.period - self.swing + 1e-9 for t in self.lift_off):
+        if self.period and not all(
+            0.0 <= t < self.period - self.swing + 1e-9 for t in self.lift_off
+        ):
             raise ConfigError("a gait's swings must lie inside its cycle", self)
 
     @property

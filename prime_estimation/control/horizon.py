@@ -65,7 +65,9 @@ class Horizon:
             for _ in range(config.nodes)
         ]
         last = ActionWholeBody(state, self.body, self.weights, config.terminal * config.step)
-        problem = crocoddyl.ShootingProblem(np.r_[posture, np.zeros(self.model.nv)], self.nodes, last)
+        problem = crocoddyl.ShootingProblem(
+            np.r_[posture, np.zeros(self.model.nv)], self.nodes, last
+        )
         problem.nthreads = 1
         self.nodes.append(last)
         self.problem, self.solver = problem, SolverRecedingHorizon(problem)
@@ -126,7 +128,11 @@ def _weights(robot: Robot, config: ControlConfig) -> WholeBodyWeights:
     w.linear_velocity = np.array([cost.velocity, cost.velocity, cost.vertical_velocity])
     w.angular_velocity = np.array([cost.tilt_rate, cost.tilt_rate, cost.yaw_rate])
     w.joint_position, w.joint_velocity = cost.joint_position * ones, cost.joint_velocity * ones
-    w.torque, w.torque_limit, w.joint_limit = cost.torque * ones, cost.torque_limit, cost.joint_limit
+    w.torque, w.torque_limit, w.joint_limit = (
+        cost.torque * ones,
+        cost.torque_limit,
+        cost.joint_limit,
+    )
     w.force = cost.force * np.ones(3)
     w.cone, w.friction, w.smallest_force = cost.cone, config.friction, config.smallest_force
     w.foot_position = cost.foot_position * np.ones(3)

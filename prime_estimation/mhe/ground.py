@@ -12,6 +12,7 @@ import pinocchio as pin
 
 from ..config.policies import GROUND
 from ..contact.detection import LoadHysteresis
+from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
 from ..robot import GRAVITY
 from .problem import Problem
@@ -37,6 +38,12 @@ class Ground:
         feet = problem.dynamics.nfeet
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._arriving = np.zeros(feet, bool)
+        self._footholds = Footholds(feet)
+        spheres = [
+            [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
+        ]
+        # a single sphere rolls: where it touches the ground turns with the ground's normal
+        self._radius = np.array([r[0] if len(r) == 1 else 0.0 for r in spheres])
 
     @property
     def airborne(self) -> np.ndarray:
@@ -51,9 +58,9 @@ class Ground:
         if self.legs is None or window.inputs[-2].ground_depth > 0.0:
             return
         problem, after = self.problem, window.xs[-1]
-        points, rates, normal = self._feet(window)
-        sole, rate = points[:, 2], rates[:, 2]
-        above = sole - problem.parameter(after, "height")
+        soles, rates, normal = self._feet(window)
+        points, rate = self._touching(soles, after), rates[:, 2]
+        above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.inputs[-2].weighed
         if not weighed:
             normal = self._load_by_motion(window, above, rates)
@@ -63,7 +70,10 @@ class Ground:
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
-        wrong = (touchdown | settled) & ((above > GROUND.gate + reach) | (above < -GROUND.gate))
+        arrived = self.stance.loaded & ~self._arriving
+        stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
+        wrong = (touchdown | stands) & (above > GROUND.gate + reach)
+        wrong |= (touchdown | arrived) & (above < -GROUND.gate)
         wrong |= ~self.stance.loaded & (above < -GROUND.sink)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
@@ -72,9 +82,54 @@ class Ground:
             # load
             away = ~self.stance.loaded & (above < 0.5 * CLEARANCE)
             wrong, above = wrong | away, above - CLEARANCE * away
+        self._lay(window, touchdown | settled, wrong, soles)
         if wrong.any():
+            above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
         self._bound_friction(window)
+
+    def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Points (nf, 3) [m] of the feet that touch a ground of the slope that is known, from their lowest ones."""
+        slope = self._slopes(x)
+        normal = np.c_[-slope, np.ones(len(slope))]
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        return soles + self._radius[:, None] * ([0.0, 0.0, 1.0] - normal)
+
+    def _slopes(self, x: np.ndarray) -> np.ndarray:
+        slope = self.problem.parameter(x, "slope")
+        return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
+
+    def _lay(
+        self, window: Window, landed: np.ndarray, moved: np.ndarray, soles: np.ndarray
+    ) -> None:
+        """A new foothold: its ground slopes there as the footholds before it tell."""
+        feet = np.flatnonzero(landed)
+        if feet.size and "slope" in self.problem.layout:
+            self._incline(window, feet, self._footholds.slope())
+        points = self._touching(soles, window.xs[-1])
+        for foot in feet:
+            self._footholds.add(points[foot])
+        if "slope" in self.problem.layout and (landed | moved).any():
+            anchor = np.array(self.problem.dynamics.anchor)
+            anchor[landed | moved] = points[landed | moved, :2]
+            self.problem.dynamics.anchor = anchor
+
+    def _incline(self, window: Window, feet: np.ndarray, slope: Slope) -> None:
+        problem, arrival = self.problem, window.arrival
+        first = problem.columns("slope").start
+        columns = [int(first + 2 * f + i) for f in feet for i in range(2)]
+        slopes = problem.parameter(window.xs[0], "slope").copy()
+        reference = problem.parameter(arrival.reference, "slope").copy()
+        index = np.array(columns) - first
+        mean = np.tile(slope.mean, len(feet))
+        arrival.replace_prior(
+            columns,
+            np.zeros((len(columns), problem.ndx)),
+            np.full(len(columns), slope.stddev),
+            mean - reference[index],
+        )
+        slopes[index] = mean
+        window.set_parameter("slope", slopes)
 
     def _feet(self, window: Window) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Soles [m], their rates [m/s] and normal forces [N] of the feet at the newest complete node."""

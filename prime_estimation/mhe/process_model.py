@@ -39,11 +39,14 @@ class Situation:
         suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
             they do.
         inertia_held: the inertia is not estimated.
+        contradicted: contact forces of the last nodes are not those that the torques of the legs
+            carry.
         restart: why the estimate must start anew; empty when it goes on.
     """
 
     suspended_since_ns: int | None = None
     inertia_held: bool = False
+    contradicted: bool = False
     restart: str = ""
 
     @property

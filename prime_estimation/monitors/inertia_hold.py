@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
 """Inertia hold: the inertia is not estimated while it is frozen, while no torque tells the weight,
-or while the feet do not carry it.
+while the feet do not carry it, or while the contacts are wrong.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class InertiaHold(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Hold or release the inertia for the node that comes."""
         if window is not None and not situation.restart:
-            blind = m.torque is None or situation.suspended
+            blind = m.torque is None or situation.suspended or situation.contradicted
             self._blind = window.size if blind else max(0, self._blind - 1)
             self._settle(window)
         return replace(situation, inertia_held=self.held)

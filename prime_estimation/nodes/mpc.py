@@ -192,9 +192,7 @@ class MpcNode:
     def _publish_joints(self, stamped, command: JointCommand) -> None:
         torque = self.controller.expected_torque(command)
         if torque is not None:
-            self._send["~/joint_commands"](
-                self._messages.joint_commands(stamped, command, torque)
-            )
+            self._send["~/joint_commands"](self._messages.joint_commands(stamped, command, torque))
 
     def _report(self) -> None:
         stamped = header(self._transport.make, self._transport.now_ns(), "")

@@ -108,7 +108,10 @@ class SimulatorNode:
                 self._send["joint_states"](self._joint_states(sample))
             else:
                 self._send["imu"](self._imu(sample))
-        if round(t / self._simulated.world.dt) % round(TRUTH_PERIOD / self._simulated.world.dt) == 0:
+        if (
+            round(t / self._simulated.world.dt) % round(TRUTH_PERIOD / self._simulated.world.dt)
+            == 0
+        ):
             self._send["~/ground_truth"](self._truth())
 
     def _header(self, stamp_ns: int, frame: str):
@@ -152,9 +155,7 @@ class SimulatorNode:
         return make("nav_msgs/msg/Odometry")(
             header=self._header(self._simulated.now_ns, "world"),
             child_frame_id=self.robot.base_frame,
-            pose=make("geometry_msgs/msg/PoseWithCovariance")(
-                pose=pose, covariance=np.zeros(36)
-            ),
+            pose=make("geometry_msgs/msg/PoseWithCovariance")(pose=pose, covariance=np.zeros(36)),
             twist=make("geometry_msgs/msg/TwistWithCovariance")(
                 twist=twist, covariance=np.zeros(36)
             ),

@@ -97,9 +97,13 @@ class SimulatedRobot:
         noise, stamp, nj = self._noise, self.now_ns, self.robot.nj
         position = step.q[7:] + self._offset + noise.encoder * self._joints.standard_normal(nj)
         velocity = step.v[6:] + noise.joint_velocity * self._joints.standard_normal(nj)
-        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(nj)
+        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(
+            nj
+        )
         self._reading = (position, velocity)
-        self._under_way.append((stamp + self._delay_ns, JointSample(stamp, position, velocity, effort)))
+        self._under_way.append(
+            (stamp + self._delay_ns, JointSample(stamp, position, velocity, effort))
+        )
         if self.robot.imu_joint is None:
             return
         gyro, force = self._reader.read(step.q, step.v, step.a)
@@ -109,5 +113,7 @@ class SimulatedRobot:
             wander * noise.accelerometer_bias_walk * self._imu.standard_normal(3)
         )
         gyro = gyro + self._gyro_bias + noise.gyro * self._imu.standard_normal(3)
-        force = force + self._accelerometer_bias + noise.accelerometer * self._imu.standard_normal(3)
+        force = (
+            force + self._accelerometer_bias + noise.accelerometer * self._imu.standard_normal(3)
+        )
         self._under_way.append((stamp + self._delay_ns, ImuSample(stamp, gyro, force)))

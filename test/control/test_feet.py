@@ -78,7 +78,9 @@ class Standing:
         q[2] += dz
         return RobotState(0, q, self.v, np.array(carries))
 
-    def plan(self, now=0.0, carries=(True,) * 4, command=VelocityCommand(), shift=(0.0, 0.0), dz=0.0):
+    def plan(
+        self, now=0.0, carries=(True,) * 4, command=VelocityCommand(), shift=(0.0, 0.0), dz=0.0
+    ):
         state = self.state(carries, dz)
         self.feet.observe(state, now, 0.02)
         trunk = TrunkReference(state, self.height)

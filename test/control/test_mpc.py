@@ -105,7 +105,9 @@ def test_motion_that_was_commanded_is_summed_within_plans_only(go2):
         feedback.command(plan, START + k * MS, plan.states[0, :19], plan.states[0, 19:])
     wanted = plan.states[1, 7:19] - plan.states[0, 7:19]
     assert feedback.moved(START, START + 20 * MS)[0] == pytest.approx(wanted, abs=1e-9)
-    other = plan.__class__(**{**vars(plan), "stamp_ns": START + 20 * MS, "states": plan.states + 1.0})
+    other = plan.__class__(
+        **{**vars(plan), "stamp_ns": START + 20 * MS, "states": plan.states + 1.0}
+    )
     feedback.command(other, START + 22 * MS, plan.states[0, :19], plan.states[0, 19:])
     assert feedback.moved(START, START + 22 * MS)[0] == pytest.approx(wanted, abs=1e-9)
     feedback.forget()
