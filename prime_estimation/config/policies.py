@@ -31,6 +31,8 @@ class GroundPolicy:
     near: float = param(0.02, "and height above the lowest foot that does", "m")
     hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
     hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
+    still: float = param(0.1, "speed below which a foot with a light load may stand", "m/s")
+    still_nodes: int = param(5, "in a row after which it does")
     least_friction: float = param(0.1, "bound of the friction coefficient")
     most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")
@@ -53,7 +55,7 @@ class TerrainPolicy:
 
     slope: float = param(0.15, "standard deviation of a slope of which nothing is known")
     footholds: int = param(2, "per foot that tell the plane")
-    evenness: float = param(0.002, "of a floor: deviation of footholds from a plane", "m")
+    evenness: float = param(0.0005, "of a floor: deviation of footholds from a plane", "m")
     grain: float = param(0.1, "length over which the deviation from the plane arises", "m")
     passes: int = param(2, "of the regression, with the deviation of the pass before")
 

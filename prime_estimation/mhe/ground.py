@@ -38,6 +38,7 @@ class Ground:
         feet = problem.dynamics.nfeet
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._arriving = np.zeros(feet, bool)
+        self._resting = np.zeros(feet, int)
         self._footholds = Footholds(feet)
         spheres = [
             [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
@@ -67,12 +68,16 @@ class Ground:
         # a foot on its way up does not touch down
         caution = GROUND.caution if situation.suspended else 1.0
         touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
+        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
+        touchdown |= rests & ~self.stance.loaded
+        self.stance.loaded |= rests
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
         arrived = self.stance.loaded & ~self._arriving
         stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
         wrong = (touchdown | stands) & (above > GROUND.gate + reach)
+        wrong |= rests & (above > GROUND.gate)
         wrong |= (touchdown | arrived) & (above < -GROUND.gate)
         wrong |= ~self.stance.loaded & (above < -GROUND.sink)
         if not weighed:
@@ -87,6 +92,13 @@ class Ground:
             above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
         self._bound_friction(window)
+
+    def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
+        """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
+        still = np.linalg.norm(rates, axis=1) < GROUND.still
+        light = normal > caution * self.stance.off
+        self._resting = np.where(still & light, self._resting + 1, 0)
+        return self._resting >= GROUND.still_nodes
 
     def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch a ground of the slope that is known, from their lowest ones."""
