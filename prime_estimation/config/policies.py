@@ -55,8 +55,13 @@ class TerrainPolicy:
 
     slope: float = param(0.15, "standard deviation of a slope of which nothing is known")
     footholds: int = param(2, "per foot that tell the plane")
-    evenness: float = param(0.0005, "of a floor: deviation of footholds from a plane", "m")
-    grain: float = param(0.1, "length over which the deviation from the plane arises", "m")
+    evenness: float = param(0.0003, "of a floor: deviation of footholds from a plane", "m")
+    grain: float = param(0.03, "length over which the deviation from the plane arises", "m")
+    creep: float = param(0.4, "contact velocity that a slope of one leaves unexplained", "m/s")
+    learned: float = param(
+        0.1,
+        "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",
+    )
     passes: int = param(2, "of the regression, with the deviation of the pass before")
 
 
@@ -100,6 +105,7 @@ class PayloadPolicy:
     """Change detector of payloads."""
 
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
+    upright: float = param(1.5, "vertical part of its force, per horizontal one, at least")
 
 
 GROUND = GroundPolicy()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import GROUND
+from ..config.policies import GROUND, TERRAIN
 from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
@@ -40,6 +40,7 @@ class Ground:
         self._arriving = np.zeros(feet, bool)
         self._resting = np.zeros(feet, int)
         self._footholds = Footholds(feet)
+        self.unevenness = np.zeros(feet)  # standard deviation of the slope under each foot
         spheres = [
             [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
         ]
@@ -91,6 +92,9 @@ class Ground:
         if wrong.any():
             above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
+        height = problem.parameter(window.xs[-1], "height")
+        for foot in np.flatnonzero((touchdown | settled) & ~self._arriving):
+            self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
         self._bound_friction(window)
 
     def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
@@ -117,10 +121,10 @@ class Ground:
         """A new foothold: its ground slopes there as the footholds before it tell."""
         feet = np.flatnonzero(landed)
         if feet.size and "slope" in self.problem.layout:
-            self._incline(window, feet, self._footholds.slope())
+            slope = self._footholds.slope()
+            self.unevenness[feet] = slope.stddev
+            self._incline(window, feet, slope)
         points = self._touching(soles, window.xs[-1])
-        for foot in feet:
-            self._footholds.add(points[foot])
         if "slope" in self.problem.layout and (landed | moved).any():
             anchor = np.array(self.problem.dynamics.anchor)
             anchor[landed | moved] = points[landed | moved, :2]
@@ -137,7 +141,7 @@ class Ground:
         arrival.replace_prior(
             columns,
             np.zeros((len(columns), problem.ndx)),
-            np.full(len(columns), slope.stddev),
+            np.full(len(columns), TERRAIN.learned * slope.stddev),
             mean - reference[index],
         )
         slopes[index] = mean

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config.parameters import Config
+from ..config.policies import TERRAIN
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
@@ -130,6 +131,19 @@ class ProcessModel:
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
         joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
+
+    def expect_ground(self, given, unevenness: np.ndarray) -> None:
+        """Widen the contact disturbance of feet on uneven ground, where they creep as on no plane.
+
+        Args:
+            given: input with its dynamics part.
+            unevenness: (nf,) standard deviation of the slope under each foot.
+        """
+        weight = given.nominal_xi.copy()
+        for part, slope in zip(self._foot_parts, unevenness):
+            linear = slice(part.start, part.start + 3)
+            weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], TERRAIN.creep * slope)
+        given.nominal_xi = given.weight_xi = weight
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step.
