@@ -75,12 +75,14 @@ class Ground:
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
-        arrived = self.stance.loaded & ~self._arriving
-        stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
-        wrong = (touchdown | stands) & (above > GROUND.gate + reach)
-        wrong |= rests & (above > GROUND.gate)
-        wrong |= (touchdown | arrived) & (above < -GROUND.gate)
-        wrong |= ~self.stance.loaded & (above < -GROUND.sink)
+        gate = GROUND.gate if weighed else GROUND.gate_by_motion
+        arrived, stands = settled, settled
+        if weighed:  # what carries is on the ground, at any time
+            arrived = self.stance.loaded & ~self._arriving
+            stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
+        wrong = (touchdown | stands) & (above > gate + reach)
+        wrong |= rests & (above > gate)
+        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < -gate)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
         if situation.suspended:
@@ -88,12 +90,13 @@ class Ground:
             # load
             away = ~self.stance.loaded & (above < 0.5 * CLEARANCE)
             wrong, above = wrong | away, above - CLEARANCE * away
-        self._lay(window, touchdown | settled, wrong, soles)
+        if weighed:
+            self._lay(window, touchdown | settled, wrong, soles)
         if wrong.any():
             above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
         height = problem.parameter(window.xs[-1], "height")
-        for foot in np.flatnonzero((touchdown | settled) & ~self._arriving):
+        for foot in np.flatnonzero((touchdown | settled) & ~self._arriving & weighed):
             self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
         self._bound_friction(window)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator: lift-off, contact agreement, inertia hold, consistency, payload change."""
+"""Monitors of the estimator: lift-off, contact agreement, inertia hold, consistency, payload change,
+noise levels.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
 from .monitor import Monitor
+from .noise_levels import NoiseLevels
 from .payload_change import PayloadDetector
 
 
@@ -22,16 +25,18 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload: each of them.
+        lift, agreement, hold, consistency, payload, levels: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
         self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
+        self.levels = NoiseLevels(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        return iter((self.lift, self.agreement, self.hold, self.consistency, self.payload))
+        own = (self.lift, self.agreement, self.hold, self.consistency, self.payload, self.levels)
+        return iter(own)
 
     @property
     def last_restart(self) -> tuple[int, str]:

@@ -27,7 +27,8 @@ BEHIND = 0.05  # s, by which the simulation may fall behind before time is let g
 class SimulatorNode:
     """Steps a `SimulatedRobot` as time goes by.
 
-    Topics: in `mpc/motor_commands` (prime_estimation_msgs/MotorCommands); out `joint_states`, `imu`,
+    Topics: in `mpc/motor_commands` (prime_estimation_msgs/MotorCommands); out `joint_states`,
+        `imu`,
     and for those who want to know how well it went `~/ground_truth` (nav_msgs/Odometry).
 
     Args:
