@@ -48,7 +48,7 @@ class AgreementPolicy:
     relative: float = param(0.3, "and share of the larger one: an impact is within one node")
     nodes: int = param(20, "over which feet that differ are counted")
     most: int = param(8, "of these in which some foot may differ: touch-downs do")
-    fewest: int = param(4, "down to which a contradiction lasts")
+    fewest: int = param(4, "down to which a contradiction lasts; above it no payload is noticed")
 
 
 @dataclass(frozen=True)

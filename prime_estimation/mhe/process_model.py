@@ -41,13 +41,14 @@ class Situation:
             they do.
         inertia_held: the inertia is not estimated.
         contradicted: contact forces of the last nodes are not those that the torques of the legs
-            carry.
+            carry. doubted: those of some of them.
         restart: why the estimate must start anew; empty when it goes on.
     """
 
     suspended_since_ns: int | None = None
     inertia_held: bool = False
     contradicted: bool = False
+    doubted: bool = False
     restart: str = ""
 
     @property

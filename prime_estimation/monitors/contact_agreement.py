@@ -54,9 +54,9 @@ class ContactAgreement(Monitor):
             self.reset()
             return situation
         self._compare(window)
-        limit = AGREEMENT.fewest if self.contradicted else AGREEMENT.most
-        self.contradicted = sum(self._differed) > limit
-        return replace(situation, contradicted=self.contradicted)
+        doubted = sum(self._differed) > AGREEMENT.fewest
+        self.contradicted = sum(self._differed) > AGREEMENT.most or (self.contradicted and doubted)
+        return replace(situation, contradicted=self.contradicted, doubted=doubted)
 
     def _compare(self, window: Window) -> None:
         told = self._told(window)

@@ -45,6 +45,7 @@ class PayloadDetector(Monitor):
         self._rest -= 1
         if (
             situation.inertia_held
+            or situation.doubted
             or "theta" not in self.problem.layout
             or not self.problem.floating
         ):
