@@ -30,8 +30,8 @@ class Footholds:
     Ridge regression `z = c + s . (x, y)`: s is level within TERRAIN.slope, a foothold lies on the
     plane within what the footholds themselves show (at least TERRAIN.evenness). What they deviate
     from the plane is what the ground does between them: it slopes locally by that much over
-    TERRAIN.grain. Where that is more than a slope may be, the plane is none of the ground's (stairs),
-    and each foot's ground is level as far as anyone knows.
+    TERRAIN.grain. Where that is more than a slope may be, the plane is none of the ground's
+    (stairs), and each foot's ground is level as far as anyone knows.
     """
 
     def __init__(self, feet: int):
@@ -57,5 +57,5 @@ class Footholds:
         covariance = np.linalg.inv(square / variance + prior)
         local = variance / TERRAIN.grain**2
         stddev = min(TERRAIN.slope, float(np.sqrt(0.5 * np.trace(covariance) + local)))
-        # footholds that lie on no plane are steps or bumps: what is between them says nothing of each
+        # footholds on no plane are steps or bumps: what is between them says nothing of each
         return Slope(mean / (1.0 + local / TERRAIN.slope**2), stddev)

@@ -61,28 +61,12 @@ class Ground:
             return
         problem, after = self.problem, window.xs[-1]
         soles, rates, normal = self._feet(window)
-        points, rate = self._touching(soles, after), rates[:, 2]
+        points = self._touching(soles, after)
         above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.inputs[-2].weighed
         if not weighed:
             normal = self._load_by_motion(window, above, rates)
-        # a foot on its way up does not touch down
-        caution = GROUND.caution if situation.suspended else 1.0
-        touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
-        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
-        touchdown |= rests & ~self.stance.loaded
-        self.stance.loaded |= rests
-        settled = self._arriving & (np.abs(rate) < GROUND.rest)
-        self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
-        reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
-        gate = GROUND.gate if weighed else GROUND.gate_by_motion
-        arrived, stands = settled, settled
-        if weighed:  # what carries is on the ground, at any time
-            arrived = self.stance.loaded & ~self._arriving
-            stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
-        wrong = (touchdown | stands) & (above > gate + reach)
-        wrong |= rests & (above > gate)
-        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < -gate)
+        landed, wrong = self._judge(above, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
         if situation.suspended:
@@ -91,14 +75,42 @@ class Ground:
             away = ~self.stance.loaded & (above < 0.5 * CLEARANCE)
             wrong, above = wrong | away, above - CLEARANCE * away
         if weighed:
-            self._lay(window, touchdown | settled, wrong, soles)
+            self._lay(window, landed, wrong, soles)
         if wrong.any():
             above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
-        height = problem.parameter(window.xs[-1], "height")
-        for foot in np.flatnonzero((touchdown | settled) & ~self._arriving & weighed):
-            self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
+        if weighed:
+            self._remember(window, landed & ~self._arriving, soles)
         self._bound_friction(window)
+
+    def _judge(
+        self,
+        above: np.ndarray,
+        rates: np.ndarray,
+        normal: np.ndarray,
+        weighed: bool,
+        situation: Situation,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(nf,) feet that have landed, and feet whose ground is not where it was thought."""
+        rate = rates[:, 2]
+        # a foot on its way up does not touch down
+        caution = GROUND.caution if situation.suspended else 1.0
+        touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
+        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
+        touchdown |= rests & ~self.stance.loaded
+        self.stance.loaded |= rests
+        settled = self._arriving & (np.abs(rate) < GROUND.rest)
+        self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
+        reach = np.where(settled, 0.0, self.problem.dt * np.maximum(-rate, 0.0))
+        gate = GROUND.gate if weighed else GROUND.gate_by_motion
+        arrived, stands = settled, settled
+        if weighed:  # what carries is on the ground, at any time
+            arrived = self.stance.loaded & ~self._arriving
+            stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
+        wrong = (touchdown | stands) & (above > gate + reach)
+        wrong |= rests & (above > gate)
+        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < -gate)
+        return touchdown | settled, wrong
 
     def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
         """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
@@ -108,7 +120,7 @@ class Ground:
         return self._resting >= GROUND.still_nodes
 
     def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Points (nf, 3) [m] of the feet that touch a ground of the slope that is known, from their lowest ones."""
+        """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
         slope = self._slopes(x)
         normal = np.c_[-slope, np.ones(len(slope))]
         normal /= np.linalg.norm(normal, axis=1)[:, None]
@@ -121,7 +133,14 @@ class Ground:
     def _lay(
         self, window: Window, landed: np.ndarray, moved: np.ndarray, soles: np.ndarray
     ) -> None:
-        """A new foothold: its ground slopes there as the footholds before it tell."""
+        """Ground of new footholds slopes as those before them tell, about where each foot stands.
+
+        Args:
+            window: solved.
+            landed: (nf,) feet with a new foothold.
+            moved: (nf,) feet whose ground is placed anew.
+            soles: (nf, 3) their lowest points [m].
+        """
         feet = np.flatnonzero(landed)
         if feet.size and "slope" in self.problem.layout:
             slope = self._footholds.slope()
@@ -150,8 +169,14 @@ class Ground:
         slopes[index] = mean
         window.set_parameter("slope", slopes)
 
+    def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
+        """The footholds of these feet: on level ground at the height that is kept."""
+        height = self.problem.parameter(window.xs[-1], "height")
+        for foot in np.flatnonzero(landed):
+            self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
+
     def _feet(self, window: Window) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Soles [m], their rates [m/s] and normal forces [N] of the feet at the newest complete node."""
+        """Soles [m], their rates [m/s] and normal forces [N] at the newest complete node."""
         layout, (before, after) = self.problem.layout, window.xs[-2:]
         v = layout.v(before)
         a = (layout.v(after) - v) / self.problem.dt

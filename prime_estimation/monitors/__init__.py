@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator: lift-off, contact agreement, inertia hold, consistency, payload change,
-noise levels.
-"""
+"""Monitors of the estimator, each of which watches one of its assumptions."""
 
 from __future__ import annotations
 

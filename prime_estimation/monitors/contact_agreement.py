@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact agreement: what the torques of each leg carry against the contact forces of the window."""
+"""Contact agreement: what the torques of each leg carry against the window's contact forces."""
 
 from __future__ import annotations
 

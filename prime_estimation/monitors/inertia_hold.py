@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Inertia hold: the inertia is not estimated while it is frozen, while no torque tells the weight,
-while the feet do not carry it, or while the contacts are wrong.
-"""
+"""Inertia hold: the inertia is not estimated while frozen, without torque or on wrong contacts."""
 
 from __future__ import annotations
 

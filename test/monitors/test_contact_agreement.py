@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact forces that contradict the torques of the legs: said, and nothing is learned from them."""
+"""Contact forces that contradict the legs' torques: said, and nothing is learned from them."""
 
 from __future__ import annotations
 
