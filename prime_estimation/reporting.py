@@ -70,7 +70,8 @@ class Reporter:
         noise = self.problem.config.noise
         told = m.torque_commanded
         self._torque_error = noise.torque_scale_commanded if told else noise.torque_scale
-        bodies = self._bodies(x, parameters[self._theta, self._theta] if held is None else held)
+        theta = parameters[self._theta, self._theta] if held is None else held
+        bodies = self._bodies(x, theta, situation)
         mass, stddev = self._total(bodies)
         health = self._health(window, m, situation, monitors, mass, stddev)
         unweighed = 0.0 if held is None else stddev / mass
@@ -177,7 +178,9 @@ class Reporter:
         place = part(x, "rotation"), base_M_imu
         return _core.velocity_at_end(mean, angular, *place, gyro, force, self._gravity, problem.dt)
 
-    def _bodies(self, x: np.ndarray, theta: np.ndarray) -> tuple[BodyInertia, ...]:
+    def _bodies(
+        self, x: np.ndarray, theta: np.ndarray, situation: Situation
+    ) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links; theta: covariance (10 n, 10 n) of their coordinates."""
         pis = self.problem.inertias(x)
         total = self.fixed_mass + sum(pi[0] for pi, _ in pis)
@@ -187,7 +190,8 @@ class Reporter:
             rows = slice(10 * i, 10 * i + 10)
             covariance = jacobian @ theta[rows, rows] @ jacobian.T
             stddev = math.hypot(math.sqrt(max(covariance[0, 0], 0.0)), systematic)
-            observable = stddev < OBSERVED * self.prior_mass_stddev
+            observed = stddev < OBSERVED * self.prior_mass_stddev
+            observable = observed and not situation.contradicted
             deviations = stddev, com_stddev(pi, covariance)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)

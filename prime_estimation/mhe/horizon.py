@@ -84,6 +84,7 @@ class Horizon:
         """Give the former head torque, specific force and disturbances of the step that ends now."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
+        self.problem.process.expect_ground(former, self.ground.unevenness)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 

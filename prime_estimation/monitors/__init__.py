@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator: lift-off, inertia hold, consistency, payload change, noise levels."""
+"""Monitors of the estimator, each of which watches one of its assumptions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..types import Measurement
 from .consistency import ConsistencyMonitor
+from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
 from .monitor import Monitor
@@ -25,16 +26,18 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, hold, consistency, payload, levels: each of them.
+        lift, agreement, hold, consistency, payload, levels: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
+        self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.levels = NoiseLevels(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        return iter((self.lift, self.hold, self.consistency, self.payload, self.levels))
+        own = (self.lift, self.agreement, self.hold, self.consistency, self.payload, self.levels)
+        return iter(own)
 
     @property
     def last_restart(self) -> tuple[int, str]:

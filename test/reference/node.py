@@ -59,6 +59,7 @@ def point_of(problem, given, x, u) -> Point:
         problem.parameter(x, "theta"),
         problem.parameter(x, "height"),
         friction,
+        problem.parameter(x, "slope"),
     )
 
 
