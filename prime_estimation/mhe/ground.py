@@ -19,6 +19,9 @@ from .problem import Problem
 from .process_model import Situation
 from .window import Window
 
+# slope of a level floor: exact, for a slope in world axes would tell place and heading
+LEVEL_STDDEV = 1e-6
+
 
 class Ground:
     """Follows touch-downs and keeps the ground heights of the window right.
@@ -163,7 +166,7 @@ class Ground:
         arrival.replace_prior(
             columns,
             np.zeros((len(columns), problem.ndx)),
-            np.full(len(columns), TERRAIN.learned * slope.stddev),
+            np.full(len(columns), LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev),
             mean - reference[index],
         )
         slopes[index] = mean
