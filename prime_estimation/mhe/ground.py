@@ -147,7 +147,7 @@ class Ground:
         feet = np.flatnonzero(landed)
         if feet.size and "slope" in self.problem.layout:
             slope = self._footholds.slope()
-            self.unevenness[feet] = slope.stddev
+            self.unevenness[feet] = 0.0 if slope.level else slope.stddev
             self._incline(window, feet, slope)
         points = self._touching(soles, window.xs[-1])
         if "slope" in self.problem.layout and (landed | moved).any():
