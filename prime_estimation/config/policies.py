@@ -59,6 +59,7 @@ class TerrainPolicy:
     footholds: int = param(2, "per foot that tell the plane")
     evenness: float = param(0.0003, "of a floor: deviation of footholds from a plane", "m")
     grain: float = param(0.03, "length over which the deviation from the plane arises", "m")
+    floor: float = param(0.03, "slope and its deviation below which the ground is a level floor")
     creep: float = param(0.4, "contact velocity that a slope of one leaves unexplained", "m/s")
     learned: float = param(
         0.1,

@@ -17,11 +17,12 @@ class Slope:
     """Slope of the ground under a foot, along the first two axes of the world.
 
     Attributes:
-        mean: (2,). stddev: of each component.
+        mean: (2,). stddev: of each component. level: the ground is a level floor.
     """
 
     mean: np.ndarray
     stddev: float
+    level: bool = False
 
 
 class Footholds:
@@ -44,7 +45,7 @@ class Footholds:
     def slope(self) -> Slope:
         """What the footholds tell of the slope under the next one."""
         if len(self._places) < 2:
-            return Slope(np.zeros(2), TERRAIN.slope)
+            return Slope(np.zeros(2), TERRAIN.slope, level=True)
         places = np.array(self._places)
         away = places - places.mean(axis=0)
         square = away[:, :2].T @ away[:, :2]
@@ -58,4 +59,6 @@ class Footholds:
         local = variance / TERRAIN.grain**2
         stddev = min(TERRAIN.slope, float(np.sqrt(0.5 * np.trace(covariance) + local)))
         # footholds on no plane are steps or bumps: what is between them says nothing of each
-        return Slope(mean / (1.0 + local / TERRAIN.slope**2), stddev)
+        mean = mean / (1.0 + local / TERRAIN.slope**2)
+        level = stddev < TERRAIN.floor and np.linalg.norm(mean) < TERRAIN.floor
+        return Slope(np.zeros(2) if level else mean, stddev, level)

@@ -21,6 +21,9 @@ from .problem import Problem
 from .process_model import Situation
 from .window import Window
 
+# slope of a level floor: exact, for a slope in world axes would tell place and heading
+LEVEL_STDDEV = 1e-6
+
 
 class Ground:
     """Follows touch-downs and keeps the ground heights of the window right.
@@ -146,7 +149,7 @@ class Ground:
         feet = np.flatnonzero(landed)
         if feet.size and "slope" in self.problem.layout:
             slope = self._footholds.slope()
-            self.unevenness[feet] = slope.stddev
+            self.unevenness[feet] = 0.0 if slope.level else slope.stddev
             self._incline(window, feet, slope)
         points = self._touching(soles, window.xs[-1])
         if "slope" in self.problem.layout and (landed | moved).any():
@@ -165,7 +168,7 @@ class Ground:
         arrival.replace_prior(
             columns,
             np.zeros((len(columns), problem.ndx)),
-            np.full(len(columns), TERRAIN.learned * slope.stddev),
+            np.full(len(columns), LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev),
             mean - reference[index],
         )
         slopes[index] = mean
