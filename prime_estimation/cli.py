@@ -26,7 +26,7 @@ VERBS = {
     "simulate": "make a recording of a simulated robot, with sensor noise and ground truth",
     "replay": "estimate from a recording",
     "identify": "find mass, centre of mass and inertia of links from whole recordings",
-    "reconstruct": "turn a recording into annotated motion: trajectory, contact forces and states that obey the dynamics",
+    "reconstruct": "turn a recording into motion with contact forces that obeys the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "config": "print all parameters with unit, range and meaning",
@@ -48,10 +48,8 @@ class _Version(argparse.Action):
         from .io.trajectory import versions
 
         found = versions()
-        parser.exit(
-            0,
-            f"prime_estimation {found.get('prime_estimation') or found.get('git', 'not installed')}\n",
-        )
+        installed = found.get("prime_estimation") or found.get("git", "not installed")
+        parser.exit(0, f"prime_estimation {installed}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -127,12 +125,9 @@ def _guarded(prog: str, run: Callable[[], None]) -> int:
     except Exception as error:
         if os.environ.get("PRIME_TRACEBACK"):
             raise
-        text = " ".join(str(error).split())
-        return _fail(
-            prog,
-            f"a bug, please report it: {type(error).__name__}: {text} (PRIME_TRACEBACK=1 shows where)",
-            1,
-        )
+        what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        text = f"a bug, please report it: {what} (PRIME_TRACEBACK=1 shows where)"
+        return _fail(prog, text, 1)
 
 
 def _fail(prog: str, text: str, code: int) -> int:

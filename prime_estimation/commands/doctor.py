@@ -18,8 +18,9 @@ from ..robot import Robot
 from .console import say, table
 from .suitability import described, hints
 
-DESCRIPTION = """Say what is installed, what works, and how to get what is missing; of a robot, how it is understood and which settings
-probably do not suit it. Exit code 2 when the estimator cannot run."""
+DESCRIPTION = """Say what is installed, what works, and how to get what is missing; with --robot, how
+that robot is understood and which settings probably do not suit it. Exit code 2 when the estimator
+cannot run."""
 EXAMPLES = ["prime doctor", "prime doctor --robot my_robot.yaml", "prime doctor --json"]
 OPTIONAL = {
     "mujoco": (
@@ -36,11 +37,11 @@ OPTIONAL = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The robot to look at."""
+    """Adds the robot to look at."""
     parser.add_argument(
         "--robot",
         metavar="NAME",
-        help="go1, go2, ... or the path of a robot's YAML file: look at this one",
+        help="go1, go2, ... or the path of a robot's YAML file: check this robot",
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
 
@@ -55,7 +56,7 @@ def _look_at(args: argparse.Namespace) -> dict:
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Collect and print; PrimeError when something that is needed does not work."""
+    """Collects and prints; PrimeError when something that is needed does not work."""
     if args.robot:
         return _look_at(args)
     problems: list[str] = []
@@ -101,7 +102,8 @@ def _core(problems: list[str]) -> str:
             f"{name} {_version(name) or 'missing'}" for name in ("pin", "crocoddyl", "eigenpy")
         )
         problems.append(
-            f"the compiled core cannot be imported ({error}; {linked}): reinstall prime_estimation in this environment with pip install ."
+            f"the compiled core cannot be imported ({error}; {linked}): reinstall "
+            "prime_estimation in this environment with pip install ."
         )
         return "missing"
     return str(module.__file__)

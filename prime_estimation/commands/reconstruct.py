@@ -12,9 +12,10 @@ from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
-DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces, points and states at every node, which
-obey the equations of motion with the inertia that fits best. DIR gets motion.npz (arrays) and motion.mcap (the topics of
-`prime replay`, smoothed over the whole recording)."""
+DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces,
+points and states at every node, which obey the equations of motion with the inertia that fits best.
+DIR gets motion.npz (arrays) and motion.mcap (the topics of `prime replay`, smoothed over the whole
+recording)."""
 EXAMPLES = [
     "prime reconstruct recordings/go2_nominal --robot go2 --out motion",
     "prime reconstruct run.mcap --robot identified/go2.yaml --from 2 --to 8 --out motion",
@@ -22,13 +23,13 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """BAG and options."""
+    """Adds BAG and options."""
     parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
     add_offline_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Reconstruct, write, print."""
+    """Reconstructs the motion, writes it, prints a summary."""
     out = out_folder(args)
     config = offline_config(args)
     robot = Robot(config.robot)

@@ -20,20 +20,22 @@ from ..recordings.replay import ReplaySummary, replay
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table, warn
 
-DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder, MCAP or sqlite3 file).
+DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder,
+MCAP or sqlite3 file).
 
-OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches, /prime/wrench/<contact>,
-/prime/inertial_parameters, /prime/status and /tf. Beside it, prime_runs/<date>_OUT keeps configuration, versions,
-trajectory (TUM), metrics and figures, against ground truth where the recording has it."""
+OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches,
+/prime/wrench/<contact>, /prime/inertial_parameters, /prime/status and /tf. Beside it,
+prime_runs/<date>_OUT keeps configuration, versions, trajectory (TUM), metrics and figures, against
+ground truth where the recording has it."""
 EXAMPLES = [
     "prime replay recordings/go2_payload3 --robot go2 --out out.mcap",
     "prime replay run.mcap --robot go2 --no-mocap --config changes.yaml --out out.mcap",
-    "prime replay run.mcap --robot go1 --topic joint_states=/go1/joints --topic mocap=/vrpn_mocap/go1/pose --out out.mcap",
+    "prime replay run.mcap --robot go1 --topic joint_states=/joints --topic mocap=/pose --out o.mcap",
 ]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """BAG and options."""
+    """Adds BAG and options."""
     parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
     parser.add_argument(
         "--robot",
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_topic_argument(parser: argparse.ArgumentParser) -> None:
-    """`--topic`, for `topics_of`."""
+    """Adds `--topic`, for `topics_of`."""
     parser.add_argument(
         "--topic",
         action="append",
@@ -61,7 +63,7 @@ def add_topic_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Replay, then keep and print what came out."""
+    """Replays a recording, keeps and prints the result."""
     config = Config.load(args.robot, args.config)
     robot = Robot(config.robot)
     out = Path(args.out)
@@ -100,14 +102,13 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
     if summary.notice:
         warn(summary.notice)
     refused = ", ".join(f"{reason} {n}" for reason, n in summary.counts.items())
-    say(
-        args,
-        f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}",
-    )
+    times = f"{summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s"
+    say(args, f"{summary.nodes} nodes of {times} from {', '.join(summary.topics.values())}")
     say(args, *([f"counted: {refused}"] if refused else []))
     if LOCKED_MOVED in summary.counts:
         warn(
-            "locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted"
+            "locked joints moved: the model does not fit this robot, and forces and inertia "
+            "cannot be trusted; see robot.locked_joints"
         )
     for sensor in summary.final.status.sensors:
         if sensor.message:
@@ -138,11 +139,11 @@ def _figures(out: Path, bag: str, folder: RunFolder) -> list[str]:
 
 
 def topics_of(args: argparse.Namespace) -> dict[str, str]:
-    """Topics that the user named, by sensor."""
+    """Topics that the user named (`--topic`), by sensor."""
     pairs = args.topic
     broken = [p for p in pairs if "=" not in p]
     if broken:
-        raise ConfigError(f"--topic wants SENSOR=NAME, got '{broken[0]}'", broken)
+        raise ConfigError(f"--topic '{broken[0]}' has no '='; give SENSOR=NAME", broken)
     return dict(p.split("=", 1) for p in pairs)
 
 
