@@ -24,13 +24,15 @@ from .errors import PrimeError
 VERBS = {
     "demo": "simulate a robot with a hidden payload, estimate it, show the result",
     "simulate": "make a recording of a simulated robot, with sensor noise and ground truth",
+    "convert": "make a bag of a log that is none: CSV, NPZ, MAT, parquet",
     "replay": "estimate from a recording",
     "identify": "find mass, centre of mass and inertia of links from whole recordings",
     "reconstruct": "turn a recording into motion with contact forces that obeys the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
+    "view": "look at estimates in the browser: of a running node, of a bag, or of a replay as it goes",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "config": "print all parameters with unit, range and meaning",
-    "doctor": "say what is installed, and what is missing",
+    "doctor": "say what is installed, and what is missing; examine a robot's settings, or a recording",
 }
 
 

@@ -83,6 +83,7 @@ def test_doctor(capsys):
     assert report["versions"]["numpy"] and set(report["optional"]) == {
         "mujoco",
         "matplotlib",
+        "viser",
         "cyclonedds",
         "rclpy",
     }

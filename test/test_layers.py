@@ -24,6 +24,7 @@ ORDER = """
     config robot joint_friction inertia contact
     mhe monitors reporting estimator inertia_gate
     evaluation output_messages recordings identify
+    convert doctor
     transport simulate viz control
     nodes commands cli
 """.split()
@@ -49,6 +50,8 @@ FORBIDDEN = {
             "output_messages",
             "recordings",
             "identify",
+            "convert",
+            "doctor",
             "simulate",
             "viz",
             "control",
@@ -65,7 +68,12 @@ OUTSIDERS = {
     "matplotlib": ("viz/",),
     "cvxpy": ("identify/least_squares.py",),
     "clarabel": ("identify/least_squares.py",),
+    "pyarrow": ("convert/formats.py",),
     "tf_transformations": ("nodes/ros/",),
+    "viser": ("viz/browser/",),
+    "trimesh": ("viz/browser/",),
+    "imageio": ("viz/browser/",),
+    "websockets": ("viz/browser/",),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""`prime doctor`: what is installed, what is missing, how to get it."""
+"""`prime doctor`: what is installed; how a robot is understood; what a recording says of it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,31 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ..config.files import built_in_robots
 from ..config.parameters import Config
-from ..errors import PrimeError
+from ..errors import ConfigError, PrimeError
 from ..io.trajectory import versions
 from ..robot import Robot
-from .console import say, table
+from .console import add_progress_argument, say, table
 from .suitability import described, hints
+from .topics import add_topic_argument, topics_of
 
-DESCRIPTION = """Say what is installed, what works, and how to get what is missing; with --robot, how
-that robot is understood and which settings probably do not suit it. Exit code 2 when the estimator
-cannot run."""
-EXAMPLES = ["prime doctor", "prime doctor --robot my_robot.yaml", "prime doctor --json"]
+DESCRIPTION = """Say what is installed, what works, and how to get what is missing; with --robot,
+how that robot is understood and which settings probably do not suit it; with --bag, what in a
+recording (10 s of motion and more) does not fit: delays, order of legs, signs, IMU axes, units,
+foot radius, weight, noise. Exit code 2 when the estimator cannot run, or the recording cannot be
+read."""
+EXAMPLES = [
+    "prime doctor",
+    "prime doctor --robot my_robot.yaml",
+    "prime doctor --bag run.mcap --robot go2",
+    "prime doctor --json",
+]
 OPTIONAL = {
     "mujoco": (
         "simulated robots (prime demo, prime simulate)",
         "pip install 'prime_estimation[sim]'",
     ),
     "matplotlib": ("figures", "pip install 'prime_estimation[viz]'"),
+    "viser": ("the view in the browser", "pip install 'prime_estimation[viz]'"),
     "cyclonedds": (
         "the live node without a ROS 2 installation",
         "pip install 'prime_estimation[dds]' (Python 3.10 to 3.13)",
@@ -44,6 +53,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go1, go2, ... or the path of a robot's YAML file: check this robot",
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    parser.add_argument(
+        "--bag", metavar="RUN", help="examine this recording (rosbag2 folder, .mcap or .db3 file)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="of the recording, from its beginning (default: 60)",
+    )
+    add_topic_argument(parser)
+    add_progress_argument(parser)
 
 
 def _look_at(args: argparse.Namespace) -> dict:
@@ -55,8 +76,18 @@ def _look_at(args: argparse.Namespace) -> dict:
     return result
 
 
+def _examine(args: argparse.Namespace) -> dict:
+    if not args.robot:
+        raise ConfigError("--bag wants --robot NAME: whose recording is it?", args.bag)
+    from .examination import examine_bag
+
+    return examine_bag(args, topics_of(args))
+
+
 def run(args: argparse.Namespace) -> dict:
     """Collects and prints; PrimeError when something that is needed does not work."""
+    if args.bag:
+        return _examine(args)
     if args.robot:
         return _look_at(args)
     problems: list[str] = []

@@ -76,7 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="estimator: read Unitree's lowstate in place of joint_states and imu",
     )
-    parser.add_argument("--gait", default="stand", help="mpc: stand or trot")
+    parser.add_argument("--gait", default="stand", help="mpc: stand, trot, walk or bound")
+    parser.add_argument(
+        "--commands",
+        action="store_true",
+        help="unitree_bridge: hand on mpc/motor_commands as lowcmd, so that the robot moves",
+    )
     parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
     parser.add_argument(
         "--rate",
@@ -128,6 +133,8 @@ def _serve(args: argparse.Namespace) -> dict:
         options = {"name": args.name or default_name(args.node)}
     if args.node == "mpc":
         options = {"gait": args.gait}
+    if args.node == "unitree_bridge":
+        options = {"commands": args.commands}
     transport = _transport(args)
     node = build(args.node, transport, args.robot, args.config, changes, **options)
     serve(transport, node, args.seconds)

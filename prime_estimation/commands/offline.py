@@ -17,7 +17,7 @@ from ..errors import ConfigError
 from ..identify.single import STEP, Run, identify_run
 from ..robot import Robot
 from .console import add_progress_argument
-from .replay import add_topic_argument, topics_of
+from .topics import add_topic_argument, topics_of
 
 
 def add_offline_arguments(parser: argparse.ArgumentParser) -> None:

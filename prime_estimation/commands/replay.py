@@ -10,15 +10,15 @@ import shlex
 from pathlib import Path
 
 from ..config.parameters import Config
-from ..errors import ConfigError, DataError
+from ..errors import DataError
 from ..evaluation.scores import evaluate
 from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED
-from ..io.topics import LOWSTATE, ROLES
 from ..io.trajectory import RunFolder
 from ..recordings.replay import ReplaySummary, replay
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table, warn
+from .topics import add_topic_argument, topics_of
 
 DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder,
 MCAP or sqlite3 file).
@@ -30,7 +30,7 @@ ground truth where the recording has it."""
 EXAMPLES = [
     "prime replay recordings/go2_payload3 --robot go2 --out out.mcap",
     "prime replay run.mcap --robot go2 --no-mocap --config changes.yaml --out out.mcap",
-    "prime replay run.mcap --robot go1 --topic joint_states=/joints --topic mocap=/pose --out o.mcap",
+    "prime replay run.mcap --robot go1 --topic imu=/imu/data --topic mocap=/pose --out o.mcap",
 ]
 
 
@@ -49,17 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--realtime", action="store_true", help="pace the input as it was recorded")
     add_topic_argument(parser)
     add_progress_argument(parser)
-
-
-def add_topic_argument(parser: argparse.ArgumentParser) -> None:
-    """Adds `--topic`, for `topics_of`."""
-    parser.add_argument(
-        "--topic",
-        action="append",
-        default=[],
-        metavar="SENSOR=NAME",
-        help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})",
-    )
 
 
 def run(args: argparse.Namespace) -> dict:
@@ -136,15 +125,6 @@ def _figures(out: Path, bag: str, folder: RunFolder) -> list[str]:
     from ..viz.figures import save_figures
 
     return [str(p) for p in save_figures(out, bag, folder.path / "figures", Path(bag).name)]
-
-
-def topics_of(args: argparse.Namespace) -> dict[str, str]:
-    """Topics that the user named (`--topic`), by sensor."""
-    pairs = args.topic
-    broken = [p for p in pairs if "=" not in p]
-    if broken:
-        raise ConfigError(f"--topic '{broken[0]}' has no '='; give SENSOR=NAME", broken)
-    return dict(p.split("=", 1) for p in pairs)
 
 
 def _has_truth(bag: str) -> bool:

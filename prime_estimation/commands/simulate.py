@@ -10,9 +10,11 @@ import json
 from pathlib import Path
 
 from ..config.parameters import Config
-from ..errors import PrimeError
+from ..errors import ConfigError, PrimeError
+from . import simulate_live
 from .console import add_progress_argument, progress_bar, say, table
 
+DURATION = 12.0  # s
 DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in controller and write a
 rosbag2 folder with noisy sensors and ground truth, and a JSON with the true inertias beside it.
 Neither the controller nor the robot's model know the payload."""
@@ -21,6 +23,7 @@ EXAMPLES = [
     "prime simulate --robot go2 --motion trot --payload 3 --on 6 --faults hard --out runs/online",
     "prime simulate --robot g1 --motion step --payload 2.9 --link torso_link --out runs/g1_step",
     "prime simulate --robot go1 --motion trot --bumps 0.04 --out runs/go1_bumps",
+    "prime simulate --robot go2 --live --payload 3 --on 20   # for prime node and prime node mpc",
 ]
 
 
@@ -36,9 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--motion", default="trot", help="motion (default: trot; an unknown name lists all)"
     )
     parser.add_argument(
-        "--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)"
+        "--duration",
+        type=float,
+        metavar="S",
+        help="seconds (default: 12; with --live until interrupted)",
     )
-    parser.add_argument("--out", required=True, metavar="DIR", help="bag folder to make")
+    parser.add_argument("--out", metavar="DIR", help="bag folder to make (not with --live)")
     add_payload_arguments(parser)
     parser.add_argument(
         "--bumps",
@@ -60,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, default=0, help="random seed of motion, ground and noise (default: 0)"
     )
     add_progress_argument(parser)
+    simulate_live.add_arguments(parser)
 
 
 def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) -> None:
@@ -107,11 +114,15 @@ def run(args: argparse.Namespace) -> dict:
     from .. import simulate
 
     ground = simulate.Ground(friction=args.friction, bump_height=args.bumps)
+    if args.live:
+        return simulate_live.run(args, payload_of(args), ground)
+    if not args.out:
+        raise ConfigError("where to? Give --out DIR, or --live for a robot on the network")
     with progress_bar(args, "simulate") as progress:
         out = simulate.run(
             args.robot,
             args.motion,
-            args.duration,
+            DURATION if args.duration is None else args.duration,
             Path(args.out),
             payload=payload_of(args),
             terrain=ground,

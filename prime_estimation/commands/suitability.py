@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Suitability of settings for a robot of one's own: the defaults are made for quadrupeds of 15 kg."""
+"""Suitability of settings for a robot of one's own: defaults are made for quadrupeds of 15 kg."""
 
 from __future__ import annotations
 
@@ -81,4 +81,4 @@ def _hints_on_size(robot: Robot, config: Config) -> Iterator[str]:
         stddev = config.estimator.mass_stddev
         if stddev > body:
             wanted = f"estimator: {{mass_stddev: {0.4 * body:.2g}}}"
-            yield f"{link} weighs {body:.3g} kg and may be off by {stddev:g} kg; begin with {wanted}"
+            yield f"{link} weighs {body:.3g} kg and may be off by {stddev:g}; begin with {wanted}"

@@ -25,7 +25,7 @@ class Factors:
 
 
 # without torque the weight is unknown
-UNWEIGHED = Factors(10.0, 3.0)
+UNWEIGHED = Factors(1.0, 1.0)
 # without joint positions either no contact is modelled: contact forces become a disturbance of the
 # base, which follows the IMU
 UNSEEN = Factors(250.0, 1.0)
@@ -106,6 +106,8 @@ class ProcessModel:
         else:
             joint = np.full(self.robot.nj, noise.joint_unmeasured)
             factors = UNWEIGHED
+            # legs that may do anything would leave the ground, and a force from nowhere carry the robot
+            given.outliers = False
             if m.position is None or given.ground_depth:
                 factors, given.ground_depth = UNSEEN, OUT_OF_REACH
         self._weigh(given, factors, joint)

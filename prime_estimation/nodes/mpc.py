@@ -1,35 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Example controller: a receding-horizon MPC fed by the estimator's odometry, joint states and inertia. A pattern to copy."""
+"""Whole-body MPC on the network: odometry, joints, contacts, inertia and a velocity command in, joint commands out."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 
 import numpy as np
-import pinocchio as pin
 
-from ..control.problem import MpcProblem, check
-from ..inertia_gate import Bounds, InertiaGate
+from ..control.controller import WalkingController
+from ..control.motion_types import JointCommand, VelocityCommand
+from ..control.parameters import ControlConfig
+from ..control.supervisor import Mode
+from ..errors import PrimeError
 from ..io.messages import JointOrder, stamp_ns
 from ..io.to_messages import header
 from ..robot import Robot
 from ..transport.base import Qos, Transport
 from .inertia_listener import TOPIC, TYPE
-from .periodic import Periodic, period_of
+from .mpc_messages import MpcMessages
+from .periodic import Worker, period_of
 
 log = logging.getLogger("prime.mpc")
-STALE_S = 0.2  # age of odometry or joint states after which no torque is commanded
+REPORTED = 500  # solves whose times the diagnostics summarize
 
 
-class MpcNode(Periodic):
-    """Solves at a fixed rate for the newest state; inertia is taken over between two solves.
+class MpcNode:
+    """Solves at the rate of the controller's nodes, commands the motors at `rate`.
 
-    The posture found with the first complete state, with a level trunk, is the one to keep. Topics:
-    in `prime/odometry`, `prime/joint_states`, `prime/inertial_parameters`; out `~/joint_commands`
-    (sensor_msgs/JointState, effort) and `~/contact_wrenches`
-    (prime_estimation_msgs/ContactWrenches, planned forces). Service `~/freeze` (std_srvs/SetBool).
+    Topics: in `prime/odometry`, `prime/joint_states`, `prime/contact_wrenches`,
+    `prime/inertial_parameters`, `cmd_vel` (geometry_msgs/Twist), `~/gait` (std_msgs/String), `~/posture`
+    (geometry_msgs/Vector3: lean forwards and to the left, height above the nominal one); out
+    `~/motor_commands` (prime_estimation_msgs/MotorCommands), `~/joint_commands` (sensor_msgs/JointState:
+    targets, and the torque that they amount to), `~/contact_wrenches` (planned forces), `/diagnostics`.
+    Services `~/freeze` (std_srvs/SetBool), `~/stop` and `~/resume` (std_srvs/Trigger).
+
+    Args:
+        transport: where topics live.
+        robot: what is controlled.
+        gait: the first one.
+        rate: of motor commands [Hz].
+        config: of the controller.
     """
 
     def __init__(
@@ -37,54 +50,69 @@ class MpcNode(Periodic):
         transport: Transport,
         robot: Robot,
         gait: str = "stand",
-        rate: float = 20.0,
-        bounds: Bounds = Bounds(),
+        rate: float = 500.0,
+        config: ControlConfig = ControlConfig(),
     ):
-        super().__init__(period_of(rate), "control")
-        check(robot, gait)
-        self.robot, self.gate = robot, InertiaGate(robot, bounds)
-        self._transport, self._gait, self._began = transport, gait, time.monotonic()
-        self._problem: MpcProblem | None = None
-        self._base: tuple[np.ndarray, np.ndarray] | None = None
-        self._joints: tuple[np.ndarray, np.ndarray] | None = None
+        self.robot = robot
+        self.controller = WalkingController(robot, config, gait)
+        self._transport = transport
+        self._workers = [
+            Worker(config.step, "solve", self._solve),
+            Worker(period_of(rate), "command", self._command),
+            Worker(1.0, "diagnostics", self._report),
+        ]
+        self._messages = MpcMessages(robot, transport.make)
         self._orders: dict[tuple, JointOrder] = {}
-        self._stamp_ns, self._frame, self._heard_at = (
-            0,
-            "",
-            {"odometry": float("-inf"), "joint_states": float("-inf")},
-        )
-        self._commands = transport.publish(
-            "~/joint_commands", "sensor_msgs/msg/JointState", Qos.STATE
-        )
-        self._wrenches = transport.publish(
-            "~/contact_wrenches", "prime_estimation_msgs/msg/ContactWrenches", Qos.STATE
-        )
-        transport.serve("~/freeze", "std_srvs/srv/SetBool", self.gate.on_freeze)
-        transport.subscribe(
-            "prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR
-        )
-        transport.subscribe(
-            "prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR
-        )
-        transport.subscribe(TOPIC, TYPE, lambda message, _: self.gate.offer(message), Qos.LATCHED)
+        self._frame, self._posture = "", (0.0, 0.0, 0.0)
+        self._times: deque[float] = deque(maxlen=REPORTED)
+        self._listen(transport)
+        self._announce(transport)
+
+    def start(self) -> None:
+        """Begin; once."""
+        for worker in self._workers:
+            worker.start()
+
+    def stop(self) -> None:
+        """End; motors that obeyed are left braking."""
+        for worker in self._workers:
+            worker.stop()
+        if self.controller.supervisor.mode is not Mode.WAITING:
+            self.controller.supervisor.stop("the node ends")
+            self._command()
+
+    # --- in
+    # ------------------------------------------------------------------------------------------
+
+    def _listen(self, transport: Transport) -> None:
+        for topic, kind, callback, qos in (
+            ("prime/odometry", "nav_msgs/msg/Odometry", self._on_odometry, Qos.SENSOR),
+            ("prime/joint_states", "sensor_msgs/msg/JointState", self._on_joints, Qos.SENSOR),
+            (
+                "prime/contact_wrenches",
+                "prime_estimation_msgs/msg/ContactWrenches",
+                self._on_contacts,
+                Qos.SENSOR,
+            ),
+            (TOPIC, TYPE, lambda m, _: self.controller.gate.offer(m), Qos.LATCHED),
+            ("cmd_vel", "geometry_msgs/msg/Twist", self._on_velocity, Qos.SENSOR),
+            ("~/gait", "std_msgs/msg/String", self._on_gait, Qos.STATE),
+            ("~/posture", "geometry_msgs/msg/Vector3", self._on_posture, Qos.STATE),
+        ):
+            transport.subscribe(topic, kind, callback, qos)
+        transport.serve("~/freeze", "std_srvs/srv/SetBool", self.controller.gate.on_freeze)
+        transport.serve("~/stop", "std_srvs/srv/Trigger", self._on_stop)
+        transport.serve("~/resume", "std_srvs/srv/Trigger", self._on_resume)
 
     def _on_odometry(self, message, _arrival_ns: int) -> None:
         pose, twist = message.pose.pose, message.twist.twist
-        q = np.array(
-            [getattr(pose.position, a) for a in "xyz"]
-            + [getattr(pose.orientation, a) for a in "xyzw"]
-        )
+        self._frame = message.header.frame_id
         # Odometry's twist is in the base frame, as Pinocchio's free-flyer wants it
-        v = np.array(
-            [getattr(twist.linear, a) for a in "xyz"] + [getattr(twist.angular, a) for a in "xyz"]
+        self.controller.on_odometry(
+            stamp_ns(message.header),
+            np.array(_numbers(pose.position, "xyz") + _numbers(pose.orientation, "xyzw")),
+            np.array(_numbers(twist.linear, "xyz") + _numbers(twist.angular, "xyz")),
         )
-        if np.isfinite([*q, *v]).all():  # what is not ages, and no torque is commanded any more
-            self._base, self._stamp_ns, self._frame = (
-                (q, v),
-                stamp_ns(message.header),
-                message.header.frame_id,
-            )
-            self._heard_at["odometry"] = time.monotonic()
 
     def _on_joints(self, message, _arrival_ns: int) -> None:
         names = tuple(message.name)
@@ -92,59 +120,105 @@ class MpcNode(Periodic):
             self._orders[names] = JointOrder(self.robot.joint_names, names)
         order = self._orders[names]
         position, velocity = order.pick(message.position), order.pick(message.velocity)
-        if (
-            position is not None
-            and velocity is not None
-            and np.isfinite([*position, *velocity]).all()
-        ):
-            self._joints, self._heard_at["joint_states"] = (position, velocity), time.monotonic()
+        if position is not None and velocity is not None:
+            self.controller.on_joints(stamp_ns(message.header), position, velocity)
 
-    def _work(self) -> None:
-        self.gate.apply(self.robot.model, self._period)
-        if time.monotonic() - min(self._heard_at.values()) > STALE_S:
+    def _on_contacts(self, message, _arrival_ns: int) -> None:
+        force = {contact.name: contact.wrench.force.z for contact in message.contacts}
+        self.controller.on_contacts(np.array([force.get(c.name, 0.0) for c in self.robot.contacts]))
+
+    def _on_velocity(self, message, _arrival_ns: int) -> None:
+        lean, left, height = self._posture
+        wish = VelocityCommand(
+            float(message.linear.x),
+            float(message.linear.y),
+            float(message.angular.z),
+            height,
+            (lean, left),
+        )
+        self.controller.on_velocity(self._transport.now_ns(), wish)
+
+    def _on_posture(self, message, _arrival_ns: int) -> None:
+        self._posture = tuple(_numbers(message, "xyz"))
+        lean, left, height = self._posture
+        wish = VelocityCommand(height=height, lean=(lean, left))
+        self.controller.on_velocity(self._transport.now_ns(), wish)
+
+    def _on_gait(self, message, _arrival_ns: int) -> None:
+        try:
+            self.controller.on_gait(message.data)
+        except PrimeError as error:
+            log.warning("%s", error)
+
+    def _on_stop(self, _request) -> dict:
+        self.controller.supervisor.stop("emergency stop")
+        return {"success": True, "message": "the joints brake; ~/resume lets the robot move again"}
+
+    def _on_resume(self, _request) -> dict:
+        self.controller.supervisor.resume()
+        return {"success": True, "message": "the robot moves again once it is known to stand"}
+
+    # --- out
+    # -----------------------------------------------------------------------------------------
+
+    def _announce(self, transport: Transport) -> None:
+        kinds = {
+            "~/motor_commands": "prime_estimation_msgs/msg/MotorCommands",
+            "~/joint_commands": "sensor_msgs/msg/JointState",
+            "~/contact_wrenches": "prime_estimation_msgs/msg/ContactWrenches",
+            "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
+        }
+        self._send = {t: transport.publish(t, kind, Qos.STATE) for t, kind in kinds.items()}
+
+    def _solve(self) -> None:
+        began = time.perf_counter()
+        plan = self.controller.solve(self._transport.now_ns())
+        if plan is None:
             return
-        (base, twist), (position, velocity) = self._base, self._joints
-        q, v = np.concatenate([base, position]), np.concatenate([twist, velocity])
-        if self._problem is None:
-            self._problem = MpcProblem(self.robot, _levelled(q), self._gait)
-            log.info("keeping the present posture, base %.3f m high", q[2])
-        self._publish(self._problem.solve(q, v, time.monotonic() - self._began), position)
+        self.controller.follow(plan)
+        self._times.append(time.perf_counter() - began)
+        stamped = header(self._transport.make, plan.stamp_ns, self._frame)
+        self._send["~/contact_wrenches"](self._messages.contact_wrenches(stamped, plan))
 
-    def _publish(self, effort: np.ndarray, position: np.ndarray) -> None:
-        make = self._transport.make
-        stamp = header(make, self._stamp_ns, "")
-        fields = dict(
-            name=list(self.robot.joint_names),
-            position=position,
-            velocity=np.zeros(0),
-            effort=effort,
-        )
-        self._commands(make("sensor_msgs/msg/JointState")(header=stamp, **fields))
-        point, vector = make("geometry_msgs/msg/Point"), make("geometry_msgs/msg/Vector3")
-        contacts = [
-            make("prime_estimation_msgs/msg/ContactWrench")(
-                name=foot,
-                position=point(x=float(p[0]), y=float(p[1]), z=float(p[2])),
-                wrench=make("geometry_msgs/msg/Wrench")(
-                    force=vector(x=float(f[0]), y=float(f[1]), z=float(f[2])),
-                    torque=vector(x=0.0, y=0.0, z=0.0),
-                ),
-                force_covariance=np.zeros(9),
-                probability=float(f[2] > 0.0),
-                state=int(f[2] > 0.0),
+    def _command(self) -> None:
+        now_ns = self._transport.now_ns()
+        command = self.controller.command(now_ns)
+        if command is None:
+            return
+        stamped = header(self._transport.make, now_ns, "")
+        self._send["~/motor_commands"](self._messages.motor_commands(stamped, command))
+        self._publish_joints(stamped, command)
+
+    def _publish_joints(self, stamped, command: JointCommand) -> None:
+        torque = self.controller.expected_torque(command)
+        if torque is not None:
+            self._send["~/joint_commands"](
+                self._messages.joint_commands(stamped, command, torque)
             )
-            for foot, f, p in zip(
-                self.robot.feet, self._problem.forces, self._problem.points, strict=True
-            )
-        ]
-        stamp = header(make, self._stamp_ns, self._frame)
-        self._wrenches(
-            make("prime_estimation_msgs/msg/ContactWrenches")(header=stamp, contacts=contacts)
-        )
+
+    def _report(self) -> None:
+        stamped = header(self._transport.make, self._transport.now_ns(), "")
+        solves, commands = self._workers[:2]
+        values = {
+            "mode": self.controller.supervisor.mode.value,
+            "gait": self.controller.mpc.feet.schedule.name,
+            "missed solves": solves.missed,
+            "missed commands": commands.missed,
+            "states refused": self.controller.supervisor.refused,
+            "inertia applied": self.controller.gate.applied,
+            **dict(self.controller.gate.refused),
+        }
+        if self._times:
+            p50, p99 = 1e3 * np.percentile(list(self._times), [50, 99])
+            values |= {"solve, median [ms]": f"{p50:.1f}", "solve, 99 % [ms]": f"{p99:.1f}"}
+        reason = self.controller.supervisor.reason
+        self._send["/diagnostics"](self._messages.diagnostics(stamped, values, reason))
+
+    @property
+    def missed(self) -> tuple[int, int]:
+        """(solves that were left out because the ones before took too long, solves)."""
+        return self._workers[0].missed, self._workers[0].worked
 
 
-def _levelled(q: np.ndarray) -> np.ndarray:
-    yaw = pin.rpy.matrixToRpy(pin.Quaternion(q[3:7]).toRotationMatrix())[2]
-    return np.concatenate(
-        [q[:3], pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, yaw)).coeffs(), q[7:]]
-    )
+def _numbers(vector, axes: str) -> list[float]:
+    return [float(getattr(vector, axis)) for axis in axes]

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from ..errors import ConfigError
 
@@ -21,15 +23,21 @@ def period_of(rate: float) -> float:
 
 
 class Periodic(ABC):
-    """Waits for `period` seconds and works, again and again, from `start` to `stop`.
+    """Works once in every period of `period` seconds, from `start` to `stop`.
 
-    What goes wrong once is said, and is no end.
+    Work is due on a fixed grid of times. What is late is done at once; what is late by more than a
+    period is left out and counted. What goes wrong once is said, and is no end.
+
+    Attributes:
+        missed: periods that were left out.
+        worked: periods that were not.
     """
 
     def __init__(self, period: float, thread: str):
         self._period = period
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=thread, daemon=True)
+        self.missed = self.worked = 0
 
     def start(self) -> None:
         """Begin; once."""
@@ -41,12 +49,30 @@ class Periodic(ABC):
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopped.wait(self._period):
+        due = time.monotonic() + self._period
+        while not self._stopped.wait(max(0.0, due - time.monotonic())):
             try:
                 self._work()
             except Exception:  # noqa: BLE001 - a thread that dies silently would be a node that lies
                 log.exception("%s went wrong", self._thread.name)
+            self.worked += 1
+            due += self._period
+            late = int((time.monotonic() - due) / self._period)
+            if late > 0:
+                self.missed += late
+                due += late * self._period
 
     @abstractmethod
     def _work(self) -> None:
         """What is done once in a period."""
+
+
+class Worker(Periodic):
+    """Calls a function once in every period."""
+
+    def __init__(self, period: float, thread: str, work: Callable[[], None]):
+        super().__init__(period, thread)
+        self._function = work
+
+    def _work(self) -> None:
+        self._function()

@@ -20,11 +20,11 @@ from ..transport.base import Transport
 
 NODES = {
     "estimator": "sensors in; odometry, contact forces, inertia and status out",
-    "unitree_bridge": "Unitree's LowState to joint_states and imu",
+    "unitree_bridge": "Unitree's LowState to joint_states and imu, motor commands to LowCmd",
     "replay": "plays a recording into the graph",
     "inertia_listener": "takes over estimated inertia as a controller should",
     "markers": "estimated inertia as ellipsoids for RViz",
-    "mpc": "example controller that follows the estimated inertia",
+    "mpc": "whole-body controller that walks on the estimate, and follows the estimated inertia",
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Unitree's LowState as standard topics: `joint_states`, `imu`, and for G1 the torso's `imu_torso`."""
+"""Unitree's LowState as standard topics: `joint_states`, `imu`, and for G1 the torso's `imu_torso`; motor commands as LowCmd."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..io.to_messages import header
 from ..io.topics import ROLES
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of
 from ..transport.base import Qos, Transport
+from .lowcmd_outlet import LowCmdOutlet
 from .periodic import Periodic
 
 log = logging.getLogger("prime.unitree_bridge")
@@ -24,9 +25,13 @@ class UnitreeBridgeNode(Periodic):
         transport: where topics live.
         robot_name: `go2`, `g1`, `go1`, ..., or a family of wire formats.
         imu_frame: frame of the trunk's IMU in the robot's URDF; default: that of the robot's YAML.
+        commands: hand on `mpc/motor_commands` as `lowcmd`: the robot moves. Its own controller must
+            have been switched off.
     """
 
-    def __init__(self, transport: Transport, robot_name: str, imu_frame: str = ""):
+    def __init__(
+        self, transport: Transport, robot_name: str, imu_frame: str = "", commands: bool = False
+    ):
         super().__init__(1.0, "diagnostics")
         family = family_of(robot_name)
         self.reader, self._transport = (
@@ -47,9 +52,24 @@ class UnitreeBridgeNode(Periodic):
                 "secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR
             )
         self.messages = self._reported = 0
+        self._outlet = LowCmdOutlet(transport, family) if commands else None
+
+    def start(self) -> None:
+        """Begin; once."""
+        super().start()
+        if self._outlet is not None:
+            self._outlet.start()
+
+    def stop(self) -> None:
+        """End."""
+        if self._outlet is not None:
+            self._outlet.stop()
+        super().stop()
 
     def _on_lowstate(self, message, arrival_ns: int) -> None:
         self.messages += 1
+        if self._outlet is not None:
+            self._outlet.writer.mode_machine = int(getattr(message, "mode_machine", 0))
         for role, part in self.reader.read(message, arrival_ns).items():
             self._send[role](part)
 

@@ -22,7 +22,7 @@ from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from .controller import PERIOD
 from .motion import STEP, Command, Gait
-from .posture import contact_jacobian, standing_posture
+from ..control.posture import contact_jacobian, standing_posture
 from .stepping import GAIN, MARGIN, StepPlan
 from .world import rotation
 

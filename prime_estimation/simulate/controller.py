@@ -21,7 +21,7 @@ import pinocchio as pin
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from .motion import STEP, Command, Gait
-from .posture import contact_jacobian, standing_posture
+from ..control.posture import contact_jacobian, standing_posture
 from .world import rotation
 
 PERIOD = 0.002  # s, between torque updates

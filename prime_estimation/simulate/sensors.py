@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from ..config.parameters import NoiseConfig
 from ..errors import ConfigError
-from ..robot import GRAVITY
+from ..robot import GRAVITY, Robot
 from .recording import Recording
 
 RATE = 500.0  # Hz, encoders and IMU
@@ -118,6 +118,24 @@ def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults)
     )
 
 
+class ImuReader:
+    """Angular rate and specific force in the frame of a robot's IMU."""
+
+    def __init__(self, robot: Robot):
+        self._model, self._data = robot.model, robot.model.createData()
+        self._frame = robot.model.getFrameId(robot.config.imu_frame)
+
+    def read(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(3,) rad/s and (3,) m/s^2 `R^T (pddot - g)` for a state and its acceleration."""
+        model, data, local = self._model, self._data, pin.ReferenceFrame.LOCAL
+        pin.forwardKinematics(model, data, q, v, a)
+        pin.updateFramePlacement(model, data, self._frame)
+        gyro = pin.getFrameVelocity(model, data, self._frame, local).angular
+        acceleration = pin.getFrameClassicalAcceleration(model, data, self._frame, local).linear
+        up = np.array([0.0, 0.0, GRAVITY])
+        return gyro.copy(), acceleration + data.oMf[self._frame].rotation.T @ up
+
+
 def true_imu(recording: Recording, every: int) -> tuple[np.ndarray, np.ndarray]:
     """(angular rate, specific force) in the IMU frame at every n-th step: `R^T (pddot - g)`.
 
@@ -128,19 +146,10 @@ def true_imu(recording: Recording, every: int) -> tuple[np.ndarray, np.ndarray]:
     gyro, force = np.zeros((n, 3)), np.zeros((n, 3))
     if robot.imu_joint is None:
         return gyro, force
-    model, data = robot.model, robot.model.createData()
-    frame = model.getFrameId(robot.config.imu_frame)
-    up = np.array([0.0, 0.0, GRAVITY])
-    for k, (q, v, a) in enumerate(
-        zip(recording.q[::every], recording.v[::every], recording.a[::every])
-    ):
-        pin.forwardKinematics(model, data, q, v, a)
-        pin.updateFramePlacement(model, data, frame)
-        gyro[k] = pin.getFrameVelocity(model, data, frame, pin.ReferenceFrame.LOCAL).angular
-        acceleration = pin.getFrameClassicalAcceleration(
-            model, data, frame, pin.ReferenceFrame.LOCAL
-        ).linear
-        force[k] = acceleration + data.oMf[frame].rotation.T @ up
+    reader = ImuReader(robot)
+    steps = zip(recording.q[::every], recording.v[::every], recording.a[::every])
+    for k, (q, v, a) in enumerate(steps):
+        gyro[k], force[k] = reader.read(q, v, a)
     return gyro, force
 
 

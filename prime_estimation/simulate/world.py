@@ -41,6 +41,7 @@ class World:
             mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_JOINT, n) for n in robot.joint_names
         ]
         self._jq, self._jv = self.bare.jnt_qposadr[joints], self.bare.jnt_dofadr[joints]
+        self._base = mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_BODY, robot.links[1])
         self._geom = {
             mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i
             for i, c in enumerate(robot.contacts)
@@ -59,6 +60,12 @@ class World:
         """Weld the payload on, or take it off; the motion goes on with the velocity it has."""
         # The two models differ in inertias only, so the data of one serves the other.
         self.model = self.loaded if on else self.bare
+
+    def push(self, force_world: np.ndarray) -> None:
+        """Let a force (3,) [N], world axes, act at the base's origin from now on."""
+        force = np.asarray(force_world, float)
+        lever = self.data.xpos[self._base] - self.data.xipos[self._base]
+        self.data.xfrc_applied[self._base] = np.concatenate([force, cross(lever, force)])
 
     def place(self, q: np.ndarray) -> None:
         """Put the robot at rest at configuration q."""

@@ -37,9 +37,12 @@ class Transport(Protocol):
 
     Attributes:
         rejected: messages that could not be decoded, or that a callback stumbled over, by topic.
+        pause_s: time between two deliveries [s]; at 0 a message is delivered as soon as it comes,
+            for others who need not hurry it costs less to have several at once.
     """
 
     rejected: Counter[str]
+    pause_s: float
 
     def make(self, type_name: str) -> Callable:
         """The class of a message type, `nav_msgs/msg/Odometry`."""

@@ -54,6 +54,7 @@ class DdsTransport:
     ):
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
+        self.pause_s = 0.0
         self._participant = _participant(domain_id(domain))
         self._subscriptions: list[_Subscription] = []
         self._writers: list = []
@@ -193,6 +194,8 @@ class DdsTransport:
                 # they were sent
                 for _, callback, raw in sorted(taken, key=lambda entry: entry[0]):
                     callback(raw)
+                if self.pause_s:
+                    stop.wait(self.pause_s)
 
     def publishers(self, topic: str) -> int:
         """Number of publishers that the subscription to this topic hears."""

@@ -56,6 +56,8 @@ class InProcessTransport:
         clock: time in ns; default: the system's.
     """
 
+    pause_s = 0.0  # callbacks run in the threads that send
+
     def __init__(
         self,
         bus: Bus,

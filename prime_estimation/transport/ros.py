@@ -38,6 +38,7 @@ class RosTransport:
 
     def __init__(self, node):
         self.rejected: Counter[str] = Counter()
+        self.pause_s = 0.0
         self._node = node
         self._subscriptions: list[tuple[object, Callback]] = []
         self._entities: list[tuple[Callable, object]] = []
@@ -131,6 +132,8 @@ class RosTransport:
                 ]
                 for _, callback, message in sorted(taken, key=lambda entry: entry[0]):
                     callback(message, self.now_ns())
+                if self.pause_s:
+                    self._closing.wait(self.pause_s)
 
     def _take(self, subscription, callback: Callback) -> list[tuple[int, Callback, object]]:
         """All messages that wait: time of sending, callback, message."""

@@ -31,4 +31,5 @@ BOOST_PYTHON_MODULE(_core) {
   prime::bindActions();
   prime::bindImu();
   prime::bindSolver();
+  prime::bindControl();
 }

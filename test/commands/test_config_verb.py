@@ -37,5 +37,8 @@ def test_tables_have_defaults_and_what_robots_change():
     everything, of_robots = "\n".join(parameter_tables()).split("\n\n")
     window, kappa = Config().estimator.window, Config().robot.kappa
     assert f"| `estimator.window` | `{window}` |" in everything
-    assert f"| `robot.kappa` | `{kappa}` | `{Config.load('g1').robot.kappa}` |" in of_robots
+    head, _, *rows = ([c.strip() for c in r.split("|")[1:-1]] for r in of_robots.splitlines())
+    table = {row[0]: dict(zip(head, row)) for row in rows}
+    assert table["`robot.kappa`"]["default"] == f"`{kappa}`"
+    assert table["`robot.kappa`"]["g1"] == f"`{Config.load('g1').robot.kappa}`"
     assert "estimator.window" not in of_robots

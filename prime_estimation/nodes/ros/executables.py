@@ -26,13 +26,18 @@ _PARAMETERS = {
             "",
             "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)",
         ),
+        "commands": (False, "hand on mpc/motor_commands as lowcmd: the robot moves"),
     },
     "inertia_listener": {
         **_ROBOT,
         "rate": (50.0, "of the control loop whose model is kept up to date [Hz]"),
     },
     "markers": {},
-    "mpc": {**_ROBOT, "gait": ("stand", "stand or trot"), "rate": (20.0, "of the controller [Hz]")},
+    "mpc": {
+        **_ROBOT,
+        "gait": ("stand", "stand, trot, walk or bound; topic ~/gait changes it"),
+        "rate": (500.0, "of motor commands [Hz]"),
+    },
     "replay": {
         "bag": ("", "rosbag2 folder, .mcap or .db3 file"),
         "rate": (1.0, "speed of time, 0 for as fast as possible"),

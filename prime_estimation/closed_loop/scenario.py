@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Scenarios of a closed loop: gait, velocity, ground, loads that come and go, pushes; one call, one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..config.parameters import Config
+from ..control.motion_types import VelocityCommand
+from ..control.parameters import ControlConfig
+from ..errors import ConfigError
+from ..robot import Robot
+from ..simulate.model import Ground, Payload, loaded_model
+from ..simulate.robot import SimulatedRobot
+from .lockstep import Lockstep
+from .trace import Trace
+
+WALK_AT = 1.5  # s, when the gait begins
+MOVE_AT = 2.0  # s, when the velocity command begins
+UPDATES = ("off", "on", "true")
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force on the base.
+
+    Attributes:
+        force: (3,) world [N].
+        begin, duration: s.
+    """
+
+    force: tuple[float, float, float]
+    begin: float
+    duration: float
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a robot goes through.
+
+    Attributes:
+        robot: name, or path of a YAML.
+        gait: from `WALK_AT` on.
+        command: velocity command over time [s], from `MOVE_AT` on.
+        duration: s.
+        load: what is put on at `load_on` and taken off at `load_off` [s].
+        update: what the controller learns of inertia: nothing (off), what the estimator says (on), or
+            the truth at once (true), which is the reference that nobody has.
+        seed: of noise, biases and ground.
+    """
+
+    robot: str
+    gait: str = "trot"
+    command: Callable[[float], VelocityCommand] = lambda t: VelocityCommand()
+    duration: float = 10.0
+    ground: Ground = field(default_factory=Ground)
+    load: Payload | None = None
+    load_on: float = float("inf")
+    load_off: float = float("inf")
+    pushes: tuple[Push, ...] = ()
+    update: str = "on"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of a scenario.
+
+    Attributes:
+        fell: the trunk left the range of a walking robot.
+        stopped: why the controller stopped; empty if it did not.
+        solve_times: of all solves [s].
+    """
+
+    scenario: Scenario
+    trace: Trace
+    fell: bool
+    stopped: str
+    solve_times: np.ndarray
+
+
+def play(scenario: Scenario, control: ControlConfig = ControlConfig()) -> Run:
+    """Run a scenario in lockstep."""
+    if scenario.update not in UPDATES:
+        raise ConfigError(
+            f"update must be one of {', '.join(UPDATES)}, got '{scenario.update}'", scenario
+        )
+    config = Config.load(scenario.robot)
+    robot = Robot(config.robot)
+    simulated = SimulatedRobot(
+        robot, config.noise, scenario.load, scenario.ground, seed=scenario.seed
+    )
+    loop = Lockstep(simulated, config, control, update=scenario.update == "on")
+    director = _Director(scenario, loop)
+    stands = loop.run(scenario.duration, director.command, director.observe)
+    return Run(
+        scenario, director.trace.finish(), not stands, loop.stopped, np.array(loop.solve_times)
+    )
+
+
+class _Director:
+    """Makes happen what the scenario says."""
+
+    def __init__(self, scenario: Scenario, loop: Lockstep):
+        self._scenario, self._loop, self.trace = scenario, loop, Trace(loop)
+        self._walking = self._loaded = False
+        self._force = (0.0, 0.0, 0.0)
+
+    def command(self, t: float) -> VelocityCommand:
+        """The velocity command at this time [s]."""
+        if t >= WALK_AT and not self._walking:
+            self._walking = True
+            self._loop.controller.on_gait(self._scenario.gait)
+        self._now = self._scenario.command(t) if t >= MOVE_AT else VelocityCommand()
+        return self._now
+
+    def observe(self, t: float) -> bool:
+        """Loads and pushes of this time [s]; False once the robot has fallen."""
+        scenario, world = self._scenario, self._loop.simulated.world
+        loaded = scenario.load is not None and scenario.load_on <= t < scenario.load_off
+        if loaded != self._loaded:
+            self._loaded = loaded
+            world.load(loaded)
+            if scenario.update == "true":
+                self._tell(scenario.load if loaded else None)
+        force = next(
+            (p.force for p in scenario.pushes if p.begin <= t < p.begin + p.duration),
+            (0.0, 0.0, 0.0),
+        )
+        if force != self._force:
+            self._force = force
+            world.push(np.array(force))
+        self.trace.note(t, self._now)
+        return self.trace.upright()
+
+    def _tell(self, load: Payload | None) -> None:
+        horizon = self._loop.controller.mpc.horizon
+        truth = loaded_model(self._loop.simulated.robot, load)
+        for joint in range(1, truth.njoints):
+            horizon.model.inertias[joint] = truth.inertias[joint]
+        horizon.take_inertias()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime simulate --live`: a simulated robot on the network, in real time."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..config.parameters import Config
+from ..nodes.run_node import log_to_stderr
+from ..nodes.run_node import run as serve
+from ..robot import Robot
+from ..transport.base import Transport
+
+NAME = "simulator"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--live` and its network."""
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="a robot on the network in real time: sensors out, mpc/motor_commands in",
+    )
+    parser.add_argument(
+        "--transport",
+        choices=("dds", "ros"),
+        default="dds",
+        help="of --live: Cyclone DDS (default) or rclpy",
+    )
+    parser.add_argument(
+        "--domain",
+        type=int,
+        metavar="N",
+        help="of --live: DDS domain (default: ROS_DOMAIN_ID, or 0)",
+    )
+
+
+def run(args: argparse.Namespace, payload, ground) -> dict:
+    """Simulate until interrupted, or for `--duration` seconds."""
+    from ..control.posture import standing_posture
+    from ..nodes.simulator import SimulatorNode
+    from ..simulate.robot import SimulatedRobot
+    from ..simulate.sensors import faults_named
+
+    config = Config.load(args.robot)
+    robot = Robot(config.robot)
+    simulated = SimulatedRobot(
+        robot, config.noise, payload, ground, faults_named(args.faults), args.seed
+    )
+    silence = log_to_stderr()
+    try:
+        transport = _transport(args)
+        node = SimulatorNode(transport, simulated, standing_posture(robot), payload)
+        serve(transport, node, args.duration or 0.0)
+    finally:
+        silence()
+    return {"late_s": node.late}
+
+
+def _transport(args: argparse.Namespace) -> Transport:
+    if args.transport == "ros":
+        from ..nodes.ros.executables import plain_transport
+
+        return plain_transport(NAME, "", {}, args.domain, False)
+    from ..transport.dds import DdsTransport
+
+    return DdsTransport(NAME, "", {}, args.domain, False)

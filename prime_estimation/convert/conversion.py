@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Log and mapping -> files -> clocks -> readings of each sensor -> bag."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ConfigError
+from ..io.bag import BagWriter
+from .clocks import row_times, times_from_rates
+from .held import fresh_rows
+from .mapping import Mapping
+from .messages import message_maker
+from .robot_names import check_names
+from .seams import seam_rows, with_gaps
+from .sensors import JointRows, feet_series, imu_series, mocap_series
+from .series import Rows, Series
+from .tables import Table, open_table
+
+_FIELDS = {  # what tells a fresh reading; orientation comes from a filter of its own
+    "joint_states": ("position", "velocity"),
+    "joint_commands": ("effort",),
+    "imu": ("angular_velocity", "linear_acceleration"),
+    "mocap/pose": ("position", "quat"),
+    "foot_force": ("force",),
+}
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What became of a log.
+
+    Attributes:
+        series: readings that went into the bag, by sensor.
+        seams: times of the cuts in the bag [s].
+        shift: added to the log's stamps, gaps aside [s].
+    """
+
+    series: list[Series]
+    seams: list[float]
+    shift: float
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know, a line each."""
+        return [note for s in self.series for note in s.notes]
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        topics = {
+            s.topic: {
+                "messages": len(s.times),
+                "rate_hz": (len(s.times) - 1) / max(s.times[-1] - s.times[0], 1e-9),
+                "fields": list(s.values),
+                "left_out": dict(s.left_out),
+            }
+            for s in self.series
+        }
+        return {
+            "topics": topics,
+            "seams_s": self.seams,
+            "clock_shift_s": self.shift,
+            "notes": self.notes,
+        }
+
+
+def convert(
+    log: str | Path,
+    mapping: Mapping,
+    out: str | Path,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Conversion:
+    """Write the readings of a log as the estimator's sensor topics into a bag.
+
+    Args:
+        log: a file, or the folder of several.
+        mapping: what its columns are.
+        out: the bag, `*.mcap`.
+        progress: called now and then with the fraction that is done.
+
+    Raises:
+        ConfigError: the mapping does not fit the robot, or itself.
+        DataError: the log does not fit the mapping.
+    """
+    check_names(mapping)
+    tables = {name: open_table(Path(log), name, file) for name, file in mapping.files.items()}
+    series, seams = _readings(mapping, tables)
+    # a bag's stamps are positive, and 0 means none: a log that begins at 0 begins at 1 s
+    first = min(float(s.times[0]) for s in series)
+    shift = float(max(0, math.ceil(1.0 - first)))
+    for s in series:
+        s.times = with_gaps(s.times, np.array(seams), mapping.seams.gap) + shift
+    cuts = [t + shift + mapping.seams.gap * (i + 1) for i, t in enumerate(seams)]
+    _write(mapping, series, Path(out), progress)
+    return Conversion(series, cuts, shift)
+
+
+def _readings(mapping: Mapping, tables: dict[str, Table]) -> tuple[list[Series], list[float]]:
+    """Fresh readings of all sensors, and the times of the seams, both by the log's clock [s]."""
+    times = {name: row_times(tables[name], mapping.files[name].time) for name in tables}
+    series: list[Series | None] = []
+    seams: list[float] = []
+    if mapping.joints is not None:
+        joints = JointRows(mapping.joints, Rows(tables, times, mapping.joints.file, "joints"))
+        seams = _join_clock(mapping, tables, times, joints)
+        stamps = times[mapping.joints.file][0]
+        series += [joints.states(stamps), joints.commands(stamps)]
+    for name, make in (("imu", imu_series), ("mocap", mocap_series)):
+        section = getattr(mapping, name)
+        if section is not None:
+            series.append(make(section, Rows(tables, times, section.file, name)))
+    for name in ("foot_force", "contacts"):
+        section = getattr(mapping, name)
+        if section is not None:
+            rows = Rows(tables, times, section.file, name)
+            series.append(feet_series(section, rows, name))
+    found = [s for s in series if s is not None]
+    for s in found:
+        if s.topic in _FIELDS:
+            s.keep_fresh(mapping.held, _FIELDS[s.topic])
+    return found, seams
+
+
+def _join_clock(
+    mapping: Mapping, tables: dict[str, Table], times: dict, joints: JointRows
+) -> list[float]:
+    """Times of the seams [s]; stamps of the joints' file become those that the joint rates tell."""
+    name, clock = mapping.joints.file, mapping.files[mapping.joints.file].time
+    (stamps, stamped), velocity = times[name], joints.velocity
+    others = [n for n, file in mapping.files.items() if file.time.from_rates and n != name]
+    if others or (clock.from_rates and velocity is None):
+        raise ConfigError(
+            f"files.{(others or [name])[0]}.time.from_rates needs positions and rates of joints in "
+            "that file",
+            clock,
+        )
+    position = np.where(np.isfinite(joints.position), joints.position, 0.0)
+    velocity = None if velocity is None else np.where(np.isfinite(velocity), velocity, 0.0)
+    both = position if velocity is None else np.hstack([position, velocity])
+    fresh = fresh_rows(both, stamps, mapping.held.longest)
+    rows = seam_rows(mapping.seams, tables[name], stamps, fresh, position, velocity)
+    if clock.from_rates:
+        parts = np.split(np.arange(len(stamps)), rows)
+        begin, told = stamps[0], []
+        for part in parts:
+            inside = times_from_rates(stamps[part], fresh[part], position[part], velocity[part])
+            told.append(inside - inside[0] + begin)
+            begin = told[-1][-1] + (stamps[1] - stamps[0])
+        stamps = np.concatenate(told)
+        times[name] = (stamps, stamped)
+    # at a pause the stamps have their gap already
+    long = mapping.seams.pause
+    return [float(stamps[r]) for r in rows if stamps[r] - stamps[r - 1] <= long]
+
+
+def _write(
+    mapping: Mapping, series: list[Series], out: Path, progress: Callable[[float], None]
+) -> None:
+    order = [(float(t), i, k) for i, s in enumerate(series) for k, t in enumerate(s.times)]
+    order.sort()
+    with BagWriter(out) as bag:
+        makers = [message_maker(mapping, s, bag.message_class) for s in series]
+        for number, (seconds, i, k) in enumerate(order):
+            stamp_ns = round(seconds * 1e9)
+            bag.write(f"/{series[i].topic}", stamp_ns, makers[i](stamp_ns, k))
+            if number % 2000 == 0:
+                progress(number / len(order))
+    progress(1.0)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Rates, jitter, gaps, repeated stamps and held samples of every stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..case import Case, Verdict
+from ..finding import FACT, FAULT, HINT, Finding
+from ..recording import Stream
+
+_SLOWEST = {"joint_states": 100.0, "imu": 100.0}  # Hz, below which estimation suffers
+_GAP = 4.0  # usual intervals that make a gap
+_LONG = 0.02  # s, beyond which the estimator does not interpolate
+_WRONG = 0.001  # share of stamps that may repeat or go back
+_HELD = 0.05  # share of samples that may repeat the one before
+_JITTER = 0.25  # of the usual interval
+_LATE = 0.05  # s from stamp to arrival
+
+
+def examine(case: Case) -> Verdict:
+    """Clocks of all streams."""
+    found = []
+    for name, stream in case.recording.streams.items():
+        if len(stream) > 2:
+            found += _stream(name, stream)
+    return case, found
+
+
+def _stream(name: str, stream: Stream) -> Iterator[Finding]:
+    facts = _facts(stream)
+    about = f"timing.{name}"
+    text = f"{name}: {facts['rate_hz']:.1f} Hz, stamps jitter by {1e3 * facts['jitter_s']:.2f} ms"
+    arrives = f", arrives {1e3 * facts['arrival_delay_s']:.1f} ms after its stamp"
+    yield Finding(about, FACT, text + (arrives if facts["arrival_spread_s"] > 0.0 else ""), facts)
+    if facts["wrong_stamps"] > _WRONG:
+        share = 100 * facts["wrong_stamps"]
+        yield Finding(about, FAULT, f"{name}: {share:.1f} % of the stamps repeat or go back", facts)
+    if facts["held_share"] > _HELD and name not in ("contacts", "foot_force"):
+        yield Finding(
+            f"{about}.held",
+            HINT,
+            f"{name}: {100 * facts['held_share']:.0f} % of the samples repeat the one before: they "
+            "are held, and count as new readings",
+            facts,
+            "leave held samples out (prime convert does)",
+        )
+    if facts["gaps"]:
+        longest = f"the longest of {1e3 * facts['longest_gap_s']:.0f} ms"
+        yield Finding(f"{about}.gaps", HINT, f"{name}: {facts['gaps']} gaps, {longest}", facts)
+    if facts["jitter_s"] > _JITTER * facts["interval_s"]:
+        yield Finding(
+            f"{about}.jitter",
+            HINT,
+            f"{name}: stamps jitter by {1e3 * facts['jitter_s']:.1f} ms at intervals of "
+            f"{1e3 * facts['interval_s']:.1f} ms",
+            facts,
+            "stamp with the sensor's clock, not with the arrival",
+        )
+    yield from _rates(name, facts)
+
+
+def _facts(stream: Stream) -> dict:
+    steps = np.diff(stream.stamps)
+    forward = steps[steps > 0.0]
+    usual = float(np.median(forward)) if len(forward) else float("nan")
+    gaps = forward[forward > max(_GAP * usual, _LONG)]
+    late = stream.arrivals - stream.stamps
+    return {
+        "rate_hz": len(stream) / max(stream.stamps[-1] - stream.stamps[0], 1e-9),
+        "interval_s": usual,
+        "jitter_s": float(np.median(np.abs(forward - usual))) * 1.4826,
+        "gaps": len(gaps),
+        "longest_gap_s": float(gaps.max()) if len(gaps) else 0.0,
+        "arrival_delay_s": float(np.median(late)),
+        "arrival_spread_s": float(np.percentile(late, 95) - np.percentile(late, 5)),
+        "held_share": _held(stream),
+        "wrong_stamps": float((steps <= 0.0).mean()),
+    }
+
+
+def _rates(name: str, facts: dict) -> Iterator[Finding]:
+    if facts["rate_hz"] < _SLOWEST.get(name, 0.0):
+        yield Finding(
+            f"timing.{name}.slow",
+            HINT,
+            f"{name}: {facts['rate_hz']:.0f} Hz is little, {_SLOWEST[name]:.0f} Hz and more do",
+            facts,
+        )
+    if facts["arrival_delay_s"] > _LATE:
+        yield Finding(
+            f"timing.{name}.late",
+            HINT,
+            f"{name}: arrives {1e3 * facts['arrival_delay_s']:.0f} ms after its stamp",
+            facts,
+        )
+
+
+def _held(stream: Stream) -> float:
+    """Share of the samples that equal the one before while the stream is not still."""
+    values = np.hstack(list(stream.values.values()))
+    values = values[np.isfinite(values).all(axis=1)]
+    if len(values) < 3:
+        return 0.0
+    same = (np.diff(values, axis=0) == 0.0).all(axis=1)
+    # a sensor that stands still, or one that is switched off, holds nothing
+    return 0.0 if same.all() else float(same.mean())

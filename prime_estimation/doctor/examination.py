@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""All checks on one recording, in an order in which none is misled by what an earlier one finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..config.parameters import Config
+from ..errors import DataError
+from ..robot import Robot
+from .case import Case, Verdict
+from .checks import (
+    arm,
+    delays,
+    feet,
+    imu,
+    levels,
+    mechanics,
+    mocap,
+    presence,
+    rates,
+    timing,
+    torques,
+    units,
+    weight,
+)
+from .finding import FAULT, UNKNOWN, Finding
+from .recording import Recording
+from .signals import signals_of
+
+CHECKS: tuple[Callable[[Case], Verdict], ...] = (
+    presence.examine,
+    timing.examine,
+    units.examine,
+    rates.examine,
+    mechanics.examine,
+    arm.examine,
+    delays.examine,
+    mocap.examine,
+    feet.examine,
+    imu.examine,
+    weight.examine,
+    torques.examine,
+    levels.examine,
+)
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found in a recording, in the order of the checks."""
+
+    findings: list[Finding]
+
+    @property
+    def faults(self) -> list[Finding]:
+        """What makes estimates wrong."""
+        return [f for f in self.findings if f.severity == FAULT]
+
+
+def examine(
+    recording: Recording,
+    robot: Robot,
+    config: Config,
+    progress: Callable[[float], None] = lambda fraction: None,
+    checks: Sequence[Callable[[Case], Verdict]] = CHECKS,
+) -> Examination:
+    """Examine a recording of a robot.
+
+    Args:
+        recording: sensor streams, 10 s or more of motion.
+        robot: its model.
+        config: settings that are compared with what the sensors show.
+        progress: called with the fraction that is done.
+        checks: which ones, in which order.
+    """
+    findings: list[Finding] = []
+    try:
+        signals = signals_of(recording, robot)
+    except DataError as error:
+        signals = None
+        findings.append(Finding("signals", UNKNOWN, str(error)))
+    case = Case(recording, robot, config, signals)
+    for number, check in enumerate(checks):
+        case, found = check(case)
+        findings += found
+        progress((number + 1) / len(checks))
+    return Examination(findings)

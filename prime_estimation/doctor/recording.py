@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Sensor streams of a bag as arrays, as they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import DataError
+from ..io.bag import BagReader
+from ..io.messages import Inbound, stamp_ns
+from ..recordings.samples import choose_topics, sensor_samples
+from ..robot import Robot
+from ..types import CommandSample, ImuSample, JointSample, PoseSample
+
+_FOOT_TYPE = "prime_estimation_msgs/msg/FootForces"
+_FIELDS = {
+    JointSample: ("joint_states", ("position", "velocity", "effort")),
+    CommandSample: ("joint_commands", ("effort",)),
+    ImuSample: ("imu", ("angular_velocity", "linear_acceleration", "quat_world_imu")),
+    PoseSample: ("mocap/pose", ("position_world", "quat_world_body")),
+}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Readings of one sensor in order of arrival.
+
+    Attributes:
+        stamps: (n,) when they were measured [s], from the beginning of the recording.
+        arrivals: (n,) when they came [s].
+        values: fields of the sample by name, (n, k) each; what a sensor does not have is absent.
+    """
+
+    stamps: np.ndarray
+    arrivals: np.ndarray
+    values: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Streams of a bag.
+
+    Attributes:
+        streams: joint_states, joint_commands, imu, mocap/pose, foot_force, contacts, if there.
+        topics: topic of each stream; `feet`: names of the columns of foot_force and contacts.
+        seconds: length of what was read.
+        refused: messages with something wrong, by reason.
+    """
+
+    path: Path
+    streams: dict[str, Stream]
+    topics: dict[str, str]
+    seconds: float
+    feet: dict[str, list[str]] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+
+    def get(self, name: str) -> Stream | None:
+        """A stream; None where the recording has none."""
+        return self.streams.get(name)
+
+
+def read_recording(
+    path: str | Path,
+    robot: Robot,
+    topics: Mapping[str, str] | None = None,
+    longest: float = 60.0,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Recording:
+    """Streams of the first `longest` seconds of a bag.
+
+    Raises:
+        DataError: the bag cannot be read, or does not fit the robot, or has no joint states.
+    """
+    with BagReader(path) as bag:
+        used = choose_topics(bag, robot, True, topics)
+        inbound = Inbound(robot.joint_names, robot.config.locked_joints)
+        rows: dict[str, list] = {}
+        span = min(longest * 1e9, max(1, bag.end_ns - bag.start_ns))
+        for count, (arrival_ns, sample) in enumerate(sensor_samples(bag, used, inbound)):
+            if arrival_ns - bag.start_ns > span:
+                break
+            rows.setdefault(_FIELDS[type(sample)][0], []).append((arrival_ns, sample))
+            if count % 1000 == 0:
+                progress((arrival_ns - bag.start_ns) / span)
+        inbound.check_joints_seen()
+        if len(rows.get("joint_states", ())) < 2:
+            raise DataError(f"{bag.path} has no joint states", path)
+        start = bag.start_ns
+        streams = {name: _stream(name, entries, start) for name, entries in rows.items()}
+        feet = _foot_streams(bag, start, span, streams)
+        return Recording(
+            Path(path), streams, used, span * 1e-9, feet, {**inbound.counts, **bag.rejected}
+        )
+
+
+def _stream(name: str, entries: list, start_ns: int) -> Stream:
+    fields = next(names for topic, names in _FIELDS.values() if topic == name)
+    stamps = np.array([sample.stamp_ns - start_ns for _, sample in entries]) * 1e-9
+    arrivals = np.array([arrival - start_ns for arrival, _ in entries]) * 1e-9
+    values = {}
+    for field_name in fields:
+        column = [getattr(sample, field_name) for _, sample in entries]
+        width = next((len(v) for v in column if v is not None), 0)
+        if width:
+            missing = np.full(width, np.nan)
+            values[field_name] = np.array([missing if v is None else v for v in column])
+    return Stream(stamps, arrivals, values)
+
+
+def _foot_streams(bag: BagReader, start_ns: int, span: float, streams: dict) -> dict:
+    """Readings of foot_force and contacts into `streams`; names of their feet."""
+    feet = {}
+    for topic in bag.topics.values():
+        name = topic.name.strip("/").split("/")[-1]
+        if topic.type != _FOOT_TYPE or name not in ("foot_force", "contacts"):
+            continue
+        rows = [(a, m) for _, a, m in bag.messages([topic.name]) if a - start_ns <= span]
+        if not rows:
+            continue
+        feet[name] = list(rows[0][1].name)
+        stamps = np.array([stamp_ns(m.header) - start_ns for _, m in rows]) * 1e-9
+        arrivals = np.array([a - start_ns for a, _ in rows]) * 1e-9
+        force = np.array([m.force for _, m in rows], float)
+        streams[name] = Stream(stamps, arrivals, {"force": force})
+    return feet

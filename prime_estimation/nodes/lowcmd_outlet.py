@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Outlet of motor commands to a Unitree robot: LowCmd, and braking when the commands stop."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import numpy as np
+
+from ..io.unitree import Family
+from ..io.unitree_commands import LowCmdWriter
+from ..transport.base import Qos, Transport
+from .periodic import Periodic
+
+log = logging.getLogger("prime.unitree_bridge")
+PERIOD = 0.01  # s, of the watchdog
+SILENCE = 0.1  # s without commands after which the joints brake
+BRAKING = 4.0  # Nm s/rad
+
+
+class LowCmdOutlet(Periodic):
+    """Hands every `mpc/motor_commands` on as `lowcmd`; once they have stopped, lets the joints brake.
+
+    Args:
+        transport: where topics live.
+        family: wire format of the robot.
+
+    Attributes:
+        writer: builds the messages.
+    """
+
+    def __init__(self, transport: Transport, family: Family):
+        super().__init__(PERIOD, "watchdog")
+        self.writer = LowCmdWriter(family, transport.make)
+        self._heard_at: float | None = None
+        self._names: list[str] = []
+        self._braking = False
+        self._send = transport.publish("lowcmd", self.writer.layout.type, Qos.STATE)
+        transport.subscribe(
+            "mpc/motor_commands",
+            "prime_estimation_msgs/msg/MotorCommands",
+            self._on_commands,
+            Qos.SENSOR,
+        )
+
+    def _on_commands(self, message, _arrival_ns: int) -> None:
+        arrays = (
+            message.position,
+            message.velocity,
+            message.effort,
+            message.stiffness,
+            message.damping,
+        )
+        if not all(np.isfinite(array).all() for array in arrays):
+            return  # what makes no sense is silence
+        self._send(self.writer.write(message.name, *arrays))
+        self._names, self._heard_at, self._braking = list(message.name), time.monotonic(), False
+
+    def _work(self) -> None:
+        if self._heard_at is None or time.monotonic() - self._heard_at < SILENCE:
+            return
+        if not self._braking:
+            log.error("no motor commands for %.0f ms: the joints brake", 1e3 * SILENCE)
+            self._braking = True
+        zero = np.zeros(len(self._names))
+        braking = np.full(len(self._names), BRAKING)
+        self._send(self.writer.write(self._names, zero, zero, zero, zero, braking))

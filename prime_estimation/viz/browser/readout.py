@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Words and numbers of the page: figures of a robot, its label in the scene, the legend."""
+
+from __future__ import annotations
+
+import html
+import math
+
+from ...types import ContactState
+from . import style
+from .plots import BAND
+from .scene import RobotScene
+from .track import STALE_NS, Track
+
+_ROWS = (
+    (style.ESTIMATE, "estimated inertia, as a box"),
+    (style.UNOBSERVABLE, "the same, not observable yet"),
+    (style.NOMINAL, "nominal inertia (URDF)"),
+    (style.STATE[ContactState.STICKING], "contact sticks"),
+    (style.STATE[ContactState.SLIPPING], "contact slips"),
+    (style.STATE[ContactState.OPEN], "contact open"),
+    (style.INTERVAL, "95 % of the force's tip"),
+    (style.TERRAIN, "ground where a foot stood"),
+    (style.COVARIANCE, "95 % of the base, enlarged"),
+    (style.PUSH, "external push"),
+)
+_SWATCH = (
+    '<span style="display:inline-block;width:11px;height:11px;border-radius:3px;'
+    'margin-right:7px;background:{}"></span>'
+)
+LEGEND = '<div style="font-size:12px;line-height:1.75;padding:4px 12px 10px">{}</div>'.format(
+    "<br>".join(_SWATCH.format(style.css(color)) + text for color, text in _ROWS)
+)
+
+
+def label_text(scene: RobotScene, name: str) -> str:
+    """Label above a robot: its name and mass."""
+    mass = f"{scene.total_mass:.2f} ± {BAND * scene.total_mass_stddev:.2f} kg"
+    return f"{name}   {mass}" if math.isfinite(scene.total_mass) else name
+
+
+def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
+    """Figures of a robot."""
+    nominal = track.robot.total_mass
+    rows = {}
+    if math.isfinite(scene.total_mass):
+        rows["total mass"] = f"{_interval(scene.total_mass, scene.total_mass_stddev)} kg"
+        rows["beyond the URDF"] = f"{scene.total_mass - nominal:+.2f} kg"
+    for body in scene.bodies:
+        known = "" if body.observable else ", not observable"
+        rows[f"mass of {body.link}"] = f"{_interval(body.mass, body.mass_stddev)} kg{known}"
+    extent = 1e3 * max(scene.covariance.semi_axes) / scene.zoom
+    rows["base position"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
+    if math.isfinite(scene.solve_time_ms):
+        rows["solve time"] = f"{scene.solve_time_ms:.2f} ms"
+    if now_ns - scene.stamp_ns > STALE_NS:
+        rows["silent for"] = f"{1e-9 * (now_ns - scene.stamp_ns):.1f} s"
+    for trouble in scene.troubles:
+        name, _, what = trouble.partition(": ")
+        rows[name] = what
+    cells = "".join(
+        f'<tr><td style="color:#667">{html.escape(n)}</td>'
+        f'<td style="text-align:right;font-variant-numeric:tabular-nums">{html.escape(v)}</td></tr>'
+        for n, v in rows.items()
+    )
+    return f'<table style="width:100%;font-size:13px;padding:2px 10px">{cells}</table>'
+
+
+def _interval(value: float, stddev: float) -> str:
+    return f"{value:.3f} ± {BAND * stddev:.3f}"

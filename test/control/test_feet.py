@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Swings, footholds, and the planner that makes them follow what the feet feel."""
+
+import numpy as np
+import pytest
+
+from prime_estimation.control.feet import DETECTION, SEARCH_SPEED, FootPlanner
+from prime_estimation.control.footholds import REACH, foothold
+from prime_estimation.control.gait import GAITS
+from prime_estimation.control.motion_types import RobotState, VelocityCommand
+from prime_estimation.control.posture import standing_posture
+from prime_estimation.control.swing import DEPTH, Swing
+from prime_estimation.control.trunk import TrunkReference
+from prime_estimation.robot import GRAVITY
+
+TIMES = np.arange(26) * 0.02
+
+
+# --- swing
+
+
+def test_swing_begins_and_ends_at_rest_and_clears_its_apex():
+    swing = Swing(1.0, 1.2, np.array([0.0, 0.1, 0.0]), np.array([0.2, 0.1, 0.03]), 0.07)
+    for t, place in ((0.9, swing.start), (1.0, swing.start), (1.2, swing.end), (1.5, swing.end)):
+        position, velocity = swing.at(t)
+        assert position == pytest.approx(place) and velocity == pytest.approx(np.zeros(3))
+    path = np.array([swing.at(t)[0] for t in np.linspace(1.0, 1.2, 201)])
+    assert path[:, 2].max() >= 0.03 + 0.07 - 1e-9  # above the higher end
+    assert path[100, 2] == pytest.approx(0.03 + 0.07)
+
+
+def test_swing_velocity_is_the_slope_of_its_position():
+    swing = Swing(0.0, 0.22, np.zeros(3), np.array([0.15, -0.02, 0.01]), 0.07)
+    for t in np.linspace(0.01, 0.21, 9):
+        slope = (swing.at(t + 1e-6)[0] - swing.at(t - 1e-6)[0]) / 2e-6
+        assert swing.at(t)[1] == pytest.approx(slope, abs=1e-6)
+
+
+# --- foothold
+
+
+def place(command=VelocityCommand(), error=(0.0, 0.0), base=(1.0, 2.0), yaw=0.0, height=0.3):
+    nominal = np.array([0.2, 0.1])
+    return foothold(nominal, np.array(base), yaw, command, 0.3, np.array(error), height)
+
+
+def test_foothold_is_below_the_hip_at_mid_stance():
+    assert place() == pytest.approx([1.2, 2.1])
+    assert place(VelocityCommand(vx=0.5)) == pytest.approx([1.2 + 0.15 * 0.5, 2.1])
+    # seen from the base it turns with the base
+    assert place(yaw=np.pi / 2) == pytest.approx([1.0 - 0.1, 2.0 + 0.2])
+    turned = place(VelocityCommand(yaw_rate=1.0))
+    assert np.linalg.norm(turned - [1.0, 2.0]) == pytest.approx(np.hypot(0.2, 0.1))
+    assert np.arctan2(*(turned - [1.0, 2.0])[::-1]) == pytest.approx(np.arctan2(0.1, 0.2) + 0.15)
+
+
+def test_foothold_steps_to_where_the_robot_is_falling():
+    moved = place(error=(0.2, 0.0)) - place()
+    assert moved == pytest.approx([0.2 * np.sqrt(0.3 / GRAVITY), 0.0])
+    assert np.linalg.norm(place(error=(9.0, 9.0)) - place()) == pytest.approx(REACH)
+
+
+# --- planner
+
+
+class Standing:
+    """A planner of a Go2 that stands at the origin, and what it is told."""
+
+    def __init__(self, robot, gait="trot"):
+        self.posture = standing_posture(robot)
+        self.feet = FootPlanner(robot, self.posture, GAITS[gait], 0.07)
+        self.height = self.posture[2]
+        self.v = np.zeros(robot.model.nv)
+
+    def state(self, carries=(True,) * 4, dz=0.0) -> RobotState:
+        q = self.posture.copy()
+        q[2] += dz
+        return RobotState(0, q, self.v, np.array(carries))
+
+    def plan(self, now=0.0, carries=(True,) * 4, command=VelocityCommand(), shift=(0.0, 0.0), dz=0.0):
+        state = self.state(carries, dz)
+        self.feet.observe(state, now, 0.02)
+        trunk = TrunkReference(state, self.height)
+        return self.feet.plan(state, trunk, command, now + TIMES, np.zeros(2), np.array(shift))
+
+
+@pytest.fixture
+def standing(go2) -> Standing:
+    return Standing(go2)
+
+
+def test_plan_follows_the_schedule(standing):
+    plan = standing.plan()
+    gait = GAITS["trot"]
+    for foot, lift_off in enumerate(gait.lift_off):
+        middle = TIMES + 0.01
+        up = (middle >= lift_off) & (middle < lift_off + gait.swing)
+        assert (plan.stands[:, foot] == ~up).all()
+    assert (plan.weight > 0.0).tolist() == (~plan.stands).tolist()
+    lift = plan.position[:, 0, 2].max() - standing.feet.centres(standing.posture)[0, 2]
+    assert lift == pytest.approx(0.07, abs=0.003)
+
+
+def test_feet_land_where_raibert_says_and_below_the_centre_of_mass(standing):
+    still, moving, loaded = (
+        standing.plan(0.0).position,
+        standing.plan(0.0, command=VelocityCommand(vx=0.5)).position,
+        standing.plan(0.0, shift=(-0.03, 0.01)).position,
+    )
+    last = 11  # the last node of the first swing, 20 ms before it ends
+    places = standing.feet.nominal
+    assert still[last, 0, :2] == pytest.approx(places[0], abs=1e-3)
+    assert moving[last, 0, 0] - still[last, 0, 0] == pytest.approx(0.5 * (0.24 + 0.15), rel=0.02)
+    assert loaded[last, 0, :2] - still[last, 0, :2] == pytest.approx([-0.03, 0.01], rel=0.02)
+    assert still[last, 0, 2] == pytest.approx(0.022 - DEPTH, abs=1e-3)
+
+
+def test_a_foot_that_lands_early_stands_from_then_on(standing):
+    standing.plan(0.0)
+    early = standing.plan(0.18, carries=(True, True, True, False))  # 73 % of the swing of FL and RR
+    assert early.stands[:5, 0].all() and not early.stands[0, 3]
+    # a load at the beginning of a swing is the one of the stance before
+    other = Standing.__new__(Standing)
+    other.__dict__ = standing.__dict__
+    standing.feet.reset()
+    late = standing.plan(0.06, carries=(True,) * 4)
+    assert not late.stands[0, 0]
+
+
+def test_a_foot_that_does_not_land_searches_for_the_ground(standing):
+    standing.plan(0.0)
+    swinging = (False, True, True, False)
+    standing.plan(0.2, carries=swinging)
+    touch_down = 0.24
+    patient = standing.plan(touch_down + 0.5 * DETECTION, carries=swinging)
+    assert patient.stands[0, 0]  # the news of its load may be under way
+    searching = standing.plan(touch_down + DETECTION + 0.001, carries=swinging)
+    assert not searching.stands[:2, 0].any() and searching.stands[2, 0]
+    assert searching.velocity[0, 0].tolist() == [0.0, 0.0, -SEARCH_SPEED]
+    assert searching.position[1, 0, 2] < searching.position[0, 0, 2]
+    landed = standing.plan(touch_down + DETECTION + 0.021, carries=(True, True, True, False))
+    assert landed.stands[0, 0] and not landed.stands[0, 3]
+
+
+def test_ground_is_where_the_standing_feet_are(standing):
+    standing.plan(0.0)
+    assert standing.feet.ground == pytest.approx(0.0, abs=2e-3)
+    for k in range(50):
+        standing.plan(0.001, dz=0.1)
+    assert standing.feet.ground == pytest.approx(0.1, abs=5e-3)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""MPC and feedback: planned forces, plans that follow one another, commands between two plans."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from prime_estimation.control.feedback import Feedback, reference_at
+from prime_estimation.control.motion_types import RobotState, VelocityCommand
+from prime_estimation.control.mpc import WholeBodyMpc
+from prime_estimation.control.parameters import ControlConfig
+from prime_estimation.robot import GRAVITY
+
+MS = 1_000_000
+START = 1_700_000_000_000_000_000  # ns
+STAND = VelocityCommand()
+
+
+def at_rest(mpc: WholeBodyMpc, stamp_ns: int = START) -> RobotState:
+    return RobotState(
+        stamp_ns, mpc.posture, np.zeros(mpc.robot.model.nv), np.ones(len(mpc.robot.contacts), bool)
+    )
+
+
+@pytest.mark.parametrize(("gait", "feet"), [("stand", 4), ("trot", 2)])
+def test_planned_force_carries_the_robot_and_what_it_is_said_to_carry(go2, gait, feet):
+    mpc = WholeBodyMpc(go2, gait=gait)
+    stamp = START
+    if gait == "trot":  # two feet are in the air 30 ms after the beginning of a cycle
+        cycle = mpc.feet.schedule.gait.period
+        stamp = round((np.ceil(START * 1e-9 / cycle) * cycle + 0.06) * 1e9)
+    plan = mpc.update(at_rest(mpc, stamp), STAND)
+    assert plan.stands[0].sum() == feet
+    assert plan.forces[~plan.stands[0]].tolist() == [[0.0] * 3] * (4 - feet)
+    before = plan.forces[:, 2].sum()
+    assert before == pytest.approx(GRAVITY * go2.total_mass, rel=0.06)
+    mpc.horizon.model.inertias[1] += pin.Inertia(3.0, np.zeros(3), 0.01 * np.eye(3))
+    mpc.horizon.take_inertias()
+    mpc.reset()
+    assert mpc.update(at_rest(mpc, stamp), STAND).forces[:, 2].sum() - before == pytest.approx(
+        3.0 * GRAVITY, rel=0.1
+    )
+
+
+def test_plans_stay_inside_the_friction_pyramid_and_the_torque_limits(go2):
+    mpc = WholeBodyMpc(go2)
+    for k in range(5):
+        plan = mpc.update(at_rest(mpc, START + 20 * k * MS), VelocityCommand(height=-0.05))
+    f = plan.forces
+    assert (np.abs(f[:, :2]) <= mpc.config.friction * f[:, 2:] + 1.0).all()
+    assert (np.abs(plan.torques) <= mpc.horizon.weights.largest_torque).all()
+
+
+def test_following_plans_agree(go2):
+    """From where the last plan said the robot would be, the next one goes on."""
+    mpc = WholeBodyMpc(go2)
+    plan = mpc.update(at_rest(mpc), VelocityCommand(height=-0.05))
+    for k in range(1, 12):
+        x = plan.states[1]
+        state = RobotState(START + 20 * k * MS, x[:19], x[19:], np.ones(4, bool))
+        after = mpc.update(state, VelocityCommand(height=-0.05))
+        change = np.abs(after.states[:-1, 7:19] - plan.states[1:, 7:19]).max()
+        plan = after
+    assert change < 0.02
+    assert plan.states[0, 2] < mpc.posture[2] - 0.01  # it goes down, not faster than it may
+    assert plan.states[0, 2] > mpc.posture[2] - 0.05
+
+
+def test_reference_between_two_nodes(go2):
+    mpc = WholeBodyMpc(go2)
+    plan = mpc.update(at_rest(mpc), VelocityCommand(height=-0.05))
+    first, second = reference_at(go2, plan, START), reference_at(go2, plan, START + 20 * MS)
+    middle = reference_at(go2, plan, START + 10 * MS)
+    assert first.q == pytest.approx(plan.states[0, :19])
+    assert second.q == pytest.approx(plan.states[1, :19])
+    assert middle.v == pytest.approx(0.5 * (first.v + second.v))
+    assert (middle.torque == plan.torques[0]).all() and (second.torque == plan.torques[1]).all()
+    far = reference_at(go2, plan, START + 10_000 * MS)  # beyond its gains it stands still
+    assert far.q == pytest.approx(plan.states[len(plan.gains), :19])
+
+
+def test_feedback_brings_the_base_back_and_obeys_the_limits(go2):
+    config, mpc = ControlConfig(), WholeBodyMpc(go2)
+    plan = mpc.update(at_rest(mpc), STAND)
+    limit = np.full(12, 20.0)
+    feedback = Feedback(go2, config, limit)
+    x = plan.states[0]
+    on_time = feedback.command(plan, START, x[:19], x[19:])
+    assert on_time.effort == pytest.approx(np.clip(plan.torques[0], -limit, limit), abs=0.3)
+    sunk = x[:19].copy()
+    sunk[2] -= 0.01
+    pushing = feedback.command(plan, START, sunk, x[19:])
+    # a base that is too low: all knees push harder (their torque is negative on a Go2's calf)
+    assert (np.abs(pushing.effort)[2::3] > np.abs(on_time.effort)[2::3]).all()
+    assert (np.abs(feedback.command(plan, START, x[:19] + 1.0, x[19:]).effort) <= limit).all()
+
+
+def test_motion_that_was_commanded_is_summed_within_plans_only(go2):
+    config, mpc = ControlConfig(), WholeBodyMpc(go2)
+    feedback = Feedback(go2, config, np.full(12, 45.0))
+    assert not np.any(feedback.moved(START, START + MS)[0])
+    plan = mpc.update(at_rest(mpc), VelocityCommand(height=-0.1))
+    for k in range(0, 21, 2):
+        feedback.command(plan, START + k * MS, plan.states[0, :19], plan.states[0, 19:])
+    wanted = plan.states[1, 7:19] - plan.states[0, 7:19]
+    assert feedback.moved(START, START + 20 * MS)[0] == pytest.approx(wanted, abs=1e-9)
+    other = plan.__class__(**{**vars(plan), "stamp_ns": START + 20 * MS, "states": plan.states + 1.0})
+    feedback.command(other, START + 22 * MS, plan.states[0, :19], plan.states[0, 19:])
+    assert feedback.moved(START, START + 22 * MS)[0] == pytest.approx(wanted, abs=1e-9)
+    feedback.forget()
+    assert not np.any(feedback.moved(START, START + 20 * MS)[0])

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Supervisor: when the robot may move, what stops it, and that it stays stopped."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from prime_estimation.control.motion_types import Plan
+from prime_estimation.control.parameters import ControlConfig
+from prime_estimation.control.supervisor import Mode, Supervisor
+
+MS = 1_000_000
+POSE, REST = np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]), np.zeros(6)
+
+
+def plan(stamp_ns: int, value: float = 0.0) -> Plan:
+    fields = dict(states=np.full((3, 37), value), torques=np.zeros((2, 12)))
+    rest = dict(gains=np.zeros((2, 12, 36)), stands=np.ones((2, 4), bool))
+    return Plan(stamp_ns, 0.02, **fields, **rest, forces=np.zeros((4, 3)), points=np.zeros((4, 3)))
+
+
+class Walking:
+    """A supervisor of a robot that walks, with a clock."""
+
+    def __init__(self):
+        self.now, self.supervisor = 0, Supervisor(ControlConfig())
+        self.tell()
+        assert self.supervisor.ready(0)
+        self.supervisor.begin(0, 0.32, 0.33)
+
+    def tell(self, pose=POSE, joints=0.0) -> None:
+        self.supervisor.odometry(self.now, np.array(pose), REST)
+        self.supervisor.joints(self.now, np.full(12, joints), np.zeros(12))
+        self.supervisor.plan(plan(self.now))
+
+    def after(self, ms: float) -> Mode:
+        self.now += round(ms * MS)
+        return self.supervisor.judge(self.now)
+
+
+@pytest.fixture
+def walking() -> Walking:
+    return Walking()
+
+
+def test_it_moves_while_it_is_told_about(walking):
+    for _ in range(20):
+        assert walking.after(20.0) is Mode.ACTIVE
+        walking.tell()
+
+
+@pytest.mark.parametrize("silent", ("odometry", "joint states", "plan"))
+def test_silence_stops_it_for_good(walking, silent):
+    for _ in range(30):
+        mode = walking.after(10.0)
+        if mode is not Mode.ACTIVE:
+            break
+        if silent != "odometry":
+            walking.supervisor.odometry(walking.now, POSE, REST)
+        if silent != "joint states":
+            walking.supervisor.joints(walking.now, np.zeros(12), np.zeros(12))
+        if silent != "plan":
+            walking.supervisor.plan(plan(walking.now))
+    assert mode is Mode.DAMPING and silent in walking.supervisor.reason
+    walking.tell()
+    assert walking.after(1.0) is Mode.DAMPING
+    command = walking.supervisor.braking(12)
+    assert not command.kp.any() and not command.effort.any() and (command.kd > 0.0).all()
+
+
+def test_what_is_not_finite_is_silence(walking):
+    supervisor = walking.supervisor
+    assert not supervisor.odometry(MS, np.full(7, np.nan), REST)
+    assert not supervisor.odometry(MS, POSE, np.full(6, np.inf))
+    assert not supervisor.joints(MS, np.full(12, np.nan), np.zeros(12))
+    assert not supervisor.plan(plan(MS, np.nan))
+    assert supervisor.refused == 4 and walking.after(50.0) is Mode.ACTIVE
+    assert walking.after(60.0) is Mode.DAMPING
+
+
+def test_a_robot_that_falls_is_stopped(walking):
+    tilted = np.array([0.0, 0.0, 0.3, *pin.Quaternion(pin.rpy.rpyToMatrix(1.0, 0.0, 0.0)).coeffs()])
+    walking.tell(tilted)
+    assert walking.after(1.0) is Mode.DAMPING and "tilted by 57" in walking.supervisor.reason
+
+
+def test_odometry_that_jumps_stops_it(walking):
+    walking.tell(POSE + [0.05, 0, 0, 0, 0, 0, 0])
+    assert walking.after(1.0) is Mode.ACTIVE
+    walking.tell(POSE + [1.0, 0, 0, 0, 0, 0, 0])
+    assert walking.after(1.0) is Mode.DAMPING and "jumped by 0.95 m" in walking.supervisor.reason
+
+
+def test_a_stopped_robot_resumes_only_when_it_stands(walking):
+    walking.supervisor.stop("emergency stop")
+    walking.supervisor.stop("another reason")
+    assert walking.supervisor.reason == "emergency stop"
+    walking.supervisor.resume()
+    assert walking.after(1.0) is Mode.WAITING and not walking.supervisor.ready(walking.now)
+    walking.tell()
+    assert walking.supervisor.ready(walking.now)
+    assert walking.supervisor.begin(walking.now, 0.12, 0.33) is Mode.WAITING
+    assert "does not stand" in walking.supervisor.reason
+    assert walking.supervisor.begin(walking.now, 0.31, 0.33) is Mode.ACTIVE

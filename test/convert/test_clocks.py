@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Stamps, held rows and seams with known answers."""
+
+import numpy as np
+import pytest
+
+from prime_estimation.convert.clocks import on_times, row_times, times_from_rates
+from prime_estimation.convert.held import fresh_rows
+from prime_estimation.convert.mapping import Clock, LogFile, Seams
+from prime_estimation.convert.seams import seam_rows, with_gaps
+from prime_estimation.convert.tables import open_table
+from prime_estimation.errors import ConfigError, DataError
+
+
+@pytest.fixture
+def table(tmp_path):
+    def make(stamps):
+        path = tmp_path / "log.csv"
+        path.write_text("t\n" + "\n".join(map(str, stamps)) + "\n")
+        return open_table(path, "log", LogFile(time=Clock(column="t")))
+
+    return make
+
+
+def test_stamps_with_unit_and_offset(table):
+    times, kept = row_times(table([1000, 1002, 1005]), Clock("t", "ms", offset=0.5))
+    assert times == pytest.approx([1.5, 1.502, 1.505]) and kept.all()
+
+
+@pytest.mark.parametrize("stamps", [[0, 1, 1, 2], [0, 2, 1, 3], [0, 1, "nan", 2]])
+def test_stamps_that_repeat_or_go_back(table, stamps):
+    with pytest.raises(DataError, match="repeat or go back in 1 of 4 rows, first in row 2") as e:
+        row_times(table(stamps), Clock("t"))
+    assert "\n" not in str(e.value) and "irregular: drop" in str(e.value)
+    times, kept = row_times(table(stamps), Clock("t", irregular="drop"))
+    assert kept.tolist() == [True, True, False, True] and (np.diff(times) > 0).all()
+
+
+def test_rows_without_stamps(table):
+    times, _ = row_times(table([7, 7, 7]), Clock(rate=100.0, offset=2.0))
+    assert times == pytest.approx([2.0, 2.01, 2.02])
+    times, _ = row_times(table([7, 7, 7]), Clock(step=0.5))
+    assert times == pytest.approx([0.0, 0.5, 1.0])
+    for wrong in (Clock(), Clock(rate=1.0, step=1.0), Clock("t", rate=1.0)):
+        with pytest.raises(ConfigError):
+            row_times(table([1, 2, 3]), wrong)
+
+
+def test_the_joints_tell_the_time():
+    """Rows at irregular times, counted as if regular: rates and positions give the times back."""
+    rng = np.random.default_rng(1)
+    true = np.cumsum(rng.choice([0.002, 0.004, 0.008], 400))
+    rate = np.stack([6.0 * np.cos(9.0 * true + i) for i in range(4)], axis=1)
+    position = np.stack([6.0 / 9.0 * np.sin(9.0 * true + i) for i in range(4)], axis=1)
+    position += rng.normal(0.0, 2e-4, position.shape)
+    guess = np.linspace(0.0, true[-1] - true[0], 400)
+    told = times_from_rates(guess, np.ones(400, bool), position, rate)
+    assert np.abs(np.diff(told) - np.diff(true)).std() < 1e-4
+    assert np.diff(guess).std() == pytest.approx(0.0, abs=1e-12)
+    # rows that hold lie between
+    held = np.repeat(np.arange(400), 2)
+    fresh = np.tile([True, False], 400)
+    again = times_from_rates(np.linspace(0.0, true[-1], 800), fresh, position[held], rate[held])
+    assert (np.diff(again) > 0.0).all()
+
+
+def test_fresh_rows():
+    times = np.arange(10) * 0.01
+    values = np.array([1, 1, 2, 2, 2, 2, 2, 2, 2, 3.0])[:, None]
+    assert fresh_rows(values, times, 1.0).tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+    # what stands still is read all the same
+    assert fresh_rows(values, times, 0.03).tolist() == [1, 0, 1, 0, 0, 1, 0, 0, 1, 1]
+
+
+def test_seams(table):
+    n, step = 300, 0.005
+    times = step * np.arange(n)
+    rate = np.stack([3.0 * np.cos(5.0 * times + i) for i in range(6)], axis=1)
+    position = np.stack([0.6 * np.sin(5.0 * times + i) for i in range(6)], axis=1)
+    position[200:] += 0.3
+    position[100, 0] += 0.4  # an encoder's glitch is no seam
+    log, fresh = table(range(n)), np.ones(n, bool)
+    assert seam_rows(Seams(), log, times, fresh, position, rate) == [200]
+    assert seam_rows(Seams(), log, times, fresh, position, None) == [200]
+    assert seam_rows(Seams(detect=False, rows=[50]), log, times, fresh, position, rate) == [50]
+    # 201 and the jump at 200 are one cut
+    assert seam_rows(Seams(rows=[201]), log, times, fresh, position, rate) == [200]
+    late = times + np.where(np.arange(n) >= 120, 0.8, 0.0)
+    smooth = np.zeros((n, 6))
+    assert seam_rows(Seams(), log, late, fresh, smooth, smooth) == [120]
+    with pytest.raises(ConfigError, match="has no row 400"):
+        seam_rows(Seams(rows=[400]), log, times, fresh, position, rate)
+    assert with_gaps(times[[199, 200]], np.array([times[200]]), 1.0) == pytest.approx(
+        [times[199], times[200] + 1.0]
+    )
+
+
+def test_another_files_stamps():
+    own = np.array([0.0, 1.0, 2.0, 3.0, 20.0])
+    values = own[:, None] * 2.0
+    times = np.array([-0.5, 0.5, 1.0, 3.0, 10.0, 20.0])
+    found = on_times(times, own, values)[:, 0]
+    assert np.isnan(found[[0, 4]]).all()
+    assert found[[1, 2, 3]] == pytest.approx([1.0, 2.0, 6.0])

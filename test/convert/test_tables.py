@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Files of every format hold the same columns; what cannot be read is said in one line."""
+
+import numpy as np
+import pytest
+
+from prime_estimation.convert.mapping import Clock, Columns, LogFile, Rotation
+from prime_estimation.convert.tables import open_table
+from prime_estimation.errors import DataError
+
+T = np.arange(6) * 0.1
+Q = np.stack([T + 1.0, T + 2.0], axis=1)
+
+
+def opened(log, **keys):
+    return open_table(log, "log", LogFile(time=Clock(column="t"), **keys))
+
+
+def saved(kind: str, folder):
+    path = folder / f"log.{kind}"
+    rows = np.column_stack([T, Q])
+    if kind == "csv":
+        np.savetxt(path, rows, delimiter=",", header="t,q0,q1", comments="")
+    elif kind == "txt":
+        np.savetxt(path, rows, header="t q0 q1", comments="")
+    elif kind == "npz":
+        np.savez(path, t=T, q0=Q[:, 0], q1=Q[:, 1])
+    elif kind == "mat":
+        pytest.importorskip("scipy.io").savemat(path, {"t": T, "q0": Q[:, 0], "q1": Q[:, 1]})
+    else:
+        pytest.importorskip("pyarrow")
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.table({"t": T, "q0": Q[:, 0], "q1": Q[:, 1]})
+        pyarrow.parquet.write_table(table, path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "txt", "npz", "mat", "parquet"])
+def test_formats(kind, tmp_path):
+    table = opened(saved(kind, tmp_path))
+    assert table.column("t") == pytest.approx(T)
+    assert table.quantity(Columns("q{}"), 2, "angle", "q") == pytest.approx(Q)
+
+
+def test_without_header(tmp_path):
+    path = tmp_path / "log.dat"
+    np.savetxt(path, np.column_stack([T, Q]))
+    table = opened(path, header=False, names=["t", "left", "right"])
+    assert table.quantity(Columns(["right"], "deg"), 1, "angle", "q")[:, 0] == pytest.approx(
+        np.radians(Q[:, 1])
+    )
+    with pytest.raises(DataError, match="has 3 columns, but 'names' has 2"):
+        opened(path, header=False, names=["t", "left"])
+
+
+def test_arrays_scalars_and_structures(tmp_path):
+    path = tmp_path / "log.mat"
+    pytest.importorskip("scipy.io").savemat(path, {"run": {"q": Q, "dt": 0.1, "name": "trot"}})
+    table = opened(path)
+    assert table.quantity(Columns("run.q"), 2, "angle", "q") == pytest.approx(Q)
+    assert table.scalar("run.dt") == 0.1
+    with pytest.raises(DataError, match="no scalar 'run.step'; did you mean 'run.dt'|known are"):
+        table.scalar("run.step")
+
+
+def test_a_name_twice_and_garbage_rows(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,x,x\n9,9,9\n0,1,2\n1,3,4\n2,5,6\n")
+    table = opened(path, drop_first=1)
+    assert table.column("x").tolist() == [1, 3, 5] and table.column("x#2").tolist() == [2, 4, 6]
+
+
+def test_rotations(tmp_path):
+    path = tmp_path / "log.csv"
+    half = np.sqrt(0.5)
+    path.write_text(f"t,a,b,c,d\n0,{half},0,0,{half}\n1,0,0,0,0\n2,1,0,0,0\n")
+    table = opened(path)
+    quat = table.rotation(Rotation(["a", "b", "c", "d"], "wxyz"), "imu.orientation")
+    assert quat[0] == pytest.approx([0, 0, half, half]) and quat[2] == pytest.approx([0, 0, 0, 1])
+    assert np.isnan(quat[1]).all()
+    turned = table.rotation(Rotation(["b", "c", "a"], "xyz", "deg"), "imu.orientation")
+    assert turned[2] == pytest.approx([0, 0, np.sin(np.radians(0.5)), np.cos(np.radians(0.5))])
+
+
+def test_constants(tmp_path):
+    table = opened(saved("csv", tmp_path))
+    assert table.quantity(Columns(20.0), 2, "stiffness", "kp").tolist() == [[20.0, 20.0]] * 6
+    mixed = table.quantity(Columns([0, "q1"]), 2, "torque", "tau")
+    assert mixed[:, 0].tolist() == [0.0] * 6 and mixed[:, 1] == pytest.approx(Q[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("t,q0\n0,1\n1,2\n", "has no column 'q1'; known are t, q0"),
+        ("t,q0,q1\n0,1,nan\n1,2,nan\n", "column 'q1' .q. is NaN throughout"),
+        ("t,q0,q1\n0,1,\n1,2,\n", "column 'q1' .q. is NaN throughout"),
+    ],
+)
+def test_bad_columns(content, said, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=said) as error:
+        opened(path).quantity(Columns("q{}"), 2, "angle", "q")
+    assert "\n" not in str(error.value)
+
+
+def test_bad_files(tmp_path):
+    (tmp_path / "other.csv").write_text("t\n1\n")
+    with pytest.raises(DataError, match="no file .*log.csv; there are other.csv"):
+        opened(tmp_path, path="log.csv")
+    with pytest.raises(DataError, match="but .* is a folder"):
+        opened(tmp_path)
+    with pytest.raises(DataError, match="has 1 rows, of which 1 are left"):
+        opened(tmp_path / "other.csv")
+    (tmp_path / "log.npz").write_text("not a zip")
+    with pytest.raises(DataError, match="cannot be read as npz"):
+        opened(tmp_path / "log.npz")
+    (tmp_path / "log.xls").write_text("")
+    with pytest.raises(DataError, match="give its 'format'"):
+        opened(tmp_path / "log.xls")

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Delays, noise levels, scales and single checks with known answers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.messages import random_message
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.doctor import examine
+from prime_estimation.doctor.checks import levels, presence, rates, timing, units
+from prime_estimation.doctor.checks.levels import noise_level
+from prime_estimation.doctor.checks.units import rate_scale
+from prime_estimation.doctor.delays import best_shift, lag
+from prime_estimation.doctor.misfit import Misfit
+from prime_estimation.doctor.recording import Recording, Stream, read_recording
+from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.unitree import FAMILIES
+from prime_estimation.robot import Robot
+
+T = np.arange(0.0, 10.0, 0.004)
+
+
+def test_lag():
+    def signal(t):
+        return np.stack([np.sin(3.1 * t) + 0.4 * np.sin(7.7 * t), np.cos(5.3 * t)], axis=1)
+
+    delay = lag(signal(T - 0.123), signal(T), 0.5, 0.004)
+    assert delay.seconds == pytest.approx(0.123, abs=5e-4)
+    assert delay.agreement > 0.999 > delay.before
+
+
+def test_best_shift():
+    delay = best_shift(lambda s: -((s - 0.0173) ** 2), 0.06, 0.004)
+    assert delay.seconds == pytest.approx(0.0173, abs=1e-6)
+    assert delay.before == pytest.approx(-(0.0173**2))
+
+
+def test_noise_level_of_a_moving_sensor():
+    rng = np.random.default_rng(0)
+    t = np.arange(0.0, 8.0, 0.002)
+    values = 0.5 * np.sin(12.0 * t)[:, None] + rng.normal(0.0, 0.003, (len(t), 1))
+    stream = Stream(t, t, {"position": values})
+    assert noise_level(stream, "position") == pytest.approx(0.003, rel=0.25)
+    # held readings are no noise of another size
+    held = Stream(t, t, {"position": values[np.arange(len(t)) // 2 * 2]})
+    assert noise_level(held, "position") == pytest.approx(0.003, rel=0.3)
+    short = Stream(t[:6], t[:6], {"position": values[:6]})
+    assert np.isnan(noise_level(short, "position"))
+
+
+def test_scale_of_rates():
+    position = np.stack([np.sin(2.0 * T), 1e-4 * np.sin(2.0 * T)], axis=1)
+    rate = np.degrees(np.stack([2.0 * np.cos(2.0 * T), 0.0 * T], axis=1))
+    slopes = rate_scale(position, rate)
+    assert slopes[0] == pytest.approx(57.3, rel=0.01) and np.isnan(slopes[1])
+
+
+def test_gain_of_misfits():
+    worse, better = Misfit(force=0.2, slip=0.1), Misfit(force=0.1, slip=0.1)
+    assert worse.gain(better) == pytest.approx(np.log(2.0))
+    assert better.gain(worse) == pytest.approx(-np.log(2.0))
+    # below its floor nothing gets better, and nothing can by being seen for the first time
+    assert Misfit(slip=0.005).gain(Misfit(slip=0.001)) == 0.0
+    assert Misfit(force=0.1).gain(Misfit(force=0.1, swing=0.1)) == 0.0
+    assert Misfit(force=0.1, slip=0.1).gain(Misfit(force=0.1)) < 0.0
+
+
+@pytest.fixture
+def standing():
+    """A Go2 that stands and sways a little, without forces: streams that can be spoilt."""
+    robot = Robot.load("go2")
+    rng = np.random.default_rng(3)
+    t = np.arange(0.0, 6.0, 0.002)
+    pose = np.array([0.0, 0.8, -1.5] * 4)
+    sway = 0.1 * np.sin(2.0 * t)[:, None]
+    joints = {
+        "position": pose + sway + rng.normal(0.0, 0.001, (len(t), 12)),
+        "velocity": np.repeat(0.2 * np.cos(2.0 * t)[:, None], 12, axis=1),
+    }
+    imu = {
+        "angular_velocity": rng.normal(0.0, 0.005, (len(t), 3)),
+        "linear_acceleration": rng.normal([0.0, 0.0, 9.81], 0.1, (len(t), 3)),
+    }
+    streams = {"joint_states": Stream(t, t, joints), "imu": Stream(t, t, imu)}
+    return robot, Recording("run", streams, {}, 6.0)
+
+
+def examined(robot, recording):
+    """By the checks that need no mechanics."""
+    checks = [check.examine for check in (presence, timing, units, rates, levels)]
+    return examine(recording, robot, Config.load("go2"), checks=checks)
+
+
+def faults(robot, recording) -> list[str]:
+    """Names of what is wrong."""
+    return [f.name for f in examined(robot, recording).faults]
+
+
+def spoilt(recording, name: str, change):
+    """The recording with the values of one stream changed in place."""
+    stream = recording.streams[name]
+    values = {field: value.copy() for field, value in stream.values.items()}
+    change(values)
+    return replace(recording, streams={**recording.streams, name: replace(stream, values=values)})
+
+
+@pytest.mark.parametrize(
+    ("stream", "field", "factor", "named"),
+    [
+        ("imu", "linear_acceleration", 1.0 / 9.80665, ["units.accelerometer"]),
+        ("joint_states", "position", 180.0 / np.pi, ["units.position"]),
+        ("joint_states", "velocity", 60.0 / (2.0 * np.pi), ["units.velocity"]),
+    ],
+)
+def test_units(stream, field, factor, named, standing):
+    robot, recording = standing
+    assert faults(robot, recording) == []
+    bad = spoilt(recording, stream, lambda v: v.__setitem__(field, v[field] * factor))
+    assert faults(robot, bad) == named
+
+
+def test_a_rate_with_the_opposite_sign(standing):
+    robot, recording = standing
+    bad = spoilt(
+        recording,
+        "joint_states",
+        lambda v: v["velocity"].__setitem__((..., 4), -v["velocity"][:, 4]),
+    )
+    found = examined(robot, bad).faults
+    assert [f.name for f in found] == ["rates.sign"] and robot.joint_names[4] in found[0].text
+
+
+def test_rates_of_other_joints(standing):
+    robot, recording = standing
+    rng = np.random.default_rng(1)
+    bad = spoilt(
+        recording,
+        "joint_states",
+        lambda v: v["velocity"].__setitem__((..., 2), rng.normal(0.0, 0.3, len(v["velocity"]))),
+    )
+    assert "rates.foreign" in faults(robot, bad)
+
+
+def test_clocks(standing):
+    robot, recording = standing
+    stream = recording.streams["imu"]
+    stamps = stream.stamps.copy()
+    stamps[100:200:2] = stamps[101:201:2]
+    bad = replace(recording, streams={**recording.streams, "imu": replace(stream, stamps=stamps)})
+    assert "timing.imu" in faults(robot, bad)
+    rows = np.arange(len(stream)) // 3 * 3
+    held = spoilt(recording, "imu", lambda v: v.update({k: x[rows] for k, x in v.items()}))
+    found = examined(robot, held).findings
+    assert any(f.name == "timing.imu.held" and "67 %" in f.text for f in found)
+
+
+def test_too_short(standing):
+    robot, recording = standing
+    short = {
+        name: Stream(s.stamps[:300], s.arrivals[:300], {k: v[:300] for k, v in s.values.items()})
+        for name, s in recording.streams.items()
+    }
+    found = examine(replace(recording, streams=short), robot, Config.load("go2")).findings
+    assert any("examination wants" in f.text for f in found)
+    assert not [f for f in found if f.severity == "fault"]
+
+
+def test_raw_messages_of_unitree(tmp_path):
+    """A bag of LowState is read as joint states and IMU."""
+    robot = Robot.load("go2")
+    message = random_message(FAMILIES["unitree_go"].type, np.random.default_rng(2))
+    with BagWriter(tmp_path / "run.mcap") as bag:
+        for k in range(100):
+            message.tick = 1000 + 2 * k
+            for motor in message.motor_state:
+                motor.q, motor.dq, motor.tau_est = 0.5, 0.0, 1.0
+            message.imu_state.accelerometer = np.array([0.0, 0.0, 9.81], np.float32)
+            message.imu_state.gyroscope = np.zeros(3, np.float32)
+            bag.write("/lowstate", 1_700_000_000_000_000_000 + 2_000_000 * k, message)
+    recording = read_recording(tmp_path / "run.mcap", robot)
+    assert set(recording.streams) == {"joint_states", "imu"}
+    assert recording.streams["joint_states"].values["effort"].shape == (100, 12)
+    assert np.diff(recording.streams["imu"].stamps) == pytest.approx(np.full(99, 0.002))

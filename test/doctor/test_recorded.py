@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Recordings that our own simulator did not make: no false alarm, and what real logs hide."""
+
+import pytest
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.convert import convert, load_mapping
+from prime_estimation.doctor import examine
+from prime_estimation.doctor.recording import read_recording
+from prime_estimation.robot import Robot
+
+CLEAN = (
+    "go2_nominal",
+    "go2_stairs_payload3",
+    "go2_lift_payload3",
+    "go1_bumps_payload3",
+    "g1_hands15",
+)
+
+
+@pytest.fixture(scope="module")
+def real(repository):
+    folder = repository.parent / "shared" / "data" / "real"
+    if not folder.is_dir():
+        pytest.skip("no recordings of real machines beside the repository")
+    return folder
+
+
+def examined(bag, robot: str, seconds: float = 11.0):
+    config = Config.load(robot)
+    model = Robot(config.robot)
+    return examine(read_recording(bag, model, longest=seconds), model, config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", CLEAN)
+def test_no_false_alarm(run, recorded_runs):
+    assert [f.text for f in examined(recorded_runs / run, run.split("_")[0]).faults] == []
+
+
+def test_motion_capture_of_the_sipo_recording_is_late(real, tmp_path):
+    bag = tmp_path / "a1.mcap"
+    convert(real / "a1_sipo_mocap", load_mapping("sipo_a1"), bag)
+    found = {f.name: f for f in examined(bag, "a1", 27.0).findings}
+    assert [f.name for f in found.values() if f.severity == "fault"] == ["delay.mocap"]
+    assert found["delay.mocap"].evidence["seconds"] == pytest.approx(0.33, abs=0.02)
+    assert found["imu.gravity"].evidence["mean"] == pytest.approx(9.81, abs=0.1)
+
+
+def test_mini_cheetah_fits_once_its_clock_is_told_by_the_joints(real, tmp_path):
+    bag = tmp_path / "sidewalk.mcap"
+    log = real / "mini_cheetah_umich" / "sidewalk.npz"
+    conversion = convert(log, load_mapping("mini_cheetah_umich"), bag)
+    held = {
+        s.topic: s.left_out["held"] / (s.left_out["held"] + len(s.times)) for s in conversion.series
+    }
+    assert held["joint_states"] > 0.5 and held["imu"] > 0.7
+    found = {f.name: f for f in examined(bag, "mini_cheetah", 30.0).findings}
+    assert [f.name for f in found.values() if f.severity == "fault"] == []
+    assert abs(found["delay.torque"].evidence["seconds"]) < 0.005
+    assert found["mechanics"].evidence["force"] < 0.3 and found["mechanics"].evidence["swing"] < 0.3
+    assert min(found["rates"].evidence["slope"].values()) > 0.97

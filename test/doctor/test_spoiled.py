@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Each mistake made on purpose in ten seconds of data is named in one line, and nothing else is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.spoiling import shifted
+
+HINTS = ("hint", "fault")
+
+
+def joint(message, **fields):
+    """The message with functions of its arrays in their place."""
+    return replace(
+        message, **{name: f(np.array(getattr(message, name))) for name, f in fields.items()}
+    )
+
+
+def only_joints(change):
+    return lambda topic, seconds, message: change(message) if topic == "/joint_states" else message
+
+
+def exchanged(message):
+    """FL and FR under each other's names."""
+    names = [n.replace("FL", "?").replace("FR", "FL").replace("?", "FR") for n in message.name]
+    return replace(message, name=names)
+
+
+def flipped(message):
+    """FR_thigh_joint about the opposite axis."""
+    sign = np.array([-1.0 if name == "FR_thigh_joint" else 1.0 for name in message.name])
+    return joint(message, **{f: lambda x: x * sign for f in ("position", "velocity", "effort")})
+
+
+def turned(topic, seconds, message):
+    """An IMU whose x points to the robot's left."""
+    if topic != "/imu":
+        return message
+    parts = {}
+    for name in ("angular_velocity", "linear_acceleration"):
+        v = getattr(message, name)
+        parts[name] = replace(v, x=v.y, y=-v.x)
+    return replace(message, **parts)
+
+
+def late_torque(seconds: float, rate: float = 500.0):
+    """Torques that were read before."""
+    past = []
+
+    def spoil(topic, _, message):
+        if topic != "/joint_states":
+            return message
+        past.append(np.array(message.effort))
+        return replace(message, effort=past[max(0, len(past) - 1 - round(seconds * rate))])
+
+    return spoil
+
+
+def late_mocap(topic, seconds, message):
+    return shifted(message, 0.33) if topic == "/mocap/pose" else message
+
+
+def test_nothing_is_found_where_nothing_is_wrong(findings):
+    found = findings().findings
+    assert [f.text for f in found if f.severity in HINTS] == []
+    told = {f.name: f.evidence for f in found}
+    assert told["weight"]["mass_kg"] == pytest.approx(16.085, rel=0.01)
+    assert abs(told["delay.mocap"]["seconds"]) < 0.01
+    for key, level in (("encoder", 0.002), ("joint_velocity", 0.05), ("gyro", 0.005)):
+        assert told[f"level.{key}"]["level"] == pytest.approx(level, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "said", "evidence"),
+    [
+        ("legs", only_joints(exchanged), "FL_foot and FR_foot are exchanged", {}),
+        (
+            "sign.joint",
+            only_joints(flipped),
+            "joint FR_thigh_joint: position, rate and torque have the opposite sign",
+            {"joint": "FR_thigh_joint"},
+        ),
+        (
+            "imu_axes",
+            turned,
+            "the IMU is turned by 90 degrees: x, y, z of its frame in the model are",
+            # what it reports, turned so, is what its frame in the model would
+            {"rotation": [[0, -1, 0], [1, 0, 0], [0, 0, 1]]},
+        ),
+        ("delay.torque", late_torque(0.03), "ms late", {"seconds": pytest.approx(0.03, abs=0.003)}),
+        (
+            "delay.mocap",
+            late_mocap,
+            "motion capture is 0.33",
+            {"seconds": pytest.approx(0.33, abs=0.005)},
+        ),
+        (
+            "units.velocity",
+            only_joints(lambda m: joint(m, velocity=np.degrees)),
+            "joint rates are in degrees per second",
+            {"slope": pytest.approx(57.3, rel=0.03)},
+        ),
+    ],
+)
+def test_a_mistake_is_named_and_nothing_else(name, spoil, said, evidence, findings):
+    faults = findings(spoil).faults
+    assert [f.name for f in faults] == [name], [f.text for f in faults]
+    assert said in faults[0].text and "\n" not in faults[0].text and faults[0].proposal
+    assert {key: faults[0].evidence[key] for key in evidence} == evidence
+
+
+def test_feet_of_the_wrong_radius(findings):
+    faults = findings(radius=0.036).faults
+    assert [f.name for f in faults] == ["feet.radius"], [f.text for f in faults]
+    assert faults[0].evidence["radius_m"] == pytest.approx(0.022, abs=0.004)
