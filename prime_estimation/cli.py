@@ -29,10 +29,10 @@ VERBS = {
     "identify": "find mass, centre of mass and inertia of links from whole recordings",
     "reconstruct": "turn a recording into motion with contact forces that obeys the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
-    "view": "look at estimates in the browser: of a running node, of a bag, or of a replay as it goes",
+    "view": "look at estimates in the browser: of a node, of a bag, or of a replay as it goes",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "config": "print all parameters with unit, range and meaning",
-    "doctor": "say what is installed, and what is missing; examine a robot's settings, or a recording",
+    "doctor": "say what is installed and what is missing; examine a robot's YAML or a recording",
 }
 
 
@@ -77,7 +77,8 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(name: str, argv: list[str]) -> None:
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Parser of a verb's arguments, with its help."""
     verb = importlib.import_module(f".commands.{name}", __package__)
     parser = _Parser(
         prog=f"prime {name}",
@@ -89,8 +90,12 @@ def _run(name: str, argv: list[str]) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the result as JSON, and nothing else, on stdout"
     )
-    args = parser.parse_args(argv)
-    result = verb.run(args)
+    return parser
+
+
+def _run(name: str, argv: list[str]) -> None:
+    args = parser_of(name).parse_args(argv)
+    result = importlib.import_module(f".commands.{name}", __package__).run(args)
     if args.json:
         print(json.dumps(result, indent=1))
     sys.stdout.flush()
