@@ -115,7 +115,7 @@ class NodeInput:
     weight_xi: numpy.ndarray
     nominal_force: numpy.ndarray
     nominal_xi: numpy.ndarray
-    outliers: bool
+    weighed: bool
     ground_depth: float
     law: ContactLaw
     stance: list
