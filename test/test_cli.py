@@ -53,7 +53,7 @@ def test_overview_lists_the_verbs(capsys):
     [
         ([], "required: VERB"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
-        (["replay"], "required: BAG, --robot, --out"),
+        (["replay"], "required: BAG, --robot"),
         (
             ["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"],
             "unrecognized arguments: --frob",

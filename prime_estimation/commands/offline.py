@@ -94,10 +94,7 @@ def estimate_run(
     config: Config,
     progress: Callable[[float], None],
     stop: Callable[[], bool],
-    budget: bool = True,
 ) -> Run:
     """Runs `identify_run` on the chosen part of a recording, with the command line's sensors."""
-    options = dict(
-        mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end), budget=budget
-    )
+    options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end))
     return identify_run(bag, robot, config, **options, progress=progress, stop=stop)

@@ -34,16 +34,12 @@ def run(args: argparse.Namespace) -> dict:
     config = offline_config(args)
     robot = Robot(config.robot)
     with progress_bar(args, "reconstruct") as progress, interruptible() as stop:
-        found = estimate_run(
-            args, args.bag, robot, config, lambda f: progress(0.8 * f), stop, budget=False
-        )
+        found = estimate_run(args, args.bag, robot, config, lambda f: progress(0.8 * f), stop)
         window = found.result.window
         out.mkdir(parents=True, exist_ok=True)
         arrays = motion(window)
         write_npz(out / "motion.npz", window, arrays)
-        nodes = write_mcap(
-            out / "motion.mcap", found.result, arrays, lambda f: progress(0.8 + 0.2 * f)
-        )
+        nodes = write_mcap(out / "motion.mcap", found, arrays, lambda f: progress(0.8 + 0.2 * f))
     for notice in found.notices:
         warn(notice)
     fit = residuals(window).to_dict()
