@@ -9,6 +9,7 @@ sourced, such as a ROS 2 distribution.
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -151,10 +152,19 @@ def console_scripts() -> list[str]:
 
     Colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH.
     """
-    nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
+    nodes = () if by_pip() else node_names()
     return ["prime = prime_estimation.cli:main"] + [
-        f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()
+        f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes
     ]
+
+
+def node_names() -> list[str]:
+    """Names of the nodes, read from their one list without importing the package."""
+    source = (ROOT / "prime_estimation" / "nodes" / "run_node.py").read_text()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "NODES":
+            return list(ast.literal_eval(statement.value))
+    raise LookupError("prime_estimation/nodes/run_node.py has no list NODES")
 
 
 def data_files() -> list[tuple[str, list[str]]]:

@@ -78,7 +78,9 @@ def _look_at(args: argparse.Namespace) -> dict:
 
 def _examine(args: argparse.Namespace) -> dict:
     if not args.robot:
-        raise ConfigError("--bag wants --robot NAME: whose recording is it?", args.bag)
+        raise ConfigError(
+            "--bag without a robot; give --robot NAME, whose recording it is", args.bag
+        )
     from .examination import examine_bag
 
     return examine_bag(args, topics_of(args))
