@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Reference pages that are made anew with every build: the command line and the rooms of the package.
+"""Reference pages, made anew with every build: command line and rooms of the package.
 
 They are written to `docs/reference`, which is not under version control.
 """

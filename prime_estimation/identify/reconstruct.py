@@ -72,7 +72,7 @@ def _contact_arrays(window: Window, nc: int) -> dict[str, np.ndarray]:
 
 
 def write_npz(path: Path, window: Window, arrays: dict[str, np.ndarray]) -> None:
-    """Writes the arrays of `motion`, names of joints, contacts and links, and dynamic parameters."""
+    """Writes the arrays of `motion`, names, and the links' dynamic parameters."""
     robot = window.problem.robot
     names = {
         "joint_names": robot.joint_names,

@@ -10,8 +10,8 @@ import pinocchio as pin
 import pytest
 from helpers.estimates import make_estimate
 from helpers.waiting import wait
-
 from prime_estimation.control.problem import GAITS, CentroidalAction, MpcProblem
+
 from prime_estimation.errors import ConfigError
 from prime_estimation.inertia_gate import Bounds, InertiaGate
 from prime_estimation.io import to_messages as outbound
