@@ -396,6 +396,8 @@ class ActionMeasurement(ActionLeastSquares):
         """Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the last
         linearization.
         """
+    def residual_jacobian(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
+        """Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last linearization."""
     def contact_kinematics(self, arg2: crocoddyl.ActionDataAbstract) -> dict: ...
 
 class SolveError(Exception):

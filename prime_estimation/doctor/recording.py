@@ -13,7 +13,6 @@ import numpy as np
 from ..errors import DataError
 from ..io.bag import BagReader
 from ..io.messages import MessageReader, stamp_ns
-from ..io.topics import OPTIONAL
 from ..recordings.samples import choose_topics, lowstate_reader, sensor_samples
 from ..robot import Robot
 from ..types import CommandSample, ImuSample, JointSample, PoseSample
@@ -81,16 +80,17 @@ def read_recording(
         DataError: the bag cannot be read, or does not fit the robot, or has no joint states.
     """
     with BagReader(path) as bag:
-        # foot force and flags are read as they are, whatever feet they name
-        used = choose_topics(bag, robot, True, topics, set(OPTIONAL) - {"mocap"})
-        lowstate = lowstate_reader(bag, used)
-        reader = MessageReader(robot.joint_names, robot.config.locked_joints, (), lowstate)
+        used = choose_topics(bag, robot, True, topics)
+        reader = MessageReader(
+            robot.joint_names, robot.config.locked_joints, robot.feet, lowstate_reader(bag, used)
+        )
         rows: dict[str, list] = {}
         span = min(longest * 1e9, max(1, bag.end_ns - bag.start_ns))
         for count, (arrival_ns, sample) in enumerate(sensor_samples(bag, used, reader)):
             if arrival_ns - bag.start_ns > span:
                 break
-            rows.setdefault(_FIELDS[type(sample)][0], []).append((arrival_ns, sample))
+            if type(sample) in _FIELDS:
+                rows.setdefault(_FIELDS[type(sample)][0], []).append((arrival_ns, sample))
             if count % 1000 == 0:
                 progress((arrival_ns - bag.start_ns) / span)
         reader.check_joints_seen()
