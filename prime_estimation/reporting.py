@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Reporter: from the solved window to the frozen `Estimate`, with the covariances of its posterior."""
+"""Reporter: from the solved window to the frozen `Estimate`, with its covariances."""
 
 from __future__ import annotations
 
@@ -95,7 +95,10 @@ class Reporter:
         monitors: Monitors,
         mass: tuple[float, float],
     ) -> list[SensorHealth]:
-        """Health of sensors and of the estimator's assumptions; `mass`: total, and its deviation."""
+        """Health of sensors and of the estimator's assumptions.
+
+        `mass`: total, and its deviation.
+        """
         consistency, out = monitors.consistency, []
         innovations = consistency.innovations
         for sensor in self.problem.sensors:
@@ -121,7 +124,7 @@ class Reporter:
         return out
 
     def _torque(self, window: Window) -> np.ndarray:
-        """Motor torque (nj,) [Nm] of the newest complete node: as measured, and what was missing."""
+        """Motor torque (nj,) [Nm] of the newest complete node: measured, and what was missing."""
         missing = window.unexplained(slice(-1, None))[0, self.problem.nv - self.problem.nj :]
         return window.inputs[-2].torque + missing
 
@@ -237,7 +240,7 @@ def _fixed_base() -> dict:
 def _velocity_now(
     problem: Problem, window: Window, m: Measurement
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity at the stamp: the mean over the past step, which is the state, and half a step of acceleration.
+    """Velocity at the stamp: the state, mean over the past step, and half a step of acceleration.
 
         v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
 

@@ -149,7 +149,11 @@ class ModelNoise:
         0.5,
     )
     torque_scale_commanded: float = param(
-        0.05, "the same where only commanded torques are known: gears and drives lose some", "", 0.0, 0.5
+        0.05,
+        "the same where only commanded torques are known: gears and drives lose some",
+        "",
+        0.0,
+        0.5,
     )
     torque_scale_spread: float = param(
         0.008,

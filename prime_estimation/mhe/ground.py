@@ -78,7 +78,7 @@ class Ground:
         self._bound_friction(window)
 
     def _feet(self, window: Window) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Soles [m], their rates [m/s] and normal forces [N] of the feet at the newest complete node."""
+        """Soles [m], their rates [m/s] and normal forces [N] at the newest complete node."""
         layout, (before, after) = self.problem.layout, window.xs[-2:]
         v = layout.v(before)
         a = (layout.v(after) - v) / self.problem.dt

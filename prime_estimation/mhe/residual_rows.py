@@ -25,14 +25,18 @@ def mean_square(squares: np.ndarray, counts: np.ndarray) -> float:
 
 
 def squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero)."""
+    """Sum of squares over the window and their number, by row of a node's residual.
+
+    An absent reading has the residual zero.
+    """
     residuals = np.array([data.r for data in window.data])
     return (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)
 
 
 def rows_by_sensor(window: Window) -> dict[str, np.ndarray]:
-    """Row indices of a node's residual by part: `model` (disturbances), `encoders`, `rates`, and
-    each residual of the sensors by its name.
+    """Row indices of a node's residual by part.
+
+    `model` (disturbances), `encoders`, `rates`, and each residual of the sensors by its name.
     """
     rows = window.problem.measurements.rows
     named = {"model": rows["force"] + rows["contact"]}

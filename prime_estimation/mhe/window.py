@@ -17,7 +17,7 @@ HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
 
 
 class Window:
-    """A fixed number N of running nodes behind an arrival node, warm-started from one shift to the next.
+    """Sliding window: N running nodes behind an arrival node, warm-started by each shift.
 
     `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]`
     their controls: disturbances (w, xi) in the forward form, (v+, xi) in the inverse form. The
@@ -79,7 +79,7 @@ class Window:
         return u
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
-        """Forget the oldest node into the arrival cost and append a new head, predicted without disturbance.
+        """Shifts by a node: the oldest goes into the arrival cost, a predicted head comes.
 
         Args:
             given: input of the new head. The dynamics part of the former head's input must be
@@ -109,7 +109,10 @@ class Window:
             self._shooting.updateNode(k + 1, self.nodes[k], self.data[k])
 
     def solve(self, iterations: int) -> bool:
-        """Improve the window by at most `iterations` Gauss-Newton steps, then renew its robust weights; True when converged."""
+        """Improves the window by at most `iterations` Gauss-Newton steps; True when converged.
+
+        The robust weights are renewed afterwards.
+        """
         correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
         converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
         self.xs = self.solver.states()[1:]
@@ -182,7 +185,7 @@ class Window:
         self.solver.compute_posterior()
 
     def expected_squares(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Expected squares (nr,) of the whitened errors of running node k, and which rows hold anything.
+        """Expected squares (nr,) of the whitened errors of running node k, and rows in use.
 
         `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
         the level that it was given.
@@ -197,7 +200,10 @@ class Window:
         return self.solver.posterior(self.size + 1)
 
     def forces(self, k: int = -1) -> tuple[np.ndarray, np.ndarray]:
-        """Contact forces (3 nc) [N, world axes] of running node k and their covariance (after `posterior`)."""
+        """Contact forces (3 nc) [N], world axes, of running node k, and their covariance.
+
+        After `posterior`.
+        """
         k = k % self.size
         force, by_z = self.nodes[k].contact_forces(self.data[k])
         return force, self.solver.covariance_of(k + 1, by_z)

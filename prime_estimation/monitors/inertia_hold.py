@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Inertia hold: the inertia is not estimated while it is frozen, while no torque tells the weight,
-or while the feet do not carry it.
+"""Inertia hold: when the inertia is not estimated.
+
+While it is frozen, while no torque tells the weight, or while the feet do not carry the robot.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def build(
     changes: dict | None = None,
     **options,
 ) -> Startable:
-    """A node of a robot; `changes` go over the configuration, `options` are those of the node's class.
+    """Node of a robot; `changes` to the configuration, `options` of the node's class.
 
     Raises:
         PrimeError: unknown robot, bad configuration or option.
