@@ -72,7 +72,7 @@ def inertia_about_com(pi: np.ndarray) -> np.ndarray:
 def theta_root(
     pi: np.ndarray, mass: float, com: float, inertia: float, manifold: str
 ) -> np.ndarray:
-    """Square root (10, 10) of the covariance of theta for independent errors of mass [kg], com [m] and inertia (relative).
+    """Square root (10, 10) of the covariance of theta for errors of mass, com and inertia.
 
     A relative error of the tensor means `inertia` times the mean of its diagonal for products,
     times each moment for moments. Principal axes (exponential eigenvalue) are not believed to be

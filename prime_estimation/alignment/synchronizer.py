@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Streams of samples, each with its own clock rate and faults, become one `Measurement` per node of a regular grid."""
+"""Synchronizer: streams of samples to one `Measurement` per node of a regular grid."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sensed(Protocol):
 
 
 class Synchronizer:
-    """Aligns joint, IMU, command and motion capture samples to nodes (see `Measurement` for what each field means).
+    """Aligns samples to nodes (see `Measurement` for what each field means).
 
     Nodes lie at `t_0 + k step`, k >= 1, `t_0` being the first instant at which joint and IMU
     streams both exist. A node is ready when the newest joint and IMU samples have reached it; a
@@ -145,8 +145,7 @@ class Synchronizer:
         flag, self._discontinuity = self._discontinuity, False
         return flag
 
-    # --- samples in
-    # -----------------------------------------------------------------------------------------------
+    # --- samples in -------------------------------------------------------------------------------
 
     def push(self, sample: Sample) -> None:
         """Take a sample, in order of arrival.
@@ -238,8 +237,7 @@ class Synchronizer:
         self._next_ns = None
         self._discontinuity = self._discontinuity or self._popped
 
-    # --- nodes out
-    # ------------------------------------------------------------------------------------------------
+    # --- nodes out --------------------------------------------------------------------------------
 
     def pop(self) -> Measurement | None:
         """The next node's measurement, or None while its samples have not come yet."""
@@ -273,7 +271,7 @@ class Synchronizer:
         self._start_ns, self._next_ns = start_ns, start_ns + self.step_ns
 
     def _is_stale(self, stream: Stream) -> bool:
-        """Another stream has gone on for `stale_ns`, counted from its own return if it was silent too."""
+        """Another stream has gone on for `stale_ns`, counted from its own return."""
         for other in self._required:
             if other is not stream and other.newest is not None:
                 begin = other.since if stream.newest is None else max(stream.newest, other.since)
@@ -314,7 +312,10 @@ class Synchronizer:
         return out
 
     def _samples(self, stream: Stream, t: int):
-        """Rows (n, width) about the last two steps, weights in the four kernels (4, n), effective samples (4,), stamps (n,) less t [ns]."""
+        """Rows (n, width) about the last two steps, with their weights.
+
+        Weights in the four kernels (4, n), effective samples (4,), stamps (n,) less t [ns].
+        """
         window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
         if window is None:
             self.counts[f"{stream.name}_missing"] += 1

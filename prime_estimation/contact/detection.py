@@ -81,7 +81,8 @@ class ContactFlags:
             )
         if not (0.0 < off <= on < 1.0 and nodes >= 1):
             raise ConfigError(
-                f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes {nodes}",
+                f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes "
+                f"{nodes}",
                 (on, off, nodes),
             )
         self.robot, self._legs = robot, LegForces(robot)
@@ -147,7 +148,10 @@ class ContactFlags:
         return self.flags
 
     def _base_motion(self, before: Measurement, m: Measurement, dt: float):
-        """Level configuration, velocity and acceleration of the node before `m` with its base at rest, specific force at the base (3,)."""
+        """Level motion of the node before `m`, base at rest; specific force at the base (3,).
+
+        Configuration, velocity and acceleration.
+        """
         model, data, offset = self.robot.model, self._data, self.robot.model.nv - self.robot.nj
         q, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         q[7:] = self.robot.coordinates(before.position)

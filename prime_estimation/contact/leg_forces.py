@@ -21,7 +21,7 @@ STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it 
 
 
 class LegForces:
-    """Foot kinematics and the force at each foot that the torques of its own leg imply (the core's `LegForces`).
+    """Foot kinematics, and the forces of the feet that leg torques imply (`_core.LegForces`).
 
     `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal
     inertia, which is good for a leg, whatever the trunk carries.
@@ -80,7 +80,7 @@ class LegForces:
     def deficit(
         self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray
     ) -> float:
-        """Share of the robot's weight that the feet ought to carry, and do not: 0 on its feet or in free fall, 1 when it hangs or lies.
+        """Share of the weight that the feet ought to carry, and do not: 0 on its feet, 1 hanging.
 
         Args:
             specific_force_base: (3,) m/s^2, what the base feels: the apparent weight hangs from it,

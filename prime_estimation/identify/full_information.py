@@ -32,7 +32,7 @@ def no_stop() -> bool:
 
 
 def full_information(estimator: Estimator, measurements: Iterable[Measurement]) -> Window:
-    """Window over all measurements from the first complete one on, converged, with the estimator's own model and noise.
+    """Window over all measurements from the first complete one on, with the estimator's model.
 
     The sliding window's smoothed states are its initial guess: from there a multiple-shooting
     solution takes a handful of iterations, however long the data. Parameters are constant over the
@@ -121,7 +121,8 @@ def smooth_forward(
         restarts, why = estimator.monitors.last_restart
         if restarts > RESTARTS or (restarts and not running and states):
             raise InitializationError(
-                f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of the torques?",
+                f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of "
+                "the torques?",
                 m,
             )
         if running:

@@ -54,7 +54,8 @@ class JointOrder:
                 f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}"
             )
             raise DataError(
-                f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for robot.locked_joints?",
+                f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for "
+                "robot.locked_joints?",
                 missing,
             )
         double = sorted({n for n in wanted if self.seen.count(n) > 1})
@@ -68,7 +69,10 @@ class JointOrder:
         ]
 
     def pick(self, values) -> np.ndarray | None:
-        """(nj,) the robot's joints; None for an empty array or one that the driver filled with NaN (it has no such sensor)."""
+        """(nj,) the robot's joints.
+
+        None for an empty array or one that the driver filled with NaN (it has no such sensor).
+        """
         values = np.asarray(values, dtype=float)
         if values.size == 0:
             return None

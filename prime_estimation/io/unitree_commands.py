@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Motor commands to Unitree's LowCmd: motor numbers by joint name, modes, and the check sum without which a robot ignores it."""
+"""Motor commands to Unitree's LowCmd: motor numbers by joint name, modes, check sum."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class LowCmdWriter:
 
 
 def checksum(layout: CommandLayout, command) -> int:
-    """CRC-32/MPEG-2 of a LowCmd's 32-bit words, most significant byte first, but for the last word."""
+    """CRC-32/MPEG-2 of a LowCmd's 32-bit words but the last, most significant byte first."""
     packed = struct.pack(layout.layout, *_numbers(command))[:-4]
     words = struct.unpack(f"<{len(packed) // 4}I", packed)
     return crc32_mpeg2(struct.pack(f">{len(words)}I", *words))
@@ -166,7 +166,10 @@ def crc32_mpeg2(data: bytes) -> int:
 
 
 def _numbers(value):
-    """The numbers of a message, depth first, in the order of its fields; of rosbags, Cyclone DDS and rclpy alike."""
+    """The numbers of a message, depth first, in the order of its fields.
+
+    Of rosbags, Cyclone DDS and rclpy alike.
+    """
     if hasattr(value, "__dataclass_fields__"):
         names = [name for name in value.__dataclass_fields__ if not name.startswith("_")]
     elif hasattr(value, "get_fields_and_field_types"):

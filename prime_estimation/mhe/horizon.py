@@ -81,7 +81,7 @@ class Horizon:
         return failure
 
     def complete(self, m: Measurement, situation: Situation) -> None:
-        """Give the former head torque, specific force and disturbances of the step that ends now."""
+        """Gives the former head torque, specific force and disturbances of the step that ends."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
         self.problem.process.expect_ground(former, self.ground.unevenness)

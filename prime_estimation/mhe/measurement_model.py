@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Measurement model: readings of the sensors become inputs of nodes, rows of the residual get names."""
+"""Measurement model: readings become inputs of nodes, rows of the residual get names."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ class MeasurementModel:
 
         Args:
             samples: by sensor.
-            inputs: of consecutive nodes. stamps: their times [ns].
+            inputs: of consecutive nodes.
+            stamps: their times [ns].
 
         Returns:
             How many found no node, or no place at it.

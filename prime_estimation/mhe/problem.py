@@ -134,12 +134,12 @@ class Problem:
         return self.layout.part(x, name)
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Per estimated link: dynamic parameters (10,) in x and their Jacobian (10, 10) in theta."""
+        """Dynamic parameters (10,) and their Jacobian (10, 10) in theta of the estimated links."""
         values = self.parameter(x, "theta")
         manifold = self.config.estimator.manifold
         return [from_theta(values[i : i + 10], manifold) for i in range(0, len(values), 10)]
 
-    # --- priors ------------------------------------------------------------------------------------
+    # --- priors -----------------------------------------------------------------------------------
 
     def neutral(self) -> np.ndarray:
         """State at the origin at rest, its parameters at the means of their priors."""

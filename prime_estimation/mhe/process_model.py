@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Process model: how large the disturbances (w, xi) of a node may be, and what drives its dynamics."""
+"""Process model: sizes of the disturbances (w, xi) of a node, and its torque."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class ProcessModel:
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
 
     def _slow_down(self, given, m: Measurement) -> None:
-        """A robot that is not on its feet rests where its IMU does, and is carried slowly, unless it falls."""
+        """Weighs a robot that is not on its feet: its base follows the IMU, carried slowly."""
         if m.accelerometer is None or m.gyro is None or not self._floating:
             return
         felt = float(np.linalg.norm(m.accelerometer))

@@ -26,8 +26,9 @@ def squares(window: Window) -> np.ndarray:
 
 
 def rows_by_sensor(window: Window) -> dict[str, np.ndarray]:
-    """Row indices of a node's residual by part: `model` (disturbances), `encoders`, `rates`, and
-    each residual of the sensors by its name.
+    """Row indices of a node's residual by part.
+
+    `model` (disturbances), `encoders`, `rates`, and each residual of the sensors by its name.
     """
     rows = window.problem.measurements.rows
     named = {"model": rows["force"] + rows["contact"]}

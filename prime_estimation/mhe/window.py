@@ -202,7 +202,7 @@ class Window:
         self.solver.compute_posterior()
 
     def expected_squares(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Expected squares (nr,) of the whitened errors of running node k, and which rows hold anything.
+        """Expected squares (nr,) of the whitened errors of running node k, and rows in use.
 
         `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
         the level that it was given.

@@ -44,7 +44,7 @@ class ConsistencyMonitor(Monitor):
         self.reset()
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """Says so when the window has not fitted its data for a while, or left all physical bounds."""
+        """Judges whether the window fits its data, and is within physical bounds."""
         self.refused += window.solver.refused
         head = window.xs[-1]
         velocity = window.problem.layout.v(head)

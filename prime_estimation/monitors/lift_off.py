@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Lift-off: detects that something else than its feet carries the robot (it hangs, is held, or fell)."""
+"""Lift-off: detects that something else than its feet carries the robot."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ class LiftDetector(Monitor):
             self.since_ns = next(stamp for stamp, share in shares if share > LIFT.found)
 
     def _missing_share(self, m: Measurement) -> float | None:
-        """Share of the weight that the feet ought to carry, and do not; None where nothing tells."""
+        """Share of the weight that the feet ought to carry, and do not.
+
+        None where nothing tells.
+        """
         before, self._previous = self._previous, m
         if self._legs is None or before is None:
             return None

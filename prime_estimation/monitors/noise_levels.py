@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Noise levels: sensors and disturbances noisier than configured get the weight that they deserve."""
+"""Noise levels: weights of sensors and disturbances that are noisier than configured."""
 
 from __future__ import annotations
 

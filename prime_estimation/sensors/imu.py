@@ -15,7 +15,7 @@ from .sensor import INSTANT, Block, Role, Sensor, Wearer
 
 
 class Imu(Sensor):
-    """Gyro (mean over the past step), accelerometer (centred mean) and tilt, with constant biases."""
+    """Gyro (mean over the past step), accelerometer (centred mean), tilt; constant biases."""
 
     name = "imu"
     role = Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw"))

@@ -57,7 +57,7 @@ class Alignment(Enum):
 
 @dataclass(frozen=True)
 class Block:
-    """A parameter block of a sensor: prior standard deviation and random walk (per root of a second)."""
+    """Parameter block of a sensor: prior standard deviation, random walk per root of a second."""
 
     prior: float | np.ndarray
     walk: float = 0.0
