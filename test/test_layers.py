@@ -26,7 +26,7 @@ ORDER = """
     evaluation output_messages recordings identify
     convert doctor
     transport simulate viz control
-    nodes commands cli
+    nodes policy commands cli
 """.split()
 
 # Rooms that may see less than their place allows.
