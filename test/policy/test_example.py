@@ -5,12 +5,14 @@
 import re
 import runpy
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers.lowstates import instants, lowstate
 
 from prime_estimation.io.unitree import family_of
+from prime_estimation.policy import observer as observer_module
 
 pytest.importorskip("mujoco")
 
@@ -43,7 +45,7 @@ def test_network_from_a_file(example, tmp_path):
     assert valid > 0.3 and height > 0.8
 
 
-def test_ten_lines_of_the_docs(repository, recorded_runs):
+def test_ten_lines_of_the_docs(repository, recorded_runs, monkeypatch):
     """They give the network 48 numbers of the right size at each instant that is valid."""
     text = (repository / "docs" / "policy.md").read_text()
     lines = re.search(r"```python\n(.*?)```", text, re.S)[1]
@@ -55,14 +57,18 @@ def test_ten_lines_of_the_docs(repository, recorded_runs):
 
     run, family = recorded_runs / "go2_nominal", family_of("go2")
     room = dict(policy=policy, due=lambda: True, default=np.zeros(12), command=np.zeros(3))
-    # at the pace of the robot: the thread behind it solves meanwhile
-    room["lowstates"] = paced(lowstate(family, i) for i in instants(run, 2.0))
+    now = SimpleNamespace(time_ns=lambda: room["now_ns"])  # messages arrive as in the run
+    monkeypatch.setattr(observer_module, "time", now)
+    room["lowstates"] = unhurried(room, family, instants(run, 2.0))
     exec(compile(lines, "docs/policy.md", "exec"), room)
     assert seen and all(o.shape == (48,) and np.isfinite(o).all() for o in seen)
     assert np.abs([o[8] + 1.0 for o in seen]).max() < 0.1  # upright
 
 
-def paced(messages):
-    for message in messages:
-        time.sleep(0.002)
-        yield message
+def unhurried(room, family, run):
+    """A message after the other, none while nodes wait: tests share their computer."""
+    for instant in run:
+        room["now_ns"] = instant.stamp_ns
+        yield lowstate(family, instant)
+        while room["observer"]._solver.pending > 1:
+            time.sleep(0.001)
