@@ -106,7 +106,7 @@ class Reporter:
                 seen = first in consistency.present if events else sensor.seen(m)
                 wrong = "" if seen else "no data"
             value = float("nan") if wrong == "no data" else innovations.get(first, float("nan"))
-            out.append(SensorHealth(sensor.name, not wrong, wrong, value))
+            out.append(SensorHealth(sensor.name, not wrong, wrong or sensor.note(m), value))
         if doubt := monitors.consistency.doubt(*mass, self.robot.total_mass):
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
         for monitor in monitors:

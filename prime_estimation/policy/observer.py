@@ -20,6 +20,7 @@ from ..io.unitree import LowStateReader, family_of
 from ..nodes.solver_thread import SolverThread
 from ..recordings.pipeline import Intake, Node, update
 from ..robot import Robot
+from ..sensors.joint_targets import TargetSample
 from ..types import CommandSample, Estimate, ImuSample, JointSample, Sample
 from .base_state import BaseState, Joints, base_state, no_state
 from .joint_order import JointArrays
@@ -143,6 +144,34 @@ class StateObserver:
             parts = (gyro, accelerometer, quat_world_imu)
             self.push(ImuSample(stamp, *(None if x is None else np.array(x, float) for x in parts)))
         return self.state()
+
+    def targets(
+        self,
+        position,
+        stiffness,
+        damping,
+        *,
+        velocity=None,
+        effort=None,
+        stamp_ns: int | None = None,
+    ) -> None:
+        """Take what the motors were told, for a robot that measures no torque.
+
+        The observer must have been made with `sensors=["joint_targets"]`. Targets are in force
+        until the next ones.
+
+        Args:
+            position: (nj,) rad, all in the observer's order.
+            stiffness: (nj,) Nm/rad.
+            damping: (nj,) Nm s/rad.
+            velocity: (nj,) rad/s; default: 0.
+            effort: (nj,) Nm, feed-forward; default: 0.
+            stamp_ns: when, on the clock of the readings; default: now, the clock of `lowstate`.
+        """
+        zero = np.zeros(self.robot.nj)
+        parts = (position, velocity, effort, stiffness, damping)
+        parts = (zero if x is None else self._order.to_robot(x) for x in parts)
+        self.push(TargetSample(time.time_ns() if stamp_ns is None else int(stamp_ns), *parts))
 
     def push(self, sample: Sample) -> None:
         """Take one sample, with joints in the order of `Robot.joint_names`."""

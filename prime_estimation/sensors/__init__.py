@@ -6,6 +6,7 @@ from ..errors import ConfigError
 from .external_odometry import ExternalOdometry
 from .foot_force import FootForce
 from .imu import Imu
+from .joint_targets import JointTargets
 from .joints import Commands, Joints, Torque
 from .mocap import Mocap
 from .sensor import Sensor
@@ -18,6 +19,7 @@ SENSORS: tuple[Sensor, ...] = (
     Mocap(),
     FootForce(),
     ExternalOdometry(),
+    JointTargets(),
 )
 
 

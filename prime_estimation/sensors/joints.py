@@ -10,6 +10,7 @@ import numpy as np
 
 from ..declaration import param
 from ..types import Measurement
+from .joint_targets import NAME as TARGETS
 from .sensor import INSTANT, Role, Sensor, Wearer
 
 _NOT_MEASURED = ("command", "cmd", "desired", "target", "reference")
@@ -91,6 +92,24 @@ class Torque(Sensor):
     def seen(self, m: Measurement) -> bool:
         """Torque is measured or commanded."""
         return m.torque is not None
+
+    def note(self, m: Measurement) -> str:
+        """That the torque was not measured, but made of targets."""
+        return "made of joint targets, not measured" if TARGETS in m.readings else ""
+
+    @staticmethod
+    def stddev(m: Measurement, noise) -> np.ndarray:
+        """Standard deviation (nj,) [Nm] of the torque of a measurement.
+
+        Made of targets, it has the errors of position and rate times the gains, and what the
+        motors made of them.
+        """
+        sampled = noise.joint_torque / np.sqrt(m.torque_samples)
+        if (held := m.readings.get(TARGETS)) is None:
+            return np.full(len(m.torque), sampled)
+        noisy = np.hypot(held.stiffness * noise.encoder, held.damping * noise.joint_velocity)
+        obeyed = np.hypot(noise.joint_targets, noise.joint_targets_share * m.torque)
+        return np.hypot(noisy / np.sqrt(m.torque_samples), obeyed)
 
 
 class Commands(Sensor):

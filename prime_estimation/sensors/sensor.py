@@ -46,11 +46,13 @@ class Alignment(Enum):
 
     CENTRED: mean with triangular weight over [t_k - 2 dt, t_k], a reading of the node before;
     EVENTS: every sample by itself, to the node in whose past step it was taken, also when it comes
-    late; BUILT_IN: by the synchronizer itself, whose clock these streams are.
+    late; HELD: in force until the next one, combined with the joints into torque; BUILT_IN: by the
+    synchronizer itself, whose clock these streams are.
     """
 
     BUILT_IN = "built in"
     CENTRED = "centred"
+    HELD = "held"
     EVENTS = "events"
 
 
@@ -145,6 +147,10 @@ class Sensor:
     def seen(self, m: Measurement) -> bool:
         """Whether a measurement holds a reading of it."""
         return self.name in m.readings
+
+    def note(self, m: Measurement) -> str:
+        """What is to be said of its readings though nothing is wrong; mostly nothing."""
+        return ""
 
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Hand the readings about the node at `m.stamp_ns` to its input `given`."""

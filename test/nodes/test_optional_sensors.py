@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Foot force and external odometry in the live node."""
+"""Optional sensors in the live node."""
 
+import dataclasses
 import heapq
 
+import numpy as np
 import pytest
 from helpers.added_sensors import FootForceSensor, LidarOdometry
 from helpers.models import robot
@@ -50,3 +52,29 @@ def test_unknown_sensor_is_named():
         ConfigError, match="no optional sensor 'radar'; there are mocap, foot_force"
     ):
         expected_sensors(node)
+
+
+@pytest.fixture
+def with_targets(messages):
+    """The messages without torque; what was measured is what the motors are told."""
+    kind = typestore().types["prime_estimation_msgs/msg/MotorCommands"]
+    out = []
+    for role, m in messages:
+        if role == "joint_states":
+            zero = np.zeros(len(m.name))
+            arrays = dict(position=zero, velocity=zero, stiffness=zero, damping=zero)
+            out.append(("joint_targets", kind(m.header, list(m.name), effort=m.effort, **arrays)))
+            m = dataclasses.replace(m, effort=np.zeros(0))
+        out.append((role, m))
+    return out
+
+
+def test_torque_of_joint_targets(graph, with_targets):
+    g = graph(node={"sensors": "joint_targets", "mocap": False})
+    g.play(with_targets)
+    assert wait(lambda: len(g.heard["status"]) > 200)
+    status = g.heard["status"][-1]
+    health = {s.name: s for s in status.sensors}
+    assert health["torque"].ok and status.dropped_samples == 0
+    assert health["torque"].message == "made of joint targets, not measured"
+    assert g.node.latest.bodies[0].observable

@@ -165,3 +165,18 @@ def test_wrong_use_is_refused(hanging):
     with StateObserver("mini_cheetah", threaded=False) as observer:
         with pytest.raises(ConfigError, match="'mini_cheetah' has no known LowState"):
             observer.lowstate(None)
+
+
+def test_torque_of_joint_targets(hanging):
+    """Targets in one's own order and on one's own clock; the status says what torque is made of."""
+    with StateObserver("go2", joints="isaac_lab", sensors=["joint_targets"], threaded=False) as own:
+        names = np.array([float(own.robot.joint_names.index(n)) for n in own.joint_names])
+        for k in range(400):
+            told = dict(stiffness=10.0 * np.ones(12), damping=np.ones(12), stamp_ns=2_000_000 * k)
+            own.targets(0.01 * names, **told)
+            state = own.arrays(**{n: v for n, v in hanging(0.002 * k).items() if n != "torque"})
+        torque = own.estimator.window.inputs[-2].torque
+        np.testing.assert_allclose(torque, 0.1 * np.arange(12.0), atol=1e-9)
+        assert "torque: made of joint targets, not measured" in map(
+            str, state.estimate.status.sensors
+        )
