@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..sensors import SENSORS
+from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..sensors.joint_targets import NAME as TARGETS
 from ..sensors.joint_targets import HeldTargets
 from ..sensors.sensor import Aligned, Alignment, Sensor, Wearer
@@ -85,8 +86,10 @@ class Synchronizer:
         self._imu = Stream("imu", 10, self.counts, self.stale_ns)
         self._command = Stream("command", nj, self.counts, self.stale_ns)
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
-        self._optional = {s.sample: s for s in SENSORS if s.optional and s.name in sensors}
-        self._not_used = tuple(s.sample for s in SENSORS if s.optional and s.name not in sensors)
+        own = [s for s in SENSORS if s.sample is not None]  # samples of their own
+        self._optional = {s.sample: s for s in own if s.name in sensors}
+        self._not_used = tuple(s.sample for s in own if s.name not in sensors)
+        self._wants_orientation = ORIENTATION in sensors
         self._wait_ns = {s.name: s.wait_ns for s in self._optional.values()}
         self._events = {
             s.name: EventQueue(s.name, self.counts)
@@ -373,7 +376,9 @@ class Synchronizer:
             kernel = weights[TRIANGLE]
             mean = kernel @ torque - hold_correction(stamps, torque, self.step_ns)
             fields.update(torque=mean, torque_samples=float(samples[TRIANGLE]))
-            fields["readings"] = {TARGETS: HeldTargets(*np.tensordot(kernel, gains, 1))}
+            fields.setdefault("readings", {})[TARGETS] = HeldTargets(
+                *np.tensordot(kernel, gains, 1)
+            )
 
     def _command_field(self, t: int, fields: dict) -> None:
         """A command is in force until the next one, so it is held, not interpolated."""
@@ -390,7 +395,9 @@ class Synchronizer:
         mean = weights @ rows
         fields["gyro_now"] = mean[NOW, :3]
         if np.isfinite(mean[NOW, 6]):
-            fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            quat = fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            if self._wants_orientation:
+                fields.setdefault("readings", {})[ORIENTATION] = quat
         if -stamps[0] >= self.step_ns:
             fields.update(
                 gyro=mean[FLAT, :3],

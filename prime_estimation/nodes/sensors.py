@@ -53,7 +53,7 @@ class SensorSubscriptions:
         for name in expected_sensors(config):
             if name == TARGETS and reader.lowstate is not None:
                 self._listen(name, "lowcmd", command_layout(reader.lowstate.family).type, False)
-            elif name not in in_raw:
+            elif name not in in_raw and name in ROLES:
                 self._listen_to_role(name, False)
 
     def _listen_to_role(self, role: str, required: bool) -> None:

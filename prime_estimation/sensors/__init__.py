@@ -3,9 +3,11 @@
 """Sensors, each declared in one file; a new one is added to the list below."""
 
 from ..errors import ConfigError
+from .contact_flags import ContactFlagSensor
 from .external_odometry import ExternalOdometry
 from .foot_force import FootForce
 from .imu import Imu
+from .imu_orientation import ImuOrientation
 from .joint_targets import JointTargets
 from .joints import Commands, Joints, Torque
 from .mocap import Mocap
@@ -20,6 +22,8 @@ SENSORS: tuple[Sensor, ...] = (
     FootForce(),
     ExternalOdometry(),
     JointTargets(),
+    ContactFlagSensor(),
+    ImuOrientation(),
 )
 
 

@@ -84,7 +84,10 @@ class Wearer:
 
 
 class Tracker(Protocol):
-    """Keeps what a sensor needs beside the window, and hands its readings to the nodes."""
+    """Keeps what a sensor needs beside the window, and hands its readings to the nodes.
+
+    That of a sensor without rows has an `innovation`: their mean square, 1 is consistent.
+    """
 
     def reset(self) -> None:
         """Forget everything: the window begins anew."""
