@@ -93,9 +93,11 @@ class Torque(Sensor):
         """Torque is measured or commanded."""
         return m.torque is not None
 
-    def note(self, m: Measurement) -> str:
-        """That the torque was not measured, but made of targets."""
-        return "made of joint targets, not measured" if TARGETS in m.readings else ""
+    def remark(self, m: Measurement) -> str:
+        """Says that torques are commands, or made of targets."""
+        if TARGETS in m.readings:
+            return "made of joint targets, not measured"
+        return "commanded, not measured" if m.torque_commanded else ""
 
     @staticmethod
     def stddev(m: Measurement, noise) -> np.ndarray:

@@ -151,8 +151,8 @@ class Sensor:
         """Whether a measurement holds a reading of it."""
         return self.name in m.readings
 
-    def note(self, m: Measurement) -> str:
-        """What is to be said of its readings though nothing is wrong; mostly nothing."""
+    def remark(self, m: Measurement) -> str:
+        """What a user should know of its readings although they are used; empty when nothing."""
         return ""
 
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:

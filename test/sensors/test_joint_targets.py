@@ -107,7 +107,7 @@ def test_it_is_known_less_well_than_a_measured_one(aligned):
     noise, m = Config().noise, aligned([0, 50, 100, 150])[100]
     made, measured = Torque.stddev(m, noise), Torque.stddev(replace(m, readings={}), noise)
     assert (made > 2.0 * measured).all() and (made > noise.joint_targets).all()
-    assert Torque().note(m) == "made of joint targets, not measured" and not Torque().note(
+    assert Torque().remark(m) == "made of joint targets, not measured" and not Torque().remark(
         replace(m, readings={})
     )
 
