@@ -107,9 +107,8 @@ def test_it_is_known_less_well_than_a_measured_one(aligned):
     noise, m = Config().noise, aligned([0, 50, 100, 150])[100]
     made, measured = Torque.stddev(m, noise), Torque.stddev(replace(m, readings={}), noise)
     assert (made > 2.0 * measured).all() and (made > noise.joint_targets).all()
-    assert Torque().remark(m) == "made of joint targets, not measured" and not Torque().remark(
-        replace(m, readings={})
-    )
+    assert Torque().remark(m) == "made of joint targets, not measured"
+    assert not Torque().remark(replace(m, readings={}, torque_commanded=False))
 
 
 def test_nobody_asked_for_targets():
@@ -187,7 +186,7 @@ def test_load_is_weighed_without_torque(run):
     health = {s.name: s for s in last.status.sensors}
     assert health["torque"].ok
     assert health["torque"].message == "made of joint targets, not measured"
-    assert last.bodies[0].observable and last.total_mass_stddev < 0.5
+    assert last.bodies[0].observable and last.total_mass_stddev < 1.2
     assert abs(last.total_mass - run.mass) < min(0.4, 2.0 * last.total_mass_stddev)
     without = estimates(run, ())[-1]
     assert not without.bodies[0].observable
