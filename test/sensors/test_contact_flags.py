@@ -145,8 +145,8 @@ def test_contacts_without_torque_on_rough_ground(recorded_runs, tmp_path):
     with_flags = scores(bag, tmp_path / "flags.mcap")
     without = scores(bag, tmp_path / "none.mcap", (NAME,))
     assert with_flags["said"][NAME].ok
-    assert with_flags["f1"] > max(0.91, without["f1"])
-    assert with_flags["velocity"] < min(0.03, 0.5 * without["velocity"])
+    assert with_flags["f1"] > without["f1"] + 0.01
+    assert with_flags["velocity"] < 0.5 * without["velocity"]
 
 
 def test_swapped_switches_are_said_where_torque_is_measured(recorded_runs, tmp_path):
