@@ -99,17 +99,19 @@ class Reporter:
         consistency, out = monitors.consistency, []
         innovations = consistency.innovations
         for sensor in self.problem.sensors:
-            if not sensor.innovations:
+            tracker = self.problem.measurements.trackers.get(sensor.name)
+            if not (sensor.innovations or tracker):
                 continue
-            first = sensor.innovations[0]
-            if tracker := self.problem.measurements.trackers.get(sensor.name):
+            first = next(iter(sensor.innovations), "")
+            if tracker:
                 wrong = tracker.health()
             else:
                 # not every node has a reading of a sensor whose samples come one by one
                 events = sensor in self.problem.sensors.event_sensors
                 seen = first in consistency.present if events else sensor.seen(m)
                 wrong = "" if seen else "no data"
-            value = float("nan") if wrong == "no data" else innovations.get(first, float("nan"))
+            value = innovations.get(first, float("nan")) if first else tracker.innovation
+            value = float("nan") if wrong == "no data" else value
             said = wrong or sensor.remark(m)
             out.append(SensorHealth(sensor.name, not wrong, said, value))
         if doubt := monitors.consistency.doubt(*mass, self.nominal_mass):

@@ -12,15 +12,20 @@ import numpy as np
 
 from ..errors import DataError
 from ..sensors import SENSORS
+from ..sensors.imu_orientation import NAME as ORIENTATION
+from ..sensors.joint_targets import NAME as TARGETS
+from ..sensors.joint_targets import HeldTargets
 from ..sensors.sensor import Aligned, Alignment, Sensor, Wearer
 from ..types import CommandSample, ImuSample, JointSample, Measurement, Sample
 from .averaging import between_samples, hold_correction, hold_weights, linear_weights
 from .events import EventQueue
+from .held_targets import target_torque
 from .stream import Stream
 from .unwrapping import AngleUnwrapper
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
 NOBODY = Wearer((), (), 0.01)
+HELD_NS = 100_000_000  # for which targets are in force; motors that hear none brake or go limp
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
 _NODE_REASONS = ("_missing", "clock_back", "clock_forward")
 
@@ -81,8 +86,10 @@ class Synchronizer:
         self._imu = Stream("imu", 10, self.counts, self.stale_ns)
         self._command = Stream("command", nj, self.counts, self.stale_ns)
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
-        self._optional = {s.sample: s for s in SENSORS if s.optional and s.name in sensors}
-        self._not_used = tuple(s.sample for s in SENSORS if s.optional and s.name not in sensors)
+        own = [s for s in SENSORS if s.sample is not None]  # samples of their own
+        self._optional = {s.sample: s for s in own if s.name in sensors}
+        self._not_used = tuple(s.sample for s in own if s.name not in sensors)
+        self._wants_orientation = ORIENTATION in sensors
         self._wait_ns = {s.name: s.wait_ns for s in self._optional.values()}
         self._events = {
             s.name: EventQueue(s.name, self.counts)
@@ -93,6 +100,11 @@ class Synchronizer:
             s.name: Stream(s.name, s.width(wearer), self.counts, self.stale_ns)
             for s in self._optional.values()
             if s.alignment is Alignment.CENTRED
+        }
+        self._held = {
+            s.name: Stream(s.name, s.width(wearer), self.counts, HELD_NS)
+            for s in self._optional.values()
+            if s.alignment is Alignment.HELD
         }
         self._unwrapper = AngleUnwrapper(turning)
         self._joint_row, self._imu_row = np.zeros(3 * nj), np.zeros(10)
@@ -217,7 +229,7 @@ class Synchronizer:
             latest = max(clocks) + JUMP_NS if clocks else None
             self._events[sensor.name].push(sample, latest)
             return False
-        stream = self._streams[sensor.name]
+        stream = self._streams.get(sensor.name) or self._held[sensor.name]
         _check_shape(values, stream.width, sensor.name, sample)
         if stream.push(sample.stamp_ns, values):
             stream.reset()
@@ -231,7 +243,7 @@ class Synchronizer:
 
     def _restart(self, reason: str) -> None:
         self.counts[reason] += 1
-        optional = (*self._events.values(), *self._streams.values())
+        optional = (*self._events.values(), *self._streams.values(), *self._held.values())
         for stream in (self._joint, self._imu, self._command, *optional):
             stream.reset()
         self._next_ns = None
@@ -284,7 +296,8 @@ class Synchronizer:
         self._joint_fields(t, fields)
         if self.use_imu:
             self._imu_fields(t, fields)
-        fields["readings"] = {**self._event_fields(t), **self._centred_fields(t)}
+        made = fields.get("readings", {})
+        fields["readings"] = {**made, **self._event_fields(t), **self._centred_fields(t)}
         return Measurement(**fields)
 
     def _event_fields(self, t: int) -> dict[str, tuple[Sample, ...]]:
@@ -344,8 +357,30 @@ class Synchronizer:
                     stamps, rows[:, 2 * nj :], self.step_ns
                 )
                 fields.update(torque=torque, torque_samples=float(samples[TRIANGLE]))
+            elif -stamps[0] >= 2 * self.step_ns and TARGETS in self._held:
+                self._target_field(t, seen, fields)
         if "torque" not in fields and self._command.newest is not None:
             self._command_field(t, fields)
+
+    def _target_field(self, t: int, seen, fields: dict) -> None:
+        """Torque at the joint samples from the targets in force there, averaged as if measured."""
+        rows, weights, samples, stamps = seen
+        stream, nj = self._held[TARGETS], self.nj
+        if stream.newest is None or self._command.newest is not None:
+            return  # a commanded torque says the same without gains
+        window = stream.window(t, 3 * self.step_ns, hold=True)
+        if window is None:
+            return
+        made = target_torque(stamps, rows[:, :nj], rows[:, nj : 2 * nj], *window)
+        if made is not None:
+            torque, gains = made
+            kernel = weights[TRIANGLE]
+            mean = kernel @ torque - hold_correction(stamps, torque, self.step_ns)
+            known = float(samples[TRIANGLE])
+            fields.update(torque=mean, torque_samples=known, torque_commanded=True)
+            fields.setdefault("readings", {})[TARGETS] = HeldTargets(
+                *np.tensordot(kernel, gains, 1)
+            )
 
     def _command_field(self, t: int, fields: dict) -> None:
         """A command is in force until the next one, so it is held, not interpolated."""
@@ -362,7 +397,9 @@ class Synchronizer:
         mean = weights @ rows
         fields["gyro_now"] = mean[NOW, :3]
         if np.isfinite(mean[NOW, 6]):
-            fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            quat = fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            if self._wants_orientation:
+                fields.setdefault("readings", {})[ORIENTATION] = quat
         if -stamps[0] >= self.step_ns:
             fields.update(
                 gyro=mean[FLAT, :3],

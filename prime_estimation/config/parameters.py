@@ -301,7 +301,7 @@ class NodeConfig:
     )
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
     sensors: str = param(
-        "", "further sensors to listen to (foot_force, external_odometry), separated by commas"
+        "", "further sensors to listen to (foot_force, joint_targets, ...), separated by commas"
     )
     world_frame: str = param(
         "odom", "frame of odometry and contact wrenches; map where motion capture defines the world"

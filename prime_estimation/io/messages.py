@@ -17,6 +17,7 @@ from ..sensors.sensor import Wearer
 from ..types import CommandSample, ImuSample, JointSample, Sample
 from .topics import LOWSTATE
 from .unitree import LowStateReader
+from .unitree_commands import commanded
 
 # by how much a locked joint may differ from its place before the model is wrong [rad]
 LOCKED_TOLERANCE = 0.05
@@ -166,11 +167,13 @@ class MessageReader:
         Raises:
             DataError: no joint message so far holds all joints of the robot.
         """
-        stamp = stamp_ns(message.header)
-        if stamp == 0:
-            self.counts[f"{role}: no stamp, arrival time taken"] += 1
-            stamp = arrival_ns
+        stamp = arrival_ns
         try:
+            if hasattr(message, "motor_cmd"):  # Unitree's LowCmd, which has no stamp
+                message = commanded(message)
+            elif (stamp := stamp_ns(message.header)) == 0:
+                self.counts[f"{role}: no stamp, arrival time taken"] += 1
+                stamp = arrival_ns
             return self._convert[role](message, stamp, arrival_ns)
         except ValueError as error:
             self.counts[f"{role}: {error}"] += 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import ConfigError
 from .to_messages import Make
-from .unitree import Family
+from .unitree import FAMILIES, Family
 
 SERVO = 1  # mode of a motor that obeys
 STOP_POSITION, STOP_VELOCITY = 2.146e9, 16000.0  # of a motor that is not commanded
@@ -147,6 +147,39 @@ class LowCmdWriter:
             reserve=0,
             crc=0,
         )
+
+
+@dataclass(frozen=True)
+class Commanded:
+    """What a LowCmd tells the motors, by joint: the fields of prime_estimation_msgs/MotorCommands."""
+
+    name: tuple[str, ...]
+    position: np.ndarray  # rad
+    velocity: np.ndarray  # rad/s
+    effort: np.ndarray  # Nm
+    stiffness: np.ndarray  # Nm/rad
+    damping: np.ndarray  # Nm s/rad
+
+
+def commanded(message) -> Commanded:
+    """Commands of a LowCmd by joint; a motor that is off, or told to stop, has no gains and no torque.
+
+    Args:
+        message: unitree_go or unitree_hg LowCmd.
+
+    Raises:
+        ValueError: ankles and waist are in motor coordinates.
+    """
+    if getattr(message, "mode_pr", 0) != 0:
+        raise ValueError("ankles and waist in motor coordinates (mode_pr is not 0)")
+    family = FAMILIES["unitree_hg" if hasattr(message, "mode_pr") else "unitree_go"]
+    rows = [
+        (m.q, m.dq, m.tau, m.kp, m.kd) if m.mode == SERVO else (0.0,) * 5
+        for m in message.motor_cmd[: len(family.joints)]
+    ]
+    q, dq, tau, kp, kd = np.array(rows, float).T
+    q, dq = np.where(q == STOP_POSITION, 0.0, q), np.where(dq == STOP_VELOCITY, 0.0, dq)
+    return Commanded(family.joints, q, dq, tau, kp, kd)
 
 
 def checksum(layout: CommandLayout, command) -> int:

@@ -17,6 +17,7 @@ from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
 from ..robot import GRAVITY
+from ..sensors.contact_flags import NAME as FLAGS
 from .problem import Problem
 from .process_model import Situation
 from .window import Window
@@ -196,9 +197,14 @@ class Ground:
         felt = float(np.linalg.norm(window.inputs[-2].value("accelerometer")))
         if felt < FREE_FALL * GRAVITY:
             return np.zeros(len(above))
-        lift = (above - above.min()) / GROUND.near
         slow = np.linalg.norm(rates, axis=1) / GROUND.slow
-        likely = np.exp(-0.5 * (lift**2 + slow**2)) + np.finfo(float).tiny
+        flags = self.problem.measurements.trackers.get(FLAGS)
+        if flags is not None and flags.known:
+            # the lowest feet are not those that stand where the ground is not level
+            near = flags.odds
+        else:
+            near = np.exp(-0.5 * ((above - above.min()) / GROUND.near) ** 2)
+        likely = near * np.exp(-0.5 * slow**2) + np.finfo(float).tiny
         return self.problem.robot.total_mass * felt * likely / likely.sum()
 
     def _left_hanging(self, window: Window, normal: np.ndarray) -> np.ndarray:

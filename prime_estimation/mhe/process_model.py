@@ -12,6 +12,7 @@ from ..config.parameters import Config
 from ..config.policies import LIFT, TERRAIN
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
+from ..sensors.joints import Torque
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
 
@@ -110,8 +111,7 @@ class ProcessModel:
         noise = self.config.noise
         if m.torque is not None:
             given.torque = m.torque / self.config.robot.torque_scale
-            sampled = noise.joint_torque / np.sqrt(m.torque_samples)
-            joint = np.full(self.robot.nj, np.hypot(noise.joint_model, sampled))
+            joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
             factors = Factors()
         else:
             joint = np.full(self.robot.nj, noise.joint_unmeasured)

@@ -36,7 +36,7 @@ class Part:
 PARTS = {
     "base_force": Part(("base_force",), 3.0),
     "base_moment": Part(("base_moment",), 3.0),
-    "joint_torque": Part(("joint_torque", "joint_model"), 10.0),
+    "joint_torque": Part(("joint_torque", "joint_model", "joint_targets"), 10.0),
     "contact": Part(("contact_normal", "contact_tangential", "contact_roll", "contact_yaw"), 3.0),
     "encoders": Part(("encoder",), 10.0, slow=False),
     "rates": Part(("joint_velocity",), 30.0, slow=False),

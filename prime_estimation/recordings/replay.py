@@ -113,7 +113,7 @@ def replay(
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics, without)
         lowstate = lowstate_reader(bag, used)
-        optional = optional_sensors(used, lowstate, without)
+        optional = optional_sensors(used, lowstate, without, config.node.sensors)
         pipeline = Pipeline(robot, config, "mocap" in used, optional, lowstate)
         with BagWriter(out) as writer:
             run = _Run(

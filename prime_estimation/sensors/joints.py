@@ -11,6 +11,7 @@ import numpy as np
 
 from ..declaration import param
 from ..types import Measurement
+from .joint_targets import NAME as TARGETS
 from .sensor import INSTANT, Role, Sensor, Wearer
 
 _NOT_MEASURED = ("command", "cmd", "desired", "target", "reference")
@@ -91,8 +92,24 @@ class Torque(Sensor):
         return m.torque is not None
 
     def remark(self, m: Measurement) -> str:
-        """Says that torques are commands."""
+        """Says that torques are commands, or made of targets."""
+        if TARGETS in m.readings:
+            return "made of joint targets, not measured"
         return "commanded, not measured" if m.torque_commanded else ""
+
+    @staticmethod
+    def stddev(m: Measurement, noise) -> np.ndarray:
+        """Standard deviation (nj,) [Nm] of the torque of a measurement.
+
+        Made of targets, it has the errors of position and rate times the gains, and what the
+        motors made of them.
+        """
+        sampled = noise.joint_torque / np.sqrt(m.torque_samples)
+        if (held := m.readings.get(TARGETS)) is None:
+            return np.full(len(m.torque), sampled)
+        noisy = np.hypot(held.stiffness * noise.encoder, held.damping * noise.joint_velocity)
+        obeyed = np.hypot(noise.joint_targets, noise.joint_targets_share * m.torque)
+        return np.hypot(noisy / np.sqrt(m.torque_samples), obeyed)
 
 
 class Commands(Sensor):

@@ -47,11 +47,13 @@ class Alignment(Enum):
 
     CENTRED: mean with triangular weight over [t_k - 2 dt, t_k], a reading of the node before;
     EVENTS: every sample by itself, to the node in whose past step it was taken, also when it comes
-    late; BUILT_IN: by the synchronizer itself, whose clock these streams are.
+    late; HELD: in force until the next one, combined with the joints into torque; BUILT_IN: by the
+    synchronizer itself, whose clock these streams are.
     """
 
     BUILT_IN = "built in"
     CENTRED = "centred"
+    HELD = "held"
     EVENTS = "events"
 
 
@@ -83,7 +85,10 @@ class Wearer:
 
 
 class Tracker(Protocol):
-    """Keeps what a sensor needs beside the window, and hands its readings to the nodes."""
+    """Keeps what a sensor needs beside the window, and hands its readings to the nodes.
+
+    That of a sensor without rows has an `innovation`: their mean square, 1 is consistent.
+    """
 
     def reset(self) -> None:
         """Forget everything: the window begins anew."""

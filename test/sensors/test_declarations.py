@@ -53,7 +53,7 @@ def test_noise_has_units_and_meaning(sensor):
 def test_messages_are_known(sensor):
     if sensor.role is not None:
         assert sensor.role.names and set(sensor.role.types) <= set(typestore().types)
-    assert (sensor.sample is not None) == sensor.optional
+    assert (sensor.sample is not None) == (sensor.optional and sensor.role is not None)
 
 
 @every_sensor
