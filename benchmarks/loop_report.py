@@ -123,7 +123,7 @@ def draw(path: Path) -> None:
     from matplotlib import pyplot
 
     from prime_estimation.closed_loop.scenario import Scenario, play
-    from prime_estimation.simulate.model import Payload
+    from prime_estimation.simulate.payload import Payload
 
     load = Payload(LOADS["go1"], (-0.1, 0.05, 0.1))
     traces = {

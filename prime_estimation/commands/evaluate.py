@@ -9,7 +9,7 @@ import argparse
 from ..evaluation.scores import evaluate
 from .console import say, table
 
-DESCRIPTION = """Score the output bag EST of a replay against the ground truth in the recording REF that
+DESCRIPTION = """Score the output bag EST of a replay against ground truth in the recording REF that
 it came from: RMS errors, and what a mean hides: the worst second, the share of errors inside their
 stated 95 % interval, NEES (3 is right), seconds until each change of load is known."""
 EXAMPLES = [

@@ -13,7 +13,8 @@ from ..control.motion_types import JointCommand
 from ..robot import Robot
 from ..types import ImuSample, JointSample
 from .bag import EPOCH_NS
-from .model import Ground, Payload
+from .ground import Ground
+from .payload import Payload
 from .sensors import RATE, ImuReader, SensorFaults
 from .world import Step, World
 
@@ -97,9 +98,13 @@ class SimulatedRobot:
         noise, stamp, nj = self._noise, self.now_ns, self.robot.nj
         position = step.q[7:] + self._offset + noise.encoder * self._joints.standard_normal(nj)
         velocity = step.v[6:] + noise.joint_velocity * self._joints.standard_normal(nj)
-        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(nj)
+        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(
+            nj
+        )
         self._reading = (position, velocity)
-        self._under_way.append((stamp + self._delay_ns, JointSample(stamp, position, velocity, effort)))
+        self._under_way.append(
+            (stamp + self._delay_ns, JointSample(stamp, position, velocity, effort))
+        )
         if self.robot.imu_joint is None:
             return
         gyro, force = self._reader.read(step.q, step.v, step.a)
@@ -109,5 +114,7 @@ class SimulatedRobot:
             wander * noise.accelerometer_bias_walk * self._imu.standard_normal(3)
         )
         gyro = gyro + self._gyro_bias + noise.gyro * self._imu.standard_normal(3)
-        force = force + self._accelerometer_bias + noise.accelerometer * self._imu.standard_normal(3)
+        force = (
+            force + self._accelerometer_bias + noise.accelerometer * self._imu.standard_normal(3)
+        )
         self._under_way.append((stamp + self._delay_ns, ImuSample(stamp, gyro, force)))
