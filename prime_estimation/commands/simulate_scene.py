@@ -17,7 +17,7 @@ SHORT = {
     "bumps": ("M", "height of bumps on the floor [m]"),
     "stairs": ("M", "riser of stairs [m], up and down along x"),
     "slope": ("DEG", "inclination of a slope [deg], up and down along x"),
-    "softness": ("S", "time constant of the contacts [s]: 0.03 gives 1 cm under a Go2"),
+    "softness": ("S", "time constant of the contacts [s]: 0.03 gives 5 mm under a Go2"),
     "patches": ("MU", "friction coefficient of patches on the floor"),
 }
 FIELD = {"bumps": "bump_height", "stairs": "stair_height", "patches": "patch_friction"}

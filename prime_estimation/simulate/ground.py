@@ -42,7 +42,7 @@ class Ground:
     platform: float = param(1.0, "length of level ground on top", "m", 0.0, 50.0)
     begin: float = param(0.8, "x at which stairs or slope begin", "m", 0.3)
     softness: float = param(
-        RIGID, "time constant of the contacts: 0.03 gives 1 cm", "s", 0.002, 0.1
+        RIGID, "time constant of the contacts: 0.03 gives 5 mm", "s", 0.002, 0.1
     )
     patch_friction: float = param(0.0, "friction coefficient of patches; 0: none", "", 0.0, 5.0)
     patch_size: float = param(0.5, "side of a patch", "m", 0.02, 10.0)
