@@ -72,6 +72,17 @@ class LiftPolicy:
 
 
 @dataclass(frozen=True)
+class PushPolicy:
+    """When a force pushes the base that is neither ground nor load."""
+
+    nodes: int = param(5, "over which the force is the median: one impact is no push")
+    found: float = param(0.1, "horizontal force above which something pushes", "weight")
+    gone: float = param(0.05, "and below which nothing does any more", "weight")
+    stddev: float = param(0.2, "of the horizontal force that is then expected", "weight")
+    vertical: float = param(0.06, "of the vertical one: the inertia learns little of it", "weight")
+
+
+@dataclass(frozen=True)
 class PayloadPolicy:
     """Change detector of payloads."""
 
@@ -82,3 +93,4 @@ GROUND = GroundPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
+PUSH = PushPolicy()

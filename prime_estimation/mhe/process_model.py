@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config.parameters import Config
+from ..config.policies import PUSH
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
@@ -39,12 +40,14 @@ class Situation:
         suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
             they do.
         inertia_held: the inertia is not estimated.
+        pushed: something pushes or pulls the base sideways.
         restart: why the estimate must start anew; empty when it goes on.
     """
 
     suspended_since_ns: int | None = None
     inertia_held: bool = False
     restart: str = ""
+    pushed: bool = False
 
     @property
     def suspended(self) -> bool:
@@ -113,6 +116,8 @@ class ProcessModel:
         self._weigh(given, factors, joint)
         if situation.suspended_at(m.stamp_ns):
             self.leave_unsupported(given)
+        elif situation.pushed:
+            self.leave_pushed(given)
         self.contacts.complete(given, m, self)
 
     def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
@@ -127,6 +132,13 @@ class ProcessModel:
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
         joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
+
+    def leave_pushed(self, given) -> None:
+        """Something pushes the base sideways, and perhaps upwards: that is no load."""
+        weight = given.nominal_force.copy()
+        stddev = np.array([PUSH.stddev, PUSH.stddev, PUSH.vertical]) * self._weight
+        weight[:3] = np.minimum(weight[:3], 1.0 / stddev)
+        given.nominal_force = given.weight_force = weight
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step.
