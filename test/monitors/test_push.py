@@ -96,3 +96,18 @@ def test_a_payload_is_no_push(tmp_path):
     assert not loaded.pushed[settled].any()
     force = np.array([e.external.force_base for e in loaded.estimates])[settled]
     assert np.linalg.norm(force.mean(axis=0)) < 0.1 * GRAVITY * load.mass
+
+
+def test_a_hand_that_lifts_takes_no_load_off(tmp_path):
+    """It lifts more than the robot carries; and one that pulls more and more is no load either."""
+    ramp = tuple(Push((0.0, 0.0, 5.0), 2.0 + 0.01 * k, 0.25 - 0.01 * k) for k in range(20))
+    lift = (Push((0.0, 0.0, 60.0), 1.2, 0.3), *ramp)
+    load = Payload(2.0, (0.05, 0.0, 0.1))
+    out = run("go2", "trot", 2.6, tmp_path / "lift", payload=load, pushes=lift, seed=4, start=1.0)
+    lifted = follow(out)
+    mass = np.array([e.bodies[0].mass for e in lifted.estimates])
+    before = mass[lifted.t < 1.2][-1]
+    assert np.abs(mass[lifted.t >= 1.2] - before).max() < 0.15
+    assert lifted.alarms == 0
+    force = np.array([e.external.force_base for e in lifted.estimates])
+    assert force[(lifted.t > 1.3) & (lifted.t < 1.5), 2].mean() == pytest.approx(60.0, abs=6.0)
