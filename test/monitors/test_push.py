@@ -108,5 +108,6 @@ def test_a_hand_that_lifts_takes_no_load_off(tmp_path):
     mass = np.array([e.bodies[0].mass for e in lifted.estimates])
     before = mass[lifted.t < 1.2][-1]
     assert np.abs(mass[lifted.t >= 1.2] - before).max() < 0.15
-    force = np.array([e.external.force_base for e in lifted.estimates])
-    assert force[(lifted.t > 1.3) & (lifted.t < 1.5), 2].mean() == pytest.approx(60.0, abs=6.0)
+    force = np.array([e.external.force_base for e in lifted.estimates])[:, 2]
+    held = (lifted.t > 1.3) & (lifted.t < 1.5)
+    assert np.median(force[held]) == pytest.approx(60.0, abs=6.0)
