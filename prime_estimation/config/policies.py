@@ -93,8 +93,18 @@ class PayloadPolicy:
     lightest: float = param(0.95, "of the model's mass: a robot cannot get rid of more")
 
 
+@dataclass(frozen=True)
+class LoadPlacePolicy:
+    """When the link whose inertia is estimated cannot be the one that carries a load."""
+
+    mass: float = param(0.1, "least load that has a place, as a share of the link's own mass")
+    far: float = param(2.0, "from the link's centre of mass: radii of gyration; a box has 1.7")
+    nodes: int = param(200, "in a row for which it is there")
+
+
 GROUND = GroundPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
 PUSH = PushPolicy()
+LOAD_PLACE = LoadPlacePolicy()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator: lift-off, inertia hold, consistency, payload change, push."""
+"""Monitors: lift-off, inertia hold, consistency, payload change, push, place of a load."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..types import Measurement
 from .consistency import ConsistencyMonitor
 from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
+from .load_place import LoadPlace
 from .monitor import Monitor
 from .payload_change import PayloadDetector
 from .push import PushDetector
@@ -22,16 +23,16 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, hold, consistency, payload, push: each of them.
+        lift, hold, consistency, payload, push, place: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
-        self.push = PushDetector(problem)
+        self.push, self.place = PushDetector(problem), LoadPlace(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        return iter((self.lift, self.hold, self.consistency, self.payload, self.push))
+        return iter((self.lift, self.hold, self.consistency, self.payload, self.push, self.place))
 
     @property
     def last_restart(self) -> tuple[int, str]:
