@@ -56,7 +56,8 @@ class LoadPlace(Monitor):
                 continue
             place = (pi[1:4] - self._mass[i] * self._com[i]) / added
             self.places[i], self._added[i] = place, added
-            away = self._distance(i) > LOAD_PLACE.far * self._radius[i]
+            size = max(LOAD_PLACE.far * self._radius[i], LOAD_PLACE.reach)
+            away = self._distance(i) > size
             self._far[i] = self._far[i] + 1 if away else 0
         return ""
 
