@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors: lift-off, inertia hold, consistency, payload change, push, place of a load."""
+"""Monitors: lift-off, hold, consistency, payload change, push, place of a load, noise levels."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
 from .load_place import LoadPlace
 from .monitor import Monitor
+from .noise_levels import NoiseLevels
 from .payload_change import PayloadDetector
 from .push import PushDetector
 
@@ -23,16 +24,18 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, hold, consistency, payload, push, place: each of them.
+        lift, hold, consistency, payload, push, place, levels: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
+        self.levels = NoiseLevels(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        return iter((self.lift, self.hold, self.consistency, self.payload, self.push, self.place))
+        judges = (self.lift, self.hold, self.consistency, self.payload, self.push, self.place)
+        return iter((*judges, self.levels))
 
     @property
     def last_restart(self) -> tuple[int, str]:

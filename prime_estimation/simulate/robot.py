@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Simulated robot: joint commands in, sensor samples out, at the rates and with the faults of real ones."""
+"""Simulated robot: joint commands in, sensor samples out, with the faults of real ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from .payload import Payload
 from .sensors import RATE, ImuReader, SensorFaults
 from .world import Step, World
 
-
 # of the motors that hold the first posture [Nm/rad, Nm s/rad]
 STIFFNESS, DAMPING = 100.0, 3.0
 
@@ -26,9 +25,9 @@ STIFFNESS, DAMPING = 100.0, 3.0
 class SimulatedRobot:
     """A robot in the simulated world that is known by its sensors only.
 
-    Each motor closes `tau = effort + kp (position - q) + kd (velocity - qd)` in every physics step, on
-    its own newest encoder reading, and obeys its torque limit. Before the first command it holds the
-    posture in which the robot was placed.
+    Each motor closes `tau = effort + kp (position - q) + kd (velocity - qd)` in every physics step,
+    on its own newest encoder reading, and obeys its torque limit. Before the first command it holds
+    the posture in which the robot was placed.
 
     Args:
         robot: nominal model.
