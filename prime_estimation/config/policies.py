@@ -88,6 +88,7 @@ class PayloadPolicy:
 
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
     steady_nodes: int = param(6, "over which a load weighs the same: a hand pulls more and more")
+    lasting: float = param(0.5, "share of the alarm's threshold that they must still reach")
     growth: float = param(0.3, "share of its weight by which it may change from half to half")
     sideways: float = param(0.5, "horizontal share of its force, at most: tilt, slopes, gait")
     lightest: float = param(0.95, "of the model's mass: a robot cannot get rid of more")

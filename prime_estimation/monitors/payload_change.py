@@ -80,7 +80,11 @@ class PayloadDetector(Monitor):
         half = len(force) // 2
         x, y, up = force.mean(axis=0)
         growth = abs(force[half:, 2].mean() - force[:half, 2].mean())
-        least = 2.0 * self.problem.config.noise.base_force
+        stddev = self.problem.config.noise.base_force
+        threshold = PAYLOAD.lasting * self.problem.config.estimator.payload_threshold
+        if abs(up) < threshold * stddev / np.sqrt(len(force)):
+            return False  # it is over
+        least = 2.0 * stddev
         if growth > max(PAYLOAD.growth * abs(up), least):
             return False
         if np.hypot(x, y) > max(PAYLOAD.sideways * abs(up), least):

@@ -69,6 +69,13 @@ def test_a_force_that_grows_is_no_load(problems):
     assert not [k for k in seen if k < BEGINS + 40]
 
 
+@pytest.mark.parametrize("force", [-20.0, 3.0])
+def test_a_force_that_has_ended_is_no_load(problems, force):
+    """Nine nodes of it are in the sum of the last twenty, and none in the newest six."""
+    seen = alarms(problems["smoothed"], lambda k: force * (BEGINS <= k < BEGINS + 9))
+    assert not [k for k in seen if k >= BEGINS + 9 + 6]
+
+
 def test_more_than_the_robot_carries_is_not_taken_off(problems):
     """5 N more than 5 % of its weight lift it; put on, the same is a load."""
     force = (0.05 * 9.81 * 16.085 + 5.0) / 2.0
