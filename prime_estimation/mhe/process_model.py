@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config.parameters import Config
-from ..config.policies import PUSH
+from ..config.policies import LIFT, PUSH
+from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
@@ -116,6 +117,7 @@ class ProcessModel:
         self._weigh(given, factors, joint)
         if situation.suspended_at(m.stamp_ns):
             self.leave_unsupported(given)
+            self._slow_down(given, m)
         elif situation.pushed:
             self.leave_pushed(given)
         self.contacts.complete(given, m, self)
@@ -139,6 +141,18 @@ class ProcessModel:
         stddev = np.array([PUSH.stddev, PUSH.stddev, PUSH.vertical]) * self._weight
         weight[:3] = np.minimum(weight[:3], 1.0 / stddev)
         given.nominal_force = given.weight_force = weight
+
+    def _slow_down(self, given, m: Measurement) -> None:
+        """A robot that is not on its feet rests where its IMU does, and is carried slowly, unless it falls."""
+        if m.accelerometer is None or m.gyro is None or not self._floating:
+            return
+        felt = float(np.linalg.norm(m.accelerometer))
+        if felt < FREE_FALL * GRAVITY:
+            return
+        quiet = np.linalg.norm(m.gyro) < LIFT.quiet_rate
+        still = quiet and abs(felt - GRAVITY) < LIFT.quiet_force
+        speed = LIFT.resting if still else LIFT.carried
+        given.set("held", np.zeros(3), np.full(3, 1.0 / speed))
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step.
