@@ -30,7 +30,8 @@ import numpy as np
 
 from prime_estimation.closed_loop.scenario import UPDATES, Push, Run, Scenario, play
 from prime_estimation.control.motion_types import VelocityCommand
-from prime_estimation.simulate.model import Ground, Payload
+from prime_estimation.simulate.ground import Ground
+from prime_estimation.simulate.payload import Payload
 
 ROOT = Path(__file__).resolve().parent
 LOADS = {"go2": 4.6, "go1": 7.2}  # kg

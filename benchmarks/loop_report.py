@@ -121,7 +121,7 @@ def draw(path: Path) -> None:
     from loop import END, LOADS, OFF, ON, straight
 
     from prime_estimation.closed_loop.scenario import UPDATES, Scenario, play
-    from prime_estimation.simulate.model import Payload
+    from prime_estimation.simulate.payload import Payload
     from prime_estimation.viz.walk_figure import save_walks
 
     load = Payload(LOADS["go1"], (-0.1, 0.05, 0.1))

@@ -40,7 +40,8 @@ from prime_estimation import simulate
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
-from prime_estimation.evaluation.scores import load_truth, true_parameters
+from prime_estimation.evaluation.inertia import true_parameters
+from prime_estimation.evaluation.scores import load_truth
 from prime_estimation.identify.full_information import smooth_forward
 from prime_estimation.identify.single import STEP, identify_run
 from prime_estimation.identify.solution import Solution, converge

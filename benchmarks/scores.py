@@ -14,8 +14,10 @@ import numpy as np
 from recordings import ground_truth
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.evaluation.metrics import Motion, contact_figures, odometry_figures
-from prime_estimation.evaluation.scores import evaluate, load_truth, true_parameters
+from prime_estimation.evaluation.contacts import contact_figures
+from prime_estimation.evaluation.inertia import true_parameters
+from prime_estimation.evaluation.motion import Motion, odometry_figures
+from prime_estimation.evaluation.scores import evaluate, load_truth
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings import replay as replay_module
 from prime_estimation.robot import GRAVITY, Robot
@@ -87,10 +89,13 @@ def motion(window: Window) -> Motion:
 def contact_messages(window: Window) -> list:
     """Contact forces of all running nodes, in the shape of the message ContactWrenches."""
     names, out = [c.name for c in window.problem.robot.contacts], []
+    unknown = np.full(9, np.nan)
     for node, data, stamp in zip(window.nodes, window.data, window.stamps):
         force = node.contact_forces(data)[0].reshape(-1, 3)
         contacts = [
-            SimpleNamespace(name=n, wrench=SimpleNamespace(force=_vector(f)))
+            SimpleNamespace(
+                name=n, wrench=SimpleNamespace(force=_vector(f)), force_covariance=unknown
+            )
             for n, f in zip(names, force)
         ]
         out.append(SimpleNamespace(header=_header(stamp), contacts=contacts))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Both estimators on every recorded run, scored by the same code, as a Markdown table.
+"""Both estimators on every recorded run, with and without motion capture, in one Markdown table.
+
+Both are scored by the same code (`prime evaluate`), whose definitions hold.
 
     python benchmarks/yardstick.py [FOLDER] [--runs 'go2_*'] [--only-mocap | --no-mocap] [--keep
     DIR] [--json]
@@ -22,6 +24,7 @@ from pathlib import Path
 
 from contact_ekf import run_bag
 from invariant_ekf import PUBLISHED, Tuning
+from yardstick_table import markdown
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
@@ -32,7 +35,7 @@ FILTERS = {"ekf": Tuning(), "ekf_published": PUBLISHED}
 
 
 def find_runs(folder: Path, pattern: str) -> dict[str, tuple[Path, str]]:
-    """Bag and robot of each matching run of the folder, for robots with a configuration."""
+    """Bag and robot of each run of the folder that matches, of robots with a configuration."""
     runs = {}
     for meta in sorted(folder.glob(f"{pattern}.json")):
         bag = meta.with_suffix("")
@@ -93,120 +96,6 @@ def score_run(bag: Path, robot: str, mocap: bool, folder: Path) -> dict:
     for label, tuning in FILTERS.items():
         scores[label] = score_filter(bag, robot, mocap, folder / f"{name}_{label}.mcap", tuning)
     return scores
-
-
-# --- the table ------------------------------------------------------------------------------------
-
-
-def _get(scores: dict, *path):
-    for key in path:
-        scores = scores.get(key) if isinstance(scores, dict) else None
-    return scores
-
-
-def _link(scores: dict):
-    inertia = _get(scores, "inertia") or {}
-    return next(
-        (v for v in inertia.values() if isinstance(v, dict) and "mass_error_final_kg" in v), {}
-    )
-
-
-def _sensor_margin(scores: dict):
-    """Largest ratio of an estimate's error to its own sensor's (joint position, joint rate)."""
-    estimate, sensor = _get(scores, "joints", "estimate"), _get(scores, "joints", "sensor")
-    return max(estimate[k] / sensor[k] for k in estimate) if estimate and sensor else None
-
-
-# heading, format, value of one run's scores
-COLUMNS = [
-    (
-        "velocity [mm/s]",
-        "{:.1f}",
-        lambda s: _scaled(1e3, s["prime"], "odometry", "velocity_rmse_mps"),
-    ),
-    ("EKF", "{:.1f}", lambda s: _scaled(1e3, s["ekf"], "odometry", "velocity_rmse_mps")),
-    (
-        "EKF publ.",
-        "{:.1f}",
-        lambda s: _scaled(1e3, s["ekf_published"], "odometry", "velocity_rmse_mps"),
-    ),
-    ("drift [%]", "{:.2f}", lambda s: _get(s["prime"], "odometry", "drift_percent")),
-    ("EKF", "{:.2f}", lambda s: _get(s["ekf"], "odometry", "drift_percent")),
-    ("EKF publ.", "{:.2f}", lambda s: _get(s["ekf_published"], "odometry", "drift_percent")),
-    ("over 4 s [mm]", "{:.1f}", lambda s: _scaled(1e3, s["prime"], "odometry", "segment_error_m")),
-    ("EKF", "{:.1f}", lambda s: _scaled(1e3, s["ekf"], "odometry", "segment_error_m")),
-    (
-        "EKF publ.",
-        "{:.1f}",
-        lambda s: _scaled(1e3, s["ekf_published"], "odometry", "segment_error_m"),
-    ),
-    ("position [mm]", "{:.1f}", lambda s: _scaled(1e3, s["prime"], "odometry", "position_rmse_m")),
-    ("EKF", "{:.1f}", lambda s: _scaled(1e3, s["ekf"], "odometry", "position_rmse_m")),
-    ("mass error [kg]", "{:+.3f}", lambda s: _link(s["prime"]).get("mass_error_final_kg")),
-    ("max after 5 s", "{:.3f}", lambda s: _link(s["prime"]).get("mass_error_max_after_5s_kg")),
-    ("covered", "{:.2f}", lambda s: _link(s["prime"]).get("mass_coverage95_after_1s")),
-    (
-        "com [mm]",
-        "{:.1f}",
-        lambda s: 1e3 * _link(s["prime"])["com_error_final_m"] if _link(s["prime"]) else None,
-    ),
-    ("settling [s]", "{:.2f}", lambda s: _link(s["prime"]).get("settling_after_payload_s")),
-    (
-        "force 40 ms [%]",
-        "{:.1f}",
-        lambda s: _scaled(100, s["prime"], "contacts", "mean_relative_rmse_40ms"),
-    ),
-    ("10 ms", "{:.1f}", lambda s: _scaled(100, s["prime"], "contacts", "mean_relative_rmse")),
-    ("F1", "{:.3f}", lambda s: _get(s["prime"], "contacts", "mean_contact_f1")),
-    ("vs sensor", "{:.2f}", lambda s: _sensor_margin(s["prime"])),
-    ("NEES velocity", "{:.1f}", lambda s: _get(s["prime"], "odometry", "nees_velocity")),
-    (
-        "NEES position",
-        "{:.1f}",
-        lambda s: _get(s["prime"], "odometry", "nees_position") if s["mocap"] else None,
-    ),
-    (
-        "solve p50 [ms]",
-        "{:.1f}",
-        lambda s: (_get(s["prime"], "speed", "solve_ms_p50_p99_max") or [None])[0],
-    ),
-    (
-        "p99",
-        "{:.1f}",
-        lambda s: (_get(s["prime"], "speed", "solve_ms_p50_p99_max") or [None, None])[1],
-    ),
-]
-
-
-def _scaled(factor: float, scores: dict, *path):
-    value = _get(scores, *path)
-    return None if value is None else factor * value
-
-
-def markdown(results: list[dict]) -> str:
-    """One row per run. A dash.
-
-    Not there, or without meaning (absolute position without motion capture).
-    """
-    lines = [
-        "| run | mocap | " + " | ".join(c[0] for c in COLUMNS) + " |",
-        "|---|---|" + "---:|" * len(COLUMNS),
-    ]
-    for scores in results:
-        values = [(form, value(scores)) for _, form, value in COLUMNS]
-        cells = ["-" if v is None else form.format(v) for form, v in values]
-        lines.append(
-            f"| {scores['run']} | {'yes' if scores['mocap'] else 'no'} | "
-            + " | ".join(cells)
-            + " |"
-        )
-    errors = [
-        f"{s['run']}, mocap {s['mocap']}, {k}: {v['error']}"
-        for s in results
-        for k, v in s.items()
-        if _get(v, "error")
-    ]
-    return "\n".join(lines + [""] * bool(errors) + errors)
 
 
 def main() -> int:

@@ -24,6 +24,7 @@ TOPICS = {
     "contact_wrenches": "prime_estimation_msgs/msg/ContactWrenches",
     "inertial_parameters": "prime_estimation_msgs/msg/InertialParameters",
     "status": "prime_estimation_msgs/msg/EstimatorStatus",
+    "external_wrench": "geometry_msgs/msg/WrenchStamped",
 }
 
 
@@ -54,7 +55,10 @@ class Outputs:
         wrenches = {
             outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names
         }
-        return {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
+        topics = {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
+        if not self._robot.config.floating_base:
+            del topics["external_wrench"]  # what pushes a base that is held is not told
+        return topics
 
     def odometry(self, estimate: Estimate):
         """nav_msgs/Odometry."""
@@ -82,6 +86,9 @@ class Outputs:
             ),
             ("status", outbound.estimator_status(make, estimate, self.world_frame)),
         ]
+        if estimate.external is not None:
+            external = outbound.external_wrench(make, estimate.external, self.base_frame)
+            out.append(("external_wrench", external))
         out += self._wrenches(estimate)
         self._previous = estimate
         return out

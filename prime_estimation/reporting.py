@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from . import _core
 from .inertia import com_stddev
+from .mhe.external_wrench import external_wrench
 from .mhe.problem import Problem
 from .mhe.process_model import Situation
 from .mhe.window import Window
@@ -90,6 +91,7 @@ class Reporter:
             gyro_bias=layout.part(x, "gyro_bias").copy(),
             accelerometer_bias=layout.part(x, "accelerometer_bias").copy(),
             friction=self._friction(x),
+            external=external_wrench(window),
         )
 
     def _health(

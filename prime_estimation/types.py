@@ -194,8 +194,24 @@ class BodyInertia:
 
 
 @dataclass(frozen=True)
+class ExternalWrench:
+    """Wrench on the robot by what is neither ground nor gravity, at the origin of the base.
+
+    A hand, a rope, a kick. What a payload weighs is not in it once the inertia knows it.
+    """
+
+    stamp_ns: int  # some nodes older than the state
+    force_base: Array  # (3,) N
+    moment_base: Array  # (3,) Nm, about the origin of the base
+    covariance: Array  # (6, 6) force and moment, base axes
+
+    def __post_init__(self):
+        _freeze(self)
+
+
+@dataclass(frozen=True)
 class SensorHealth:
-    """State of one sensor, or of an assumption of the estimator (`robot`, `feet`, `contacts`).
+    """State of one sensor, or of an assumption of the estimator (`robot`, `feet`, `base`...).
 
     `normalized_innovation`: mean square of its whitened innovations, 1 is consistent, NaN no data.
     """
@@ -249,6 +265,8 @@ class Estimate:
     gyro_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) rad/s
     accelerometer_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) m/s^2
     friction: float = float("nan")  # coefficient of the ground
+    # None while it is not told from the contact forces: no torque, fixed base
+    external: ExternalWrench | None = None
 
     def __post_init__(self):
         _freeze(self)

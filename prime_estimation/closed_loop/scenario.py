@@ -14,7 +14,10 @@ from ..control.motion_types import VelocityCommand
 from ..control.parameters import ControlConfig
 from ..errors import ConfigError
 from ..robot import Robot
-from ..simulate.model import Ground, Payload, loaded_model
+from ..simulate.ground import Ground
+from ..simulate.model import loaded_model
+from ..simulate.payload import Payload
+from ..simulate.push import Push
 from ..simulate.robot import SimulatedRobot
 from .lockstep import Lockstep
 from .trace import Trace
@@ -22,20 +25,6 @@ from .trace import Trace
 WALK_AT = 1.5  # s, when the gait begins
 MOVE_AT = 2.0  # s, when the velocity command begins
 UPDATES = ("off", "on", "true")
-
-
-@dataclass(frozen=True)
-class Push:
-    """A force on the base.
-
-    Attributes:
-        force: (3,) world [N].
-        begin, duration: s.
-    """
-
-    force: tuple[float, float, float]
-    begin: float
-    duration: float
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from ..robot import Robot
 from ..types import Estimate
 from .console import add_progress_argument, progress_bar, say, table
 from .evaluate import tables
-from .simulate import add_payload_arguments, need_mujoco, payload_of
+from .simulate import need_mujoco
+from .simulate_scene import add_payload_arguments, payload_of
 
 DESCRIPTION = """Simulate a robot that carries a payload unknown to the estimator, estimate its
 motion, contact forces and inertia from the noisy sensors, and compare with the truth. The run

@@ -13,6 +13,14 @@ from ..config.parameters import Config
 from ..errors import ConfigError, PrimeError
 from . import simulate_live
 from .console import add_progress_argument, progress_bar, say, table
+from .simulate_scene import (
+    add_ground_arguments,
+    add_payload_arguments,
+    add_push_argument,
+    ground_of,
+    payload_of,
+    pushes_of,
+)
 
 DURATION = 12.0  # s
 DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in controller and write a
@@ -23,6 +31,10 @@ EXAMPLES = [
     "prime simulate --robot go2 --payload 3 --on 6 --faults hard --out runs/online",
     "prime simulate --robot g1 --motion step --payload 2.9 --link torso_link --out runs/g1_step",
     "prime simulate --robot go1 --motion trot --bumps 0.04 --out runs/go1_bumps",
+    "prime simulate --robot go2 --motion forward --stairs 0.08 --payload 3 --duration 9 --out runs/go2_stairs",
+    "prime simulate --robot go2 --motion forward --slope 12 --ground platform=2 --out runs/go2_slope",
+    "prime simulate --robot go2 --push -25 0 0 3 3 --push 0 80 0 7.5 0.15 --out runs/go2_pushes",
+    "prime simulate --robot go2 --payload 2.5 --slides 260 --out runs/go2_slosh",
     "prime simulate --robot go2 --live --payload 3 --on 20   # for prime node and prime node mpc",
 ]
 
@@ -46,19 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="DIR", help="bag folder to make (not with --live)")
     add_payload_arguments(parser)
-    parser.add_argument(
-        "--bumps",
-        type=float,
-        default=0.0,
-        metavar="M",
-        help="height of bumps on the floor [m] (default: 0)",
-    )
-    parser.add_argument(
-        "--friction",
-        type=float,
-        default=0.8,
-        help="friction coefficient of the floor (default: 0.8)",
-    )
+    add_ground_arguments(parser)
+    add_push_argument(parser)
     parser.add_argument(
         "--faults", default="default", help="constant errors of the sensors: default (none) or hard"
     )
@@ -67,39 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_progress_argument(parser)
     simulate_live.add_arguments(parser)
-
-
-def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) -> None:
-    """Adds `--payload`, `--at`, `--link`, `--on`, `--off`."""
-    parser.add_argument(
-        "--payload",
-        type=float,
-        default=mass,
-        metavar="KG",
-        help=f"extra mass [kg] (default: {mass:g})",
-    )
-    parser.add_argument(
-        "--at",
-        type=float,
-        nargs=3,
-        default=(0.05, 0.02, 0.1),
-        metavar=("X", "Y", "Z"),
-        help="its place on the link [m] (default: 0.05 0.02 0.1)",
-    )
-    parser.add_argument("--link", help="link that carries it (default: the base)")
-    parser.add_argument("--on", type=float, metavar="S", help="put it on at this second")
-    parser.add_argument("--off", type=float, metavar="S", help="take it off at this second")
-
-
-def payload_of(args: argparse.Namespace):
-    """Payload that the arguments describe; None without one."""
-    from ..simulate import Payload
-
-    return (
-        Payload(args.payload, tuple(args.at), args.link, t_on=args.on, t_off=args.off)
-        if args.payload
-        else None
-    )
 
 
 def need_mujoco() -> None:
@@ -113,8 +81,10 @@ def run(args: argparse.Namespace) -> dict:
     need_mujoco()
     from .. import simulate
 
-    ground = simulate.Ground(friction=args.friction, bump_height=args.bumps)
+    ground, pushes = ground_of(args), pushes_of(args)
     if args.live:
+        if pushes:
+            raise ConfigError("--push is for recordings: a robot on the network is not pushed")
         return simulate_live.run(args, payload_of(args), ground)
     if not args.out:
         raise ConfigError("where to? Give --out DIR, or --live for a robot on the network")
@@ -129,6 +99,7 @@ def run(args: argparse.Namespace) -> dict:
             noise=Config.load(args.robot).noise,
             faults=args.faults,
             seed=args.seed,
+            pushes=pushes,
             progress=progress,
         )
     truth_path = out.with_name(f"{out.name}.json")

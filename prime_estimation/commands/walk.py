@@ -17,7 +17,8 @@ from ..errors import ConfigError, PrimeError
 from ..nodes.run_node import stop_on_signals
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table
-from .simulate import add_payload_arguments, need_mujoco
+from .simulate import need_mujoco
+from .simulate_scene import add_payload_arguments
 
 DESCRIPTION = """Let a simulated robot walk in closed loop: noisy sensors, estimator, whole-body
 MPC, motors. No truth and no motion capture enter the loop. A load is put on while it walks, and the

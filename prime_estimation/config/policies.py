@@ -108,11 +108,27 @@ class LiftPolicy:
 
 
 @dataclass(frozen=True)
+class PushPolicy:
+    """When a force pushes the base that is neither ground nor load."""
+
+    nodes: int = param(5, "over which the force is the median: one impact is no push")
+    found: float = param(0.1, "horizontal force above which something pushes", "weight")
+    gone: float = param(0.05, "and below which nothing does any more", "weight")
+    stddev: float = param(0.2, "of the horizontal force that is then expected", "weight")
+    vertical: float = param(0.06, "of the vertical one: the inertia learns little of it", "weight")
+
+
+@dataclass(frozen=True)
 class PayloadPolicy:
     """Change detector of payloads."""
 
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
     upright: float = param(1.5, "vertical part of its force, per horizontal one, at least")
+    steady_nodes: int = param(6, "over which a load weighs the same: a hand pulls more and more")
+    lasting: float = param(0.5, "share of the alarm's threshold that they must still reach")
+    growth: float = param(0.3, "share of its weight by which it may change from half to half")
+    sideways: float = param(0.5, "horizontal share of its force, at most: tilt, slopes, gait")
+    lightest: float = param(0.95, "of the model's mass: a robot cannot get rid of more")
 
 
 @dataclass(frozen=True)
@@ -124,6 +140,16 @@ class SolverPolicy:
         "change of velocity within which a node's derivatives are kept, of positions in one step",
         "m/s, rad/s",
     )
+
+
+@dataclass(frozen=True)
+class LoadPlacePolicy:
+    """When the link whose inertia is estimated cannot be the one that carries a load."""
+
+    mass: float = param(0.1, "least load that has a place, as a share of the link's own mass")
+    far: float = param(2.0, "from the link's centre of mass: radii of gyration; a box has 1.7")
+    reach: float = param(0.2, "and so far at least: a hand holds things before it", "m")
+    nodes: int = param(200, "in a row for which it is there")
 
 
 @dataclass(frozen=True)
@@ -145,4 +171,6 @@ CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
 SOLVER = SolverPolicy()
+PUSH = PushPolicy()
+LOAD_PLACE = LoadPlacePolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()

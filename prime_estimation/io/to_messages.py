@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pinocchio as pin
 
-from ..types import BodyInertia, ContactEstimate, Estimate, SensorHealth
+from ..types import BodyInertia, ContactEstimate, Estimate, ExternalWrench, SensorHealth
 
 Make = Callable[[str], type]
 
@@ -129,6 +129,14 @@ def wrench_stamped(
     )
 
 
+def external_wrench(make: Make, wrench: ExternalWrench, base_frame: str):
+    """geometry_msgs/WrenchStamped of what pushes the robot, at the origin and in axes of the base."""
+    return make("geometry_msgs/msg/WrenchStamped")(
+        header=header(make, wrench.stamp_ns, base_frame),
+        wrench=_wrench(make, wrench.force_base, wrench.moment_base),
+    )
+
+
 def inertial_parameters(
     make: Make, estimate: Estimate, world_frame: str, sequence: int, valid: bool
 ):
@@ -201,7 +209,8 @@ def inertia_parameters(message) -> np.ndarray:
 
 def estimator_status(make: Make, estimate: Estimate, world_frame: str):
     """prime_estimation_msgs/EstimatorStatus."""
-    s = estimate.status
+    s, external = estimate.status, estimate.external
+    covariance = np.zeros(0) if external is None else np.array(external.covariance).ravel()
     return make("prime_estimation_msgs/msg/EstimatorStatus")(
         header=header(make, estimate.stamp_ns, world_frame),
         solve_time_ms=float(s.solve_time_ms),
@@ -213,6 +222,7 @@ def estimator_status(make: Make, estimate: Estimate, world_frame: str):
         overruns=int(s.overruns),
         dropped_samples=int(s.dropped_samples),
         sensors=sensor_health(make, s.sensors),
+        external_wrench_covariance=covariance,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..config.parameters import Config
-from ..config.policies import LIFT, TERRAIN
+from ..config.policies import LIFT, PUSH, TERRAIN
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..sensors.joints import Torque
@@ -44,6 +44,7 @@ class Situation:
         inertia_held: the inertia is not estimated.
         contradicted: contact forces of the last nodes are not those that the torques of the legs
             carry. doubted: those of some of them.
+        pushed: something pushes or pulls the base sideways.
         restart: why the estimate must start anew; empty when it goes on.
     """
 
@@ -52,6 +53,7 @@ class Situation:
     contradicted: bool = False
     doubted: bool = False
     restart: str = ""
+    pushed: bool = False
 
     @property
     def suspended(self) -> bool:
@@ -124,6 +126,8 @@ class ProcessModel:
         if situation.suspended_at(m.stamp_ns):
             self.leave_unsupported(given)
             self._slow_down(given, m)
+        elif situation.pushed:
+            self.leave_pushed(given)
         self.contacts.complete(given, m, self)
 
     def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
@@ -138,6 +142,13 @@ class ProcessModel:
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
         joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
+
+    def leave_pushed(self, given) -> None:
+        """Something pushes the base sideways, and perhaps upwards: that is no load."""
+        weight = given.nominal_force.copy()
+        stddev = np.array([PUSH.stddev, PUSH.stddev, PUSH.vertical]) * self._weight
+        weight[:3] = np.minimum(weight[:3], 1.0 / stddev)
+        given.nominal_force = given.weight_force = weight
 
     def _slow_down(self, given, m: Measurement) -> None:
         """Weighs a robot that is not on its feet: its base follows the IMU, carried slowly."""

@@ -17,27 +17,30 @@ from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
+from .load_place import LoadPlace
 from .monitor import Monitor
 from .noise_levels import NoiseLevels
 from .payload_change import PayloadDetector
+from .push import PushDetector
 
 
 class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, levels: each of them.
+        lift, agreement, hold, consistency, payload, push, place, levels: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
         self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
+        self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.levels = NoiseLevels(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        own = (self.lift, self.agreement, self.hold, self.consistency, self.payload, self.levels)
-        return iter(own)
+        carried = (self.lift, self.agreement, self.hold, self.consistency)
+        return iter((*carried, self.payload, self.push, self.place, self.levels))
 
     @property
     def last_restart(self) -> tuple[int, str]:

@@ -13,6 +13,7 @@ from ..config.policies import PAYLOAD
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
+from ..robot import GRAVITY
 from .monitor import Monitor
 
 
@@ -57,7 +58,8 @@ class PayloadDetector(Monitor):
         statistic = max(
             (self._statistic(forces[-n:]) for n in self._spans if len(forces) >= n), default=0.0
         )
-        if self._rest <= 0 and statistic > self.problem.config.estimator.payload_threshold:
+        found = statistic > self.problem.config.estimator.payload_threshold
+        if self._rest <= 0 and found and self._is_load(window):
             window.release_inertia(self.problem.theta_prior_root)
             self.alarms += 1
             self._rest = PAYLOAD.rest_nodes
@@ -69,3 +71,35 @@ class PayloadDetector(Monitor):
         """Of whitened forces (3,), world axes; 0 of what pushes sideways as well."""
         *sideways, upwards = np.sum(forces, axis=0) / np.sqrt(len(forces))
         return abs(upwards) if abs(upwards) > PAYLOAD.upright * np.hypot(*sideways) else 0.0
+
+    def _is_load(self, window: Window) -> bool:
+        """A load was put on or taken off, which is a step of a vertical force.
+
+        A force that grows is a hand or a rope, as is one that acts sideways, or that lifts more
+        than what the robot carries. Over the nodes before the newest one, which nothing follows.
+        """
+        R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
+        newest = window.unexplained(slice(-PAYLOAD.steady_nodes - 1, -1))[:, :3]
+        force = newest @ R_world_base.T
+        if len(force) < PAYLOAD.steady_nodes:
+            return True  # a window as short as this shows no course
+        half = len(force) // 2
+        x, y, up = force.mean(axis=0)
+        growth = abs(force[half:, 2].mean() - force[:half, 2].mean())
+        stddev = self.problem.config.noise.base_force
+        threshold = PAYLOAD.lasting * self.problem.config.estimator.payload_threshold
+        if abs(up) < threshold * stddev / np.sqrt(len(force)):
+            return False  # it is over
+        least = 2.0 * stddev
+        if growth > max(PAYLOAD.growth * abs(up), least):
+            return False
+        if np.hypot(x, y) > max(PAYLOAD.sideways * abs(up), least):
+            return False
+        left = self._total_mass(window) - up / GRAVITY
+        return left > PAYLOAD.lightest * self.problem.robot.total_mass
+
+    def _total_mass(self, window: Window) -> float:
+        """Total mass [kg] at the head."""
+        robot, estimated = self.problem.robot, self.problem.inertias(window.xs[-1])
+        nominal = sum(robot.model.inertias[robot.link_joint(n)].mass for n in robot.estimated_links)
+        return robot.total_mass - nominal + sum(float(pi[0]) for pi, _ in estimated)

@@ -11,6 +11,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..io.to_messages import Make, header, sensor_health
 from ..sensors import SENSORS
 from ..sensors.sensor import Alignment
@@ -207,6 +209,7 @@ class Health:
             overruns=overruns,
             dropped_samples=dropped,
             sensors=sensor_health(make, sensors),
+            external_wrench_covariance=np.zeros(0),
         )
 
     def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):

@@ -14,7 +14,7 @@ from ..control.motion_types import JointCommand
 from ..io.messages import JointOrder
 from ..io.to_messages import header
 from ..robot import Robot
-from ..simulate.model import Payload
+from ..simulate.payload import Payload
 from ..simulate.robot import SimulatedRobot
 from ..transport.base import Qos, Transport
 from ..types import JointSample

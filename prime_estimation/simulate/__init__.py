@@ -6,8 +6,10 @@ They make bags with sensor noise and ground truth.
 """
 
 from .archive import run
-from .model import Ground, Payload
+from .ground import Ground
 from .motion import MOTIONS, Motion
+from .payload import Payload
+from .push import Push
 from .recording import Recording, SimulationError, simulate
 from .sensors import FAULTS, SensorFaults
 
@@ -17,6 +19,7 @@ __all__ = [
     "Ground",
     "Motion",
     "Payload",
+    "Push",
     "Recording",
     "SensorFaults",
     "SimulationError",

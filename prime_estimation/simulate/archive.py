@@ -17,7 +17,9 @@ from ..config.parameters import Config, NoiseConfig
 from ..errors import DataError
 from ..robot import Robot
 from . import bag
-from .model import Ground, Payload
+from .ground import Ground
+from .payload import Payload
+from .push import Push
 from .recording import simulate
 from .sensors import RATE, SensorFaults, faults_named, read_sensors
 from .truth import metadata
@@ -35,6 +37,7 @@ def run(
     faults: str | SensorFaults = "default",
     seed: int = 0,
     start: float = 0.0,
+    pushes: tuple[Push, ...] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Path:
     """Simulates a robot and writes the bag folder `out` (MCAP, noise.json) and `<out>.json`.
@@ -50,6 +53,7 @@ def run(
         faults: constant errors, delay and dropout: "default" (none), "hard", or SensorFaults.
         seed: of commands, terrain and noise.
         start: s of motion before the recording starts; 0: it starts standing.
+        pushes: on the base; with any, the bag has `/ground_truth/external_wrench`.
         progress: called with the fraction done.
 
     Returns:
@@ -68,7 +72,15 @@ def run(
     config = Config.load(robot)
     noise = noise or config.noise
     recording = simulate(
-        Robot(config.robot), motion, duration, payload, terrain or Ground(), seed, start, progress
+        Robot(config.robot),
+        motion,
+        duration,
+        payload,
+        terrain or Ground(),
+        seed,
+        start,
+        progress,
+        pushes,
     )
     readings = read_sensors(recording, noise, faults)
     try:

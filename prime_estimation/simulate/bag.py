@@ -50,6 +50,12 @@ class _Messages:
             orientation=orientation,
         )
 
+    def wrench(self, header, force, moment):
+        wrench = self(
+            "geometry_msgs/msg/Wrench", force=self.vector(force), torque=self.vector(moment)
+        )
+        return self("geometry_msgs/msg/WrenchStamped", header=header, wrench=wrench)
+
     def joints(self, stamp_ns: int, names: list[str], position, velocity, effort):
         fields = dict(
             position=np.array(position), velocity=np.array(velocity), effort=np.array(effort)
@@ -143,6 +149,7 @@ def _truth(
     robot, every = recording.robot, round(1 / (TRUTH_RATE * recording.dt))
     unknown = np.zeros(36)
     feet, force, moment = foot_wrenches(recording, every)
+    external = _means(recording.external, every) if recording.pushes else None
     for k, i in enumerate(range(0, len(recording.t), every)):
         time, q, v = _ns(recording.t[i]), recording.q[i], recording.v[i]
         twist = build(
@@ -172,16 +179,11 @@ def _truth(
         )
         middle = build.header(time + int(0.5e9 / TRUTH_RATE), WORLD)
         for j, foot in enumerate(feet):
-            wrench = build(
-                "geometry_msgs/msg/Wrench",
-                force=build.vector(force[k, j]),
-                torque=build.vector(moment[k, j]),
-            )
-            yield (
-                time,
-                f"/ground_truth/contacts/{foot}",
-                build("geometry_msgs/msg/WrenchStamped", header=middle, wrench=wrench),
-            )
+            topic = f"/ground_truth/contacts/{foot}"
+            yield time, topic, build.wrench(middle, force[k, j], moment[k, j])
+        if external is not None:
+            topic = "/ground_truth/external_wrench"
+            yield time, topic, build.wrench(middle, external[k, :3], external[k, 3:])
 
 
 def foot_wrenches(recording: Recording, every: int) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -191,14 +193,16 @@ def foot_wrenches(recording: Recording, every: int) -> tuple[list[str], np.ndarr
     """
     of_contact = [c.name.partition("/")[0] for c in recording.robot.contacts]
     feet = list(dict.fromkeys(of_contact))
-    starts = np.arange(0, len(recording.t), every)
-    counts = np.diff([*starts, len(recording.t)])[:, None, None]
-    sums = [
-        np.add.reduceat(x, starts) / counts
-        for x in (recording.contact_force, recording.contact_moment)
-    ]
+    means = [_means(x, every) for x in (recording.contact_force, recording.contact_moment)]
     per_foot = [
-        np.stack([s[:, [name == f for name in of_contact]].sum(axis=1) for f in feet], axis=1)
-        for s in sums
+        np.stack([m[:, [name == f for name in of_contact]].sum(axis=1) for f in feet], axis=1)
+        for m in means
     ]
     return feet, *per_foot
+
+
+def _means(x: np.ndarray, every: int) -> np.ndarray:
+    """Means of the rows of x over each `every` steps; the last one over those that are left."""
+    starts = np.arange(0, len(x), every)
+    counts = np.diff([*starts, len(x)])
+    return np.add.reduceat(x, starts) / counts.reshape(-1, *[1] * (x.ndim - 1))

@@ -21,6 +21,7 @@ import pinocchio as pin
 from ..control.posture import contact_jacobian, standing_posture
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
+from .ground import Ground
 from .motion import STEP, Command, Gait
 from .world import rotation
 
@@ -33,6 +34,7 @@ GAINS = {
 }
 POSTURE = (60.0, 2.0)  # Nm/rad, Nm s/rad, of joints that move no foot
 SHIFT_TIME = 2.0  # s, for the feet to move below an off-centre load
+COURSE_LIFT = 0.12  # m, of a foot that climbs
 LEASH = 0.08  # m: the walking reference waits for a robot that lags behind
 
 
@@ -51,7 +53,13 @@ class _Foot:
 class Controller:
     """Torques for one robot under one gait. Call `torque` every `PERIOD` seconds."""
 
-    def __init__(self, robot: Robot, gait: Gait, command: Callable[[float], Command]):
+    def __init__(
+        self,
+        robot: Robot,
+        gait: Gait,
+        command: Callable[[float], Command],
+        terrain: Ground = Ground(),
+    ):
         if gait is STEP:
             raise RobotError(
                 f"{robot.name}: stepping on the spot needs two flat feet; trot is for four", robot
@@ -62,7 +70,7 @@ class Controller:
                 f"{len(robot.contacts)} contacts",
                 robot,
             )
-        self.robot, self.gait, self.command = robot, gait, command
+        self.robot, self.gait, self.command, self.terrain = robot, gait, command, terrain
         self.model, self.data = robot.model, robot.model.createData()
         self.q_stand = standing_posture(robot)
         self.height = float(self.q_stand[2])
@@ -258,7 +266,7 @@ class Controller:
             bend / duration**2 * step,
         )
         # the lift is a sextic bump: zero height, speed and acceleration at both ends
-        lift = 0.07 if not gait.hop else 0.03
+        lift = 0.03 if gait.hop else COURSE_LIFT if self.terrain.has_course else 0.07
         bump = 64 * (s * (1 - s)) ** 3 * lift
         bump_rate = 64 * 3 * (s * (1 - s)) ** 2 * (1 - 2 * s) * lift / duration
         position[2] += bump - 0.4 * overdue
@@ -282,7 +290,8 @@ class Controller:
             + 0.16 * (velocity - wanted)
         )
         place = place + _about_z(self._yaw)[:2, :2] @ self._shift
-        height = self._ground + self.robot.contacts[0].radius
+        ground = self.terrain.height(place[0]) if self.terrain.has_course else self._ground
+        height = ground + self.robot.contacts[0].radius
         if self.gait.hop:
             height = max(height, q[2] - self.height + self.robot.contacts[0].radius)
         return np.array([*place, height - 0.005])

@@ -9,7 +9,6 @@ estimator.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -17,6 +16,8 @@ import pinocchio as pin
 
 from ..errors import ConfigError, RobotError
 from ..robot import GRAVITY, Robot
+from .ground import RIGID, RIGID_IMPEDANCE, Ground
+from .payload import Payload
 
 PHYSICS = {  # as written to the run's JSON
     "dt": 0.001,
@@ -24,120 +25,32 @@ PHYSICS = {  # as written to the run's JSON
     "solver": "Newton, tol 1e-12",
     "cone": "elliptic",
     "impratio": 20,
-    "solref": [0.005, 1.0],
-    "solimp": [0.95, 0.99, 0.001, 0.5, 2],
+    "solref": [RIGID, 1.0],
+    "solimp": RIGID_IMPEDANCE,
     # dry friction of joints; MuJoCo's default lets it push along while an impact brakes the joint
     "solreffriction": [0.004, 1.0],
     "gravity": [0, 0, -GRAVITY],
 }
 
 
+SLIDES = {"load_x": "1 0 0", "load_y": "0 1 0"}  # joints of a sliding load, and their axes
 POINT = 1e-5  # m, radius of a contact that is a point: MuJoCo wants one
-
-
-@dataclass(frozen=True)
-class Payload:
-    """Extra mass that the robot's model does not know: a homogeneous box welded to a link.
-
-    Attributes:
-        mass: kg.
-        position: centre of the box in the frame of `link` [m].
-        link: any link of the URDF; None: the base.
-        size: edges of the box [m]; they give its rotational inertia.
-        t_on, t_off: s from the start of the recording; at most one of them. Default: there from the
-            beginning.
-    """
-
-    mass: float
-    position: tuple[float, float, float] = (0.0, 0.0, 0.1)
-    link: str | None = None
-    size: tuple[float, float, float] = (0.2, 0.16, 0.06)
-    t_on: float | None = None
-    t_off: float | None = None
-
-    def __post_init__(self):
-        numbers = np.array([self.mass, *self.position, *self.size], float)
-        if not (np.isfinite(numbers).all() and self.mass > 0 and min(self.size) > 0):
-            raise ConfigError(
-                f"a payload needs a positive mass and size and finite numbers, got {self}", self
-            )
-        if self.t_on is not None and self.t_off is not None:
-            raise ConfigError(
-                "a payload is put on (t_on) or taken off (t_off) in one run, not both", self
-            )
-
-    def at(self, time: float) -> bool:
-        """Whether it is on the robot at `time` s."""
-        return not (
-            self.t_on is not None
-            and time < self.t_on
-            or self.t_off is not None
-            and time >= self.t_off
-        )
-
-    @property
-    def switch(self) -> float | None:
-        """When it is put on or taken off [s]; None: never."""
-        return self.t_on if self.t_on is not None else self.t_off
-
-    def inertia(self) -> pin.Inertia:
-        """Spatial inertia in the frame of `link`."""
-        x, y, z = self.size
-        box = self.mass / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
-        return pin.Inertia(self.mass, np.array(self.position, float), box)
-
-
-@dataclass(frozen=True)
-class Ground:
-    """Floor at z = 0 with friction, and smooth bumps if wanted.
-
-    Bumps are caps of buried spheres at seeded places, none near the start.
-    """
-
-    friction: float = 0.8
-    bump_height: float = 0.0  # m
-    bump_radius: float = 0.2  # m, of the cap at floor level
-    spacing: float = 0.45  # m, between neighbours
-    extent: float = 8.0  # m, half side of the square with bumps
-
-    def __post_init__(self):
-        if not (
-            0 < self.friction <= 5
-            and 0 <= self.bump_height <= 0.1
-            and self.bump_height < self.bump_radius < self.spacing
-        ):
-            raise ConfigError(
-                "ground out of range (friction 0..5, bump_height 0..0.1 m < bump_radius < "
-                f"spacing), got {self}",
-                self,
-            )
-
-    def spheres(self, seed: int) -> list[tuple[np.ndarray, float]]:
-        """(centre, radius) of each bump."""
-        if self.bump_height == 0.0:
-            return []
-        rng = np.random.default_rng([seed, 77])
-        grid = np.arange(-self.extent, self.extent + 1e-9, self.spacing)
-        xy = (
-            np.array([(x, y) for x in grid for y in grid])
-            + rng.uniform(-0.3, 0.3, (len(grid) ** 2, 2)) * self.spacing
-        )
-        xy = xy[np.linalg.norm(xy, axis=1) > 0.55]
-        height = self.bump_height * rng.uniform(0.4, 1.0, len(xy))
-        radius = (self.bump_radius**2 + height**2) / (2 * height)
-        return [(np.array([*p, h - r]), float(r)) for p, h, r in zip(xy, height, radius)]
 
 
 def loaded_model(robot: Robot, payload: Payload | None) -> pin.Model:
     """The robot's Pinocchio model with the payload lumped into the body that carries it."""
     model = robot.model.copy()
     if payload is not None:
-        link = payload.link or robot.links[1]
-        if not model.existBodyName(link):
-            raise ConfigError(f"payload on unknown link '{link}' of {robot.name}", payload)
-        frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+        frame = _payload_frame(robot, model, payload)
         model.inertias[frame.parentJoint] += frame.placement.act(payload.inertia())
     return model
+
+
+def _payload_frame(robot: Robot, model: pin.Model, payload: Payload) -> pin.Frame:
+    link = payload.link or robot.links[1]
+    if not model.existBodyName(link):
+        raise ConfigError(f"payload on unknown link '{link}' of {robot.name}", payload)
+    return model.frames[model.getFrameId(link, pin.FrameType.BODY)]
 
 
 def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> mujoco.MjModel:
@@ -161,7 +74,8 @@ def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> m
             "limits in the URDF",
             robot,
         )
-    model = loaded_model(robot, payload)
+    sliding = payload is not None and payload.slides
+    model = loaded_model(robot, None if sliding else payload)
     root = ET.Element("mujoco", model=robot.name)
     ET.SubElement(root, "compiler", angle="radian", autolimits="true")
     option = ET.SubElement(root, "option", timestep=_text(PHYSICS["dt"]), integrator="Euler")
@@ -170,19 +84,12 @@ def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> m
         cone="elliptic", impratio=_text(PHYSICS["impratio"]), gravity=_text(PHYSICS["gravity"])
     )
     ET.SubElement(option, "flag", eulerdamp="disable")
-    friction = _text([ground.friction, 0.005, 0.0001])
-    surface = dict(
-        solref=_text(PHYSICS["solref"]),
-        solimp=_text(PHYSICS["solimp"]),
-        friction=friction,
-        condim="3",
-    )
+    surface = _surface(ground)
     world = ET.SubElement(root, "worldbody")
-    floor = dict(surface, contype="1", conaffinity="0")
-    ET.SubElement(world, "geom", floor, name="floor", type="plane", size="0 0 1")
-    for centre, radius in ground.spheres(seed):
-        ET.SubElement(world, "geom", floor, type="sphere", pos=_text(centre), size=_text(radius))
-    _add_bodies(robot, model, world, dict(surface, contype="0", conaffinity="1"))
+    _add_ground(ground, seed, world, dict(surface, contype="1", conaffinity="0"))
+    elements = _add_bodies(robot, model, world, dict(surface, contype="0", conaffinity="1"))
+    if sliding:
+        _add_sliding(robot, payload, elements)
     try:
         return mujoco.MjModel.from_xml_string(ET.tostring(root, encoding="unicode"))
     except ValueError as error:
@@ -191,7 +98,45 @@ def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> m
         ) from error
 
 
-def _add_bodies(robot: Robot, model: pin.Model, world: ET.Element, surface: dict) -> None:
+def _surface(ground: Ground) -> dict:
+    """Attributes of a geom that touches or is touched; of two frictions the larger one counts."""
+    solref, solimp = map(_text, ground.surface())
+    return dict(
+        solref=solref, solimp=solimp, friction=_text([ground.friction, 0.005, 0.0001]), condim="3"
+    )
+
+
+def _add_ground(ground: Ground, seed: int, world: ET.Element, floor: dict) -> None:
+    if ground.patch_friction:  # the feet bring the friction of the place
+        least = min(ground.friction, ground.patch_friction)
+        floor = dict(floor, friction=_text([least, 0.005, 0.0001]))
+    ET.SubElement(world, "geom", floor, name="floor", type="plane", size="0 0 1")
+    for centre, radius in ground.spheres(seed):
+        ET.SubElement(world, "geom", floor, type="sphere", pos=_text(centre), size=_text(radius))
+    for centre, sides, pitch in ground.boxes():
+        box = ET.SubElement(world, "geom", floor, type="box", pos=_text(centre), size=_text(sides))
+        box.set("quat", _wxyz(pin.rpy.rpyToMatrix(0.0, pitch, 0.0)))
+
+
+def _add_sliding(robot: Robot, payload: Payload, elements: dict[int, ET.Element]) -> None:
+    """A load that slides on springs along x and y of its link."""
+    frame = _payload_frame(robot, robot.model, payload)
+    placement = frame.placement * pin.SE3(np.eye(3), np.array(payload.position, float))
+    body = ET.SubElement(
+        elements[frame.parentJoint], "body", name="load", pos=_text(placement.translation)
+    )
+    body.set("quat", _wxyz(placement.rotation))
+    spring = dict(stiffness=_text(payload.stiffness), damping=_text(payload.damping))
+    for name, axis in SLIDES.items():
+        ET.SubElement(body, "joint", spring, name=name, type="slide", axis=axis)
+    box = np.diag(payload.inertia().inertia)
+    ET.SubElement(body, "inertial", pos="0 0 0", mass=_text(payload.mass), diaginertia=_text(box))
+
+
+def _add_bodies(
+    robot: Robot, model: pin.Model, world: ET.Element, surface: dict
+) -> dict[int, ET.Element]:
+    """Bodies and contact spheres of the robot; returns the bodies by the index of their joint."""
     data = model.createData()
     pin.computeJointJacobians(model, data, pin.neutral(model))
     elements = {0: world}
@@ -226,6 +171,7 @@ def _add_bodies(robot: Robot, model: pin.Model, world: ET.Element, surface: dict
             elements[frame.parentJoint], "geom", surface, name=contact.name, type="sphere"
         )
         geom.attrib.update(pos=_text(centre), size=_text(max(contact.radius, POINT)))
+    return elements
 
 
 def _add_joint(robot: Robot, model: pin.Model, data: pin.Data, i: int, body: ET.Element) -> None:

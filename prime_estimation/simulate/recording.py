@@ -13,8 +13,10 @@ from ..errors import ConfigError, PrimeError
 from ..robot import Robot
 from .balance import BipedController
 from .controller import PERIOD, Controller
-from .model import Ground, Payload
+from .ground import Ground
 from .motion import motion
+from .payload import Payload
+from .push import Push, force_at
 from .world import Step, World, rotation
 
 SETTLE = 1.0  # s of standing before the motion starts
@@ -45,7 +47,10 @@ class Recording:
     tau_friction: np.ndarray  # (n, nj) Nm
     contact_force: np.ndarray  # (n, contacts, 3) N
     contact_moment: np.ndarray  # (n, contacts, 3) Nm
+    external: np.ndarray  # (n, 6) N and Nm
+    load_shift: np.ndarray  # (n, 2) m
     loaded: np.ndarray  # (n,) bool, payload attached
+    pushes: tuple[Push, ...] = ()
 
 
 def simulate(
@@ -57,6 +62,7 @@ def simulate(
     seed: int = 0,
     start: float = 0.0,
     progress: Callable[[float], None] | None = None,
+    pushes: tuple[Push, ...] = (),
 ) -> Recording:
     """Let a robot move under our controller in MuJoCo.
 
@@ -69,6 +75,7 @@ def simulate(
         seed: of commands and terrain; same seed, same run.
         start: s of the motion that pass before the recording starts (0: it starts standing).
         progress: called with the fraction done.
+        pushes: on the base, unknown to the controller.
 
     Raises:
         ConfigError: unknown motion or robot, payload on an unknown link, or times out of range.
@@ -82,16 +89,22 @@ def simulate(
     world = World(robot, payload, ground, seed)
     biped = len(robot.feet) == 2
     scale = 0.4 if biped else 1.0  # two feet leave little room to sway
-    controller = (BipedController if biped else Controller)(
-        robot, plan.gait, plan.script(seed, scale)
+    if biped and ground.has_course:
+        raise ConfigError(f"{robot.name} has two feet, which walk no stairs and no slopes", ground)
+    script = plan.script(seed, scale)
+    controller = (
+        BipedController(robot, plan.gait, script)
+        if biped
+        else Controller(robot, plan.gait, script, ground)
     )
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []
     loaded = np.zeros(total - lead, bool)
-    for k, step in enumerate(_walk(world, controller, payload, total, lead, start)):
+    for k, step in enumerate(_walk(world, controller, payload, pushes, total, lead, start)):
         if k % 50 == 0:
-            _check_upright(step, controller.height, k * world.dt - SETTLE - start)
+            above = step.q[2] - ground.height(step.q[0])
+            _check_upright(step, above / controller.height, k * world.dt - SETTLE - start)
             if progress is not None:
                 progress(k / total)
         if k >= lead:
@@ -109,6 +122,7 @@ def simulate(
         world.dt,
         np.arange(total - lead) * world.dt,
         loaded=loaded,
+        pushes=pushes,
         **arrays,
     )
 
@@ -120,18 +134,19 @@ def _check_times(duration: float, start: float, payload: Payload | None) -> None
             f"{start}",
             duration,
         )
-    if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
-        raise ConfigError(
-            f"the payload must come or go within the recording of {duration} s, got "
-            f"{payload.switch} s",
-            payload,
-        )
+    for time in payload.switches if payload is not None else ():
+        if not 0.0 < time < duration:
+            raise ConfigError(
+                f"the payload must come or go within the recording of {duration} s, got {time} s",
+                payload,
+            )
 
 
 def _walk(
     world: World,
     controller: Controller | BipedController,
     payload: Payload | None,
+    pushes: tuple[Push, ...],
     total: int,
     lead: int,
     start: float,
@@ -143,6 +158,8 @@ def _walk(
         time = (k - lead) * world.dt
         if payload is not None:
             world.load(payload.at(time))
+        if pushes:
+            world.push(force_at(pushes, time))
         if k % hold == 0:
             torque = controller.torque(time + start, *world.state(), normal)
         step = world.step(torque)
@@ -150,9 +167,9 @@ def _walk(
         yield step
 
 
-def _check_upright(step: Step, height: float, time: float) -> None:
+def _check_upright(step: Step, relative_height: float, time: float) -> None:
     upright = rotation(step.q[3:7])[2, 2]
-    if step.q[2] < 0.4 * height or upright < 0.6:
+    if relative_height < 0.4 or upright < 0.6:
         raise SimulationError(
             f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another "
             "motion",

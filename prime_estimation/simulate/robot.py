@@ -13,7 +13,8 @@ from ..control.motion_types import JointCommand
 from ..robot import Robot
 from ..types import ImuSample, JointSample
 from .bag import EPOCH_NS
-from .model import Ground, Payload
+from .ground import Ground
+from .payload import Payload
 from .sensors import RATE, ImuReader, SensorFaults
 from .world import Step, World
 

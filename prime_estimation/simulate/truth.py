@@ -12,6 +12,7 @@ import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
 from ..robot import Robot
+from .ground import Ground
 from .model import PHYSICS, loaded_model, torque_limits
 from .recording import Recording
 
@@ -65,22 +66,40 @@ def metadata(recording: Recording, name: str) -> dict:
         "damping": robot.joint_damping.tolist(),
         "payload": _payload(recording),
     }
-    bare, loaded = loaded_model(robot, None), loaded_model(robot, payload)
-    before, after = (
-        (loaded, bare) if payload is not None and payload.t_off is not None else (bare, loaded)
-    )
+    where = payload
+    if payload is not None and payload.slides:
+        where = payload.moved(recording.load_shift.mean(axis=0))
+    bare, loaded = loaded_model(robot, None), loaded_model(robot, where)
+    switches = payload.switches if payload is not None else []
+    before, after = (bare, loaded) if payload is None or payload.at(np.inf) else (loaded, bare)
+    if len(switches) == 2:
+        before = after
     content |= {
         "total_mass_true": pin.computeTotalMass(after),
         "total_mass_nominal": pin.computeTotalMass(bare),
     }
     content |= {"bodies_true": bodies(robot, after), "bodies_nominal": bodies(robot, bare)}
-    if payload is not None and payload.switch is not None:
-        content |= {
-            "payload_time_s": payload.switch,
-            "total_mass_before": pin.computeTotalMass(before),
-        }
-        content |= {"bodies_before": bodies(robot, before)}
+    if switches:
+        content["total_mass_before"] = pin.computeTotalMass(before)
+        content["bodies_before"] = bodies(robot, before)
+        content["payload_events"] = _events(recording, bare, loaded)
+    if len(switches) == 1:
+        content["payload_time_s"] = switches[0]
+    if recording.pushes:
+        content["external"] = [
+            {"t": p.begin, "duration": p.duration, "force": list(p.force)} for p in recording.pushes
+        ]
     return content
+
+
+def _events(recording: Recording, bare: pin.Model, loaded: pin.Model) -> list[dict]:
+    """Load [kg] and inertias of the bodies from each change on."""
+    robot, payload = recording.robot, recording.payload
+    states = [(t, payload.at(t)) for t in payload.switches]
+    return [
+        {"t": t, "mass": payload.mass * on, "bodies": bodies(robot, loaded if on else bare)}
+        for t, on in states
+    ]
 
 
 def bodies(robot: Robot, model: pin.Model) -> dict:
@@ -101,7 +120,9 @@ def bodies(robot: Robot, model: pin.Model) -> dict:
 
 def _ground(recording: Recording) -> dict:
     ground = recording.ground
-    return {"friction": ground.friction, "terrain": asdict(ground) if ground.bump_height else None}
+    solref, solimp = ground.surface()
+    terrain = None if ground == Ground(friction=ground.friction) else asdict(ground)
+    return {"friction": ground.friction, "terrain": terrain, "solref": solref, "solimp": solimp}
 
 
 def _payload(recording: Recording) -> dict | None:
@@ -114,6 +135,15 @@ def _payload(recording: Recording) -> dict | None:
         "link": payload.link or recording.robot.links[1],
     }
     content |= {"box_size": list(payload.size), "t_on": payload.t_on, "t_off": payload.t_off}
+    if payload.slides:
+        shift = recording.load_shift
+        content["moves"] = {
+            "stiffness": payload.stiffness,
+            "damping": payload.damping,
+            "axes": "x and y of the link",
+            "mean_m": shift.mean(axis=0).tolist(),
+            "rms_m": shift.std(axis=0).tolist(),
+        }
     return content | {"inertia_com": payload.inertia().inertia.tolist()}
 
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..errors import DataError
 from ..robot import Robot
-from .model import PHYSICS, Ground, Payload, build, torque_limits
+from .ground import Ground
+from .model import PHYSICS, SLIDES, build, torque_limits
+from .payload import Payload
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Step:
     contact_force: np.ndarray  # (contacts, 3) N, force of the ground on the sphere, world axes
     # (contacts, 3) Nm, of that force about the origin of the contact's frame, world axes
     contact_moment: np.ndarray
+    external: np.ndarray  # (6,) N and Nm, on the base by a push: world axes, about its origin
+    load_shift: np.ndarray  # (2,) m, of a sliding load along x and y of its link
 
 
 class World:
@@ -33,14 +37,17 @@ class World:
 
     def __init__(self, robot: Robot, payload: Payload | None, ground: Ground, seed: int):
         self.robot = robot
-        self.bare = build(robot, None, ground, seed)
-        self.loaded = build(robot, payload, ground, seed) if payload is not None else self.bare
+        self._ground, self._seed = ground, seed
+        sliding = payload is not None and payload.slides
+        # a load that slides is there from the beginning: it brings joints of its own
+        self.bare = build(robot, payload if sliding else None, ground, seed)
+        lumped = payload is not None and not sliding
+        self.loaded = build(robot, payload, ground, seed) if lumped else self.bare
         self.model = self.bare
         self.data = mujoco.MjData(self.bare)
-        joints = [
-            mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_JOINT, n) for n in robot.joint_names
-        ]
+        joints = self._joints(robot.joint_names)
         self._jq, self._jv = self.bare.jnt_qposadr[joints], self.bare.jnt_dofadr[joints]
+        self._slides = self.bare.jnt_qposadr[self._joints(list(SLIDES))] if sliding else None
         self._base = mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_BODY, robot.links[1])
         self._geom = {
             mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i
@@ -50,6 +57,9 @@ class World:
         offsets = [np.array(c.position, float) for c in robot.contacts]
         frames = [robot.model.frames[robot.model.getFrameId(c.frame)] for c in robot.contacts]
         self._frame_offset = [f.placement.rotation @ o for f, o in zip(frames, offsets)]
+
+    def _joints(self, names: list[str]) -> list[int]:
+        return [mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_JOINT, n) for n in names]
 
     @property
     def dt(self) -> float:
@@ -91,6 +101,10 @@ class World:
         """Advance by one physics step with these motor torques (clipped to the limits)."""
         d = self.data
         q, v = self.state()
+        if self._ground.patch_friction:
+            self._take_friction()
+        external = self._external()
+        shift = np.zeros(2) if self._slides is None else d.qpos[self._slides].copy()
         tau = np.clip(torque, -self._limit, self._limit)
         d.qfrc_applied[self._jv] = tau
         before = d.qpos.copy()
@@ -104,7 +118,19 @@ class World:
         linear = rotation(q[3:7]).T @ d.qacc[:3] - cross(v[3:6], v[:3])
         a = np.concatenate([linear, d.qacc[3:6], d.qacc[self._jv]])
         force, moment = self._contacts()
-        return Step(q, v, a, tau, self._friction(before), force, moment)
+        return Step(q, v, a, tau, self._friction(before), force, moment, external, shift)
+
+    def _take_friction(self) -> None:
+        """Give each contact sphere the friction of the place where it is."""
+        for geom in self._geom:
+            xy = self.data.geom_xpos[geom, :2]
+            self.model.geom_friction[geom, 0] = self._ground.friction_at(xy, self._seed)
+
+    def _external(self) -> np.ndarray:
+        """(6,) force and moment of the push about the origin of the base, world axes."""
+        force, moment = np.split(self.data.xfrc_applied[self._base].copy(), 2)
+        lever = self.data.xipos[self._base] - self.data.xpos[self._base]
+        return np.concatenate([force, moment + cross(lever, force)])
 
     def _contacts(self) -> tuple[np.ndarray, np.ndarray]:
         d = self.data

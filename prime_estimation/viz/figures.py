@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import DataError, PrimeError
-from ..evaluation.metrics import Motion
-from ..evaluation.scores import load_truth, true_parameters
+from ..evaluation.inertia import true_parameters
+from ..evaluation.motion import Motion
+from ..evaluation.scores import load_truth
 from ..io.bag import BagReader
 from ..io.messages import stamp_ns
 

@@ -15,7 +15,8 @@ sys.path.insert(0, str(REPOSITORY / "benchmarks"))
 from contact_ekf import Runner, read_samples  # noqa: E402
 from invariant_ekf import ContactEkf, Tuning  # noqa: E402
 from legs import ContactDetector, Legs  # noqa: E402
-from yardstick import COLUMNS, find_runs, markdown  # noqa: E402
+from yardstick import find_runs  # noqa: E402
+from yardstick_table import COLUMNS, markdown  # noqa: E402
 
 from prime_estimation.config.parameters import Config  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402

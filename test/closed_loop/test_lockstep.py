@@ -10,7 +10,8 @@ pytest.importorskip("mujoco")
 from prime_estimation.closed_loop.scenario import Push, Run, Scenario, play
 from prime_estimation.control.motion_types import VelocityCommand
 from prime_estimation.errors import ConfigError
-from prime_estimation.simulate.model import Ground, Payload
+from prime_estimation.simulate.ground import Ground
+from prime_estimation.simulate.payload import Payload
 
 LOAD, ON, END = 4.6, 3.2, 5.4  # kg, s, s
 

@@ -16,7 +16,7 @@ from prime_estimation.control.horizon import torque_limits
 from prime_estimation.control.motion_types import VelocityCommand
 from prime_estimation.control.supervisor import Mode
 from prime_estimation.robot import Robot
-from prime_estimation.simulate.model import Payload
+from prime_estimation.simulate.payload import Payload
 from prime_estimation.simulate.robot import SimulatedRobot
 from prime_estimation.types import Estimate
 

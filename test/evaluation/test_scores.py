@@ -14,8 +14,10 @@ from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import EstimatorConfig
 from prime_estimation.errors import DataError
-from prime_estimation.evaluation.metrics import joint_figures, odometry_figures
-from prime_estimation.evaluation.scores import evaluate, load_truth, true_parameters
+from prime_estimation.evaluation.inertia import true_parameters
+from prime_estimation.evaluation.joints import joint_figures
+from prime_estimation.evaluation.motion import odometry_figures
+from prime_estimation.evaluation.scores import evaluate, load_truth
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
@@ -129,6 +131,7 @@ def scores(tmp_path_factory, robot, reference):
                 linear_velocity_base=rotation.inv().apply([0.5, 0.0, 0.0])
                 + [0.0, 0.0, VELOCITY_ERROR],
                 angular_velocity_base=np.array([0.0, 0.0, 0.1]),
+                pose_covariance=np.diag([1.0, 1.0, 1e-6, 1e-4, 1e-4, 0.3**2]),
                 twist_covariance=np.eye(6) * VELOCITY_ERROR**2 / 3,
                 joint_position=joints(robot, t) + JOINT_ERROR,
                 joint_velocity=(joints(robot, t) - joints(robot, t - 0.01)) / 0.01,
@@ -153,6 +156,19 @@ def test_odometry(scores):
     assert o["rate_hz"] == pytest.approx(100.0)
 
 
+def test_stated_covariances(scores):
+    o = scores["odometry"]
+    assert o["nees_orientation"] == pytest.approx(1.0) and o["nees_yaw"] == pytest.approx(1.0)
+    assert o["coverage95_rollpitch"] == 1.0
+    # the height is wrong by 20 mm and said to be known to 1 mm; the place by 3 m, and to 1 m
+    assert o["coverage95_position"] < 0.4
+    # all of the error is in one component of three
+    assert o["coverage95_velocity"] == pytest.approx(1.0)
+    assert o["worst_second_velocity_mps"] == pytest.approx(VELOCITY_ERROR, rel=1e-4)
+    # 8 N in z are missed by a standard deviation of 1 N, 0.2 and 0.1 N are not
+    assert scores["contacts"]["FL_foot"]["coverage95"] == pytest.approx(2 / 3, abs=0.05)
+
+
 def test_drift_over_segments(scores):
     assert (
         scores["odometry"]["segment_error_m"] < 1e-5
@@ -163,6 +179,7 @@ def test_drift_over_segments(scores):
     covariance = dict(
         position_covariance=np.tile(np.eye(3), (len(t), 1, 1)),
         velocity_covariance=np.tile(np.eye(3), (len(t), 1, 1)),
+        rotation_covariance=np.tile(np.eye(3), (len(t), 1, 1)),
     )
     path = np.outer(t, [0.5, 0.0, 0.0])
     truth = SimpleNamespace(
@@ -197,6 +214,8 @@ def test_contacts(scores):
     assert foot["relative_rmse"] == pytest.approx(FORCE_SCALE - 1, rel=0.25)
     assert foot["contact_f1"] > 0.985
     assert scores["contacts"]["mean_contact_f1"] == foot["contact_f1"]
+    # 10 % of 80 N all the time, but for the two nodes in which an edge falls
+    assert 7.5 < foot["worst_second_N_40ms"] < 13.0
 
 
 def test_inertia(scores, robot):

@@ -15,6 +15,7 @@ from prime_estimation.types import (
     ContactEstimate,
     ContactState,
     Estimate,
+    ExternalWrench,
     SensorHealth,
     SolverStatus,
 )
@@ -60,6 +61,9 @@ def make_estimate(
         contacts_stamp_ns=stamp_ns - STEP_NS,
         contacts=contacts,
         bodies=(BodyInertia(link, parameters, covariance(rng, 10), 0.05, np.full(3, 0.002), True),),
+        external=ExternalWrench(
+            stamp_ns - 4 * STEP_NS, rng.normal(size=3), rng.normal(size=3), covariance(rng, 6, 1.0)
+        ),
         total_mass=robot.total_mass,
         total_mass_stddev=0.05,
         status=SolverStatus(

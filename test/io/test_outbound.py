@@ -56,6 +56,26 @@ def test_every_output_survives_the_wire(robot):
     assert kinds == outputs.topics()
 
 
+def test_external_wrench_is_that_of_the_base_with_its_covariance_in_the_status(robot):
+    estimate = make_estimate(robot)
+    messages = dict(Outputs(robot, EstimatorConfig(), MAKE).messages(estimate))
+    message, external = messages["external_wrench"], estimate.external
+    assert message.header.frame_id == robot.base_frame
+    stamp = message.header.stamp
+    assert stamp.sec * 1_000_000_000 + stamp.nanosec == external.stamp_ns
+    np.testing.assert_array_equal(xyz(message.wrench.force), external.force_base)
+    np.testing.assert_array_equal(xyz(message.wrench.torque), external.moment_base)
+    covariance = messages["status"].external_wrench_covariance.reshape(6, 6)
+    np.testing.assert_array_equal(covariance, external.covariance)
+
+
+def test_no_external_wrench_where_none_is_told(robot):
+    estimate = replace(make_estimate(robot), external=None)
+    messages = dict(Outputs(robot, EstimatorConfig(), MAKE).messages(estimate))
+    assert "external_wrench" not in messages
+    assert len(messages["status"].external_wrench_covariance) == 0
+
+
 def test_odometry_twist_is_in_the_child_frame_and_pose_in_the_world(robot):
     estimate = make_estimate(robot)
     message = outbound.odometry(MAKE, estimate, "odom", "base")

@@ -32,13 +32,16 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
 
     `disturbance(k)`: whitened vertical force at node k.
     """
-    detector, seen, level = PayloadDetector(problem), [], np.zeros(problem.nq + problem.nv)
-    level[6] = 1.0
+    detector, seen, level = PayloadDetector(problem), [], problem.neutral()
+    stddev = problem.config.noise.base_force
     for head in range(size, NODES):
         forces = [[0.0, 0.0, disturbance(k)] for k in range(head - size, head)]
         solver = SimpleNamespace(first_residuals=lambda n, forces=forces: np.array(forces)[:, :n])
         window = SimpleNamespace(
-            xs=[level], solver=solver, release_inertia=lambda _, head=head: seen.append(head)
+            xs=[level],
+            solver=solver,
+            unexplained=lambda nodes, forces=forces: stddev * np.array(forces)[nodes],
+            release_inertia=lambda _, head=head: seen.append(head),
         )
         assert detector.judge(window, ON_ITS_FEET) == ""
     assert detector.alarms == len(seen)
@@ -55,6 +58,26 @@ def test_windows_shorter_and_longer_than_the_spans(problems, model, size):
 @pytest.mark.parametrize("model, soon", [("smoothed", 20), ("rigid", 35)])
 def test_what_lasts_is_noticed(problems, model, soon):
     assert BEGINS < alarms(problems[model], lambda k: 1.5 * (k >= BEGINS))[0] <= BEGINS + soon
+
+
+def test_a_force_that_grows_is_no_load(problems):
+    """A robot that is lifted feels more and more; a load feels the same from its first node on."""
+    seen = alarms(problems["smoothed"], lambda k: 2.0 * max(0, min(k - BEGINS, 40)))
+    assert not [k for k in seen if k < BEGINS + 40]
+
+
+@pytest.mark.parametrize("force", [-20.0, 3.0])
+def test_a_force_that_has_ended_is_no_load(problems, force):
+    """Nine nodes of it are in the sum of the last twenty, and none in the newest six."""
+    seen = alarms(problems["smoothed"], lambda k: force * (BEGINS <= k < BEGINS + 9))
+    assert not [k for k in seen if k >= BEGINS + 9 + 6]
+
+
+def test_more_than_the_robot_carries_is_not_taken_off(problems):
+    """5 N more than 5 % of its weight lift it; put on, the same is a load."""
+    force = (0.05 * 9.81 * 16.085 + 5.0) / 2.0
+    assert not alarms(problems["smoothed"], lambda k: force * (k >= BEGINS))
+    assert alarms(problems["smoothed"], lambda k: -force * (k >= BEGINS))
 
 
 @pytest.mark.parametrize("model, lasts", [("smoothed", 5), ("rigid", 25)])

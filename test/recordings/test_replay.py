@@ -53,6 +53,7 @@ def test_output_topics(played):
         "contact_wrenches",
         "inertial_parameters",
         "status",
+        "external_wrench",
         *(f"wrench/{leg}_foot" for leg in ("FL", "FR", "RL", "RR")),
     ]
     assert {counts[f"/prime/{t}"] for t in per_node} | {counts["/tf"]} == {summary.nodes}

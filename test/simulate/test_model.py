@@ -9,7 +9,10 @@ import pytest
 
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.robot import Robot
-from prime_estimation.simulate.model import Ground, Payload, build, loaded_model, torque_limits
+from prime_estimation.simulate.ground import Ground
+from prime_estimation.simulate.model import build, loaded_model, torque_limits
+from prime_estimation.simulate.payload import Payload
+from prime_estimation.simulate.push import Push
 from prime_estimation.simulate.world import World, rotation
 
 PAYLOADS = [
@@ -115,7 +118,10 @@ def test_torque_limits_fall_back_to_the_urdf():
     [
         (lambda: Payload(-1.0), "positive mass"),
         (lambda: Payload(float("nan")), "finite"),
-        (lambda: Payload(1.0, t_on=1.0, t_off=2.0), "not both"),
+        (lambda: Payload(1.0, t_on=1.0, t_off=1.0), "at the same time"),
+        (lambda: Payload(1.0, stiffness=200.0, t_on=1.0), "all the time"),
+        (lambda: Ground(stair_height=0.1, slope=0.1), "not both"),
+        (lambda: Push((1.0, 0.0, 0.0), 1.0, 0.0), "positive duration"),
         (lambda: Ground(friction=0.0), "out of range"),
         (lambda: Ground(bump_height=0.3), "out of range"),
         (lambda: loaded_model(Robot.load("go2"), Payload(1.0, link="nose")), "unknown link 'nose'"),

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Ground, load and pushes of `prime simulate`: what a robot goes through, as options."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import math
+from dataclasses import fields
+
+from ..errors import ConfigError
+
+# flag -> field of `Ground`; the others are given by `--ground`
+SHORT = {
+    "friction": ("MU", "friction coefficient of the floor"),
+    "bumps": ("M", "height of bumps on the floor [m]"),
+    "stairs": ("M", "riser of stairs [m], up and down along x"),
+    "slope": ("DEG", "inclination of a slope [deg], up and down along x"),
+    "softness": ("S", "time constant of the contacts [s]: 0.03 gives 5 mm under a Go2"),
+    "patches": ("MU", "friction coefficient of patches on the floor"),
+}
+FIELD = {"bumps": "bump_height", "stairs": "stair_height", "patches": "patch_friction"}
+
+
+def add_ground_arguments(parser: argparse.ArgumentParser) -> None:
+    """The ground, short forms and `--ground FIELD=VALUE`."""
+    for name, (unit, text) in SHORT.items():
+        parser.add_argument(f"--{name}", type=float, metavar=unit, help=text)
+    parser.add_argument(
+        "--ground",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="any other property of the ground (an unknown one lists all)",
+    )
+
+
+def add_push_argument(parser: argparse.ArgumentParser) -> None:
+    """`--push`."""
+    parser.add_argument(
+        "--push",
+        type=float,
+        nargs=5,
+        action="append",
+        default=[],
+        metavar=("FX", "FY", "FZ", "BEGIN", "DURATION"),
+        help="force on the base, world axes [N], its begin and duration [s]; may be repeated",
+    )
+
+
+def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) -> None:
+    """`--payload`, `--at`, `--link`, `--on`, `--off`, `--slides`."""
+    parser.add_argument(
+        "--payload",
+        type=float,
+        default=mass,
+        metavar="KG",
+        help=f"extra mass [kg] (default: {mass:g})",
+    )
+    parser.add_argument(
+        "--at",
+        type=float,
+        nargs=3,
+        default=(0.05, 0.02, 0.1),
+        metavar=("X", "Y", "Z"),
+        help="its place on the link [m]",
+    )
+    parser.add_argument("--link", help="link that carries it (default: the base)")
+    parser.add_argument("--on", type=float, metavar="S", help="put it on at this time")
+    parser.add_argument(
+        "--off", type=float, metavar="S", help="take it off at this time; --on may come after"
+    )
+    parser.add_argument(
+        "--slides",
+        type=float,
+        default=0.0,
+        metavar="N/M",
+        help="it slides along x and y on springs of this stiffness [N/m]",
+    )
+
+
+def payload_of(args: argparse.Namespace):
+    """The payload that the arguments describe; None without one."""
+    from ..simulate import Payload
+
+    if not args.payload:
+        return None
+    return Payload(
+        args.payload,
+        tuple(args.at),
+        args.link,
+        t_on=args.on,
+        t_off=args.off,
+        stiffness=args.slides,
+    )
+
+
+def pushes_of(args: argparse.Namespace) -> tuple:
+    """The pushes that the arguments describe."""
+    from ..simulate import Push
+
+    return tuple(Push(tuple(p[:3]), p[3], p[4]) for p in args.push)
+
+
+def ground_of(args: argparse.Namespace):
+    """The ground that the arguments describe.
+
+    Raises:
+        ConfigError: an unknown field, no number, or one that is out of range.
+    """
+    from ..simulate import Ground
+
+    given = {FIELD.get(n, n): getattr(args, n) for n in SHORT if getattr(args, n) is not None}
+    if "slope" in given:
+        given["slope"] = math.radians(given["slope"])
+    kinds = {f.name: type(f.default) for f in fields(Ground)}
+    for pair in args.ground:
+        name, _, value = pair.partition("=")
+        if name not in kinds:
+            raise ConfigError(_unknown(name, Ground), name)
+        try:
+            given[name] = kinds[name](value)
+        except ValueError as error:
+            kind = "a whole number" if kinds[name] is int else "a number"
+            raise ConfigError(f"--ground {name}: expected {kind}, got '{value}'", pair) from error
+    return Ground(**given)
+
+
+def _unknown(name: str, ground: type) -> str:
+    near = difflib.get_close_matches(name, [f.name for f in fields(ground)], 1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    lines = "; ".join(
+        f"{f.name} ({f.metadata['doc']}{', ' * bool(f.metadata['unit'])}{f.metadata['unit']})"
+        for f in fields(ground)
+    )
+    return f"the ground has no '{name}'.{hint} Known are {lines}"

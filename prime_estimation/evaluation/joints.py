@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Figures of the joints: position, and mean rate over a node, beside those of the sensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import DataError
+from .statistics import NODE, at, check_overlap, times
+
+
+def joint_figures(est: list, ref: dict, start_ns: int, settle: float) -> dict | None:
+    """Joint position, and mean rate over the node that ends at the stamp; of the sensor too."""
+    truth, sensor = ref.get("/ground_truth/joint_states"), ref.get("/joint_states")
+    if not truth or not sensor:
+        return None
+    names = [n for n in truth[0].name if n in est[0].name]
+    if not names:
+        raise DataError(
+            "estimate and ground truth have no joint in common: are these bags of the same robot?",
+            est[0].name,
+        )
+    t_true, q_true, _ = _joint_arrays(truth, names, start_ns)
+    out: dict = {"joints": len(names)}
+    for label, messages in (("estimate", est), ("sensor", sensor)):
+        t, q, rate = _joint_arrays(messages, names, start_ns)
+        if label == "sensor":
+            rate = _trailing_mean(rate, max(1, round(NODE / np.median(np.diff(t)))))
+        keep = (t > t_true[0] + settle) & (t < t_true[-1])
+        t = t[keep]
+        check_overlap(t, "joint", settle)
+        true_now = at(t, t_true, q_true)
+        true_rate = (true_now - at(t - NODE, t_true, q_true)) / NODE
+        out[label] = {
+            "position_rmse_rad": float(np.sqrt(np.mean((q[keep] - true_now) ** 2))),
+            "velocity_rmse_radps": float(np.sqrt(np.mean((rate[keep] - true_rate) ** 2))),
+        }
+    return out
+
+
+def _joint_arrays(
+    messages: list, names: list[str], start_ns: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    order = [list(messages[0].name).index(n) for n in names]
+    position, velocity = (
+        np.array([np.asarray(getattr(m, f))[order] for m in messages])
+        for f in ("position", "velocity")
+    )
+    return times(messages, start_ns), position, velocity
+
+
+def _trailing_mean(x: np.ndarray, width: int) -> np.ndarray:
+    total = np.cumsum(np.vstack([np.zeros((1, x.shape[1])), x]), axis=0)
+    return np.vstack([x[: width - 1], (total[width:] - total[:-width]) / width])

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""External wrench: what acts on the base that is neither the ground, nor gravity, nor its load."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import ExternalWrench
+from .window import Window
+
+SPAN = 5  # nodes over which the median is taken; a push that lasts for half of them shows
+NEWEST = 1  # nodes at the head that are left out: no measurement after them tells their force
+
+
+def external_wrench(window: Window) -> ExternalWrench | None:
+    """Median of the base's disturbances over a few smoothed nodes: impacts go, edges stay.
+
+    With w_k the wrench that the dynamics of node k need beside ground, gravity and inertia:
+
+        w = median(w_1 .. w_n),   P = pi/(2 n) (Q + mean (w_k - w)^2)
+
+    which is the variance of a median of n normal values that spread as the model says, and as they
+    do spread. Stamped at the middle node.
+
+    Returns:
+        None with a fixed base, in a window that is too short, and where no torque is measured:
+        ground and pushes are then not told apart.
+    """
+    problem, size = window.problem, window.size
+    first = size - NEWEST - SPAN
+    if not problem.floating or first < 0:
+        return None
+    nodes = slice(first, first + SPAN)
+    if not all(given.weighed for given in window.inputs[nodes]):
+        return None
+    noise = problem.config.noise
+    stddev = np.repeat([noise.base_force, noise.base_moment], 3)
+    median, covariance = median_of(window.unexplained(nodes)[:, :6], stddev)
+    return ExternalWrench(
+        stamp_ns=window.stamps[first + SPAN // 2],
+        force_base=median[:3],
+        moment_base=median[3:],
+        covariance=covariance,
+    )
+
+
+def median_of(values: np.ndarray, stddev: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Median (k,) of the rows of (n, k) and its covariance (k, k).
+
+    Args:
+        values: one row per node.
+        stddev: (k,) of a row, as the model says.
+    """
+    median = np.median(values, axis=0)
+    variance = stddev**2 + np.mean((values - median) ** 2, axis=0)
+    return median, np.diag(np.pi / (2 * len(values)) * variance)

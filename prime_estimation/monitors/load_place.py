@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Load place: a load far outside of the link whose inertia is estimated hangs on another link."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..config.policies import LOAD_PLACE
+from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
+from ..mhe.window import Window
+from ..types import SensorHealth
+from .monitor import Monitor
+
+
+class LoadPlace(Monitor):
+    """Compares the place of what was added to a link with the size of the link.
+
+    What a link of nominal mass m0 and com c0 carries, if it does, is at
+
+        p = (m c - m0 c0) / (m - m0)
+
+    A load that other links carry, in the hands of a humanoid, is given to the estimated link all
+    the same: with the right mass, but at a place where that link is not. A homogeneous box of
+    radius of gyration `r = sqrt(tr I / (2 m))` ends within `sqrt(3) r` of its centre.
+
+    Attributes:
+        places: (3,) p of each estimated link at present [m, link axes]; None where nothing was
+            added.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem, robot = problem, problem.robot
+        inertias = [robot.model.inertias[robot.link_joint(n)] for n in robot.estimated_links]
+        self._mass = [i.mass for i in inertias]
+        self._com = [i.lever.copy() for i in inertias]
+        self._radius = [float(np.sqrt(np.trace(i.inertia) / (2.0 * i.mass))) for i in inertias]
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        links = len(self._mass)
+        self.places: list[np.ndarray | None] = [None] * links
+        self._added = [0.0] * links  # kg
+        self._far = [0] * links  # nodes
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at the inertia of the head."""
+        if situation.inertia_held:
+            return ""
+        for i, (pi, _) in enumerate(self.problem.inertias(window.xs[-1])):
+            added = float(pi[0]) - self._mass[i]
+            if added <= LOAD_PLACE.mass * self._mass[i]:
+                self.places[i], self._far[i] = None, 0
+                continue
+            place = (pi[1:4] - self._mass[i] * self._com[i]) / added
+            self.places[i], self._added[i] = place, added
+            size = max(LOAD_PLACE.far * self._radius[i], LOAD_PLACE.reach)
+            away = self._distance(i) > size
+            self._far[i] = self._far[i] + 1 if away else 0
+        return ""
+
+    def _distance(self, i: int) -> float:
+        return float(np.linalg.norm(self.places[i] - self._com[i]))
+
+    def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
+        """Says which link probably does not carry what it is given."""
+        return tuple(
+            SensorHealth("load", False, self._words(i))
+            for i, nodes in enumerate(self._far)
+            if nodes >= LOAD_PLACE.nodes
+        )
+
+    def _words(self, i: int) -> str:
+        link, (x, y, z) = self.problem.robot.estimated_links[i], self.places[i]
+        where = f"({x:.2f}, {y:.2f}, {z:.2f}) m, {self._distance(i):.2f} m from its middle"
+        return (
+            f"{self._added[i]:.1f} kg would be at {where} if {link} carried them: another link "
+            "probably does, name it in robot.estimated_links"
+        )

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A robot that is pulled and kicked: the external wrench shows it, the inertia does not move."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.runs import measurements
+
+pytest.importorskip("mujoco")
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.evaluation.scores import evaluate
+from prime_estimation.recordings.replay import replay
+from prime_estimation.robot import GRAVITY, Robot
+from prime_estimation.simulate import Payload, Push, run
+
+PULL, KICK = Push((-25.0, 0.0, 0.0), 1.5, 0.8), Push((0.0, 90.0, 0.0), 2.8, 0.15)
+SECONDS = 3.4
+
+
+def follow(recording):
+    """Estimates of all nodes, and what the push detector said of them."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, t, estimates, pushed = Estimator(robot, config), [], [], []
+    batch = measurements(recording, robot, config, SECONDS)
+    for m in batch:
+        estimate = estimator.update(m)
+        if estimate is not None:
+            t.append(1e-9 * (m.stamp_ns - batch[0].stamp_ns))
+            estimates.append(estimate)
+            pushed.append(estimator.monitors.push.pushed)
+    alarms = estimator.monitors.payload.alarms
+    return SimpleNamespace(
+        t=np.array(t), estimates=estimates, pushed=np.array(pushed), alarms=alarms
+    )
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "pushed"
+    return run("go2", "trot", SECONDS, out, pushes=(PULL, KICK), seed=3, start=1.0)
+
+
+@pytest.fixture(scope="module")
+def pushed(recording):
+    return follow(recording)
+
+
+def test_pushes_are_found_and_forgotten(pushed):
+    for push in (PULL, KICK):
+        begin, end = push.begin, push.begin + push.duration
+        assert pushed.pushed[(pushed.t > begin + 0.08) & (pushed.t < end)].all()
+        assert not pushed.pushed[(pushed.t > end + 0.15) & (pushed.t < end + 0.4)].any()
+    assert not pushed.pushed[pushed.t < PULL.begin].any()
+
+
+def test_the_inertia_does_not_take_the_push(pushed):
+    mass = np.array([e.bodies[0].mass for e in pushed.estimates])
+    before = mass[pushed.t < PULL.begin][-1]
+    assert np.abs(mass[pushed.t >= PULL.begin] - before).max() < 0.1
+    assert pushed.alarms == 0
+
+
+def test_the_status_says_so(pushed):
+    for t, estimate in zip(pushed.t, pushed.estimates):
+        said = [s for s in estimate.status.sensors if s.name == "base"]
+        if 1.6 < t < 2.2:
+            assert said and not said[0].ok and "neither ground nor load" in said[0].message
+        if t < 1.4:
+            assert not said
+
+
+def test_the_output_has_the_wrench_with_its_covariance(recording, tmp_path):
+    config = Config.load("go2")
+    out = tmp_path / "out.mcap"
+    summary = replay(recording, Robot(config.robot), config, out, mocap=False)
+    figures = evaluate(out, recording, settle=0.6)["external"]
+    assert figures["relative_rmse_pushed"] < 0.1
+    assert figures["force_rmse_free_N"] < 3.0
+    wrench = summary.final.external
+    assert np.linalg.eigvalsh(wrench.covariance)[0] > 0.0
+    assert summary.final.stamp_ns - wrench.stamp_ns == 40_000_000
+
+
+def test_a_payload_is_no_push(tmp_path):
+    load = Payload(4.0, (0.05, 0.0, 0.1), t_on=1.5)
+    loaded = follow(run("go2", "trot", 2.5, tmp_path / "load", payload=load, seed=3, start=1.0))
+    assert loaded.alarms >= 1
+    settled = loaded.t > 2.1
+    assert not loaded.pushed[settled].any()
+    force = np.array([e.external.force_base for e in loaded.estimates])[settled]
+    assert np.linalg.norm(force.mean(axis=0)) < 0.1 * GRAVITY * load.mass
+
+
+def test_a_hand_that_lifts_takes_no_load_off(tmp_path):
+    """It lifts more than the robot carries; and one that pulls more and more is no load either."""
+    ramp = tuple(Push((0.0, 0.0, 5.0), 2.0 + 0.01 * k, 0.25 - 0.01 * k) for k in range(20))
+    lift = (Push((0.0, 0.0, 60.0), 1.2, 0.3), *ramp)
+    load = Payload(2.0, (0.05, 0.0, 0.1))
+    out = run("go2", "trot", 2.6, tmp_path / "lift", payload=load, pushes=lift, seed=4, start=1.0)
+    lifted = follow(out)
+    mass = np.array([e.bodies[0].mass for e in lifted.estimates])
+    before = mass[lifted.t < 1.2][-1]
+    assert np.abs(mass[lifted.t >= 1.2] - before).max() < 0.15
+    force = np.array([e.external.force_base for e in lifted.estimates])[:, 2]
+    held = (lifted.t > 1.3) & (lifted.t < 1.5)
+    assert np.median(force[held]) == pytest.approx(60.0, abs=6.0)
