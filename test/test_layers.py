@@ -23,7 +23,7 @@ ORDER = """
     alignment io
     config robot joint_friction inertia contact
     mhe monitors reporting estimator inertia_gate
-    evaluation output_messages recordings identify
+    evaluation output_messages recordings identify calibration
     convert doctor
     transport simulate viz control
     nodes commands cli
@@ -50,6 +50,7 @@ FORBIDDEN = {
             "output_messages",
             "recordings",
             "identify",
+            "calibration",
             "convert",
             "doctor",
             "simulate",
