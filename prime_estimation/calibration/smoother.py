@@ -51,6 +51,7 @@ def smooth(
     offsets: Offsets | None = None,
     iterations: int = ITERATIONS,
     stop: Callable[[], bool] = lambda: False,
+    tolerance: float = TOLERANCE,
 ) -> Smoothed:
     """Minimize a problem from a first guess (that of motion capture and the nominal offsets).
 
@@ -75,7 +76,7 @@ def smooth(
             factorization = equations.factorized(damping)
             continue
         x, o = x.moved(dx), o.moved(full)
-        converged = promised <= TOLERANCE * max(1.0, trial)
+        converged = promised <= tolerance * max(1.0, trial)
         damping = 0.1 * damping if damping > 1e-6 else 0.0
         equations = problem.equations(x, o)
         factorization = equations.factorized(damping)

@@ -54,7 +54,7 @@ def test_the_yaml_is_the_calibrated_robot(calibrated):
     )
     contacts = yaml.safe_load((out / "go2.yaml").read_text())["robot"]["contacts"]
     np.testing.assert_allclose(contacts[0]["position"], values(rows, "FL_foot"), atol=1e-6)
-    assert "true minus model" in (out / "report.html").read_text()
+    assert "FL_foot x" in (out / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

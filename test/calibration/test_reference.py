@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The smoother against IPOPT on a CasADi model of the same problem."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+
+from prime_estimation.calibration.problem import KinematicProblem
+from prime_estimation.calibration.smoother import smooth
+
+
+def test_optimum_is_that_of_ipopt():
+    """200 nodes with noise, one foot lifted for a while."""
+    pytest.importorskip("casadi")
+    from reference.kinematic_casadi import Reference
+
+    robot = go2_on_points(0.022)
+    truth, rng = bent(robot), np.random.default_rng(8)
+    clean = sway(robot, truth, 200)
+    stance = clean.stance.copy()
+    stance[60:110, 2] = False
+    recording = replace(
+        clean,
+        stance=stance,
+        angle=clean.angle + 0.003 * rng.normal(size=clean.angle.shape),
+        rate=clean.rate + 0.05 * rng.normal(size=clean.rate.shape),
+        gyro=clean.gyro + 0.01 * rng.normal(size=clean.gyro.shape),
+    )
+    problem = KinematicProblem(robot, recording, truth, shipped_noise(), mocap_nodes=60)
+    found = smooth(problem, tolerance=1e-22)
+    tangents, cost = Reference(robot, problem, truth).solve()
+    expected = problem.origin.moved(tangents)
+    assert found.cost == pytest.approx(cost, rel=1e-9)
+    x = found.trajectory
+    for name in ("position", "rotation", "velocity", "feet", "gyro_bias", "accelerometer_bias"):
+        np.testing.assert_allclose(
+            getattr(x, name), getattr(expected, name), atol=1e-7, err_msg=name
+        )
