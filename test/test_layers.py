@@ -67,7 +67,7 @@ OUTSIDERS = {
     "cyclonedds": ("transport/dds.py", "transport/dds_types.py"),
     "mujoco": ("simulate/",),
     "matplotlib": ("viz/",),
-    "cvxpy": ("identify/least_squares.py",),
+    "cvxpy": ("identify/least_squares.py", "calibration/oracles.py"),
     "clarabel": ("identify/least_squares.py",),
     "pyarrow": ("convert/formats.py",),
     "tf_transformations": ("nodes/ros/",),

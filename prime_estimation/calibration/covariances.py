@@ -14,6 +14,8 @@ from .offsets import Offsets
 from .recording import KinematicRecording
 from .rotations import skew, transpose
 
+DOF = 4.0  # of legs, footholds and motion capture: feet slip, markers are mistaken
+
 
 @dataclass(frozen=True)
 class Term:
@@ -31,28 +33,59 @@ class Covariance:
         terms: what the calibrated blocks contribute.
         constant: (m, r, r) or (r, r), the rest.
         active: (m, r) bool, rows that count; the others have no weight.
+        heavy: groups of rows that have tails heavier than a Gaussian's.
+        scale: (m, r) factor on the standard deviations, above one for outliers.
     """
 
     terms: list[Term]
     constant: np.ndarray
     active: np.ndarray
+    heavy: tuple[slice, ...] = ()
+    scale: np.ndarray | None = None
 
-    def loosen(self, rows: np.ndarray, stddev: float) -> None:
-        """Add a standard deviation to all rows of some residuals (m,), which are outliers."""
-        self.constant = self.constant + np.where(rows, stddev, 0.0)[:, None, None] ** 2 * np.eye(
-            self.active.shape[1]
-        )
-
-    def information(self, noise: NoiseModel) -> np.ndarray:
-        """(m, r, r) inverse of the covariance of the active rows, zero elsewhere."""
+    def matrix(self, noise: NoiseModel) -> np.ndarray:
+        """(m, r, r) covariance without regard to outliers; that of the identity where inactive."""
         m, r = self.active.shape
         R = np.broadcast_to(self.constant, (m, r, r)).copy()
         for term in self.terms:
             R = R + term.gain @ noise.blocks[term.block] @ transpose(term.gain)
-        pair = self.active[:, :, None] & self.active[:, None, :]
-        R = np.where(pair, R, np.eye(r))
-        W = np.where(pair, np.linalg.inv(R), 0.0)
+        return np.where(self._pairs(), R, np.eye(r))
+
+    def information(self, noise: NoiseModel) -> np.ndarray:
+        """(m, r, r) inverse of the covariance of the active rows, zero elsewhere."""
+        W = np.where(self._pairs(), np.linalg.inv(self.matrix(noise)), 0.0)
+        if self.scale is not None:
+            W = W / (self.scale[:, :, None] * self.scale[:, None, :])
         return 0.5 * (W + transpose(W))
+
+    def gain(self, term: Term) -> np.ndarray:
+        """(m, r, d) gain of a term, outliers scaled."""
+        m, r = self.active.shape
+        gain = np.broadcast_to(term.gain, (m, r, term.gain.shape[-1]))
+        return gain if self.scale is None else self.scale[:, :, None] * gain
+
+    def reweight(self, residual: np.ndarray, noise: NoiseModel) -> float:
+        """Scale the rows of `heavy` as Student's t distribution weighs them, never above one.
+
+        `w = (dof + d) / (dof + r^T R^-1 r)` of d rows.
+
+        Returns:
+            Largest relative change of a scale.
+        """
+        R, before = self.matrix(noise), self.scale
+        self.scale = np.ones(residual.shape)
+        for rows in self.heavy:
+            e = residual[:, rows]
+            squares = np.einsum(
+                "mi,mi->m", e, np.linalg.solve(R[:, rows, rows], e[:, :, None])[:, :, 0]
+            )
+            d = e.shape[1]
+            self.scale[:, rows] = np.sqrt(np.maximum(1.0, (DOF + squares) / (DOF + d)))[:, None]
+        self.scale = np.where(self.active, self.scale, 1.0)
+        return float(np.abs(self.scale / (1.0 if before is None else before) - 1.0).max())
+
+    def _pairs(self) -> np.ndarray:
+        return self.active[:, :, None] & self.active[:, None, :]
 
 
 def imu_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covariance:
@@ -115,7 +148,7 @@ def leg_covariance(
     ]
     active = np.ones((len(recording), 6), bool)
     active[:, 3:] = recording.stance[:, foot, None]
-    return Covariance(terms, np.zeros((6, 6)), active)
+    return Covariance(terms, np.zeros((6, 6)), active, (slice(0, 3), slice(3, 6)))
 
 
 def foothold_covariance(foot: int, recording: KinematicRecording, noise: NoiseModel) -> Covariance:
@@ -124,13 +157,14 @@ def foothold_covariance(foot: int, recording: KinematicRecording, noise: NoiseMo
     root = np.sqrt(recording.step)
     gain = np.where(stands[:, None, None], root * np.eye(3), 0.0)
     walk = np.where(stands, 0.0, noise.swing * root)[:, None, None] ** 2 * np.eye(3)
-    return Covariance([Term("slip", gain)], walk, np.ones((len(stands), 3), bool))
+    return Covariance([Term("slip", gain)], walk, np.ones((len(stands), 3), bool), (slice(0, 3),))
 
 
 def mocap_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covariance:
     """Of `mocap_pose`."""
     variance = np.repeat([noise.mocap_position**2, noise.mocap_rotation**2], 3)
-    return Covariance([], np.diag(variance), np.ones((len(recording.mocap.node), 6), bool))
+    active = np.ones((len(recording.mocap.node), 6), bool)
+    return Covariance([], np.diag(variance), active, (slice(0, 6),))
 
 
 def start_covariance(noise: NoiseModel) -> Covariance:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,9 @@ from ..config.parameters import Config
 from ..config.values import beside
 from ..io.trajectory import versions
 from ..robot import Robot
+from .frank_wolfe import Descent
 from .fusion import FusedOffsets
+from .noise import UNITS, NoiseModel
 from .single import RunCalibration
 
 
@@ -28,7 +30,8 @@ class CalibrationOutcome:
     Attributes:
         source: of the robot, as it was named on the command line.
         what: groups that were calibrated.
-        runs: one per recording. fused: offsets of all together; None where none was asked for.
+        runs: one per recording. fused: offsets of all together.
+        descent: noise covariances; None where they were not asked for.
         held_out: scores of a recording that was not used, by whose offsets they are.
         notices: what the user should know.
     """
@@ -39,6 +42,7 @@ class CalibrationOutcome:
     what: list[str]
     runs: list[RunCalibration]
     fused: FusedOffsets
+    descent: Descent | None = None
     held_out: list[dict] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
@@ -46,12 +50,40 @@ class CalibrationOutcome:
         """Offsets with their intervals, from the URDF (or from the YAML that was given)."""
         return self.fused.rows(self.robot)
 
+    def noise_rows(self) -> list[dict]:
+        """Covariance blocks: standard deviations before and after, largest correlation after."""
+        shipped: NoiseModel = self.runs[0].problem.noise
+        out = []
+        for name, S in self.descent.noise.blocks.items():
+            stddev = np.sqrt(np.diag(S))
+            correlation = S / np.outer(stddev, stddev) - np.eye(len(S))
+            out.append(
+                {
+                    "name": name,
+                    "unit": UNITS[name],
+                    "before": np.sqrt(np.diag(shipped.blocks[name])).tolist(),
+                    "after": stddev.tolist(),
+                    "correlation": float(np.abs(correlation).max()),
+                    "covariance": S.tolist(),
+                }
+            )
+        return out
+
+    def _noise_dict(self) -> dict | None:
+        if self.descent is None:
+            return None
+        d = self.descent
+        history = [asdict(i) for i in d.history]
+        loss = {"before": d.before, "after": d.after, "converged": d.converged}
+        return {"blocks": self.noise_rows(), "loss": loss, "history": history}
+
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         return {
             "robot": self.robot.name,
             "what": self.what,
             "offsets": self.rows(),
+            "noise": self._noise_dict(),
             "runs": [_run_dict(run) for run in self.runs],
             "held_out": self.held_out,
             "notices": self.notices,
@@ -138,6 +170,6 @@ def _run_dict(run: RunCalibration) -> dict:
         "converged": result.converged,
         "seconds": run.seconds,
         "whitened_mean_squares": result.misfit,
-        "outliers": result.rejected,
+        "outliers": result.outliers,
         "offsets": run.deviation.tolist(),
     }

@@ -75,8 +75,9 @@ def covariance_gradient(
         W = problem.information[f.name]
         force = rotate(W, f.residual)
         moved = rotate(W, rotate(f.jacobian, both[f.node[:, None], f.columns]))
-        for term in problem.covariance[f.name].terms:
-            G = np.broadcast_to(transpose(term.gain), (len(force), *term.gain.shape[:-3:-1]))
+        covariance = problem.covariance[f.name]
+        for term in covariance.terms:
+            G = transpose(covariance.gain(term))
             outer = np.einsum("mi,mj->ij", rotate(G, force), rotate(G, moved))
             out[term.block] += 0.5 * (outer + outer.T)
     return out

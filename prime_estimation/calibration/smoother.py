@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from .trajectory import Trajectory
 
 ITERATIONS = 30
 TOLERANCE = 1e-9  # of the cost that a step promises to gain, relative
-OUTLIER = 25.0  # whitened squares: for three to six rows chi-square below one in a thousand
-LOOSE = 0.3  # standard deviation added to outliers [m, m/s, rad]
-ROUNDS = 3  # of looking for outliers
+ROUGH = 1e-6  # the same while outliers are weighed
+ROUNDS = 8  # of weighing outliers
+SETTLED = 0.05  # relative change of their scales
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Smoothed:
         cost: half the weighted sum of squares. iterations: steps taken.
         converged: the last step promised nothing more.
         misfit: mean whitened square of each factor's active rows.
-        rejected: share of each factor's rows that were taken for outliers.
+        outliers: share of each factor's rows whose noise is taken to be twice as large or more.
     """
 
     trajectory: Trajectory
@@ -42,7 +42,7 @@ class Smoothed:
     iterations: int
     converged: bool
     misfit: dict[str, float] = field(default_factory=dict)
-    rejected: dict[str, float] = field(default_factory=dict)
+    outliers: dict[str, float] = field(default_factory=dict)
 
 
 def smooth(
@@ -93,29 +93,27 @@ def _smoothed(
     count: int,
     converged: bool,
 ) -> Smoothed:
-    misfit, rejected = {}, {}
+    misfit, outliers = {}, {}
     for f in problem.factors(x, o):
         squares = np.sum(f.residual * rotate(problem.information[f.name], f.residual), axis=1)
         active = problem.covariance[f.name].active
         misfit[f.name] = float(squares.sum() / max(1, active.sum()))
-        rejected[f.name] = float(np.mean(~active.any(axis=1)))
+        scale = problem.covariance[f.name].scale
+        outliers[f.name] = 0.0 if scale is None else float(np.mean(scale > 2.0))
     return Smoothed(
-        x, o, factorization.parameter_covariance, cost, count, converged, misfit, rejected
+        x, o, factorization.parameter_covariance, cost, count, converged, misfit, outliers
     )
 
 
-def reject_outliers(problem: KinematicProblem, result: Smoothed) -> int:
-    """Take the weight of leg and mocap residuals that no noise explains; how many these are."""
-    count = 0
+def reweight(problem: KinematicProblem, result: Smoothed) -> float:
+    """Weigh outliers by Student's t distribution; the largest relative change of a scale."""
+    change = 0.0
     for f in problem.factors(result.trajectory, result.offsets):
-        if not f.name.startswith(("leg", "foothold", "mocap")):
-            continue
-        squares = np.sum(f.residual * rotate(problem.information[f.name], f.residual), axis=1)
-        bad = squares > OUTLIER
-        problem.covariance[f.name].loosen(bad, LOOSE)
-        count += int(bad.sum())
+        covariance = problem.covariance[f.name]
+        if covariance.heavy:
+            change = max(change, covariance.reweight(f.residual, problem.noise))
     problem.set_noise(problem.noise)
-    return count
+    return change
 
 
 def smooth_robustly(
@@ -123,12 +121,14 @@ def smooth_robustly(
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Smoothed:
-    """`smooth`, with outliers left out in a few rounds; `stop` keeps the last iterate."""
-    result = smooth(problem, stop=stop)
+    """`smooth` with iteratively reweighted outliers; `stop` keeps the last iterate."""
+    result, count = smooth(problem, tolerance=ROUGH, stop=stop), 0
     for i in range(ROUNDS):
         progress((i + 1.0) / (ROUNDS + 1.0))
-        if stop() or reject_outliers(problem, result) == 0:
+        count += result.iterations
+        if stop() or reweight(problem, result) < SETTLED:
             break
-        result = smooth(problem, result.trajectory, result.offsets, stop=stop)
+        result = smooth(problem, result.trajectory, result.offsets, tolerance=ROUGH, stop=stop)
+    result = smooth(problem, result.trajectory, result.offsets, stop=stop)
     progress(1.0)
-    return result
+    return replace(result, iterations=count + result.iterations)

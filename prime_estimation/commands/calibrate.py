@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""`prime calibrate`: kinematic offsets of a machine from recordings with motion capture."""
+"""`prime calibrate`: kinematic offsets and noise of a machine from recordings with mocap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 from rich.table import Table
 
-from ..calibration.fusion import fuse
+from ..calibration.bilevel import NoiseObjective
+from ..calibration.frank_wolfe import ORACLES, Descent, frank_wolfe
+from ..calibration.fusion import FusedOffsets, fuse
 from ..calibration.held_out import score
 from ..calibration.leg_kinematics import Leg
 from ..calibration.noise import NoiseModel
@@ -28,7 +30,8 @@ from .topics import add_topic_argument, topics_of
 
 DESCRIPTION = """Calibrate what the URDF does not know of a machine, from recordings with motion
 capture: tips of the feet (leg length included), place of the IMU, body that the motion capture
-tracks, zeros of the joints.
+tracks, zeros of the joints; and the noise covariances of IMU, legs and slip (--what noise), with
+which the estimate without motion capture comes closest to it.
 
 All states of a recording are estimated at once from IMU, legs and motion capture. DIR gets the
 robot's YAML with the offsets (for every verb and the node), calibration.json and report.html.
@@ -36,6 +39,7 @@ Several recordings of one machine are taken together."""
 EXAMPLES = [
     "prime calibrate recordings/walk --robot go2 --out calibrated",
     "prime calibrate walk1 walk2 --robot go2 --what feet,mocap --held-out walk3 --out calibrated",
+    "prime calibrate walk1 --robot go2 --what feet,imu,mocap,noise --out calibrated",
     "prime replay walk3 --robot calibrated/go2.yaml --out out.mcap",
 ]
 DEFAULT = "feet,imu,mocap"
@@ -55,7 +59,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--what",
         default=DEFAULT,
         metavar="GROUPS",
-        help=f"groups to calibrate, of {', '.join(GROUPS)} (default: {DEFAULT})",
+        help=f"what to calibrate, of {', '.join(GROUPS)}, noise (default: {DEFAULT})",
+    )
+    parser.add_argument(
+        "--oracle",
+        choices=ORACLES,
+        default=ORACLES[0],
+        help="linear minimization of --what noise: semidefinite program, or closed form over "
+        "Cholesky factors (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        default=15,
+        metavar="N",
+        help="most iterations of --what noise (default: %(default)s)",
     )
     parser.add_argument(
         "--held-out", metavar="BAG", help="recording of the same machine that only tests the result"
@@ -89,7 +107,9 @@ def run(args: argparse.Namespace) -> dict:
     robot = Robot(config.robot)
     noise = NoiseModel.of(config, _leg_joints(robot))
     recordings = [_read(args, bag, robot) for bag in args.bags]
-    nominal = initial_offsets(recordings[0], Offsets.nominal(robot))
+    nominal = Offsets.nominal(robot)
+    if "mocap" in what:
+        nominal = initial_offsets(recordings[0], nominal)
     runs = [_calibrate(args, r, robot, nominal, noise, what) for r in recordings]
     outcome = CalibrationOutcome(robot, config, args.robot, what, runs, fuse(runs))
     outcome.notices += [
@@ -97,6 +117,8 @@ def run(args: argparse.Namespace) -> dict:
         for r in runs
         if not r.result.converged
     ]
+    if "noise" in what:
+        outcome.descent = _descend(args, runs, outcome.fused, robot, noise)
     if args.held_out:
         outcome.held_out.append(_held_out(args, outcome, noise))
     files = outcome.write(out)
@@ -113,9 +135,9 @@ def run(args: argparse.Namespace) -> dict:
 
 def _groups(text: str) -> list[str]:
     chosen = [w for w in dict.fromkeys(text.split(",")) if w]
-    unknown = sorted(set(chosen) - set(GROUPS))
-    if unknown or not chosen:
-        raise ConfigError(f"--what is a list of {', '.join(GROUPS)}, got '{text}'", text)
+    known = (*GROUPS, "noise")
+    if not chosen or not set(chosen) <= set(known):
+        raise ConfigError(f"--what is a list of {', '.join(known)}, got '{text}'", text)
     return chosen
 
 
@@ -154,7 +176,24 @@ def _calibrate(
     what: list[str],
 ) -> RunCalibration:
     with progress_bar(args, recording.name) as progress, interruptible() as stop:
-        return calibrate_run(recording, robot, nominal, noise, what, stop, progress)
+        offsets = [group for group in what if group in GROUPS]
+        return calibrate_run(recording, robot, nominal, noise, offsets, stop, progress)
+
+
+def _descend(
+    args: argparse.Namespace,
+    runs: list[RunCalibration],
+    fused: FusedOffsets,
+    robot: Robot,
+    noise: NoiseModel,
+) -> Descent:
+    """Noise covariances from the recordings, with the offsets found."""
+    recordings = [r.recording for r in runs]
+    references = [r.result.trajectory.velocity for r in runs]
+    objective = NoiseObjective(robot, recordings, fused.offsets, noise, references)
+    with progress_bar(args, "noise") as progress, interruptible() as stop:
+        options = dict(iterations=args.iterations, stop=stop, progress=progress)
+        return frank_wolfe(objective, noise, args.oracle, **options)
 
 
 def _held_out(args: argparse.Namespace, outcome: CalibrationOutcome, noise: NoiseModel) -> dict:
@@ -165,6 +204,9 @@ def _held_out(args: argparse.Namespace, outcome: CalibrationOutcome, noise: Nois
     unknown = Offsets.nominal(robot)
     tested = {"model": unknown, "calibrated": fused.offsets, "its own": own.result.offsets}
     scores = {k: score(robot, recording, o, noise).to_dict() for k, o in tested.items()}
+    if outcome.descent is not None:
+        found = score(robot, recording, fused.offsets, outcome.descent.noise)
+        scores["with noise"] = found.to_dict()
     return {"run": recording.name, **scores}
 
 
@@ -176,7 +218,10 @@ def _report(args: argparse.Namespace, outcome: CalibrationOutcome) -> None:
         state = "converged" if r.result.converged else "NOT converged"
         effort = f"{r.result.iterations} iterations in {r.seconds:.1f} s, {state}"
         say(args, f"{r.recording.name}: {len(r.recording)} nodes, {effort}")
-    say(args, _offset_table(outcome))
+    if len(outcome.fused.free):
+        say(args, _offset_table(outcome))
+    if outcome.descent is not None:
+        say(args, _noise_table(outcome))
     for scores in outcome.held_out:
         columns = [k for k in scores if k != "run"]
         rows = {m: [scores[c][m] for c in columns] for m in scores[columns[0]]}
@@ -194,3 +239,14 @@ def _offset_table(outcome: CalibrationOutcome) -> Table:
         rows[f"{r['name']} [{unit}]"] = [value, f"[{low:.2f}, {high:.2f}]", *rest, told]
     columns = ("offset", "95 % interval", "statistical", "systematic", "")
     return table("offsets, true minus model", rows, columns)
+
+
+def _noise_table(outcome: CalibrationOutcome) -> Table:
+    rows = {}
+    for row in outcome.noise_rows():
+        before, after = (" ".join(f"{v:.3g}" for v in row[k]) for k in ("before", "after"))
+        rows[f"{row['name']} [{row['unit']}]"] = [before, after, f"{row['correlation']:.2f}"]
+    d = outcome.descent
+    state = "gap closed" if d.converged else "gap still open"
+    title = f"noise, loss {d.before:.4g} -> {d.after:.4g}, {len(d.history)} iterations, {state}"
+    return table(title, rows, ("before", "after", "largest correlation"))

@@ -25,6 +25,9 @@ def write_calibration_report(outcome: CalibrationOutcome, folder: Path) -> Path:
         if rows:
             height = 0.22 * len(rows) + 0.9
             parts.append(_figure(9, height, lambda f, rows=rows, unit=unit: _draw(f, rows, unit)))
+    if outcome.descent is not None:
+        parts += ["<h2>Noise</h2>", _noise(outcome), _figure(9, 2.8, lambda f: _loss(f, outcome))]
+        parts.append(_figure(9, 2.6, lambda f: _ellipses(f, outcome)))
     parts += [_held_out(v) for v in outcome.held_out]
     path = folder / "report.html"
     head = f'<meta charset="utf-8"><title>{_e(title)}</title><style>{STYLE}</style>'
@@ -77,3 +80,37 @@ def _held_out(scores: dict) -> str:
     columns = [k for k in scores if k != "run"]
     rows = [[_e(m), *(f"{scores[c][m]:.4g}" for c in columns)] for m in scores[columns[0]]]
     return f"<h2>Without motion capture: {_e(scores['run'])}</h2>" + _table(["", *columns], rows)
+
+
+def _noise(outcome: CalibrationOutcome) -> str:
+    rows = []
+    for r in outcome.noise_rows():
+        before, after = (" ".join(f"{v:.3g}" for v in r[k]) for k in ("before", "after"))
+        rows.append(
+            [f"{_e(r['name'])} [{_e(r['unit'])}]", before, after, f"{r['correlation']:.2f}"]
+        )
+    return _table(["standard deviations", "before", "after", "largest correlation"], rows)
+
+
+def _loss(figure, outcome: CalibrationOutcome) -> None:
+    """Loss and duality gap by iteration."""
+    axes, history = figure.subplots(), outcome.descent.history
+    axes.semilogy([i.loss for i in history], "o-", label="loss")
+    axes.semilogy([max(i.gap, 1e-12) for i in history], "s--", label="duality gap")
+    axes.set_xlabel("iteration")
+    axes.legend()
+
+
+def _ellipses(figure, outcome: CalibrationOutcome) -> None:
+    """First two axes of each block before (grey) and after, in standard deviations before."""
+    rows = outcome.noise_rows()
+    angle = np.linspace(0.0, 2.0 * np.pi, 60)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    for axes, row in zip(figure.subplots(1, len(rows)), rows):
+        unit = np.array(row["before"])[:2]
+        relative = np.array(row["covariance"])[:2, :2] / np.outer(unit, unit)
+        axes.plot(*circle, color="0.6")
+        axes.plot(*(np.linalg.cholesky(relative) @ circle), color="C0")
+        axes.set_title(row["name"], fontsize=7)
+        axes.set_aspect("equal")
+        axes.tick_params(labelsize=6)

@@ -105,7 +105,7 @@ def test_descent_finds_the_covariances(oracle):
         pytest.importorskip("cvxpy")
     noise = shipped_noise()
     objective = Divergence(noise)
-    found = frank_wolfe(objective, noise, oracle, iterations=60, tolerance=1e-2)
+    found = frank_wolfe(objective, noise, oracle, iterations=40, tolerance=1e-2)
     assert found.converged and found.after < found.before
     assert found.after - 1.0 < 0.01 * (found.before - 1.0) + 1e-2
     steps = [i.loss for i in found.history]

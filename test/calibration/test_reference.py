@@ -12,16 +12,17 @@ from prime_estimation.calibration.problem import KinematicProblem
 from prime_estimation.calibration.smoother import smooth
 
 
-def test_optimum_is_that_of_ipopt():
-    """200 nodes with noise, one foot lifted for a while."""
+@pytest.mark.parametrize("nodes", [30, pytest.param(200, marks=pytest.mark.slow)])
+def test_optimum_is_that_of_ipopt(nodes):
+    """With noise, one foot lifted for a while."""
     pytest.importorskip("casadi")
     from reference.kinematic_casadi import Reference
 
     robot = go2_on_points(0.022)
     truth, rng = bent(robot), np.random.default_rng(8)
-    clean = sway(robot, truth, 200)
+    clean = sway(robot, truth, nodes)
     stance = clean.stance.copy()
-    stance[60:110, 2] = False
+    stance[nodes // 3 : nodes // 2, 2] = False
     recording = replace(
         clean,
         stance=stance,
@@ -29,7 +30,7 @@ def test_optimum_is_that_of_ipopt():
         rate=clean.rate + 0.05 * rng.normal(size=clean.rate.shape),
         gyro=clean.gyro + 0.01 * rng.normal(size=clean.gyro.shape),
     )
-    problem = KinematicProblem(robot, recording, truth, shipped_noise(), mocap_nodes=60)
+    problem = KinematicProblem(robot, recording, truth, shipped_noise(), mocap_nodes=nodes // 3)
     found = smooth(problem, tolerance=1e-22)
     tangents, cost = Reference(robot, problem, truth).solve()
     expected = problem.origin.moved(tangents)

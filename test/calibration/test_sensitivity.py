@@ -18,7 +18,7 @@ def objective():
     """A noisy sway: residuals are large enough for Gauss-Newton's gradient to be wrong."""
     robot = go2_on_points(0.022)
     truth, rng = bent(robot), np.random.default_rng(5)
-    clean = sway(robot, truth, 120)
+    clean = sway(robot, truth, 80)
     noisy = replace(
         clean,
         angle=clean.angle + 0.004 * rng.normal(size=clean.angle.shape),
@@ -30,9 +30,7 @@ def objective():
     return NoiseObjective(robot, [noisy], truth, noise, [velocity], precision=1e-22)
 
 
-@pytest.mark.parametrize(
-    "name", ["gyro", "accelerometer", "encoder", "rate", "slip", "leg_velocity"]
-)
+@pytest.mark.parametrize("name", ["gyro", "encoder", "slip", "leg_velocity"])
 def test_gradient_is_that_of_finite_differences(objective, name):
     noise = objective.shipped
     S = noise.blocks[name]
