@@ -19,7 +19,18 @@ from prime_estimation.robot import urdf_text
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.py"))
-SWITCHES = {"mocap", "use_sim_time", "rviz", "rqt", "loop", "autostart"}
+SWITCHES = {
+    "mocap",
+    "use_sim_time",
+    "rviz",
+    "rqt",
+    "loop",
+    "autostart",
+    "mpc",
+    "commands",
+    "browser",
+}
+CHOSEN = SWITCHES | {"robot", "input", "gait"}
 EXPECTED = {
     "estimator": {
         "robot",
@@ -33,6 +44,14 @@ EXPECTED = {
         "rqt",
     },
     "replay": {"bag", "robot", "config", "mocap", "namespace", "rate", "loop", "rviz", "rqt"},
+    "mpc": {"robot", "namespace", "gait", "rate"},
+    "robot": {
+        *("robot", "config", "namespace", "mocap", "mpc", "gait", "commands"),
+        *("browser", "rviz", "rqt"),
+    },
+    "simulate": {
+        *("robot", "config", "gait", "payload", "payload_at", "mpc", "browser", "rviz", "rqt"),
+    },
     "view": {
         "robot",
         "config",
@@ -66,7 +85,7 @@ def test_every_argument_says_what_it_is(path):
     assert set(found) == EXPECTED[stem(path)]
     for name, keywords in found.items():
         assert len(keywords["description"].value) > 8, name
-        assert ("choices" in keywords) == (name in SWITCHES | {"robot", "input"}), name
+        assert ("choices" in keywords) == (name in CHOSEN), name
         assert ("default_value" in keywords) == (name != "bag"), name
 
 
@@ -137,6 +156,13 @@ def test_what_is_shown_is_what_is_estimated():
     assert EXPECTED["estimator"] & EXPECTED["replay"] <= passed_on(
         LAUNCH / "replay.launch.py", "estimator.launch.py"
     )
+
+
+@pytest.mark.parametrize("name", ["robot", "simulate"])
+def test_what_is_included_is_told(name):
+    for included in ("estimator", "mpc"):
+        shared = EXPECTED[name] & EXPECTED[included]
+        assert shared <= passed_on(LAUNCH / f"{name}.launch.py", f"{included}.launch.py")
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])

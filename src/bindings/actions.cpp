@@ -178,7 +178,7 @@ void bindInput() {
       .def(Sized("weight_xi", &NodeInput::weight_xi))
       .def(Sized("nominal_force", &NodeInput::nominal_force))
       .def(Sized("nominal_xi", &NodeInput::nominal_xi))
-      .def_readwrite("outliers", &NodeInput::outliers)
+      .def_readwrite("weighed", &NodeInput::weighed)
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
       .def(Copied("law", &NodeInput::law))
       .add_property(
@@ -241,6 +241,13 @@ void bindMeasurement() {
       .def("contact_forces", &contactForces,
            "Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the "
            "last linearization.")
+      .def(
+          "residual_jacobian",
+          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+            return node.residualJacobian(data);
+          },
+          "Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last "
+          "linearization.")
       .def("contact_kinematics", &contactKinematics);
 }
 
