@@ -71,3 +71,13 @@ def test_bad_input_is_one_line(recorded_runs, tmp_path, capfd, arguments, messag
     assert main(["calibrate", bag, "--out", str(tmp_path), *arguments]) == 2
     told = capfd.readouterr().err
     assert message in told and told.count("\n") == 1
+
+
+def test_noise_from_a_short_part(recorded_runs, tmp_path):
+    bag = str(recorded_runs / "go2_bent_walk")
+    options = ["--what", "mocap,noise", "--oracle", "cholesky", "--iterations", "2", "--to", "3"]
+    assert main(["calibrate", bag, "--robot", "go2", "--out", str(tmp_path), *options]) == 0
+    noise = json.loads((tmp_path / "calibration.json").read_text())["noise"]
+    assert noise["loss"]["after"] < noise["loss"]["before"]
+    assert [len(b["covariance"]) for b in noise["blocks"]] == [3] * 9
+    assert "leg_velocity" in (tmp_path / "report.html").read_text()

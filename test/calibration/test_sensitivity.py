@@ -9,6 +9,7 @@ import pytest
 from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
 
 from prime_estimation.calibration.bilevel import NoiseObjective
+from prime_estimation.calibration.frank_wolfe import frank_wolfe
 from prime_estimation.calibration.problem import KinematicProblem
 from prime_estimation.calibration.smoother import smooth
 
@@ -47,3 +48,13 @@ def test_gradient_is_that_of_finite_differences(objective, name):
 
     h = 4e-3  # Richardson's extrapolation
     assert slope == pytest.approx((4.0 * central(h / 2) - central(h)) / 3.0, rel=1e-6)
+
+
+def test_descent_on_noise_that_was_ten_times_wrong(objective):
+    """The loss falls, and the block that is wrong moves back."""
+    shipped = objective.shipped
+    wrong = shipped.with_blocks({"gyro": 100.0 * shipped.blocks["gyro"]})
+    found = frank_wolfe(objective, wrong, "cholesky", iterations=4)
+    assert found.after < found.before
+    before, after = (np.trace(n.blocks["gyro"]) for n in (wrong, found.noise))
+    assert after < 0.7 * before
