@@ -22,7 +22,9 @@ class GroundPolicy:
     release_share: float = param(1.0 / 3.0, "of that force, below which a foot may have lifted")
     release_nodes: int = param(3, "without load before it has: an early release costs mass")
     caution: float = param(4.0, "factor on the load that a robot which is held must show")
-    gate: float = param(0.004, "a foot that comes to rest so near to the known ground is on it", "m")
+    gate: float = param(
+        0.004, "a foot that comes to rest so near to the known ground is on it", "m"
+    )
     gate_by_motion: float = param(
         0.012, "the same where no torque tells when it touches down, and ground creeps", "m"
     )
@@ -83,6 +85,17 @@ class PayloadPolicy:
 
 
 @dataclass(frozen=True)
+class SolverPolicy:
+    """Effort of the solver while the window slides."""
+
+    reach: float = param(
+        1e-3,
+        "change of velocity within which a node's derivatives are kept, of positions in one step",
+        "m/s, rad/s",
+    )
+
+
+@dataclass(frozen=True)
 class NoiseLevelsPolicy:
     """How the levels of noise follow what is seen."""
 
@@ -98,4 +111,5 @@ GROUND = GroundPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
+SOLVER = SolverPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()

@@ -7,6 +7,8 @@ A parameter of the window that belongs to one stance and is placed anew at touch
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -82,7 +84,7 @@ class Ground:
         layout, (before, after) = self.problem.layout, window.xs[-2:]
         v = layout.v(before)
         a = (layout.v(after) - v) / self.problem.dt
-        return self.legs.evaluate(layout.q(before), v, a, np.array(window.inputs[-2].torque))
+        return self.legs.evaluate(layout.q(before), v, a, window.inputs[-2].torque)
 
     def _load_by_motion(self, window: Window, above: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Normal forces (nf,) [N] of legs without torque: the slow and low feet share the weight.
@@ -111,7 +113,8 @@ class Ground:
         While nothing slips, it is hardly observed.
         """
         value = self.problem.parameter(window.xs[-1], "friction")[0]
-        bound = np.clip(value, np.log(GROUND.least_friction), np.log(GROUND.most_friction))
+        least, most = math.log(GROUND.least_friction), math.log(GROUND.most_friction)
+        bound = min(max(value, least), most)
         if value == bound:
             return
         column = self.problem.columns("friction").start

@@ -108,8 +108,8 @@ class Horizon:
         """Improve the window; returns why it has no solution, empty when it has one."""
         number = RECOVERY if iterations and self._legs_are_back(m) else iterations
         try:
-            for _ in range(number):
-                self.window.solve(1)  # each step has the robust weights of the one before
+            if number:
+                self.window.improve(number)
         except _core.SolveError as failure:
             return str(failure)
         return ""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +56,10 @@ class Situation:
     def suspended_at(self, stamp_ns: int) -> bool:
         """The same, of the step that ends at a stamp."""
         return self.suspended and stamp_ns >= self.suspended_since_ns
+
+    def holding(self, held: bool) -> Situation:
+        """The same, with the inertia held or not."""
+        return self if held == self.inertia_held else replace(self, inertia_held=held)
 
 
 ON_ITS_FEET = Situation()

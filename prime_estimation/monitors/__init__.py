@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from ..mhe.horizon import Horizon
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
@@ -43,10 +46,19 @@ class Monitors:
         for monitor in self:
             monitor.reset()
 
-    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
-        """Look at a window that a start batch gave."""
+    def begin(self, horizon: Horizon, situation: Situation) -> str:
+        """Look at the window that a start batch may have given; returns why it is lost, as `judge`."""
+        if horizon.window is None:
+            return ""
         for monitor in self:
-            monitor.begin(window, batch, situation)
+            monitor.begin(horizon.window, horizon.batch, situation)
+        return self.judge(horizon.window, situation)
+
+    def restarted(self, why: str, state: np.ndarray | None) -> np.ndarray | None:
+        """Note that an estimate was given up; returns the state from which the next may start."""
+        self.consistency.restarted(why)
+        self.payload.reset()
+        return self.lift.ground_under(state)
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
         """The situation of the next node."""
@@ -57,4 +69,5 @@ class Monitors:
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Why a window that has just been solved is lost; empty when it is not."""
+        situation = situation.holding(self.hold.held)
         return next(filter(None, [monitor.judge(window, situation) for monitor in self]), "")

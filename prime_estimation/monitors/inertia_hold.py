@@ -6,8 +6,6 @@ or while the feet do not carry it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..mhe.problem import Problem
@@ -60,7 +58,7 @@ class InertiaHold(Monitor):
             blind = m.torque is None or situation.suspended
             self._blind = window.size if blind else max(0, self._blind - 1)
             self._settle(window)
-        return replace(situation, inertia_held=self.held)
+        return situation.holding(self.held)
 
     def freeze(self, window: Window | None, value: bool) -> None:
         """Hold the inertia on demand, or let it go."""

@@ -51,7 +51,7 @@ class PayloadDetector(Monitor):
             self._left.clear()
             return ""
         up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
-        vertical = [*self._left, *(float(up @ data.r[:3]) for data in window.data)]
+        vertical = [*self._left, *(window.solver.first_residuals(3) @ up).tolist()]
         self._left.append(vertical[len(self._left)])
         statistic = max(
             (abs(sum(vertical[-n:])) / np.sqrt(n) for n in self._spans if len(vertical) >= n),
