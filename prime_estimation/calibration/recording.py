@@ -19,6 +19,7 @@ from ..recordings.samples import choose_topics, lowstate_reader, sensor_samples
 from ..robot import Robot
 from ..types import ImuSample, JointSample, Measurement, PoseSample
 from .preintegration import Preintegration, preintegrate
+from .resampling import changes, mean, part_means
 
 STEP = 0.01  # s between nodes
 SHORTEST = 100  # nodes
@@ -144,21 +145,25 @@ def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[ty
     gyro, force = (
         _array(samples[ImuSample], k) for k in ("angular_velocity", "linear_acceleration")
     )
-    rate = _mean(joint_times, rates, t, STEP)
-    ends = [_mean(joint_times, rates, t + s * 0.5 * STEP, 0.2 * STEP) for s in (-1.0, 1.0)]
+    rate = mean(joint_times, rates, t, STEP)
+    ends = [mean(joint_times, rates, t + s * 0.5 * STEP, 0.2 * STEP) for s in (-1.0, 1.0)]
     parts = max(1, round(STEP / float(np.median(np.diff(imu_times)))))
     return KinematicRecording(
         name,
         STEP,
         stamps,
-        _mean(joint_times, angle, t, STEP) - STEP / 24.0 * (ends[1] - ends[0]),
+        mean(joint_times, angle, t, STEP) - STEP / 24.0 * (ends[1] - ends[0]),
         rate,
-        _mean(imu_times, gyro, t, STEP),
-        preintegrate(_parts(imu_times, gyro, t, parts), _parts(imu_times, force, t, parts), STEP),
+        mean(imu_times, gyro, t, STEP),
+        preintegrate(
+            part_means(imu_times, gyro, t, STEP, parts),
+            part_means(imu_times, force, t, STEP, parts),
+            STEP,
+        ),
         stance,
         _mocap(name, samples[PoseSample], origin, t, (imu_times, gyro, force)),
-        _changes(imu_times, gyro, t),
-        _changes(imu_times, force, t),
+        changes(imu_times, gyro, t),
+        changes(imu_times, force, t),
         STEP / float(np.median(np.diff(joint_times))),
         STEP / float(np.median(np.diff(imu_times))),
     )
@@ -189,41 +194,6 @@ def _array(samples: list, name: str) -> np.ndarray:
     return np.array([getattr(s, name) for s in samples], float)
 
 
-def _mean(times: np.ndarray, values: np.ndarray, at: np.ndarray, width: float) -> np.ndarray:
-    """Means (n, k) over `width` about each time of the linear interpolation of samples."""
-    low, high = _integral(
-        times, values, np.concatenate([at - 0.5 * width, at + 0.5 * width])
-    ).reshape(2, len(at), -1)
-    return (high - low) / width
-
-
-def _parts(times: np.ndarray, values: np.ndarray, t: np.ndarray, parts: int) -> np.ndarray:
-    """Means (n - 1, parts, k) over equal parts of each step."""
-    edges = t[:-1, None] + np.arange(parts + 1) * (STEP / parts)
-    whole = _integral(times, values, edges.ravel()).reshape(len(t) - 1, parts + 1, -1)
-    return np.diff(whole, axis=1) * (parts / STEP)
-
-
-def _integral(times: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Integral (n, k) of the linear interpolation of samples from the first one to each time."""
-    dt = np.diff(times)[:, None]
-    sums = np.concatenate(
-        [np.zeros((1, values.shape[1])), np.cumsum(0.5 * dt * (values[1:] + values[:-1]), axis=0)]
-    )
-    i = np.clip(np.searchsorted(times, at, "right") - 1, 0, len(times) - 2)
-    x = (at - times[i])[:, None]
-    slope = (values[i + 1] - values[i]) / (times[i + 1] - times[i])[:, None]
-    return sums[i] + x * values[i] + 0.5 * x * x * slope
-
-
-def _changes(times: np.ndarray, values: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(n - 1, k) root of the sum of squares of what samples change by, times their distance."""
-    squares = (np.diff(values, axis=0) * np.diff(times)[:, None]) ** 2
-    sums = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(squares, axis=0)])
-    first = np.searchsorted(times, t)
-    return np.sqrt(np.maximum(sums[first[1:]] - sums[first[:-1]], 0.0))
-
-
 def _stance(robot: Robot, nodes: list[Measurement]) -> np.ndarray:
     """(n, nf) feet that stand, without the nodes beside touch-down and lift-off."""
     detector = ContactFlags(robot)
@@ -251,9 +221,9 @@ def _mocap(name: str, poses: list, origin_ns: int, t: np.ndarray, imu: tuple) ->
     age = times[good] - t[node]
     imu_times, gyro, force = imu
     middle, width = t[node] + 0.5 * age, STEP
-    w = _mean(imu_times, gyro, middle, width)
+    w = mean(imu_times, gyro, middle, width)
     turn = Rotation.from_rotvec(w * age[:, None]).as_matrix()
-    shift = 0.5 * (age**2)[:, None] * _mean(imu_times, force, middle, width)
+    shift = 0.5 * (age**2)[:, None] * mean(imu_times, force, middle, width)
     return MocapPoses(
         node, age, position[good], Rotation.from_quat(quat[good]).as_matrix(), turn, shift
     )

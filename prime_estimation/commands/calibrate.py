@@ -144,8 +144,7 @@ def _groups(text: str) -> list[str]:
 def _check_bags(args: argparse.Namespace) -> None:
     bags = [Path(b).resolve() for b in [*args.bags, *([args.held_out] if args.held_out else [])]]
     if not args.begin < args.end:
-        what = f"nothing lies between --from {args.begin:g} and --to {args.end:g}"
-        raise ConfigError(what, (args.begin, args.end))
+        raise ConfigError(f"nothing lies between --from {args.begin:g} and --to {args.end:g}")
     twice = next((str(bag) for bag in bags if bags.count(bag) > 1), None)
     if twice:
         raise ConfigError(f"{twice} was given twice", twice)
