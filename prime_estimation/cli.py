@@ -28,6 +28,7 @@ VERBS = {
     "convert": "make a bag of a log that is none: CSV, NPZ, MAT, parquet",
     "replay": "estimate from a recording",
     "identify": "find mass, centre of mass and inertia of links from whole recordings",
+    "calibrate": "find feet, IMU and motion capture body of a machine from recordings",
     "reconstruct": "turn a recording into motion with contact forces that obeys the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
     "view": "look at estimates in the browser: of a node, of a bag, or of a replay as it goes",

@@ -39,6 +39,7 @@ class Robot:
         base_frame: name of the base in odometry and tf.
         imu_joint, imu_placement: joint id that carries the IMU and its pose in that joint's frame;
             None without IMU.
+        mocap_placement: pose of the tracked body in the base.
     """
 
     def __init__(self, config: RobotConfig):
@@ -68,7 +69,16 @@ class Robot:
         self.imu_joint, self.imu_placement = None, None
         if config.imu_frame:
             frame = model.frames[self._frame(config.imu_frame, "IMU")]
+            turn = pin.rpy.rpyToMatrix(*config.imu_rotation)
+            frame.placement = pin.SE3(
+                frame.placement.rotation @ turn,
+                frame.placement.translation + np.array(config.imu_position),
+            )
             self.imu_joint, self.imu_placement = frame.parentJoint, frame.placement
+        self.mocap_placement = pin.SE3(
+            pin.rpy.rpyToMatrix(*config.mocap_rotation), np.array(config.mocap_position)
+        )
+        self._check_zeros()
         links = [self._carrier(link) for link in config.estimated_links]
         self.estimated_links = list(dict.fromkeys(links)) or (
             [self.links[1]] if config.floating_base else []
@@ -164,6 +174,18 @@ class Robot:
                 f"is {self.links[1]}",
                 name,
             )
+
+    @property
+    def joint_zeros(self) -> np.ndarray:
+        """(nj,) reading minus true position [rad]."""
+        return np.array([float(self.config.joint_zeros.get(n, 0.0)) for n in self.joint_names])
+
+    def _check_zeros(self) -> None:
+        unknown = sorted(set(self.config.joint_zeros) - set(self.joint_names))
+        if unknown:
+            known = ", ".join(self.joint_names)
+            what = f"joint_zeros names unknown joints {', '.join(unknown)}; joints are {known}"
+            raise RobotError(f"{self.name}: {what}", unknown)
 
     def _check_estimated(self) -> None:
         """Estimated inertias are physical, so they must begin as such."""

@@ -23,7 +23,7 @@ ORDER = """
     alignment io
     config robot joint_friction inertia contact
     mhe monitors reporting estimator inertia_gate
-    evaluation output_messages recordings identify
+    evaluation output_messages recordings identify calibration
     convert doctor
     transport control simulate viz
     closed_loop
@@ -51,6 +51,7 @@ FORBIDDEN = {
             "output_messages",
             "recordings",
             "identify",
+            "calibration",
             "convert",
             "doctor",
             "simulate",
@@ -68,7 +69,7 @@ OUTSIDERS = {
     "cyclonedds": ("transport/dds.py", "transport/dds_types.py"),
     "mujoco": ("simulate/",),
     "matplotlib": ("viz/",),
-    "cvxpy": ("identify/least_squares.py",),
+    "cvxpy": ("identify/least_squares.py", "calibration/oracles.py"),
     "clarabel": ("identify/least_squares.py",),
     "pyarrow": ("convert/formats.py",),
     "tf_transformations": ("nodes/ros/",),

@@ -54,6 +54,17 @@ class RobotConfig:
         "URDF",
     )
     imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
+    imu_position: list = param(
+        [0.0, 0.0, 0.0], "IMU, true minus URDF, axes of its link (see `prime calibrate`)", "m"
+    )
+    imu_rotation: list = param(
+        [0.0, 0.0, 0.0], "roll, pitch, yaw of the IMU in its URDF frame", "rad"
+    )
+    mocap_position: list = param([0.0, 0.0, 0.0], "tracked body in the base frame", "m")
+    mocap_rotation: list = param(
+        [0.0, 0.0, 0.0], "roll, pitch, yaw of the tracked body in the base frame", "rad"
+    )
+    joint_zeros: dict = param({}, "reading minus true position, by joint", "rad")
     contacts: list = param([], "contact spheres, a list of mappings")
     armature: float | dict = param(
         0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0
@@ -82,6 +93,14 @@ class RobotConfig:
     )
     kappa: float = param(1500.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
     compliance: float = param(0.01, "compliance of the contact law", "(m/s)/(N s)", 1e-6, 1.0)
+
+
+# parameters that are three numbers
+_THREE = {(ContactConfig, "position")} | {
+    (RobotConfig, f"{body}_{part}")
+    for body in ("imu", "mocap")
+    for part in ("position", "rotation")
+}
 
 
 @dataclass(frozen=True)
@@ -410,8 +429,8 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
     name = f"{source}: '{prefix}{f.name}'"
     if owner is RobotConfig and f.name == "contacts":
         return _contacts(value, source, f"{prefix}contacts")
-    if owner is ContactConfig and f.name == "position":
-        return three_numbers(value, name)
+    if (owner, f.name) in _THREE:
+        return three_numbers(value, name, f.metadata["unit"])
     kinds = typing.get_type_hints(owner)[f.name]
     kinds = typing.get_args(kinds) or (kinds,)
     if float in kinds and isinstance(value, str):  # YAML takes 1e-3 for a word

@@ -27,14 +27,14 @@ def laid_over(current, value):
     )
 
 
-def three_numbers(value, name: str) -> list[float]:
-    """A position [m]."""
+def three_numbers(value, name: str, unit: str = "m") -> list[float]:
+    """A position [m], or an orientation [rad]."""
     if (
         not isinstance(value, list)
         or len(value) != 3
         or not all(type(v) in (int, float) and math.isfinite(v) for v in value)
     ):
-        raise ConfigError(f"{name} must be three numbers [m], got {value!r}", value)
+        raise ConfigError(f"{name} must be three numbers [{unit}], got {value!r}", value)
     return [float(v) for v in value]
 
 

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..errors import DataError
 from ..sensors import SENSORS
 from ..sensors.message_fields import finite, quaternion, vector
 from ..sensors.sensor import Wearer
-from ..types import CommandSample, ImuSample, JointSample, Sample
+from ..types import CommandSample, ImuSample, JointSample, PoseSample, Sample
 from .topics import LOWSTATE
 from .unitree import LowStateReader
 from .unitree_commands import commanded
@@ -110,6 +112,8 @@ class MessageReader:
         feet: `Robot.feet`.
         lowstate: splits Unitree's raw messages, where there are some.
         optional: optional sensors that are read of these, beside joints and IMU.
+        zeros: (nj,) reading minus true position [rad] (`Robot.joint_zeros`).
+        tracked_body: quaternion xyzw and position [m] of motion capture's body in the base.
     """
 
     def __init__(
@@ -119,7 +123,10 @@ class MessageReader:
         feet: Sequence[str] = (),
         lowstate: LowStateReader | None = None,
         optional: Collection[str] = (),
+        zeros: np.ndarray | None = None,
+        tracked_body: tuple[np.ndarray, np.ndarray] | None = None,
     ):
+        self._zeros, self._tracked_body = zeros, tracked_body
         self._in_raw = {"joint_states", "imu", *optional}
         self._wanted, self._locked = list(joint_names), dict(locked or {})
         self._wearer, self.lowstate = Wearer(tuple(joint_names), tuple(feet), 0.0), lowstate
@@ -136,6 +143,8 @@ class MessageReader:
         for sensor in SENSORS:
             if sensor.optional:
                 self._convert[sensor.name] = partial(sensor.read, wearer=self._wearer)
+        if tracked_body is not None:
+            self._convert["mocap"] = partial(self._mocap, self._convert["mocap"])
 
     def samples(
         self, role: str, message, arrival_ns: int = 0, without: Collection[str] = ()
@@ -207,6 +216,8 @@ class MessageReader:
         position = order.pick(message.position)
         if position is None:
             raise ValueError("no positions")
+        if self._zeros is not None:
+            position = position - self._zeros
         sample = JointSample(
             stamp, *finite(position, order.pick(message.velocity), order.pick(message.effort))
         )
@@ -222,6 +233,14 @@ class MessageReader:
         if effort is None:
             raise ValueError("no efforts")
         return CommandSample(stamp, *finite(effort))
+
+    def _mocap(self, read, message, stamp: int, arrival: int) -> PoseSample:
+        """Pose of the base, from that of the tracked body."""
+        sample = read(message, stamp, arrival)
+        turn, place = self._tracked_body
+        rotation = Rotation.from_quat(sample.quat_world_body) * Rotation.from_quat(turn).inv()
+        position = sample.position_world - rotation.apply(place)
+        return replace(sample, position_world=position, quat_world_body=rotation.as_quat())
 
     def _imu(self, message, stamp: int, _arrival: int) -> ImuSample:
         quat = None

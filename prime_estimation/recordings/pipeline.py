@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+import pinocchio as pin
+
 from ..alignment.synchronizer import Synchronizer
 from ..config.parameters import Config
 from ..estimator import Estimator
@@ -52,7 +54,12 @@ class Intake:
         **options,
     ):
         self.reader = MessageReader(
-            robot.joint_names, robot.config.locked_joints, robot.feet, lowstate, sensors
+            robot.joint_names,
+            robot.config.locked_joints,
+            robot.feet,
+            lowstate,
+            sensors,
+            *_machine(robot),
         )
         self.sync = Synchronizer.of(robot, step, mocap, sensors, **options)
 
@@ -79,6 +86,13 @@ class Intake:
             replace(s, ok=False, message=trouble) if trouble and s.name == "joint_states" else s
             for s in sensors
         )
+
+
+def _machine(robot: Robot) -> tuple:
+    """Joint zeros and place of motion capture's body; None where they are those of the URDF."""
+    zeros, body = robot.joint_zeros, robot.mocap_placement
+    pose = pin.SE3ToXYZQUAT(body)
+    return zeros if zeros.any() else None, None if body.isIdentity() else (pose[3:], pose[:3])
 
 
 class Pipeline:

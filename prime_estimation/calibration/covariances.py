@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Covariance of each factor as a sum of noise blocks, `R = sum G S G^T + R_0`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .leg_kinematics import Leg
+from .noise import NoiseModel
+from .offsets import Offsets
+from .recording import KinematicRecording
+from .rotations import skew, transpose
+
+DOF = 4.0  # of legs, footholds and motion capture: feet slip, markers are mistaken
+
+
+@dataclass(frozen=True)
+class Term:
+    """Share `G S G^T` of a noise block in a covariance; gain (m, r, d) or (r, d)."""
+
+    block: str
+    gain: np.ndarray
+
+
+@dataclass
+class Covariance:
+    """Covariance (m, r, r) of the rows of a factor.
+
+    Attributes:
+        terms: what the calibrated blocks contribute.
+        constant: (m, r, r) or (r, r), the rest.
+        active: (m, r) bool, rows that count; the others have no weight.
+        heavy: groups of rows that have tails heavier than a Gaussian's.
+        scale: (m, r) factor on the standard deviations, above one for outliers.
+    """
+
+    terms: list[Term]
+    constant: np.ndarray
+    active: np.ndarray
+    heavy: tuple[slice, ...] = ()
+    scale: np.ndarray | None = None
+
+    def matrix(self, noise: NoiseModel) -> np.ndarray:
+        """(m, r, r) covariance without regard to outliers; that of the identity where inactive."""
+        m, r = self.active.shape
+        R = np.broadcast_to(self.constant, (m, r, r)).copy()
+        for term in self.terms:
+            R = R + term.gain @ noise.blocks[term.block] @ transpose(term.gain)
+        return np.where(self._pairs(), R, np.eye(r))
+
+    def information(self, noise: NoiseModel) -> np.ndarray:
+        """(m, r, r) inverse of the covariance of the active rows, zero elsewhere."""
+        W = np.where(self._pairs(), np.linalg.inv(self.matrix(noise)), 0.0)
+        if self.scale is not None:
+            W = W / (self.scale[:, :, None] * self.scale[:, None, :])
+        return 0.5 * (W + transpose(W))
+
+    def gain(self, term: Term) -> np.ndarray:
+        """(m, r, d) gain of a term, outliers scaled."""
+        m, r = self.active.shape
+        gain = np.broadcast_to(term.gain, (m, r, term.gain.shape[-1]))
+        return gain if self.scale is None else self.scale[:, :, None] * gain
+
+    def reweight(self, residual: np.ndarray, noise: NoiseModel) -> float:
+        """Scale the rows of `heavy` as Student's t distribution weighs them, never above one.
+
+        `w = (dof + d) / (dof + r^T R^-1 r)` of d rows.
+
+        Returns:
+            Largest relative change of a scale.
+        """
+        R, before = self.matrix(noise), self.scale
+        self.scale = np.ones(residual.shape)
+        for rows in self.heavy:
+            e = residual[:, rows]
+            squares = np.einsum(
+                "mi,mi->m", e, np.linalg.solve(R[:, rows, rows], e[:, :, None])[:, :, 0]
+            )
+            d = e.shape[1]
+            self.scale[:, rows] = np.sqrt(np.maximum(1.0, (DOF + squares) / (DOF + d)))[:, None]
+        self.scale = np.where(self.active, self.scale, 1.0)
+        return float(np.abs(self.scale / (1.0 if before is None else before) - 1.0).max())
+
+    def _pairs(self) -> np.ndarray:
+        return self.active[:, :, None] & self.active[:, None, :]
+
+
+def imu_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covariance:
+    """Of `imu_motion`: white noise of rate and specific force, integrated over the step."""
+    dt, n = recording.step, len(recording) - 1
+    sample = dt / recording.imu_samples  # s
+    T = np.linalg.cholesky(np.array([[dt, dt**2 / 2.0], [dt**2 / 2.0, dt**3 / 3.0]]) * sample)
+    gains = [np.zeros((9, 3)) for _ in range(3)]
+    gains[0][:3] = np.sqrt(dt * sample) * np.eye(3)
+    gains[1][3:] = np.kron(T[:, :1], np.eye(3))
+    gains[2][3:] = np.kron(T[:, 1:], np.eye(3))
+    terms = [Term(b, g) for b, g in zip(("gyro", "accelerometer", "accelerometer"), gains)]
+    return Covariance(terms, _missed(recording, noise.sampling), np.ones((n, 9), bool))
+
+
+def _missed(recording: KinematicRecording, share: float) -> np.ndarray:
+    """(n, 9, 9) of what happens between two samples: impacts take less time than that."""
+    turn, speed = (share * c[:, :, None] * np.eye(3) for c in _squares(recording))
+    out, dt = np.zeros((len(turn), 9, 9)), recording.step
+    out[:, :3, :3] = share * turn
+    out[:, 3:6, 3:6] = share * speed
+    out[:, 3:6, 6:] = out[:, 6:, 3:6] = share * speed * (dt / 2.0)
+    out[:, 6:, 6:] = share * speed * (dt**2 / 3.0)
+    return out
+
+
+def _squares(recording: KinematicRecording) -> tuple[np.ndarray, np.ndarray]:
+    return recording.turn_change**2, recording.force_change**2
+
+
+def bias_covariance(recording: KinematicRecording) -> Covariance:
+    """Of `bias_walk`."""
+    gains = np.sqrt(recording.step) * np.eye(6).reshape(6, 2, 3)
+    terms = [Term("accelerometer_walk", gains[:, 0]), Term("gyro_walk", gains[:, 1])]
+    return Covariance(terms, np.zeros((6, 6)), np.ones((len(recording) - 1, 6), bool))
+
+
+def leg_covariance(
+    leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets
+) -> Covariance:
+    """Of `leg_measurement`: noise of encoders, rates and gyro through the kinematics.
+
+    The gains are those of the measured joints with the offsets given; they do not follow an
+    estimate.
+    """
+    joints = np.array(leg.joints)
+    angle = recording.angle[:, joints] - offsets.joints[joints]
+    m = leg.motion(angle, recording.rate[:, joints], offsets.feet[foot])
+    C, w = offsets.imu_rotation.T, recording.gyro
+    J, y = C @ m.jacobian, (m.position - offsets.imu_position) @ C.T
+    averaged = np.sqrt(recording.joint_samples)
+    zero = np.zeros_like(J)
+    gyro = -skew(y) / np.sqrt(recording.imu_samples)
+    terms = [
+        Term("encoder", np.concatenate([J, C @ m.velocity_jacobian + skew(w) @ J], 1) / averaged),
+        Term("rate", np.concatenate([zero, J], axis=1) / averaged),
+        Term("gyro", np.concatenate([np.zeros_like(gyro), gyro], axis=1)),
+        Term("leg_position", np.eye(6)[:, :3]),
+        Term("leg_velocity", np.eye(6)[:, 3:]),
+    ]
+    active = np.ones((len(recording), 6), bool)
+    active[:, 3:] = recording.stance[:, foot, None]
+    return Covariance(terms, np.zeros((6, 6)), active, (slice(0, 3), slice(3, 6)))
+
+
+def foothold_covariance(foot: int, recording: KinematicRecording, noise: NoiseModel) -> Covariance:
+    """Of `foothold_walk`: slip where the foot stands at both nodes, a wide walk elsewhere."""
+    stands = recording.stance[:-1, foot] & recording.stance[1:, foot]
+    root = np.sqrt(recording.step)
+    gain = np.where(stands[:, None, None], root * np.eye(3), 0.0)
+    walk = np.where(stands, 0.0, noise.swing * root)[:, None, None] ** 2 * np.eye(3)
+    return Covariance([Term("slip", gain)], walk, np.ones((len(stands), 3), bool), (slice(0, 3),))
+
+
+def mocap_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covariance:
+    """Of `mocap_pose`."""
+    variance = np.repeat([noise.mocap_position**2, noise.mocap_rotation**2], 3)
+    active = np.ones((len(recording.mocap.node), 6), bool)
+    return Covariance([], np.diag(variance), active, (slice(0, 6),))
+
+
+def start_covariance(noise: NoiseModel) -> Covariance:
+    """Of `first_node`."""
+    return Covariance([], np.diag(np.repeat(np.square(noise.start), 3)), np.ones((1, 15), bool))

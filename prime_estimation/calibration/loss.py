@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Upper loss of the noise calibration: estimated trajectory against motion capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .factors import mocap_pose
+from .offsets import Offsets
+from .recording import KinematicRecording
+from .rotations import rotate, transpose
+from .trajectory import POSITION, ROTATION, VELOCITY, Trajectory
+
+
+@dataclass(frozen=True)
+class LossScales:
+    """Errors that count as much as each other."""
+
+    position: float = 0.02  # m
+    rotation: float = 0.01  # rad
+    velocity: float = 0.02  # m/s
+
+
+class TrajectoryLoss:
+    """Half the mean squared error on SE(3) and of the velocity, each by its scale.
+
+    Args:
+        recording: whose motion capture is the truth.
+        offsets: of the machine, the tracked body's included.
+        reference: (n, 3) velocity of the IMU in the world, of an estimate with motion capture.
+        first: node from which on errors count.
+        scales: of the errors.
+    """
+
+    def __init__(
+        self,
+        recording: KinematicRecording,
+        offsets: Offsets,
+        reference: np.ndarray,
+        first: int,
+        scales: LossScales = LossScales(),
+    ):
+        self.recording, self.offsets, self.reference, self.first = (
+            recording,
+            offsets,
+            reference,
+            first,
+        )
+        wanted = recording.mocap.node >= first
+        pose = np.repeat([scales.position, scales.rotation], 3) ** -2.0
+        self._pose = wanted[:, None] * pose / max(1, wanted.sum())
+        self._speed = scales.velocity**-2.0 / (len(recording) - first)
+
+    def value(self, x: Trajectory) -> float:
+        """Loss of a trajectory."""
+        r = mocap_pose(x, self.recording, self.offsets).residual
+        v = (x.velocity - self.reference)[self.first :]
+        return float(0.5 * np.sum(self._pose * r * r) + 0.5 * self._speed * np.sum(v * v))
+
+    def gradient(self, x: Trajectory) -> np.ndarray:
+        """(n, width) by the tangents of the nodes."""
+        f, g = mocap_pose(x, self.recording, self.offsets), np.zeros((len(x), x.width))
+        local = rotate(transpose(f.jacobian), self._pose * f.residual)
+        np.add.at(g, (f.node[:, None], np.r_[POSITION, ROTATION, VELOCITY]), local)
+        g[self.first :, VELOCITY] += self._speed * (x.velocity - self.reference)[self.first :]
+        return g

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Results of a calibration in one place, and as files: JSON, and the robot's YAML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import yaml
+
+from ..config.files import is_yaml, read_yaml
+from ..config.parameters import Config
+from ..config.values import beside
+from ..io.trajectory import versions
+from ..robot import Robot
+from .frank_wolfe import Descent
+from .fusion import FusedOffsets
+from .noise import UNITS, NoiseModel
+from .single import RunCalibration
+
+
+@dataclass
+class CalibrationOutcome:
+    """What `prime calibrate` found.
+
+    Attributes:
+        source: of the robot, as it was named on the command line.
+        what: groups that were calibrated.
+        runs: one per recording. fused: offsets of all together.
+        descent: noise covariances; None where they were not asked for.
+        held_out: scores of a recording that was not used, by whose offsets they are.
+        notices: what the user should know.
+    """
+
+    robot: Robot
+    config: Config
+    source: str
+    what: list[str]
+    runs: list[RunCalibration]
+    fused: FusedOffsets
+    descent: Descent | None = None
+    held_out: list[dict] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def rows(self) -> list[dict]:
+        """Offsets with their intervals, from the URDF (or from the YAML that was given)."""
+        return self.fused.rows(self.robot)
+
+    def noise_rows(self) -> list[dict]:
+        """Covariance blocks: standard deviations before and after, largest correlation after."""
+        shipped: NoiseModel = self.runs[0].problem.noise
+        out = []
+        for name, S in self.descent.noise.blocks.items():
+            stddev = np.sqrt(np.diag(S))
+            correlation = S / np.outer(stddev, stddev) - np.eye(len(S))
+            out.append(
+                {
+                    "name": name,
+                    "unit": UNITS[name],
+                    "before": np.sqrt(np.diag(shipped.blocks[name])).tolist(),
+                    "after": stddev.tolist(),
+                    "correlation": float(np.abs(correlation).max()),
+                    "covariance": S.tolist(),
+                }
+            )
+        return out
+
+    def _noise_dict(self) -> dict | None:
+        if self.descent is None:
+            return None
+        d = self.descent
+        history = [asdict(i) for i in d.history]
+        loss = {"before": d.before, "after": d.after, "converged": d.converged}
+        return {"blocks": self.noise_rows(), "loss": loss, "history": history}
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        return {
+            "robot": self.robot.name,
+            "what": self.what,
+            "offsets": self.rows(),
+            "noise": self._noise_dict(),
+            "runs": [_run_dict(run) for run in self.runs],
+            "held_out": self.held_out,
+            "notices": self.notices,
+            "versions": versions(),
+        }
+
+    def write(self, folder: Path) -> dict[str, str]:
+        """Write <robot>.yaml and calibration.json; returns their paths by kind."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
+        files["yaml"].write_text(self.live_yaml())
+        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        return {kind: str(path) for kind, path in files.items()}
+
+    def live_yaml(self) -> str:
+        """The robot's YAML with the offsets, for every verb and node as `--robot FILE`."""
+        if is_yaml(self.source):
+            content = beside(Path(self.source), read_yaml(Path(self.source)))
+        else:
+            whole = self.config.to_dict()
+            content = {"robot": whole["robot"], "noise": whole["noise"]}
+        content.setdefault("robot", {}).update(self._robot_section())
+        lines = ["# Written by `prime calibrate`. Offsets with 95 % intervals:"]
+        for row in self.rows():
+            low, high = row["interval"]
+            told = "" if row["observable"] else ", not observable"
+            lines.append(
+                f"#   {row['name']}: {row['value']:.5f} [{low:.5f}, {high:.5f}] {row['unit']}{told}"
+            )
+        return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
+
+    def _robot_section(self) -> dict:
+        """Parameters of the robot's YAML that the calibrated groups change."""
+        found, robot, out = self.fused.offsets, self.robot, {}
+        if "feet" in self.what:
+            out["contacts"] = [
+                {**contact, "position": _numbers(self._contact_position(i, contact))}
+                for i, contact in enumerate(self.config.to_dict()["robot"]["contacts"])
+            ]
+        if "joints" in self.what:
+            zeros = robot.joint_zeros + found.joints
+            out["joint_zeros"] = dict(zip(robot.joint_names, _numbers(zeros)))
+        if "imu" in self.what:
+            urdf = self._urdf_imu()
+            out["imu_position"] = _numbers(found.imu_position - urdf.translation)
+            out["imu_rotation"] = _rpy(urdf.rotation.T @ found.imu_rotation)
+        if "mocap" in self.what:
+            before = robot.mocap_placement
+            body = pin.SE3(found.mocap_rotation, found.mocap_position) * before
+            out["mocap_position"] = _numbers(body.translation)
+            out["mocap_rotation"] = _rpy(body.rotation)
+        return out
+
+    def _contact_position(self, index: int, contact: dict) -> np.ndarray:
+        """Centre of a sphere in its frame, the offset turned from the axes of its link."""
+        frame = self.robot.model.frames[self.robot.model.getFrameId(contact["frame"])]
+        foot = self.robot.feet.index(self.robot.contacts[index].foot)
+        offset = frame.placement.rotation.T @ self.fused.offsets.feet[foot]
+        return np.array(contact["position"], float) + offset
+
+    def _urdf_imu(self) -> pin.SE3:
+        """Pose of the IMU as the URDF has it, without what the configuration adds."""
+        config, placement = self.robot.config, self.robot.imu_placement
+        turn = pin.rpy.rpyToMatrix(*config.imu_rotation)
+        return pin.SE3(
+            placement.rotation @ turn.T, placement.translation - np.array(config.imu_position)
+        )
+
+
+def _numbers(values: np.ndarray) -> list[float]:
+    return [round(float(v), 6) for v in values]
+
+
+def _rpy(R: np.ndarray) -> list[float]:
+    return _numbers(pin.rpy.matrixToRpy(R))
+
+
+def _run_dict(run: RunCalibration) -> dict:
+    result = run.result
+    return {
+        "name": run.recording.name,
+        "nodes": len(run.recording),
+        "iterations": result.iterations,
+        "converged": result.converged,
+        "seconds": run.seconds,
+        "whitened_mean_squares": result.misfit,
+        "outliers": result.outliers,
+        "offsets": run.deviation.tolist(),
+    }

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Offsets of a machine from one recording."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..robot import Robot
+from .banded import Factorization
+from .noise import NoiseModel
+from .offsets import Offsets
+from .problem import KinematicProblem
+from .recording import KinematicRecording
+from .rotations import rotate, transpose
+from .smoother import Smoothed, smooth_robustly
+
+CREEP = 0.001  # m/s, of a standing foot: soft ground and rubber give way under load
+
+
+@dataclass(frozen=True)
+class RunCalibration:
+    """Offsets from one recording.
+
+    Attributes:
+        recording: what was read. problem, result: what was solved.
+        nominal: offsets that the prior is about. free: columns of the parameters estimated.
+        information: (k, k) of the data alone, at the optimum.
+        shifts: (s, k) what each systematic cause does to the offsets, one standard deviation.
+        seconds: the estimate took.
+    """
+
+    recording: KinematicRecording
+    problem: KinematicProblem
+    result: Smoothed
+    shifts: np.ndarray
+    seconds: float
+
+    @property
+    def free(self) -> np.ndarray:
+        """(k,) columns of the parameters that were estimated."""
+        return self.problem.free
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """(k,) of the offsets from the prior's."""
+        return self.result.offsets.values(self.problem.nominal)[self.free]
+
+    @property
+    def information(self) -> np.ndarray:
+        """(k, k) of the data alone."""
+        prior = np.diag(self.problem.prior[self.free])
+        return np.linalg.inv(self.result.covariance) - prior
+
+
+def calibrate_run(
+    recording: KinematicRecording,
+    robot: Robot,
+    nominal: Offsets,
+    noise: NoiseModel,
+    what: Collection[str],
+    stop: Callable[[], bool] = lambda: False,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> RunCalibration:
+    """Estimate all states of a recording and the offsets of the groups named."""
+    started = time.perf_counter()
+    problem = KinematicProblem(robot, recording, nominal, noise, what)
+    result = smooth_robustly(problem, stop=stop, progress=progress)
+    shifts = _creep_shifts(problem, result)
+    return RunCalibration(recording, problem, result, shifts, time.perf_counter() - started)
+
+
+def _creep_shifts(problem: KinematicProblem, result: Smoothed) -> np.ndarray:
+    """What a constant creep of each foot, and of all feet together, does to the offsets (s, k)."""
+    x, o = result.trajectory, result.offsets
+    equations = problem.equations(x, o)
+    factorization = equations.factorized()
+    feet = range(len(problem.legs))
+    found = {f.name: f for f in problem.factors(x, o)}
+    causes = [(foot,) for foot in feet] + [tuple(feet)]
+    return np.array(
+        [
+            _creep_shift(problem, found, factorization, x, cause, axis)
+            for cause in causes
+            for axis in range(3)
+        ]
+    )
+
+
+def _creep_shift(
+    problem: KinematicProblem,
+    found: dict,
+    factorization: Factorization,
+    x,
+    cause: tuple[int, ...],
+    axis: int,
+) -> np.ndarray:
+    """Shift of the offsets (k,) under a creep of feet along a base axis."""
+    g, gp = np.zeros((len(x), 2 * x.width)), np.zeros(problem.nominal.size)
+    creep = CREEP * np.eye(3)[axis]
+    step = problem.recording.step * rotate(x.rotation[:-1], creep)
+    for foot in cause:
+        for name, bias in (
+            (f"leg_{foot}", np.concatenate([np.zeros(3), creep])),
+            (f"foothold_{foot}", step),
+        ):
+            f = found[name]
+            weighted = rotate(problem.information[name], np.broadcast_to(bias, f.residual.shape))
+            np.add.at(g, (f.node[:, None], f.columns), rotate(transpose(f.jacobian), weighted))
+            gp[f.parameters] += np.einsum("mrk,mr->k", f.offset_jacobian, weighted)
+    w = x.width
+    g[1:, :w] += g[:-1, w:]
+    return factorization.solve(g[:, :w], gp[problem.free])[1]

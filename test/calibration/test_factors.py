@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Jacobians of all residuals against a complex step on the manifold."""
+
+import numpy as np
+import pytest
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+
+from prime_estimation.calibration.problem import KinematicProblem
+
+H = 1e-30
+
+
+@pytest.fixture(scope="module")
+def case():
+    robot = go2_on_points(0.022)
+    problem = KinematicProblem(robot, sway(robot, bent(robot), 12), bent(robot), shipped_noise())
+    rng = np.random.default_rng(0)
+    x = problem.origin
+    d = 0.05 * rng.normal(size=(len(x), x.width))
+    offsets = problem.nominal.moved(0.02 * rng.normal(size=problem.nominal.size))
+    return problem, x.moved(d), offsets
+
+
+def names(case):
+    return [f.name for f in case[0].factors(*case[1:])]
+
+
+def test_jacobians_by_the_states(case):
+    problem, x, offsets = case
+    factors = problem.factors(x, offsets)
+    rng, w = np.random.default_rng(1), x.width
+    d = rng.normal(size=(len(x), w))
+    moved = problem.factors(x.moved(1j * H * d), offsets)
+    both = np.concatenate([d, np.roll(d, -1, axis=0)], axis=1)
+    for f, m in zip(factors, moved):
+        local = both[f.node][:, f.columns]
+        expected = np.einsum("mrc,mc->mr", f.jacobian, local)
+        np.testing.assert_allclose(m.residual.imag / H, expected, atol=1e-9, err_msg=f.name)
+
+
+def test_jacobians_by_the_offsets(case):
+    problem, x, offsets = case
+    d = np.random.default_rng(2).normal(size=offsets.size)
+    moved = problem.factors(x, offsets.moved(1j * H * d))
+    for f, m in zip(problem.factors(x, offsets), moved):
+        expected = np.zeros_like(f.residual)
+        if f.offset_jacobian is not None:
+            expected = f.offset_jacobian @ d[f.parameters]
+        np.testing.assert_allclose(m.residual.imag / H, expected, atol=1e-9, err_msg=f.name)
+
+
+def test_gradient_and_normal_equations_are_those_of_the_cost(case):
+    problem, x, offsets = case
+    rng = np.random.default_rng(3)
+    d, do = rng.normal(size=(len(x), x.width)), rng.normal(size=offsets.size)
+    g, gp = problem.gradient(x, offsets)
+    h = 1e-6
+    problem.free = np.arange(offsets.size)
+    ends = [problem.cost(x.moved(s * h * d), offsets.moved(s * h * do)) for s in (-1.0, 1.0)]
+    slope = (ends[1] - ends[0]) / (2.0 * h)
+    assert np.sum(g * d) + gp @ do == pytest.approx(slope, rel=1e-6)
+    equations = problem.equations(x, offsets)
+    np.testing.assert_allclose(equations.gradient, g, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(equations.parameter_gradient, gp, rtol=1e-9, atol=1e-6)
+    assert equations.cost == pytest.approx(problem.cost(x, offsets), rel=1e-12)
+
+
+def test_banded_solution_is_the_dense_one(case):
+    problem, x, offsets = case
+    problem.free = np.arange(offsets.size)
+    e = problem.equations(x, offsets)
+    n, w, k = len(x), x.width, offsets.size
+    dense = np.zeros((n * w + k, n * w + k))
+    for i in range(n):
+        at = slice(i * w, (i + 1) * w)
+        dense[at, at] = e.diagonal[i]
+        dense[at, n * w :] = e.border[i]
+        if i + 1 < n:
+            dense[(i + 1) * w : (i + 2) * w, at] = e.below[i]
+            dense[at, (i + 1) * w : (i + 2) * w] = e.below[i].T
+    dense[n * w :, : n * w], dense[n * w :, n * w :] = dense[: n * w, n * w :].T, e.corner
+    scale = 1.0 / np.sqrt(np.diag(dense))
+    rhs = np.concatenate([e.gradient.ravel(), e.parameter_gradient])
+    expected = scale * np.linalg.solve(scale[:, None] * dense * scale, scale * rhs)
+    dx, do = e.factorized().solve(e.gradient, e.parameter_gradient)
+    found = np.concatenate([dx.ravel(), do])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime calibrate` on the recorded walk of a bent machine, whose truth is known."""
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+from prime_estimation.cli import main
+from prime_estimation.robot import Robot
+
+
+@pytest.fixture(scope="module")
+def calibrated(recorded_runs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("calibrated")
+    bag = str(recorded_runs / "go2_bent_walk")
+    assert main(["calibrate", bag, "--robot", "go2", "--out", str(out), "--no-progress"]) == 0
+    machine = json.loads((recorded_runs / "go2_bent_walk.json").read_text())["machine"]
+    rows = json.loads((out / "calibration.json").read_text())["offsets"]
+    return out, machine, {r["name"]: r for r in rows}
+
+
+def values(rows, prefix):
+    return np.array([rows[f"{prefix} {axis}"]["value"] for axis in "xyz"])
+
+
+def test_offsets_are_those_of_the_machine(calibrated):
+    _, machine, rows = calibrated
+    for foot, offset in machine["foot_offset"].items():
+        np.testing.assert_allclose(values(rows, foot), offset, atol=1.5e-3)
+    np.testing.assert_allclose(values(rows, "mocap position"), machine["mocap_offset"], atol=2e-3)
+    for body in ("imu", "mocap"):
+        rotation = values(rows, f"{body} rotation")
+        np.testing.assert_allclose(rotation, machine[f"{body}_rotation_vector"], atol=2.5e-3)
+
+
+def test_intervals_hold(calibrated):
+    _, machine, rows = calibrated
+    feet = [r for foot in machine["foot_offset"] for r in (rows[f"{foot} {a}"] for a in "xyz")]
+    truth = np.concatenate(list(machine["foot_offset"].values()))
+    z = (np.array([r["value"] for r in feet]) - truth) / [r["stddev"] for r in feet]
+    assert np.abs(z).max() < 3.0 and all(r["observable"] for r in feet)
+
+
+def test_the_yaml_is_the_calibrated_robot(calibrated):
+    out, _, rows = calibrated
+    robot, urdf = Robot.load(str(out / "go2.yaml")), Robot.load("go2")
+    lever = robot.imu_placement.translation - urdf.imu_placement.translation
+    np.testing.assert_allclose(lever, values(rows, "imu position"), atol=1e-6)
+    np.testing.assert_allclose(
+        robot.mocap_placement.translation, values(rows, "mocap position"), atol=1e-6
+    )
+    contacts = yaml.safe_load((out / "go2.yaml").read_text())["robot"]["contacts"]
+    np.testing.assert_allclose(contacts[0]["position"], values(rows, "FL_foot"), atol=1e-6)
+    assert "FL_foot x" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--robot", "go2", "--what", "legs"], "--what is a list of feet, joints, imu, mocap"),
+        (["--robot", "g1"], "flat feet are not supported"),
+        (["--robot", "go2", "--to", "0.5"], "calibration needs 100 at least"),
+        (["--robot", "go2", "--from", "5", "--to", "1"], "nothing lies between"),
+    ],
+)
+def test_bad_input_is_one_line(recorded_runs, tmp_path, capfd, arguments, message):
+    bag = str(recorded_runs / "go2_bent_walk")
+    assert main(["calibrate", bag, "--out", str(tmp_path), *arguments]) == 2
+    told = capfd.readouterr().err
+    assert message in told and told.count("\n") == 1
+
+
+def test_noise_from_a_short_part(recorded_runs, tmp_path):
+    bag = str(recorded_runs / "go2_bent_walk")
+    options = ["--what", "mocap,noise", "--oracle", "cholesky", "--iterations", "2", "--to", "3"]
+    assert main(["calibrate", bag, "--robot", "go2", "--out", str(tmp_path), *options]) == 0
+    noise = json.loads((tmp_path / "calibration.json").read_text())["noise"]
+    assert noise["loss"]["after"] < noise["loss"]["before"]
+    assert [len(b["covariance"]) for b in noise["blocks"]] == [3] * 9
+    assert "leg_velocity" in (tmp_path / "report.html").read_text()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Gradient of the upper loss against finite differences of the lower level's optimum."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+
+from prime_estimation.calibration.bilevel import NoiseObjective
+from prime_estimation.calibration.frank_wolfe import frank_wolfe
+from prime_estimation.calibration.problem import KinematicProblem
+from prime_estimation.calibration.smoother import smooth
+
+
+@pytest.fixture(scope="module")
+def objective():
+    """A noisy sway: residuals are large enough for Gauss-Newton's gradient to be wrong."""
+    robot = go2_on_points(0.022)
+    truth, rng = bent(robot), np.random.default_rng(5)
+    clean = sway(robot, truth, 80)
+    noisy = replace(
+        clean,
+        angle=clean.angle + 0.004 * rng.normal(size=clean.angle.shape),
+        rate=clean.rate + 0.05 * rng.normal(size=clean.rate.shape),
+        gyro=clean.gyro + 0.01 * rng.normal(size=clean.gyro.shape),
+    )
+    noise = shipped_noise()
+    velocity = smooth(KinematicProblem(robot, noisy, truth, noise)).trajectory.velocity
+    return NoiseObjective(robot, [noisy], truth, noise, [velocity], precision=1e-22)
+
+
+@pytest.mark.parametrize("name", ["gyro", "encoder", "slip", "leg_velocity"])
+def test_gradient_is_that_of_finite_differences(objective, name):
+    noise = objective.shipped
+    S = noise.blocks[name]
+    root = np.random.default_rng(1).normal(size=S.shape)
+    d = np.linalg.norm(S) * (root + root.T) / np.linalg.norm(root + root.T)
+    # off the shipped values, so that nothing is zero by symmetry
+    there = noise.with_blocks({name: S + 0.2 * d})
+    slope = float(np.sum(objective.gradient(there)[name] * d))
+
+    def central(h: float) -> float:
+        ends = (noise.with_blocks({name: S + (0.2 + s * h) * d}) for s in (-1.0, 1.0))
+        low, high = map(objective.value, ends)
+        return (high - low) / (2.0 * h)
+
+    h = 4e-3  # Richardson's extrapolation
+    assert slope == pytest.approx((4.0 * central(h / 2) - central(h)) / 3.0, rel=1e-6)
+
+
+def test_descent_on_noise_that_was_ten_times_wrong(objective):
+    """The loss falls, and the block that is wrong moves back."""
+    shipped = objective.shipped
+    wrong = shipped.with_blocks({"gyro": 100.0 * shipped.blocks["gyro"]})
+    found = frank_wolfe(objective, wrong, "cholesky", iterations=4)
+    assert found.after < found.before
+    before, after = (np.trace(n.blocks["gyro"]) for n in (wrong, found.noise))
+    assert after < 0.7 * before

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+import numpy as np
+import pytest
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+
+from prime_estimation.calibration.fusion import fuse
+from prime_estimation.calibration.offsets import Offsets
+from prime_estimation.calibration.problem import KinematicProblem
+from prime_estimation.calibration.single import calibrate_run
+from prime_estimation.calibration.smoother import smooth
+from prime_estimation.calibration.trajectory import initial_offsets
+from prime_estimation.errors import ConfigError
+
+
+@pytest.fixture(scope="module")
+def machine():
+    robot = go2_on_points()
+    truth = bent(robot)
+    return robot, truth, sway(robot, truth, 400)
+
+
+def test_offsets_of_a_bent_machine_come_back(machine):
+    """10 to 30 mm and several degrees, without noise: what is left is the prior's pull."""
+    robot, truth, recording = machine
+    nominal = initial_offsets(recording, Offsets.nominal(robot))
+    found = fuse(
+        [calibrate_run(recording, robot, nominal, shipped_noise(), ("feet", "imu", "mocap"))]
+    )
+    error = found.offsets.values(truth)[found.free]
+    assert np.all(np.abs(error) < 0.2 * np.sqrt(np.diag(found.statistical)) + 1e-4)
+    at = truth.columns
+    assert np.abs(error[at["feet"]]).max() < 5e-4
+    rows = found.rows(robot)
+    assert rows[0]["name"] == "FL_foot x" and rows[0]["unit"] == "m"
+    assert rows[0]["value"] == pytest.approx(truth.feet[0, 0], abs=5e-4)
+
+
+def test_states_are_those_of_the_motion(machine):
+    robot, truth, recording = machine
+    result = smooth(KinematicProblem(robot, recording, truth, shipped_noise()))
+    assert result.converged and result.iterations < 10
+    body = result.trajectory.rotation @ truth.imu_rotation.T @ truth.mocap_rotation
+    np.testing.assert_allclose(body, recording.mocap.rotation, atol=1e-4)
+    assert np.abs(result.trajectory.gyro_bias).max() < 1e-3
+    assert np.ptp(result.trajectory.feet, axis=0).max() < 1e-3
+
+
+def test_without_motion_capture_the_legs_carry_on(machine):
+    robot, truth, recording = machine
+    problem = KinematicProblem(robot, recording, truth, shipped_noise(), mocap_nodes=50)
+    result = smooth(problem)
+    place = (
+        result.trajectory.base_position(truth)
+        + result.trajectory.base_rotation(truth) @ truth.mocap_position
+    )
+    assert np.linalg.norm(place - recording.mocap.position, axis=1).max() < 2e-3
+
+
+def test_offsets_group_by_group():
+    robot = go2_on_points()
+    offsets = Offsets.nominal(robot)
+    assert len(offsets.free(("feet",))) == 12 and len(offsets.free(("mocap", "imu"))) == 12
+    with pytest.raises(ConfigError, match="unknown offsets legs"):
+        offsets.free(("legs",))
+    assert len(offsets.names(robot)) == offsets.size
