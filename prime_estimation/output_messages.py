@@ -35,15 +35,26 @@ class Outputs:
         config: limit of the mass' standard deviation below which inertia is marked valid.
         make: function from a message type's name to its class.
         world_frame: frame of odometry and contact wrenches.
+        frame_prefix: before the names of frames; a world frame `/map` is shared and has none.
     """
 
     def __init__(
-        self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME
+        self,
+        robot: Robot,
+        config: EstimatorConfig,
+        make: Make,
+        world_frame: str = WORLD_FRAME,
+        frame_prefix: str = "",
     ):
-        self.world_frame, self.base_frame = world_frame, robot.base_frame
+        shared = world_frame.startswith("/")
+        self.world_frame = world_frame[1:] if shared else frame_prefix + world_frame
+        self.base_frame = frame_prefix + robot.base_frame
         self._robot, self._make, self.config = robot, make, config
         self._data = robot.model.createData()
-        self._frames = {c.name: (c.frame, robot.model.getFrameId(c.frame)) for c in robot.contacts}
+        self._frames = {
+            c.name: (frame_prefix + c.frame, robot.model.getFrameId(c.frame))
+            for c in robot.contacts
+        }
         self._feet = _flat_feet(robot)
         self._sequence = 0
         self._previous: Estimate | None = None

@@ -123,7 +123,6 @@ def _serve(args: argparse.Namespace) -> dict:
             "node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}
         }
         changes = changes if args.no_mocap or args.lowstate else {}
-        options = {"name": args.name or default_name(args.node)}
     if args.node == "mpc":
         options = {"gait": args.gait}
     if args.node == "unitree_bridge":

@@ -286,6 +286,10 @@ class NodeConfig:
     world_frame: str = param(
         "odom", "frame of odometry and contact wrenches; map where motion capture defines the world"
     )
+    frame_prefix: str = param(
+        "",
+        "before the names of all frames, as robot_state_publisher has it (robot1/); a world_frame that begins with / has none",
+    )
     publish_tf: bool = param(True, "broadcast world -> base; off when another node owns that edge")
     odometry_rate: float = param(
         500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0

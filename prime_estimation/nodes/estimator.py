@@ -35,7 +35,6 @@ class EstimatorNode:
     Args:
         transport: where topics live.
         robot, config: what is estimated, and how.
-        name: of the node, in diagnostics.
 
     Attributes:
         latest, latest_at: the newest estimate, and when it came (time.monotonic).
@@ -43,7 +42,7 @@ class EstimatorNode:
         send: functions that publish, by topic.
     """
 
-    def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
+    def __init__(self, transport: Transport, robot: Robot, config: Config):
         self.transport, self.robot, self.config = transport, robot, config
         optional = expected_sensors(config.node)
         lowstate = None
@@ -52,8 +51,9 @@ class EstimatorNode:
         self.intake = Intake(robot, config.estimator.step, False, optional, lowstate)
         self.estimator = Estimator(robot, config, False, optional)
         self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._forget)
-        self.health = Health(transport, name)
-        self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
+        self.health = Health(transport, robot.name)
+        frames = config.node.world_frame, config.node.frame_prefix
+        self.outputs = Outputs(robot, config.estimator, transport.make, *frames)
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
         self._inertia_ns = 0
@@ -156,11 +156,11 @@ class EstimatorNode:
             "solver: nodes dropped": self.solver.dropped,
             "solver: overruns": self.solver.overruns,
         }
-        return self.intake.counts + Counter(nodes)
+        return self.intake.counts + Counter(nodes) + self.health.lost()
 
     def dropped_samples(self) -> int:
-        """Samples that were refused, late or lost."""
-        return self.intake.dropped + self.health.lost()
+        """Samples that were refused, late, lost, or missing at a node; nodes that were given up."""
+        return self.intake.dropped + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:
         self.latest = None

@@ -63,7 +63,7 @@ def build(
     if node == "markers":
         from .markers import MarkersNode
 
-        return MarkersNode(transport)
+        return MarkersNode(transport, **options)
     config = Config.load(robot, config_path or None).updated(changes or {}, "node's parameters")
     if node == "estimator":
         from .estimator import EstimatorNode

@@ -79,6 +79,8 @@ class SensorSubscriptions:
         except DataError as error:
             self._health.refusal = str(error)
             return "not the joints of this robot"
+        if role == LOWSTATE:
+            self._health.skipped(role, self._reader.lowstate.clock.skipped)
         if self._reader.refused > before:
             return self._reader.reason
         if role in ("joint_states", LOWSTATE):

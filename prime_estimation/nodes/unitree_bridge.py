@@ -11,7 +11,7 @@ from ..errors import ConfigError
 from ..io.to_messages import header
 from ..io.topics import ROLES
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of
-from ..transport.base import Qos, Transport
+from ..transport.base import Qos, Transport, graph_name
 from .lowcmd_outlet import LowCmdOutlet
 from .periodic import Periodic
 
@@ -103,7 +103,11 @@ class UnitreeBridgeNode(Periodic):
         text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
         pairs = [pair(key=k, value=str(v)) for k, v in values.items()]
         status = make("diagnostic_msgs/msg/DiagnosticStatus")(
-            level=level, name="unitree_bridge: lowstate", message=text, hardware_id="", values=pairs
+            level=level,
+            name=f"{graph_name(self._transport)}: lowstate",
+            message=text,
+            hardware_id="",
+            values=pairs,
         )
         stamped = header(make, self._transport.now_ns(), "")
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))

@@ -215,22 +215,29 @@ class DdsTransport:
             if s.topic == wanted
         )
 
+    def announced(self, topic: str) -> int:
+        """Number of publishers of a topic in the domain."""
+        wanted = "rt" + self.full(topic)
+        return sum(e.topic_name == wanted for e in self._writers_in_domain())
+
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody in the domain publishes."""
+        return sorted(
+            {
+                e.topic_name[2:]
+                for e in self._writers_in_domain()
+                if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")
+            }
+        )
+
+    def _writers_in_domain(self) -> list:
         from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
         from cyclonedds.core import InstanceState
 
         if self._discovery is None:  # kept: a new reader every time would cost memory every time
             self._discovery = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found = self._discovery.read(N=10_000)
-        alive = [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
-        return sorted(
-            {
-                e.topic_name[2:]
-                for e in alive
-                if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")
-            }
-        )
+        return [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
 
     def now_ns(self) -> int:
         """The system's time, or that of /clock."""

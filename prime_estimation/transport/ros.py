@@ -158,6 +158,10 @@ class RosTransport:
         """Number of publishers of a topic."""
         return self._node.count_publishers(self.full(topic))  # rclpy itself does not remap here
 
+    def announced(self, topic: str) -> int:
+        """Number of publishers of a topic in the graph."""
+        return self.publishers(topic)
+
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
         found = self._node.get_topic_names_and_types()

@@ -32,7 +32,7 @@ _PARAMETERS = {
         **_ROBOT,
         "rate": (50.0, "of the control loop whose model is kept up to date [Hz]"),
     },
-    "markers": {},
+    "markers": {"frame_prefix": ("", "that of the estimator, before the names of links")},
     "mpc": {
         **_ROBOT,
         "gait": ("stand", "stand, trot, walk or bound; topic ~/gait changes it"),

@@ -60,6 +60,16 @@ class EstimatorLifecycle(LifecycleNode):
             and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
         )
 
+    def set_parameters_atomically(self, parameter_list) -> SetParametersResult:
+        """Set parameters, whole numbers where doubles are meant included."""
+        return super().set_parameters_atomically(
+            parameters.with_doubles(self._config, parameter_list)
+        )
+
+    def set_parameters(self, parameter_list) -> list[SetParametersResult]:
+        """Set parameters one by one."""
+        return super().set_parameters(parameters.with_doubles(self._config, parameter_list))
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the robot, check the configuration."""
         try:
@@ -73,7 +83,7 @@ class EstimatorLifecycle(LifecycleNode):
         """Begin to listen and to estimate."""
         try:
             self._transport = RosTransport(self)
-            self._node = EstimatorNode(self._transport, self._robot, self._config, self.get_name())
+            self._node = EstimatorNode(self._transport, self._robot, self._config)
             self._node.start()
         except Exception as error:  # noqa: BLE001 - see _failed
             return self._failed(error)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Under real rclpy: what users type, several robots in one graph, ends that come early."""
+
+import pytest
+
+rclpy = pytest.importorskip("rclpy")
+
+from helpers.processes import node  # noqa: E402
+from helpers.ros_calls import call, executable  # noqa: E402
+from helpers.waiting import wait  # noqa: E402
+
+from prime_estimation.transport.ros import _interface  # noqa: E402
+
+
+def test_whole_numbers_are_taken_for_doubles(tester, domain):
+    from rcl_interfaces.srv import GetParameters, SetParameters
+    from rclpy.parameter import Parameter
+
+    given = ("-p", "robot:=go2", "-p", "noise.joint_torque:=1", "-p", "estimator.window:=12")
+    estimator = executable("estimator", "--ros-args", *given)
+    try:
+        asked = GetParameters.Request(names=["noise.joint_torque", "estimator.window"])
+        torque, window = call(tester, GetParameters, "/prime/get_parameters", asked, 60.0).values
+        assert torque.double_value == 1.0 and window.integer_value == 12
+        change = Parameter("noise.joint_torque", value=2).to_parameter_msg()
+        request = SetParameters.Request(parameters=[change])
+        (result,) = call(tester, SetParameters, "/prime/set_parameters", request).results
+        assert result.successful, result.reason
+        values = call(tester, GetParameters, "/prime/get_parameters", asked).values
+        assert values[0].double_value == 2.0
+    finally:
+        code, _, err = estimator.stop()
+    assert code == 0 and "Traceback" not in err
+
+
+def test_two_robots_in_one_domain(tester, domain, recorded_runs):
+    heard = {"/tf": [], "/diagnostics": []}
+    kinds = {
+        "/tf": "tf2_msgs/msg/TFMessage",
+        "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
+    }
+    subscriptions = [
+        tester.create_subscription(_interface(kinds[t]), t, kept.append, 100)
+        for t, kept in heard.items()
+    ]
+    names = ("robot1", "robot2")
+    programs = [
+        executable(
+            "estimator",
+            "--ros-args",
+            *("-r", f"__ns:=/{name}", "-p", "robot:=go2", "-p", f"node.frame_prefix:={name}/"),
+        )
+        for name in names
+    ]
+    try:
+        assert wait(lambda: all(tester.count_subscribers(f"/{n}/imu") for n in names), 60.0)
+        bag = ("replay", "--bag", recorded_runs / "go2_payload3", "--duration", 3.0)
+        players = [node(*bag, "--namespace", name, domain=domain) for name in names]
+
+        def both() -> bool:
+            rclpy.spin_once(tester, timeout_sec=0.1)
+            edges = {
+                (t.header.frame_id, t.child_frame_id) for m in heard["/tf"] for t in m.transforms
+            }
+            said = {a.status[0].name for a in heard["/diagnostics"]}
+            return len(edges) == 2 and len(said) == 2
+
+        assert wait(both, 60.0)
+        assert all(player.wait(60.0)[0] == 0 for player in players)
+    finally:
+        ends = [program.stop() for program in programs]
+        for subscription in subscriptions:
+            tester.destroy_subscription(subscription)
+    assert all(code == 0 and "Traceback" not in err for code, _, err in ends), ends
+    edges = {(t.header.frame_id, t.child_frame_id) for m in heard["/tf"] for t in m.transforms}
+    assert edges == {(f"{name}/odom", f"{name}/base") for name in names}
+    hardware = {s.hardware_id for a in heard["/diagnostics"] for s in a.status}
+    assert hardware == {f"{name}/go2" for name in names}
