@@ -8,7 +8,13 @@ import argparse
 import threading
 
 from ..errors import ConfigError
-from ..nodes.run_node import NODES, build, default_name, log_to_stderr, stop_on_signals
+from ..nodes.run_node import (
+    NODES,
+    build,
+    default_name,
+    log_to_stderr,
+    stop_on_signals,
+)
 from ..nodes.run_node import run as serve
 from ..transport.base import Transport
 
@@ -149,7 +155,7 @@ def _replay(args: argparse.Namespace) -> dict:
 def _transport(args: argparse.Namespace) -> Transport:
     name, remap = args.name or default_name(args.node), _remaps(args.remap)
     if args.transport == "ros":
-        from ..nodes.ros.executables import plain_transport
+        from ..nodes.ros.programs import plain_transport
 
         return plain_transport(name, args.namespace, remap, args.domain, args.sim_time)
     from ..transport.dds import DdsTransport

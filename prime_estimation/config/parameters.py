@@ -288,7 +288,7 @@ class NodeConfig:
     )
     frame_prefix: str = param(
         "",
-        "before the names of all frames, as robot_state_publisher has it (robot1/); a world_frame that begins with / has none",
+        "before the names of all frames (robot1/); a world_frame that begins with / has none",
     )
     publish_tf: bool = param(True, "broadcast world -> base; off when another node owns that edge")
     odometry_rate: float = param(

@@ -133,7 +133,7 @@ class TickClock:
         return tick * self.TICK_NS + self._offset_ns
 
     def _count(self, step: int) -> None:
-        """The most frequent step of the counter is one message; of more of them, some are missing."""
+        """The most frequent step of the counter is one message, a longer one is several."""
         self._steps[step] += step > 0
         if len(self._steps) > self.STEPS:
             self._steps = Counter(dict(self._steps.most_common(self.STEPS // 2)))

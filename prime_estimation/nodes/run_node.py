@@ -7,6 +7,7 @@ What `prime node` and the ROS 2 executables have in common.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import signal
 import sys
@@ -78,9 +79,14 @@ def build(
     return MpcNode(transport, Robot(config.robot), **options)
 
 
-def run(transport: Transport, node: Startable, duration: float = 0.0) -> None:
-    """Serve until SIGINT or SIGTERM, or for a duration [s]."""
-    stop = stop_on_signals()
+def run(
+    transport: Transport,
+    node: Startable,
+    duration: float = 0.0,
+    stop: threading.Event | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM, or for a duration [s]; `stop`: of `stop_on_signals`."""
+    stop = stop or stop_on_signals()
     timer = threading.Timer(duration, stop.set) if duration else None
     # the solver's Python parts must not hold up the callbacks for the usual 5 ms
     sys.setswitchinterval(5e-4)
@@ -96,11 +102,16 @@ def run(transport: Transport, node: Startable, duration: float = 0.0) -> None:
 
 
 def stop_on_signals() -> threading.Event:
-    """An event that SIGINT and SIGTERM set."""
+    """An event that SIGINT and SIGTERM set; a second one does not kill the interpreter as it ends."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    _on_signals(lambda *_: stop.set())
+    atexit.register(_on_signals, signal.SIG_IGN)
     return stop
+
+
+def _on_signals(handler) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
 
 
 def log_to_stderr(level: int = logging.INFO) -> Callable[[], None]:

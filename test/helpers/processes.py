@@ -57,9 +57,12 @@ class Program:
         out, err = self._process.communicate(timeout=seconds)
         return self._process.returncode, out, err
 
-    def stop(self, seconds: float = 20.0) -> tuple[int, str, str]:
+    def interrupt(self) -> None:
         if self.running():
             self._process.send_signal(signal.SIGINT)
+
+    def stop(self, seconds: float = 20.0) -> tuple[int, str, str]:
+        self.interrupt()
         try:
             return self.wait(seconds)
         finally:

@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Under real rclpy: what users type, several robots in one graph, ends that come early."""
 
+import time
+
 import pytest
 
 rclpy = pytest.importorskip("rclpy")
@@ -58,13 +60,14 @@ def test_two_robots_in_one_domain(tester, domain, recorded_runs):
         bag = ("replay", "--bag", recorded_runs / "go2_payload3", "--duration", 3.0)
         players = [node(*bag, "--namespace", name, domain=domain) for name in names]
 
+        def edges() -> set[tuple[str, str]]:
+            found = [t for m in heard["/tf"] for t in m.transforms]
+            return {(t.header.frame_id, t.child_frame_id) for t in found}
+
         def both() -> bool:
             rclpy.spin_once(tester, timeout_sec=0.1)
-            edges = {
-                (t.header.frame_id, t.child_frame_id) for m in heard["/tf"] for t in m.transforms
-            }
             said = {a.status[0].name for a in heard["/diagnostics"]}
-            return len(edges) == 2 and len(said) == 2
+            return len(edges()) == 2 and len(said) == 2
 
         assert wait(both, 60.0)
         assert all(player.wait(60.0)[0] == 0 for player in players)
@@ -73,7 +76,31 @@ def test_two_robots_in_one_domain(tester, domain, recorded_runs):
         for subscription in subscriptions:
             tester.destroy_subscription(subscription)
     assert all(code == 0 and "Traceback" not in err for code, _, err in ends), ends
-    edges = {(t.header.frame_id, t.child_frame_id) for m in heard["/tf"] for t in m.transforms}
-    assert edges == {(f"{name}/odom", f"{name}/base") for name in names}
+    assert edges() == {(f"{name}/odom", f"{name}/base") for name in names}
     hardware = {s.hardware_id for a in heard["/diagnostics"] for s in a.status}
     assert hardware == {f"{name}/go2" for name in names}
+
+
+@pytest.mark.parametrize("name", ["estimator", "replay", "markers"])
+def test_an_interruption_at_any_time_is_an_end_like_any_other(domain, name):
+    arguments = ["--ros-args", "-p", "bag:=/nowhere"] if name == "replay" else []
+    for delay in (0.2, 0.5, 1.0, 2.0):
+        program = executable(name, *arguments)
+        time.sleep(delay)
+        program.interrupt()
+        code, _, err = program.wait(30.0)
+        if "site-packages" in err or "importlib" in err:  # Python itself was not up yet
+            continue
+        assert code in (0, 2) and "Traceback" not in err, (delay, code, err)
+
+
+def test_a_second_interruption_does_not_kill(domain, recorded_runs):
+    for delay in (0.0, 0.05, 0.1, 0.2):
+        bag = ("-p", f"bag:={recorded_runs / 'go2_payload3'}")
+        program = executable("replay", "--ros-args", *bag)
+        time.sleep(4.0)
+        program.interrupt()
+        time.sleep(delay)
+        program.interrupt()
+        code, _, err = program.wait(30.0)
+        assert code == 0 and "Traceback" not in err, (delay, code, err)
