@@ -102,7 +102,7 @@ def run(
 
 
 def stop_on_signals() -> threading.Event:
-    """An event that SIGINT and SIGTERM set; a second one does not kill the interpreter as it ends."""
+    """An event that SIGINT and SIGTERM set; a second one does not kill an interpreter that ends."""
     stop = threading.Event()
     _on_signals(lambda *_: stop.set())
     atexit.register(_on_signals, signal.SIG_IGN)
