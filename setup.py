@@ -151,7 +151,10 @@ def console_scripts() -> list[str]:
 
     Colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH.
     """
-    nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
+    nodes = (
+        *("estimator", "unitree_bridge", "replay", "inertia_listener", "inertia_keeper"),
+        *("markers", "mpc"),
+    )
     return ["prime = prime_estimation.cli:main"] + [
         f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()
     ]

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from .config.parameters import Config
+from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
@@ -123,8 +124,20 @@ class Estimator:
             self._begun(situation)  # it is the best that these data give
         return failure
 
+    def resume(self, belief: InertiaBelief) -> bool:
+        """Begin with inertia that an earlier estimate has learned.
+
+        Returns:
+            False where it is too late: there is an estimate already.
+        """
+        if self.window is not None:
+            return False
+        self.problem.begin_with(belief)
+        return True
+
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
+        self.problem.begin_with(None)
         self.horizon.reset()
         self.monitors.reset()
         self._predictor.reset()

@@ -46,8 +46,7 @@ class Outputs:
         world_frame: str = WORLD_FRAME,
         frame_prefix: str = "",
     ):
-        shared = world_frame.startswith("/")
-        self.world_frame = world_frame[1:] if shared else frame_prefix + world_frame
+        self.world_frame = world_frame_of(world_frame, frame_prefix)
         self.base_frame = frame_prefix + robot.base_frame
         self._robot, self._make, self.config = robot, make, config
         self._data = robot.model.createData()
@@ -120,6 +119,11 @@ class Outputs:
             )
             out.append((outbound.contact_topic(name), message))
         return out
+
+
+def world_frame_of(world_frame: str, frame_prefix: str) -> str:
+    """Name of the world frame: with the prefix of a robot, `/map` as it is without the slash."""
+    return world_frame[1:] if world_frame.startswith("/") else frame_prefix + world_frame
 
 
 def _flat_feet(robot: Robot) -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
-from prime_estimation.viz.rviz import shown
+from prime_estimation.viz.rviz import shown, with_frames
 
 VIEWS = config_dir()
 
@@ -78,6 +78,26 @@ def test_rviz_shows_the_forces_of_every_robot(robot):
         len(set(forces)) == len(Robot(config.robot).feet)
         and remapped["/prime/odometry"] == "/prime/odometry"
     )
+
+
+def test_rviz_shows_a_robot_whose_frames_have_a_prefix():
+    text = (VIEWS / "rviz" / "prime.rviz").read_text()
+    manager = yaml.safe_load(with_frames(text, "robot1/odom", "robot1/base", "robot1/"))[
+        "Visualization Manager"
+    ]
+    (model,) = [d for d in manager["Displays"] if d["Class"].endswith("/RobotModel")]
+    assert model["TF Prefix"] == "robot1"
+    assert manager["Global Options"]["Fixed Frame"] == "robot1/odom"
+    assert manager["Views"]["Current"]["Target Frame"] == "robot1/base"
+    assert with_frames(text, "odom", "base", "") == text
+
+
+def test_the_aggregator_takes_every_diagnostic_of_ours():
+    content = yaml.safe_load((VIEWS / "diagnostics" / "aggregator.yaml").read_text())
+    parameters = content["/**"]["ros__parameters"]
+    wanted = [word for p in parameters.values() if isinstance(p, dict) for word in p["contains"]]
+    for name in ("prime: imu", "robot1/prime: estimator", "unitree_bridge: lowstate", "mpc: x"):
+        assert any(word in name for word in wanted), name
 
 
 def test_rqt(topics):

@@ -119,7 +119,7 @@ def _serve(args: argparse.Namespace) -> dict:
         raise ConfigError(
             f"--seconds wants a number that is not negative, got {args.seconds:g}", args.seconds
         )
-    if not args.robot and args.node != "markers":
+    if not args.robot and args.node not in ("markers", "inertia_keeper"):
         raise ConfigError(
             "which robot? Give --robot go2 (or another name, or the path of its YAML file)"
         )

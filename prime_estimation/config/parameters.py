@@ -295,6 +295,13 @@ class NodeConfig:
         500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0
     )
     inertia_rate: float = param(10.0, "largest rate of inertial parameters", "Hz", 0.1, 100.0)
+    resume_age: float = param(
+        10.0,
+        "oldest inertia of an estimator before this one (kept_inertia) to go on with; 0: none",
+        "s",
+        0.0,
+        1e6,
+    )
     backlog: int = param(
         200, "nodes that may wait for the solver; older ones are dropped and counted", "", 10, 1000
     )

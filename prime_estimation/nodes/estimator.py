@@ -15,6 +15,7 @@ from dataclasses import replace
 from ..config.parameters import Config
 from ..estimator import Estimator
 from ..io.unitree import LowStateReader, family_of
+from ..output_messages import TOPICS as TYPES
 from ..output_messages import Outputs
 from ..recordings.pipeline import Intake
 from ..robot import Robot
@@ -22,7 +23,9 @@ from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
+from .inertia_keeper import KEPT
 from .odometry import OdometryStream
+from .resumption import belief_of
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
 
@@ -56,7 +59,7 @@ class EstimatorNode:
         self.outputs = Outputs(robot, config.estimator, transport.make, *frames)
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
-        self._inertia_ns = 0
+        self._inertia_ns, self._begun = 0, False
         self._announce()
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
@@ -64,6 +67,10 @@ class EstimatorNode:
         self.sensors = SensorSubscriptions(
             transport, robot, config.node, self.intake.reader, self.health, self._push
         )
+        if config.node.resume_age > 0.0:
+            transport.subscribe(
+                f"~/{KEPT}", TYPES["inertial_parameters"], self._resume, Qos.LATCHED
+            )
         self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
@@ -111,6 +118,16 @@ class EstimatorNode:
             "message": "inertia is frozen" if frozen else "inertia is estimated",
         }
 
+    def _resume(self, message, _arrival_ns: int) -> None:
+        if self._begun:  # what comes now is what this estimator said itself
+            return
+        oldest, now_ns = self.config.node.resume_age, self.transport.now_ns()
+        belief = belief_of(message, self.robot, now_ns, oldest)
+        if belief is not None:
+            self._begun = True
+            log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
+            self.solver.post(lambda estimator: estimator.resume(belief))
+
     # --- sensors in, estimates out
     # -------------------------------------------------------------------------------------
 
@@ -123,7 +140,7 @@ class EstimatorNode:
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
         self.health.failure = ""
-        self.latest, self.latest_at = estimate, time.monotonic()
+        self.latest, self.latest_at, self._begun = estimate, time.monotonic(), True
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
                 self.odometry.estimated(estimate, message)

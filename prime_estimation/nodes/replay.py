@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,17 +112,19 @@ class ReplayNode:
             )
         return {topic: role for role, topic in found.items()}, lowstate_reader(bag, found)
 
-    def run(self, stop: threading.Event) -> None:
-        """Play until the end, or until `stop` is set."""
+    def run(
+        self, stop: threading.Event, pace: Callable[[int], None] = lambda arrival_ns: None
+    ) -> None:
+        """Play until the end, or until `stop` is set; `pace` is called before each message."""
         pause = self._playback.wait
         while not stop.wait(pause):
-            self._play(stop)
+            self._play(stop, pace)
             if not self._playback.loop:
                 break
             pause = _SEAM_S
         self._bag.close()
 
-    def _play(self, stop: threading.Event) -> None:
+    def _play(self, stop: threading.Event, pace: Callable[[int], None]) -> None:
         p = self._playback
         first = self._bag.start_ns + round(p.start * 1e9)
         last = first + round(p.duration * 1e9) if p.duration else self._bag.end_ns
@@ -132,6 +134,7 @@ class ReplayNode:
                 continue
             if arrival_ns > last or stop.is_set():
                 return
+            pace(arrival_ns)
             if not began:  # now, for to open a recording takes a while
                 began, shift = (
                     time.perf_counter(),

@@ -24,6 +24,7 @@ NODES = {
     "unitree_bridge": "Unitree's LowState to joint_states and imu, motor commands to LowCmd",
     "replay": "plays a recording into the graph",
     "inertia_listener": "takes over estimated inertia as a controller should",
+    "inertia_keeper": "keeps what the estimator has learned for the one that is started after it",
     "markers": "estimated inertia as ellipsoids for RViz",
     "mpc": "whole-body controller that walks on the estimate, and follows the estimated inertia",
 }
@@ -61,6 +62,10 @@ def build(
         from .unitree_bridge import UnitreeBridgeNode
 
         return UnitreeBridgeNode(transport, robot, **options)
+    if node == "inertia_keeper":
+        from .inertia_keeper import InertiaKeeperNode
+
+        return InertiaKeeperNode(transport)
     if node == "markers":
         from .markers import MarkersNode
 

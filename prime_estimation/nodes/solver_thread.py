@@ -71,7 +71,7 @@ class SolverThread:
         """End after the update that is running; what waits is forgotten."""
         with self._condition:
             self._running = False
-            self._condition.notify()
+            self._condition.notify_all()
         if self._thread is not None:
             self._thread.join()
         self._waiting.clear()
@@ -87,13 +87,18 @@ class SolverThread:
                 self._waiting[0] = (replace(first, apart=True), since)
                 self.dropped += 1
                 self.pending -= 1
-            self._condition.notify()
+            self._condition.notify_all()
+
+    def drain(self) -> None:
+        """Wait until no node waits or is being worked on, or the thread ends."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self.pending or not self._running)
 
     def post(self, action: Callable[[Estimator], None]) -> None:
         """Have something done to the estimator between two updates."""
         with self._condition:
             self._orders.append(action)
-            self._condition.notify()
+            self._condition.notify_all()
 
     def _run(self) -> None:
         while True:
@@ -113,6 +118,7 @@ class SolverThread:
                 self._estimator.reset()
             with self._condition:
                 self.pending -= len(nodes)
+                self._condition.notify_all()
 
     def _work(self, nodes: list[tuple[Node, float]]) -> None:
         self.overruns += len(nodes) > 1

@@ -27,6 +27,11 @@ def inertia_listener() -> int:
     return _run("inertia_listener")
 
 
+def inertia_keeper() -> int:
+    """What the estimator has learned, for the one that is started after it."""
+    return _run("inertia_keeper")
+
+
 def mpc() -> int:
     """Whole-body controller."""
     return _run("mpc")

@@ -30,6 +30,7 @@ _PARAMETERS = {
         **_ROBOT,
         "rate": (50.0, "of the control loop whose model is kept up to date [Hz]"),
     },
+    "inertia_keeper": {},
     "markers": {"frame_prefix": ("", "that of the estimator, before the names of links")},
     "mpc": {
         **_ROBOT,
@@ -76,7 +77,7 @@ def main(name: str) -> int:
 def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
     from .lifecycle import EstimatorLifecycle
 
-    node = EstimatorLifecycle()
+    node = EstimatorLifecycle(ended=stop.set)
     log_to_rosout(node)
     sys.setswitchinterval(5e-4)
     if node.get_parameter("autostart").value and not node.autostart():
