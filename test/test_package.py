@@ -5,6 +5,7 @@ colcon can read."""
 
 import ast
 import configparser
+import os
 import re
 import runpy
 import subprocess
@@ -78,8 +79,17 @@ def test_colcon_gets_nodes_and_pip_gets_messages(setup_py, monkeypatch):
     assert not any("prime_estimation_msgs" in folder for folder, _ in setup_py["data_files"]())
     scripts = setup_py["console_scripts"]()
     assert any(script.startswith("estimator = ") for script in scripts), "ros2 run needs the nodes"
+    assert ("bin", ["resource/prime"]) in setup_py["data_files"](), "on PATH of a workspace"
     monkeypatch.setattr(sys, "argv", ["setup.py", "bdist_wheel"])
     assert setup_py["console_scripts"]() == scripts[:1]
+    assert "bin" not in dict(setup_py["data_files"]())
+
+
+def test_the_command_of_a_workspace_runs(repository):
+    command = [sys.executable, repository / "resource" / "prime", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "verbs:" in run.stdout and os.access(repository / "resource" / "prime", os.X_OK)
 
 
 def test_colcon_reads_the_metadata(repository):

@@ -280,6 +280,14 @@ class NodeConfig:
         choices=("topics", "lowstate"),
     )
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
+    mocap_source: str = param(
+        "pose",
+        "message type of mocap/pose; of covariances and velocities nothing is used",
+        choices=("pose", "pose_with_covariance", "odometry", "named_poses"),
+    )
+    mocap_body: str = param(
+        "", "name of the tracked body among named_poses; default: that of the robot"
+    )
     sensors: str = param(
         "", "further sensors to listen to (foot_force, external_odometry), separated by commas"
     )

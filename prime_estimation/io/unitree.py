@@ -37,18 +37,29 @@ _G1 = (
 
 
 @dataclass(frozen=True)
+class SecondaryImu:
+    """An IMU with a message of its own: `frame` of its measurements in the URDF."""
+
+    topic: str
+    type: str
+    frame: str
+
+
+@dataclass(frozen=True)
 class Family:
     """Robots that share a wire format.
 
     Attributes:
         type: of the message. joints: their names by motor number. imu: name of its member.
         feet: with a force sensor, in the order of `foot_force`.
+        secondary_imu: one that is not in the message.
     """
 
     type: str
     joints: tuple[str, ...]
     imu: str = "imu_state"
     feet: tuple[str, ...] = ()
+    secondary_imu: SecondaryImu | None = None
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -58,7 +69,11 @@ class Family:
 
 FAMILIES = {
     "unitree_go": Family("unitree_go/msg/LowState", _LEGS, feet=_FEET),
-    "unitree_hg": Family("unitree_hg/msg/LowState", _G1),
+    "unitree_hg": Family(
+        "unitree_hg/msg/LowState",
+        _G1,
+        secondary_imu=SecondaryImu("secondary_imu", "unitree_hg/msg/IMUState", "imu_in_torso"),
+    ),
     "unitree_legged": Family("ros2_unitree_legged_msgs/msg/LowState", _LEGS, "imu", _FEET),
 }
 _ROBOTS = {

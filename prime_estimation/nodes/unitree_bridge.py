@@ -46,11 +46,10 @@ class UnitreeBridgeNode(Periodic):
             "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE
         )
         transport.subscribe("lowstate", family.type, self._on_lowstate, Qos.SENSOR)
-        if family.type.startswith("unitree_hg"):
+        second = family.secondary_imu
+        if second is not None:
             self._torso = transport.publish("imu_torso", "sensor_msgs/msg/Imu", Qos.STATE)
-            transport.subscribe(
-                "secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR
-            )
+            transport.subscribe(second.topic, second.type, self._on_torso, Qos.SENSOR)
         self.messages = self._reported = 0
         self._outlet = LowCmdOutlet(transport, family) if commands else None
 
@@ -75,7 +74,7 @@ class UnitreeBridgeNode(Periodic):
 
     def _on_torso(self, state, arrival_ns: int) -> None:
         # it has no counter: what is known is that it did not come before it was measured
-        self._torso(self.reader.imu(state, arrival_ns, "imu_in_torso"))
+        self._torso(self.reader.imu(state, arrival_ns, self.reader.family.secondary_imu.frame))
 
     def _work(self) -> None:
         rate, self._reported = self.messages - self._reported, self.messages
