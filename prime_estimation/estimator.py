@@ -142,6 +142,10 @@ class Estimator:
         self.monitors.reset()
         self._predictor.reset()
 
+    def interrupt(self) -> None:
+        """End the update that another thread is in, and all later ones, with `_core.Interrupted`."""
+        self.problem.interruption.request()
+
     def freeze(self, value: bool) -> None:
         """Hold the inertia at its present value; once let go, it is estimated anew."""
         self.monitors.hold.freeze(self.window, value)

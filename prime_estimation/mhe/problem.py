@@ -40,6 +40,7 @@ class Problem:
         process: disturbances of nodes. mount: where the IMU is.
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
         contact_feet: (nc,) index of each contact's foot.
+        interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
 
     Args:
@@ -71,6 +72,7 @@ class Problem:
         self.measurements.trackers = {name: t for name, t in trackers.items() if t is not None}
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
+        self.interruption = _core.Interruption()
         self.retune(config)
         e = config.estimator
         nominal = [to_theta(pi, e.manifold) for pi in self._links]

@@ -69,6 +69,7 @@ bool SolverMultipleShooting::lineSearch() {
   merit_ = merit_function_.value(cost_, gaps_);
   for (const double alpha : kStepLengths) {
     double change = 0.0;
+    interruption->check();
     try {
       change = tryStep(alpha);
     } catch (const SolveError&) {
@@ -117,6 +118,7 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
   start(xs, us, regularization);
   bool accepted = true;
   for (iter_ = 0; iter_ < maxiter;) {
+    interruption->check();
     computeDirection(true);
     ++iter_;
     const bool again = !accepted;
