@@ -303,6 +303,15 @@ class NodeConfig:
         500.0, "largest rate of odometry; it follows the IMU up to this", "Hz", 1.0, 2000.0
     )
     inertia_rate: float = param(10.0, "largest rate of inertial parameters", "Hz", 0.1, 100.0)
+    priority: int = param(
+        0,
+        "real-time priority (SCHED_FIFO) of the node's threads; 0: those of any program",
+        "",
+        0,
+        98,
+    )
+    cpus: str = param("", "CPUs that the node may run on, as in 2,3; default: all")
+    lock_memory: bool = param(False, "keep the node's memory from being swapped out")
     resume_age: float = param(
         10.0,
         "oldest inertia of an estimator before this one (kept_inertia) to go on with; 0: none",

@@ -26,6 +26,7 @@ from .housekeeping import Housekeeping
 from .inertia_keeper import KEPT
 from .odometry import OdometryStream
 from .resumption import belief_of
+from .scheduling import give_priority, schedule
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
 
@@ -74,8 +75,16 @@ class EstimatorNode:
         self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
-        """Begin to estimate."""
+        """Begin to estimate.
+
+        Raises:
+            ConfigError: the scheduling that is configured is not permitted.
+        """
+        priority = self.config.node.priority
+        schedule(self.config.node)
         self.solver.start()
+        if priority > 1:  # what carries odometry on comes before the next estimate
+            give_priority(self.solver.native_id, priority - 1)
         self._housekeeping.start()
 
     def stop(self) -> None:
