@@ -198,3 +198,27 @@ def test_installed_distribution(setup_cfg):
         "viz",
         "test",
     }
+
+
+def test_no_dependency_comes_from_pip(repository):
+    """Packages of a distribution must not depend on pip; what only recordings need stays out."""
+    for path in (repository / "package.xml", repository / "prime_estimation_msgs" / "package.xml"):
+        root = ET.parse(path).getroot()
+        keys = {e.text for e in root if e.tag.endswith("depend")}
+        assert not [key for key in keys if key.endswith("-pip")]
+        assert (path.parent / root.find("license").get("file")).is_file()
+        assert (path.parent / "CHANGELOG.rst").is_file()
+
+
+def test_nodes_under_ros_need_no_package_that_distributions_lack(repository):
+    code = (
+        "import sys; sys.modules['rosbags'] = sys.modules['cyclonedds'] = None\n"
+        "import prime_estimation.transport.ros, prime_estimation.nodes.run_node\n"
+        "from prime_estimation.nodes import estimator, inertia_keeper, inertia_listener\n"
+        "from prime_estimation.nodes import launch_arguments, markers, mpc, unitree_bridge\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr

@@ -18,7 +18,6 @@ from ...errors import PrimeError
 from ...robot import Robot
 from ...transport.ros import RosTransport
 from ..estimator import EstimatorNode
-from ..recorded_input import RecordedInput
 from . import parameters
 
 
@@ -111,8 +110,14 @@ class EstimatorLifecycle(LifecycleNode):
 
     def _begin(self) -> None:
         self._transport = RosTransport(self)
-        bag = self.get_parameter("bag").value
-        given = RecordedInput(self._transport, bag) if bag else None
+        bag, given = self.get_parameter("bag").value, None
+        if bag:
+            from .programs import need_rosbags
+
+            need_rosbags()
+            from ..recorded_input import RecordedInput
+
+            given = RecordedInput(self._transport, bag)
         self._node = EstimatorNode(given or self._transport, self._robot, self._config)
         self._node.start()
         if given is not None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -87,10 +88,21 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
 
 
 def _replay(rclpy, name: str, stop: threading.Event) -> None:
+    need_rosbags()
     from ..replay import Playback, ReplayNode
 
     node, options = _node_with_parameters(rclpy, name)
     ReplayNode(RosTransport(node), options.pop("bag"), Playback(**options)).run(stop)
+
+
+def need_rosbags() -> None:
+    """No distribution has a package of rosbags: only those who read recordings need it.
+
+    Raises:
+        ConfigError: it is missing.
+    """
+    if importlib.util.find_spec("rosbags") is None:
+        raise ConfigError("reading recordings needs rosbags: pip install 'rosbags>=0.11.9,<0.12'")
 
 
 def _serve(rclpy, name: str, stop: threading.Event) -> None:
