@@ -143,7 +143,7 @@ class Estimator:
         self._predictor.reset()
 
     def interrupt(self) -> None:
-        """End the update that another thread is in, and all later ones, with `_core.Interrupted`."""
+        """End the update that another thread is in, and all later ones: they raise Interrupted."""
         self.problem.interruption.request()
 
     def freeze(self, value: bool) -> None:
