@@ -115,6 +115,18 @@ def test_rqt(topics):
             check_field(topics, path)
 
 
+def test_rqt_lays_every_plugin_out():
+    """Names of the dock widgets, as Qt stores them (UTF-16), in the state of the main window."""
+    groups = json.loads((VIEWS / "rqt" / "prime.perspective").read_text())["groups"]
+    stored = groups["mainwindow"]["keys"]["state"]["repr(QByteArray.hex)"]
+    state = bytes.fromhex(re.search(r"b'([0-9a-f]+)'", stored)[1])
+    running = ast.literal_eval(groups["pluginmanager"]["keys"]["running-plugins"]["repr"])
+    for plugin, numbers in running.items():
+        for number in numbers:
+            name = f"{plugin.replace('/', '__')}__{number}__"
+            assert name.encode("utf-16-be") in state, name
+
+
 def test_plotjuggler(topics):
     curves = [c.get("name") for c in ET.parse(VIEWS / "plotjuggler" / "prime.xml").iter("curve")]
     assert len(curves) > 20
