@@ -27,6 +27,10 @@ class GroundPolicy:
         0.004, "an unloaded foot so far below the known ground proves it wrong", "m"
     )
     rest: float = param(0.3, "vertical speed below which a foot has arrived", "m/s")
+    slow: float = param(0.25, "speed that tells a foot in the air, where no torque does", "m/s")
+    near: float = param(0.02, "and height above the lowest foot that does", "m")
+    hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
+    hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
     least_friction: float = param(0.1, "bound of the friction coefficient")
     most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")

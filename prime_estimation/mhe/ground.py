@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ..config.policies import GROUND
 from ..contact.detection import LoadHysteresis
-from ..contact.leg_forces import CLEARANCE, LegForces
+from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
 from ..robot import GRAVITY
 from .problem import Problem
 from .process_model import Situation
@@ -53,15 +53,20 @@ class Ground:
         problem, after = self.problem, window.xs[-1]
         points, rates, normal = self._feet(window)
         sole, rate = points[:, 2], rates[:, 2]
+        above = sole - problem.parameter(after, "height")
+        weighed = window.inputs[-2].weighed
+        if not weighed:
+            normal = self._load_by_motion(window, above, rates)
         # a foot on its way up does not touch down
         caution = GROUND.caution if situation.suspended else 1.0
         touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
-        above = sole - problem.parameter(after, "height")
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
         wrong = (touchdown | settled) & ((above > GROUND.gate + reach) | (above < -GROUND.gate))
         wrong |= ~self.stance.loaded & (above < -GROUND.sink)
+        if not weighed:
+            wrong |= self._left_hanging(window, normal)
         if situation.suspended:
             # base and ground drift against each other: the ground stays away until a foot carries
             # load
@@ -77,6 +82,27 @@ class Ground:
         v = layout.v(before)
         a = (layout.v(after) - v) / self.problem.dt
         return self.legs.evaluate(layout.q(before), v, a, np.array(window.inputs[-2].torque))
+
+    def _load_by_motion(self, window: Window, above: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """Normal forces (nf,) [N] of legs without torque: the slow and low feet share the weight.
+
+        What the IMU feels must be carried by something. Feet are compared with each other, so that
+        some carry even where base and ground have drifted apart.
+        """
+        felt = float(np.linalg.norm(window.inputs[-2].value("accelerometer")))
+        if felt < FREE_FALL * GRAVITY:
+            return np.zeros(len(above))
+        lift = (above - above.min()) / GROUND.near
+        slow = np.linalg.norm(rates, axis=1) / GROUND.slow
+        likely = np.exp(-0.5 * (lift**2 + slow**2)) + np.finfo(float).tiny
+        return self.problem.robot.total_mass * felt * likely / likely.sum()
+
+    def _left_hanging(self, window: Window, normal: np.ndarray) -> np.ndarray:
+        """(nf,) feet that ought to carry a robot which no foot carries in the newest window."""
+        steps = range(window.size - GROUND.hanging_nodes, window.size)
+        carried = max(window.foot_forces(k).sum() for k in steps)
+        hangs = carried < GROUND.hanging_share * normal.sum()
+        return hangs & (normal > self.stance.on)
 
     def _bound_friction(self, window: Window) -> None:
         """Keep the friction coefficient where the contact law has a solution.

@@ -42,7 +42,7 @@ def guess_states(
     previous_state: np.ndarray | None,
     situation: Situation = ON_ITS_FEET,
 ) -> list[np.ndarray]:
-    """Initial states of all nodes; a joint reading that is missing is held.
+    """Initial states of all nodes; a joint reading that is missing is held, rates are differences.
 
     Args:
         problem: models, priors.
@@ -53,22 +53,29 @@ def guess_states(
     Raises:
         InitializationError: nothing tells the vertical.
     """
-    layout, x0 = problem.layout, problem.neutral()
+    layout, x0, xs = problem.layout, problem.neutral(), []
     if previous_state is not None and _credible(problem, previous_state):
         layout.p(x0)[:] = layout.p(previous_state)
-    xs, position, velocity = [], ms[0].position, ms[0].velocity
-    for m in ms:
-        position = position if m.position is None else m.position
-        velocity = velocity if m.velocity is None else m.velocity
+    for position, rate in zip(*_joint_motion(ms, problem.dt)):
         x = x0.copy()
         layout.part(x, "joints")[:] = problem.robot.coordinates(position)
-        layout.part(x, "joint_rates")[:] = velocity
+        layout.part(x, "joint_rates")[:] = rate
         xs.append(x)
     if problem.floating:
         imu = _imu_motion(problem, ms, xs)
         guess = _guess_suspended_base if situation.suspended else _guess_standing_base
         guess(problem, ms, xs, imu, previous_state)
     return xs
+
+
+def _joint_motion(ms: list[Measurement], dt: float) -> tuple[np.ndarray, np.ndarray]:
+    """Joint positions (n, nj) [rad] and rates (n, nj) [rad/s]; mean rates of the step before each node."""
+    seen, positions, rates = ms[0].position, [], []
+    for m in ms:
+        before, seen = seen, seen if m.position is None else m.position
+        positions.append(seen)
+        rates.append((seen - before) / dt if m.velocity is None else m.velocity)
+    return np.array(positions), np.array(rates)
 
 
 def _credible(problem: Problem, x: np.ndarray) -> bool:

@@ -30,6 +30,7 @@ HELD_SHARE = 1e-3  # of the prior's standard deviation of theta in these iterati
 # astray, that from the other often does not
 SOFT = 0.1, 0.02, 0.5
 FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
+FEWEST = 3  # measurements that make a batch
 LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 
 
@@ -67,7 +68,7 @@ def first_window(
     """
     ms = usable(measurements)
     if ms is None:
-        return Start(reason="the first measurements hold no joint positions and rates")
+        return Start(reason="the first measurements hold no joint positions")
     noise = problem.process_noise(held=True)
     best, least, why = Start(), np.inf, "no motion of the model fits the first measurements"
     for soft in SOFT:
@@ -110,7 +111,7 @@ def start_window(
     """
     ms = usable(measurements)
     if ms is None:
-        what = "cannot start: the first measurements hold no joint positions and rates"
+        what = "cannot start: the first measurements hold no joint positions"
         raise InitializationError(what, measurements)
     try:
         return solve_batch(problem, ms, previous_state, soft, situation)
@@ -119,13 +120,10 @@ def start_window(
 
 
 def usable(measurements: list[Measurement]) -> list[Measurement] | None:
-    """The measurements from the first complete one on; None when they are too few."""
-    complete = [
-        i for i, m in enumerate(measurements) if m.position is not None and m.velocity is not None
-    ]
-    return (
-        measurements[complete[0] :] if complete and len(measurements) - complete[0] >= 3 else None
-    )
+    """The measurements from the first with joint positions on; None when they are too few."""
+    first = next((i for i, m in enumerate(measurements) if m.position is not None), None)
+    few = first is None or len(measurements) - first < FEWEST
+    return None if few else measurements[first:]
 
 
 def solve_batch(

@@ -106,8 +106,8 @@ class ProcessModel:
         else:
             joint = np.full(self.robot.nj, noise.joint_unmeasured)
             factors = UNWEIGHED
-            # legs that may do anything would leave the ground, and a force from nowhere carry the robot
-            given.outliers = False
+            # legs that may do anything would leave the ground, and an outlier carry the robot
+            given.weighed = False
             if m.position is None or given.ground_depth:
                 factors, given.ground_depth = UNSEEN, OUT_OF_REACH
         self._weigh(given, factors, joint)

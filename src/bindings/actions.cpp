@@ -178,7 +178,7 @@ void bindInput() {
       .def(Sized("weight_xi", &NodeInput::weight_xi))
       .def(Sized("nominal_force", &NodeInput::nominal_force))
       .def(Sized("nominal_xi", &NodeInput::nominal_xi))
-      .def_readwrite("outliers", &NodeInput::outliers)
+      .def_readwrite("weighed", &NodeInput::weighed)
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
       .def(Copied("law", &NodeInput::law))
       .add_property(

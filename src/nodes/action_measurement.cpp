@@ -188,7 +188,7 @@ void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, cons
     reweightGroup(tails.contact, in.nominal_xi, xi, in.weight_xi, dynamics->foot_xi[f],
                   dynamics->foot_xi_size[f]);
   const int nb = nv_ - nj_;
-  for (int part = 0; part < nb && in.outliers; part += 3)
+  for (int part = 0; part < nb && in.weighed; part += 3)
     reweightGroup(tails.force, in.nominal_force, d.force, in.weight_force, part, 3);
   for (int j = nb; j < nv_; ++j)
     reweightGroup(tails.force, in.nominal_force, d.force, in.weight_force, j, 1);
