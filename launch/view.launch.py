@@ -146,6 +146,8 @@ def rviz(context) -> list:
     """RViz, whose displays show the topics of this robot and namespace."""
     from prime_estimation.viz.rviz import shown, with_frames
 
+    if LaunchConfiguration("rviz").perform(context) != "true":
+        return []
     robot, prefix = configuration(context), LaunchConfiguration("frame_prefix").perform(context)
     content, frames = RVIZ.read_text(), frames_of(robot, prefix)
     path, topics = RVIZ, shown(content, robot)
@@ -162,7 +164,6 @@ def rviz(context) -> list:
                 (display, [LaunchConfiguration("namespace"), topic])
                 for display, topic in topics.items()
             ],
-            condition=IfCondition(LaunchConfiguration("rviz")),
         )
     ]
 

@@ -7,6 +7,7 @@ Sensor topics under their standard names, in real time or as fast as it goes, wi
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from ..recordings.samples import lowstate_reader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
 
+log = logging.getLogger("prime.replay")
 # of silence before a recording begins again: its end and its beginning are not to be connected
 _SEAM_S = 1.0
 _CLOCK_NS = 5_000_000  # between two messages on /clock
@@ -112,13 +114,16 @@ class ReplayNode:
             )
         return {topic: role for role, topic in found.items()}, lowstate_reader(bag, found)
 
-    def run(
-        self, stop: threading.Event, pace: Callable[[int], None] = lambda arrival_ns: None
-    ) -> None:
+    def run(self, stop: threading.Event, pace: Callable[[int], None] | None = None) -> None:
         """Play until the end, or until `stop` is set; `pace` is called before each message."""
         pause = self._playback.wait
+        if not self._playback.rate and pace is None:
+            log.warning(
+                "as fast as messages can be sent: who is slower misses some. The estimator's "
+                "parameter bag (replay.launch.py rate:=0) and `prime replay` estimate every node"
+            )
         while not stop.wait(pause):
-            self._play(stop, pace)
+            self._play(stop, pace or (lambda arrival_ns: None))
             if not self._playback.loop:
                 break
             pause = _SEAM_S

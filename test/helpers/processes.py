@@ -61,6 +61,11 @@ class Program:
         if self.running():
             self._process.send_signal(signal.SIGINT)
 
+    def kill(self) -> None:
+        """As `kill -9` does."""
+        self._process.kill()
+        self._process.communicate()
+
     def stop(self, seconds: float = 20.0) -> tuple[int, str, str]:
         self.interrupt()
         try:

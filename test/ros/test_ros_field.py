@@ -104,3 +104,46 @@ def test_a_second_interruption_does_not_kill(domain, recorded_runs):
         program.interrupt()
         code, _, err = program.wait(30.0)
         assert code == 0 and "Traceback" not in err, (delay, code, err)
+
+
+def test_a_killed_estimator_goes_on_with_the_inertia_it_had(tester, domain, recorded_runs):
+    from nav_msgs.msg import Odometry
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+
+    from prime_estimation_msgs.msg import InertialParameters
+
+    odometry, inertia = [], []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    subscriptions = [
+        tester.create_subscription(Odometry, "/prime/odometry", odometry.append, 10),
+        tester.create_subscription(
+            InertialParameters, "/prime/inertial_parameters", inertia.append, latched
+        ),
+    ]
+
+    def listen_until(condition) -> bool:
+        return wait(lambda: rclpy.spin_once(tester, timeout_sec=0.01) or condition(), 60.0)
+
+    start = ("estimator", "--ros-args", "-p", "robot:=go2")
+    keeper, estimator = executable("inertia_keeper"), executable(*start)
+    player = None
+    try:
+        assert wait(lambda: tester.count_subscribers("/imu"), 60.0)
+        player = node("replay", "--bag", recorded_runs / "go2_payload3", domain=domain)
+        assert listen_until(lambda: inertia and inertia[-1].valid)
+        assert listen_until(lambda: tester.count_subscribers("/prime/inertial_parameters") > 1)
+        estimator.kill()
+        odometry.clear(), inertia.clear()
+        began, estimator = time.monotonic(), executable(*start)
+        assert listen_until(lambda: odometry)
+        back = time.monotonic() - began
+        assert listen_until(lambda: inertia)
+        valid = time.monotonic() - began - back
+    finally:
+        ends = [program.stop() for program in (estimator, keeper, player) if program is not None]
+        for subscription in subscriptions:
+            tester.destroy_subscription(subscription)
+    assert all("Traceback" not in err for _, _, err in ends), ends
+    # how fast: a figure that depends on how busy the machine is
+    print(f"\nodometry is back after {back:.1f} s, inertia is valid {valid:.2f} s later")
+    assert inertia[0].valid and abs(inertia[0].total_mass - 19.085) < 0.5
