@@ -133,6 +133,8 @@ def test_a_killed_estimator_goes_on_with_the_inertia_it_had(tester, domain, reco
         assert listen_until(lambda: inertia and inertia[-1].valid)
         assert listen_until(lambda: tester.count_subscribers("/prime/inertial_parameters") > 1)
         estimator.kill()
+        end = time.monotonic() + 1.0
+        listen_until(lambda: time.monotonic() > end)  # to what the dead one had still sent
         odometry.clear(), inertia.clear()
         began, estimator = time.monotonic(), executable(*start)
         assert listen_until(lambda: odometry)
@@ -147,3 +149,24 @@ def test_a_killed_estimator_goes_on_with_the_inertia_it_had(tester, domain, reco
     # how fast: a figure that depends on how busy the machine is
     print(f"\nodometry is back after {back:.1f} s, inertia is valid {valid:.2f} s later")
     assert inertia[0].valid and abs(inertia[0].total_mass - 19.085) < 0.5
+
+
+def test_a_recording_is_estimated_node_by_node(tester, domain, observer, recorded_runs, tmp_path):
+    from helpers.short_bags import beginning
+
+    from prime_estimation.config.parameters import Config
+    from prime_estimation.recordings.replay import replay
+    from prime_estimation.robot import Robot
+
+    bag = beginning(recorded_runs / "go2_payload3", tmp_path / "short.mcap", 2.0)
+    config = Config.load("go2")
+    wanted = replay(bag, Robot(config.robot), config, tmp_path / "out.mcap")
+    program = executable("estimator", "--ros-args", "-p", "robot:=go2", "-p", f"bag:={bag}")
+    code, _, err = program.wait(90.0)
+    assert code == 0 and "Traceback" not in err, err
+    assert "the recording has ended" in err
+    assert wait(lambda: observer.count("/prime/contact_wrenches") >= wanted.nodes, 10.0)
+    assert observer.count("/prime/contact_wrenches") == wanted.nodes
+    masses = {m.total_mass for m, _ in observer.heard["/prime/inertial_parameters"]}
+    assert masses and wanted.final.total_mass == pytest.approx(max(masses), abs=0.3)
+    assert observer.last("/prime/status").dropped_samples == 0
