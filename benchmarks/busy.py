@@ -91,9 +91,7 @@ def measure(args: argparse.Namespace, hogs: int, priority: int, observer: Observ
         programs.append(subprocess.Popen(list(map(str, started)), stderr=subprocess.DEVNULL))
         time.sleep(4.0)
         player = node("replay", "--bag", args.bag, "--loop")
-        programs.append(
-            subprocess.Popen(player, stderr=subprocess.DEVNULL, preexec_fn=real_time)  # noqa: PLW1509
-        )
+        programs.append(subprocess.Popen(player, stderr=subprocess.DEVNULL, preexec_fn=real_time))
         time.sleep(WARM_UP)
         for ages in observer.ages.values():
             ages.clear()

@@ -78,7 +78,7 @@ class RecordedInput:
         return self._now_ns
 
     def play(self, node: EstimatorNode, ended: Callable[[], None], stop: threading.Event) -> None:
-        """Have the node estimate all of the recording, then call `ended`; in a thread of its own."""
+        """Have the node estimate the recording, then call `ended`; in a thread of its own."""
 
         def pace(arrival_ns: int) -> None:
             node.solver.drain()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""An estimator node that reads a recording as fast as it estimates, against replay without nodes."""
+"""An estimator node that reads a recording as fast as it estimates, against `prime replay`."""
 
 import threading
 

@@ -36,6 +36,12 @@ def test_whole_numbers_are_taken_for_doubles(tester, domain):
     assert code == 0 and "Traceback" not in err
 
 
+def test_scheduling_that_is_not_possible_is_one_line(domain):
+    given = ("-p", "robot:=go2", "-p", "node.cpus:='100000'")
+    code, _, err = executable("estimator", "--ros-args", *given).wait(60.0)
+    assert code == 2 and "node.cpus wants some of" in err and "Traceback" not in err, err
+
+
 def test_two_robots_in_one_domain(tester, domain, recorded_runs):
     heard = {"/tf": [], "/diagnostics": []}
     kinds = {
