@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-# Every target makes what it needs in .venv, from PyPI and the system's compiler: make demo | test | bench | bench-papers | lint | clean
+# Every target makes what it needs in .venv, from PyPI and the system's compiler: make demo | test | bench | ...
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
-.PHONY: help build demo test quick bench bench-papers bench-speed lint test-install test-ros clean
+.PHONY: help build demo test quick bench bench-papers bench-speed bench-loop lint test-install test-ros clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo          simulate a robot with a hidden payload, estimate it, draw figures (into prime_runs/)"
+	@echo "make demo          a simulated robot walks on its own estimate, seen in the browser; HEADLESS=1 without (prime_runs/)"
 	@echo "make test          all tests; make quick leaves the slow ones out, and those under ROS 2"
 	@echo "make test-ros      the nodes under real rclpy, built with colcon (.venv-ros)"
 	@echo "make bench         accuracy and speed beside a contact-aided EKF, on the runs in RUNS=FOLDER"
 	@echo "make bench-speed   time of the parts of a solver iteration, of updates and of full information, on the recorded walks"
+	@echo "make bench-loop    walking on the estimate: loads put on and taken off, with and without the update (an hour)"
 	@echo "make bench-papers  published test problems and tables beside ours; GUESSES=100 as published (an hour)"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
 	@echo "make lint          ruff and clang-format"
@@ -25,7 +26,7 @@ help:
 build: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/prime demo
+	$(BIN)/prime walk $(if $(HEADLESS),--headless)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
@@ -39,6 +40,10 @@ bench: $(STAMP)
 
 bench-speed: $(STAMP)
 	$(BIN)/python benchmarks/speed.py
+
+SEEDS ?= 3
+bench-loop: $(STAMP)
+	$(BIN)/python benchmarks/loop.py --seeds $(SEEDS)
 
 GUESSES ?= 10
 bench-papers: $(STAMP)

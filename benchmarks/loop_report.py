@@ -20,18 +20,19 @@ COLUMNS = {  # of the table: score, unit, factor, digits
 }
 HEADLINE = """# Closed loop: a robot that walks on its own estimate
 
-Written by `make bench-loop` ({seeds} seeds). A Go2 (+4.6 kg) and a Go1 (+7.2 kg) in MuJoCo, sensors with noise, bias
-and delay, no motion capture; the MPC knows nothing but the estimator's outputs. Root mean square errors of the trunk from
-one second after the load was put on until it is taken off two seconds later; apex: mean error of the height of swings;
-velocity: of (vx, vy) in the heading frame, against the command at every instant; torque: over all joints. Mean over seeds.
-`off`: the controller keeps its nominal inertia; `on`: it follows the estimator's; `true`: it is told the truth at once.
+Written by `make bench-loop`. A Go2 (+4.6 kg) and a Go1 (+7.2 kg) in MuJoCo, sensors with noise,
+bias and delay, no motion capture; the MPC knows nothing but the estimator's outputs. Root mean
+square errors of the trunk from one second after the load was put on until it is taken off two
+seconds later; apex: mean error of the height of swings; velocity: of (vx, vy) in the heading frame,
+against the command at every instant; torque: over all joints. Mean over the runs, whose number
+stands with the falls. `off`: the controller keeps its nominal inertia; `on`: it follows the
+estimator's; `true`: it is told the truth at once.
 """
 
 
 def report(rows: list[dict]) -> str:
     """The results page."""
-    seeds = len({row["seed"] for row in rows})
-    parts = [HEADLINE.format(seeds=seeds)]
+    parts = [HEADLINE]
     endurance = [row for row in rows if row["kind"] == "endurance"]
     if endurance:
         parts += ["\n## Endurance, trot at 0.5 m/s\n", _endurance(endurance)]
@@ -39,10 +40,11 @@ def report(rows: list[dict]) -> str:
         chosen = [row for row in rows if row["kind"] == kind]
         if chosen:
             parts += [f"\n## {title}\n", _loads(chosen)]
-    solves = np.array([row["solve_ms"] for row in rows])
+    solves = np.array([row["solve_ms"] for row in rows if "solve_ms" in row])
     parts.append(
-        f"\nSolve, in lockstep with estimator and simulator beside it: median {np.median(solves[:, 0]):.1f} ms, "
-        f"99 % below {np.median(solves[:, 1]):.1f} ms in the median run, {solves[:, 1].max():.1f} ms in the worst.\n"
+        f"\nProcessor time of a solve, in lockstep with estimator and simulator beside it: median "
+        f"{np.median(solves[:, 0]):.1f} ms, 99 % below {np.median(solves[:, 1]):.1f} ms in the "
+        f"median run, below {solves[:, 1].max():.1f} ms in the worst.\n"
     )
     return "\n".join(parts)
 
@@ -115,47 +117,19 @@ def _order(entry) -> tuple:
 
 
 def draw(path: Path) -> None:
-    """Figure of one run: a Go1 that is given 7.2 kg, to the back and to the side, while it trots."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+    """Figure of one run: a Go1 that is given 7.2 kg, to its back and side, while it trots."""
     from loop import END, LOADS, OFF, ON, straight
-    from matplotlib import pyplot
 
-    from prime_estimation.closed_loop.scenario import Scenario, play
+    from prime_estimation.closed_loop.scenario import UPDATES, Scenario, play
     from prime_estimation.simulate.model import Payload
+    from prime_estimation.viz.walk_figure import save_walks
 
     load = Payload(LOADS["go1"], (-0.1, 0.05, 0.1))
+    told = dict(load=load, load_on=ON, load_off=OFF)
     traces = {
-        update: play(
-            Scenario(
-                "go1", "trot", straight(0.5), END, load=load, load_on=ON, load_off=OFF, update=update
-            )
-        ).trace
-        for update in ("off", "on", "true")
+        update: play(Scenario("go1", "trot", straight(0.5), END, update=update, **told)).trace
+        for update in UPDATES
     }
-    figure, axes = pyplot.subplots(4, 1, figsize=(7.5, 8.5), sharex=True)
-    colours = {"off": "#c0392b", "on": "#0b6fa4", "true": "#222222"}
-    names = {"off": "without update", "on": "with update", "true": "true inertia"}
-    for update, trace in traces.items():
-        style = dict(color=colours[update], label=names[update], lw=1.2 if update != "true" else 0.8)
-        axes[0].plot(trace.t, 1e3 * (trace.height - trace.nominal_height), **style)
-        axes[1].plot(trace.t, np.degrees(trace.roll), **style)
-        axes[2].plot(trace.t, np.degrees(trace.pitch), **style)
-    trace = traces["on"]
-    axes[3].plot(trace.t, trace.mass, color=colours["on"], label="estimated")
-    axes[3].plot(trace.t, trace.model_mass, color="#7f8c8d", lw=0.9, label="model of the MPC")
-    for axis, label in zip(
-        axes, ("height error [mm]", "roll [deg]", "pitch [deg]", "total mass [kg]")
-    ):
-        axis.set_ylabel(label)
-        axis.axvspan(ON, OFF, color="#f4ecd8", zorder=0)
-        axis.grid(alpha=0.3)
-    axes[0].legend(loc="lower right", fontsize=8)
-    axes[3].legend(loc="lower right", fontsize=8)
-    axes[0].set_title("Go1, trot at 0.5 m/s; 7.2 kg, 10 cm back and 5 cm aside, while shaded")
-    axes[3].set_xlabel("time [s]")
-    axes[3].set_xlim(2.0, END)
-    figure.tight_layout()
+    title = "Go1, trot at 0.5 m/s; 7.2 kg, 10 cm back and 5 cm aside, while shaded"
     path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=110)
+    save_walks(path, traces, (ON, OFF), 2.0, title)

@@ -23,6 +23,7 @@ from .errors import PrimeError
 
 VERBS = {
     "demo": "simulate a robot with a hidden payload, estimate it, show the result",
+    "walk": "let a simulated robot walk on its own estimate, put a load on, look at it",
     "simulate": "make a recording of a simulated robot, with sensor noise and ground truth",
     "convert": "make a bag of a log that is none: CSV, NPZ, MAT, parquet",
     "replay": "estimate from a recording",

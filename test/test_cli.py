@@ -202,7 +202,7 @@ def test_a_verb_that_is_ended_leaves_nothing_half_written(number, codes, recorde
         (["--robot", "go2", "--remap", "imu=x"], "wants OLD:=NEW"),
         (["replay", "--bag", "absent", "--rate", "nan"], "must not be negative, and finite"),
         (["mpc", "--robot", "go2", "--gait", "gallop"], "gait must be one of"),
-        (["mpc", "--robot", "g1"], "is for quadrupeds"),
+        (["mpc", "--robot", "g1", "--gait", "trot"], "is a gait for four feet"),
     ],
 )
 def test_nodes_refuse_what_makes_no_sense(arguments, words, capsys):

@@ -26,7 +26,19 @@ from prime_estimation.robot import urdf_text
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.py"))
-SWITCHES = {"mocap", "use_sim_time", "rviz", "rqt", "loop", "autostart", "respawn"}
+SWITCHES = {
+    "mocap",
+    "use_sim_time",
+    "rviz",
+    "rqt",
+    "loop",
+    "autostart",
+    "respawn",
+    "mpc",
+    "commands",
+    "browser",
+}
+CHOSEN = SWITCHES | {"robot", "input", "gait"}
 EXPECTED = {
     "estimator": {
         "robot",
@@ -45,6 +57,14 @@ EXPECTED = {
     "replay": {
         *("bag", "robot", "config", "mocap", "namespace", "frame_prefix"),
         *("rate", "loop", "rviz", "rqt"),
+    },
+    "mpc": {"robot", "namespace", "gait", "rate"},
+    "robot": {
+        *("robot", "config", "namespace", "mocap", "mpc", "gait", "commands"),
+        *("browser", "rviz", "rqt"),
+    },
+    "simulate": {
+        *("robot", "config", "gait", "payload", "payload_at", "mpc", "browser", "rviz", "rqt"),
     },
     "view": {
         "robot",
@@ -80,7 +100,7 @@ def test_every_argument_says_what_it_is(path):
     assert set(found) == EXPECTED[stem(path)]
     for name, keywords in found.items():
         assert len(keywords["description"].value) > 8, name
-        assert ("choices" in keywords) == (name in SWITCHES | {"robot", "input"}), name
+        assert ("choices" in keywords) == (name in CHOSEN), name
         required = (stem(path), name) == ("replay", "bag")
         assert ("default_value" in keywords) != required, name
 
@@ -146,6 +166,9 @@ def test_every_launch_file_of_the_estimator_checks_first():
         source = (LAUNCH / f"{name}.launch.py").read_text()
         assert "LaunchDescription([*ARGUMENTS, check, " in source
         assert "check = OpaqueFunction(function=check_before_anything_starts)" in source
+    for name in ("robot", "simulate"):
+        source = (LAUNCH / f"{name}.launch.py").read_text()
+        assert "return LaunchDescription([*arguments, estimator, " in source, name
     source = (LAUNCH / "view.launch.py").read_text()
     first = source.index("OpaqueFunction(")
     assert source[first:].startswith("OpaqueFunction(function=check_before_anything_starts)")
@@ -200,6 +223,13 @@ def test_what_is_shown_is_what_is_estimated():
     assert EXPECTED["estimator"] & EXPECTED["replay"] <= passed_on(
         LAUNCH / "replay.launch.py", "estimator.launch.py"
     )
+
+
+@pytest.mark.parametrize("name", ["robot", "simulate"])
+def test_what_is_included_is_told(name):
+    for included in ("estimator", "mpc"):
+        shared = EXPECTED[name] & EXPECTED[included]
+        assert shared <= passed_on(LAUNCH / f"{name}.launch.py", f"{included}.launch.py")
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])

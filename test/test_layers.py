@@ -25,7 +25,8 @@ ORDER = """
     mhe monitors reporting estimator inertia_gate
     evaluation output_messages recordings identify
     convert doctor
-    transport simulate viz control
+    transport control simulate viz
+    closed_loop
     nodes commands cli
 """.split()
 
@@ -55,6 +56,7 @@ FORBIDDEN = {
             "simulate",
             "viz",
             "control",
+            "closed_loop",
             "inertia_gate",
         )
     },

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Lockstep: simulated robot, estimator and controller take turns on one clock, so that a run repeats bit for bit."""
+"""Lockstep: simulated robot, estimator and controller take turns on one clock; runs repeat."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from ..types import Estimate, ImuSample
 
 @dataclass(frozen=True)
 class Timing:
-    """Periods and delays of the loop [s]: physics runs at 1 kHz, sensors at 500 Hz, the estimator at its own step."""
+    """Periods and delays of the loop [s].
+
+    Physics runs at 1 kHz, sensors at 500 Hz, the estimator at its own step.
+    """
 
     feedback: float = 0.002  # between two joint commands
     solve: float = 0.010  # from a state to the plan that was made of it
@@ -96,11 +99,11 @@ class Lockstep:
         """One step of physics, and whatever is due."""
         for sample in self.simulated.advance():
             for estimate in self.pipeline.push(sample):
-                self._heard(estimate)
+                self.hear(estimate)
             if isinstance(sample, ImuSample):
                 predicted = self.pipeline.estimator.predict(sample)
                 if predicted is not None:
-                    self._odometry(predicted)
+                    self.hear_odometry(predicted)
         self._tick += 1
         now = self.simulated.now_ns
         if self._tick % self._every_solve == 0:
@@ -115,10 +118,11 @@ class Lockstep:
         while self._commands and self._commands[0][0] <= now:
             self.simulated.obey(self._commands.popleft()[1])
 
-    def _heard(self, estimate: Estimate) -> None:
+    def hear(self, estimate: Estimate) -> None:
+        """Tell the controller what the estimator publishes once per step."""
         self.estimate = estimate
         controller = self.controller
-        self._odometry(estimate)
+        self.hear_odometry(estimate)
         controller.on_joints(estimate.stamp_ns, estimate.joint_position, estimate.joint_velocity)
         force = {c.name: c.force_world[2] for c in estimate.contacts}
         controller.on_contacts(np.array([force[name] for name in self._names]))
@@ -129,7 +133,8 @@ class Lockstep:
             if topic == "inertial_parameters":
                 controller.gate.offer(message)
 
-    def _odometry(self, estimate: Estimate) -> None:
+    def hear_odometry(self, estimate: Estimate) -> None:
+        """Tell it the base, at the rate of the IMU."""
         pose = np.concatenate([estimate.position_world, estimate.quat_world_base])
         twist = np.concatenate([estimate.linear_velocity_base, estimate.angular_velocity_base])
         self.controller.on_odometry(estimate.stamp_ns, pose, twist)

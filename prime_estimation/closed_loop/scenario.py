@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Scenarios of a closed loop: gait, velocity, ground, loads that come and go, pushes; one call, one run."""
+"""Scenarios of a closed loop: gait, velocity, ground, loads that come and go, pushes."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Scenario:
         command: velocity command over time [s], from `MOVE_AT` on.
         duration: s.
         load: what is put on at `load_on` and taken off at `load_off` [s].
-        update: what the controller learns of inertia: nothing (off), what the estimator says (on), or
-            the truth at once (true), which is the reference that nobody has.
+        update: what the controller learns of inertia: nothing (off), what the estimator says (on),
+            or the truth at once (true), which is the reference that nobody has.
         seed: of noise, biases and ground.
     """
 
@@ -83,8 +83,12 @@ class Run:
     solve_times: np.ndarray
 
 
-def play(scenario: Scenario, control: ControlConfig = ControlConfig()) -> Run:
-    """Run a scenario in lockstep."""
+def play(
+    scenario: Scenario,
+    control: ControlConfig = ControlConfig(),
+    watch: Callable[[Lockstep, float], None] = lambda loop, t: None,
+) -> Run:
+    """Run a scenario in lockstep; `watch(loop, t)` looks on after each step of physics."""
     if scenario.update not in UPDATES:
         raise ConfigError(
             f"update must be one of {', '.join(UPDATES)}, got '{scenario.update}'", scenario
@@ -96,7 +100,12 @@ def play(scenario: Scenario, control: ControlConfig = ControlConfig()) -> Run:
     )
     loop = Lockstep(simulated, config, control, update=scenario.update == "on")
     director = _Director(scenario, loop)
-    stands = loop.run(scenario.duration, director.command, director.observe)
+
+    def observe(t: float) -> bool:
+        watch(loop, t)
+        return director.observe(t)
+
+    stands = loop.run(scenario.duration, director.command, observe)
     return Run(
         scenario, director.trace.finish(), not stands, loop.stopped, np.array(loop.solve_times)
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Trace of a closed loop: the truth about a walking robot beside what it was asked to do, and its scores."""
+"""Trace of a closed loop: the truth about a walking robot beside its command, and the scores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Trace:
         torque: (n, nj) of the motors [Nm].
         bottoms: (n, contacts) heights of the contacts [m].
         swings: (n, contacts) scheduled to be in the air.
-        mass: (n,) estimated total mass, NaN before the first estimate [kg].
+        mass, mass_stddev: (n,) estimated total mass, NaN before the first estimate [kg].
+        true_mass: (n,) total mass of the robot with what it carries [kg].
         model_mass: (n,) total mass of the controller's model [kg].
     """
 
@@ -71,6 +72,7 @@ class Trace:
         c, s = np.cos(yaw), np.sin(yaw)
         vx, vy, _ = R @ step.v[:3]
         now = loop.simulated.now_ns * 1e-9
+        estimate = loop.estimate
         self._rows.append(
             dict(
                 t=t,
@@ -84,7 +86,9 @@ class Trace:
                 torque=step.tau_motor,
                 bottoms=feet.centres(step.q)[:, 2] - self._radius,
                 swings=feet.swinging(now),
-                mass=loop.estimate.total_mass if loop.estimate is not None else np.nan,
+                mass=estimate.total_mass if estimate is not None else np.nan,
+                mass_stddev=estimate.total_mass_stddev if estimate is not None else np.nan,
+                true_mass=loop.simulated.world.total_mass,
                 model_mass=pin.computeTotalMass(loop.controller.mpc.horizon.model),
             )
         )
@@ -121,7 +125,7 @@ class Trace:
         )
 
     def _apex_error(self, k: np.ndarray) -> float:
-        """Mean |apex - clearance| over all swings that are complete within the rows k; NaN without one."""
+        """Mean |apex - clearance| over all complete swings within the rows k; NaN without one."""
         errors = []
         for swings, bottoms in zip(self.swings[k].T, self.bottoms[k].T):
             edges = np.flatnonzero(np.diff(swings.astype(int)))

@@ -15,12 +15,13 @@ from . import simulate_live
 from .console import add_progress_argument, progress_bar, say, table
 
 DURATION = 12.0  # s
-DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in controller and write a rosbag2 folder with noisy sensors
-and ground truth, and a JSON with the true inertias beside it. Neither the controller nor the robot's model know the payload."""
+DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in controller and write a
+rosbag2 folder with noisy sensors and ground truth, and a JSON with the true inertias beside it.
+Neither the controller nor the robot's model know the payload. --live: a robot on the network."""
 EXAMPLES = [
-    "prime simulate --robot go2 --motion trot --duration 12 --payload 3 --at 0.05 0.02 0.1 --out runs/go2_payload3",
-    "prime simulate --robot go2 --motion trot --payload 3 --on 6 --faults hard --seed 4 --out runs/go2_online",
-    "prime simulate --robot g1 --motion step --payload 2.9 --at 0.05 0.02 0.15 --link torso_link --out runs/g1_step",
+    "prime simulate --robot go2 --payload 3 --at 0.05 0.02 0.1 --out runs/go2_payload3",
+    "prime simulate --robot go2 --payload 3 --on 6 --faults hard --seed 4 --out runs/go2_online",
+    "prime simulate --robot g1 --motion step --payload 2.9 --link torso_link --out runs/g1_step",
     "prime simulate --robot go1 --motion trot --bumps 0.04 --out runs/go1_bumps",
     "prime simulate --robot go2 --live --payload 3 --on 20   # for prime node and prime node mpc",
 ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Walking controller: the estimator's outputs and a velocity command in, joint commands out, or none that could harm."""
+"""Walking controller: the estimator's outputs and a velocity command in, joint commands out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class WalkingController:
     # --- what the estimator and the user say
 
     def on_odometry(self, stamp_ns: int, pose: np.ndarray, twist: np.ndarray) -> None:
-        """Pose (7,) of the base (position, quaternion xyzw, world), twist (6,) (linear, angular, base axes)."""
+        """Pose (7,) of the base (position, quaternion xyzw, world), twist (6,) in base axes."""
         if self.supervisor.odometry(stamp_ns, pose, twist):
             self._base = (stamp_ns, np.array(pose, float), np.array(twist, float))
 
@@ -69,18 +69,20 @@ class WalkingController:
 
     def on_velocity(self, stamp_ns: int, command: VelocityCommand) -> None:
         """What the user wants."""
-        if np.isfinite([command.vx, command.vy, command.yaw_rate, command.height, *command.lean]).all():
+        if np.isfinite(
+            [command.vx, command.vy, command.yaw_rate, command.height, *command.lean]
+        ).all():
             self._wish, self._wish_ns = command, stamp_ns
 
     def on_gait(self, name: str) -> None:
-        """Another gait, from the next solve on; ConfigError or RobotError if there is none of that name."""
+        """Another gait, from the next solve on; ConfigError or RobotError if it has none such."""
         self.mpc.check_gait(name)
         self._gait = name
 
     # --- what the robot does
 
     def solve(self, now_ns: int) -> Plan | None:
-        """A plan from the newest state, to be handed to `follow`; None while the supervisor does not let the robot move."""
+        """A plan from the newest state, for `follow`; None while the robot may not move."""
         if self.supervisor.ready(now_ns):
             self._begin(now_ns)
         if self.supervisor.judge(now_ns) is not Mode.ACTIVE:
@@ -112,7 +114,7 @@ class WalkingController:
         return self._feedback.command(plan, now_ns, q, v)
 
     def expected_torque(self, command: JointCommand) -> np.ndarray | None:
-        """(nj,) torque of the motors under a command, at the joints' newest state [Nm]; None before there is one."""
+        """(nj,) torque [Nm] under a command at the joints' newest state; None without one."""
         return command.torque(*self._joints[1:]) if self._joints is not None else None
 
     def _begin(self, now_ns: int) -> None:
@@ -132,7 +134,7 @@ class WalkingController:
         return self._limiter.limit(wish, self.mpc.feet.schedule.gait, dt)
 
     def _state(self, now_ns: int) -> tuple[np.ndarray, np.ndarray]:
-        """The newest state, carried to now: the base by its velocity, the joints by what they were told since."""
+        """The newest state, carried to now by the base's velocity and what the joints were told."""
         (base_ns, pose, twist), (joints_ns, position, velocity) = self._base, self._joints
         q, v = np.concatenate([pose, position]), np.concatenate([twist, velocity])
         lag_ns = round(0.5e9 * self.config.estimator_step)

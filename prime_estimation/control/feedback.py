@@ -50,11 +50,13 @@ def reference_at(robot: Robot, plan: Plan, stamp_ns: int) -> Reference:
 class Feedback:
     """Turns plans into joint commands at joint rate.
 
-        tau = u - K_b (b (-) b_ref) + d qd_ref + f tanh(qd_ref/0.1) + kp (q_ref - q) + kd (qd_ref - qd)
+        tau = u - K_b (b (-) b_ref) + d qd_ref + f tanh(qd_ref/0.1)
+              + kp (q_ref - q) + kd (qd_ref - qd)
 
-    K_b: the columns of the Riccati gain that belong to the base b, which the joints' own encoders do not
-    see. The motors close the last two terms on their own encoders. d, f: viscous and dry friction of the
-    joints, which the plan's torques do not contain.
+    K_b: the columns of the Riccati gain that belong to the base b, which the joints' own encoders
+        do not
+    see. The motors close the last two terms on their own encoders. d, f: viscous and dry friction
+    of the joints, which the plan's torques do not contain.
     """
 
     def __init__(self, robot: Robot, config: ControlConfig, torque_limit: np.ndarray):
@@ -85,7 +87,7 @@ class Feedback:
         )
 
     def _follow(self, plan: Plan, stamp_ns: int, reference: Reference) -> None:
-        """Sum up how the joints were told to move; from one plan to the next there is a jump, not a motion."""
+        """Sum up how the joints were told to move; a jump from plan to plan is not a motion."""
         q, v = reference.q[7:], reference.v[6:]
         with self._lock:
             _, dq, dv = self._trail[-1] if self._trail else (0, np.zeros_like(q), np.zeros_like(v))
@@ -102,8 +104,7 @@ class Feedback:
             return np.zeros(self._robot.nj), np.zeros(self._robot.nj)
         stamps = np.array([entry[0] for entry in trail])
         begin, end = (
-            trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)]
-            for t in (begin_ns, end_ns)
+            trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)] for t in (begin_ns, end_ns)
         )
         return end[1] - begin[1], end[2] - begin[2]
 

@@ -50,7 +50,7 @@ class FeetPlan:
 
 
 class FootPlanner:
-    """Follows each contact through its swings; those of one foot (corners of a sole) swing together.
+    """Follows each contact through its swings; corners of one sole swing together.
 
     Args:
         robot: floating base, contacts.
@@ -132,7 +132,9 @@ class FootPlanner:
         """Stances and swings at the nodes.
 
         Args:
-            state, trunk, command: present state, reference and command.
+            state: the present one.
+            trunk: reference of the base.
+            command: the velocity command that is followed.
             times: (n,) of the nodes [s], the first one now.
             velocity_error: (2,) of the base, smoothed, world [m/s].
             shift: (2,) of the centre of mass from the middle of the feet, heading frame [m].

@@ -31,7 +31,8 @@ def foothold(
 
     Args:
         nominal: (2,) n, place of the foot in the heading frame of the base, standing [m].
-        base, yaw: (2,) b and heading of the base at touch-down, world [m, rad].
+        base: (2,) b, place of the base at touch-down, world [m].
+        yaw: heading of the base at touch-down [rad].
         command: v and yaw rate r in the heading frame.
         stance: T, duration of the stance that follows [s].
         velocity_error: (2,) of the base, world [m/s].

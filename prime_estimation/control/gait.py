@@ -12,6 +12,7 @@ from ..errors import ConfigError, RobotError
 from ..robot import Robot
 
 FOREVER = float("inf")
+RESOLUTION = 1e-6  # s: seconds since the epoch, as doubles, are not finer
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ class Gait:
     top_speed: float = 0.0
 
     def __post_init__(self):
-        if self.period and not all(0.0 <= t < self.period - self.swing + 1e-9 for t in self.lift_off):
+        if self.period and not all(
+            0.0 <= t < self.period - self.swing + 1e-9 for t in self.lift_off
+        ):
             raise ConfigError("a gait's swings must lie inside its cycle", self)
 
     @property
@@ -121,6 +124,7 @@ class GaitSchedule:
 
     def phase(self, foot: int, time: float) -> FootPhase:
         """Phase of a foot at a time [s]."""
+        late = time + RESOLUTION  # solves come at lift-offs and touch-downs, but for rounding
         for k, (began, gait) in enumerate(self._gaits):
             ends = self._gaits[k + 1][0] if k + 1 < len(self._gaits) else FOREVER
             if time >= ends or not gait.period:
@@ -129,8 +133,8 @@ class GaitSchedule:
             for start in (began + cycle * gait.period, began + (cycle + 1) * gait.period):
                 lift_off = start + gait.lift_off[self._quarter[foot]]
                 touch_down = lift_off + gait.swing
-                if start >= began and time < touch_down <= ends + 1e-9:
-                    return FootPhase(time >= lift_off, lift_off, touch_down)
+                if start >= began and late < touch_down <= ends + RESOLUTION:
+                    return FootPhase(late >= lift_off, lift_off, touch_down)
         return FootPhase(False, FOREVER, FOREVER)
 
     def walks(self, time: float) -> bool:
@@ -147,10 +151,10 @@ class GaitSchedule:
             if not gait.period or began > time:
                 continue
             touch_down = gait.lift_off[self._quarter[foot]] + gait.swing
-            cycles = np.floor((time - began - touch_down) / gait.period)
+            cycles = np.floor((time + RESOLUTION - began - touch_down) / gait.period)
             if cycles >= 0:
                 return began + cycles * gait.period + touch_down
         return -FOREVER
 
     def _at(self, time: float) -> tuple[float, Gait]:
-        return [entry for entry in self._gaits if entry[0] <= time + 1e-9][-1]
+        return [entry for entry in self._gaits if entry[0] <= time + RESOLUTION][-1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Horizon: Crocoddyl's shooting problem of the whole body, its nodes re-targeted in place at every solve."""
+"""Horizon: Crocoddyl's shooting problem of the whole body, re-targeted in place at every solve."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ class Horizon:
             for _ in range(config.nodes)
         ]
         last = ActionWholeBody(state, self.body, self.weights, config.terminal * config.step)
-        problem = crocoddyl.ShootingProblem(np.r_[posture, np.zeros(self.model.nv)], self.nodes, last)
+        problem = crocoddyl.ShootingProblem(
+            np.r_[posture, np.zeros(self.model.nv)], self.nodes, last
+        )
         problem.nthreads = 1
         self.nodes.append(last)
         self.problem, self.solver = problem, SolverRecedingHorizon(problem)
@@ -97,12 +99,12 @@ class Horizon:
             )
 
     def first_forces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Forces (contacts, 3) [N] of the ground in the first node of the last solve, and where (contacts, 3) [m], world."""
+        """Ground forces (contacts, 3) [N] in the last plan's first node, and where [m], world."""
         node, data = self.nodes[0], self.problem.runningDatas[0]
         return node.forces(data), node.points(data)
 
     def carrying(self, stands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces (contacts, 3) and joint torques (nj,) that carry the nominal posture on these contacts, in equal shares."""
+        """Forces (contacts, 3), in equal shares, and joint torques (nj,) that carry the posture."""
         key = tuple(stands)
         if key not in self._carrying:
             model, data, q = self.model, self._data, self.posture
@@ -126,7 +128,11 @@ def _weights(robot: Robot, config: ControlConfig) -> WholeBodyWeights:
     w.linear_velocity = np.array([cost.velocity, cost.velocity, cost.vertical_velocity])
     w.angular_velocity = np.array([cost.tilt_rate, cost.tilt_rate, cost.yaw_rate])
     w.joint_position, w.joint_velocity = cost.joint_position * ones, cost.joint_velocity * ones
-    w.torque, w.torque_limit, w.joint_limit = cost.torque * ones, cost.torque_limit, cost.joint_limit
+    w.torque, w.torque_limit, w.joint_limit = (
+        cost.torque * ones,
+        cost.torque_limit,
+        cost.joint_limit,
+    )
     w.force = cost.force * np.ones(3)
     w.cone, w.friction, w.smallest_force = cost.cone, config.friction, config.smallest_force
     w.foot_position = cost.foot_position * np.ones(3)
@@ -140,7 +146,7 @@ def _weights(robot: Robot, config: ControlConfig) -> WholeBodyWeights:
 
 
 def torque_limits(robot: Robot) -> np.ndarray:
-    """(nj,) Nm: the robot's configured limits; where unknown those of the URDF (infinite if it has none)."""
+    """(nj,) Nm: the robot's configured limits; where unknown those of the URDF, or infinite."""
     urdf = robot.model.effortLimit[robot.model.nv - robot.nj :]
     urdf = np.where(urdf > 0, urdf, np.inf)
     return np.where(robot.torque_limit > 0, robot.torque_limit, urdf)

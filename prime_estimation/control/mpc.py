@@ -25,8 +25,8 @@ VELOCITY_TIME = 0.1  # s, of the low pass of the velocity that footholds answer 
 class WholeBodyMpc:
     """Receding-horizon control with the full dynamics of a legged robot.
 
-    One solve: see where the feet are, move the reference of the trunk on, plan stances and swings, give
-    the nodes their targets, and improve the plan of the time before.
+    One solve: see where the feet are, move the reference of the trunk on, plan stances and swings,
+    give the nodes their targets, and improve the plan of the time before.
 
     Args:
         robot: floating base, contacts; four feet to walk.
@@ -38,7 +38,7 @@ class WholeBodyMpc:
             `horizon.take_inertias()`.
         posture: (nq,) nominal standing posture.
         feet: the foot planner, with the schedule of the gait.
-        solve_time: of the last `update` [s].
+        solve_time: processor time of the last `update` [s].
     """
 
     def __init__(self, robot: Robot, config: ControlConfig = ControlConfig(), gait: str = "stand"):
@@ -69,7 +69,7 @@ class WholeBodyMpc:
 
     def update(self, state: RobotState, command: VelocityCommand) -> Plan:
         """The plan that begins with this state."""
-        began = time.perf_counter()
+        began = time.thread_time()
         self._observe(state, command)
         targets = self._targets(state, command)
         self.horizon.aim(targets)
@@ -89,7 +89,7 @@ class WholeBodyMpc:
             forces=forces,
             points=points,
         )
-        self.solve_time = time.perf_counter() - began
+        self.solve_time = time.thread_time() - began
         return plan
 
     def _observe(self, state: RobotState, command: VelocityCommand) -> None:

@@ -64,7 +64,11 @@ class ControlConfig:
     plan_timeout: float = param(0.2, "age of a plan after which the robot stops", "s", 0.02, 1.0)
     largest_tilt: float = param(0.9, "of the base, beyond which the robot stops", "rad", 0.1, 3.2)
     lowest_start: float = param(
-        0.6, "height of the base from which on the robot takes over, of the nominal one", "", 0.0, 1.0
+        0.6,
+        "height of the base from which on the robot takes over, of the nominal one",
+        "",
+        0.0,
+        1.0,
     )
     highest_start: float = param(1.2, "up to this one", "", 1.0, 10.0)
     largest_start_tilt: float = param(0.4, "and up to this tilt", "rad", 0.0, 3.2)

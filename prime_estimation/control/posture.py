@@ -29,7 +29,9 @@ def contact_jacobian(
 
 
 def standing_posture(robot: Robot) -> np.ndarray:
-    """(nq,) a posture with all contact spheres on z = 0, below their places in the zero configuration, legs bent.
+    """(nq,) a posture with all contact spheres on z = 0 and bent legs.
+
+    The feet stand below their places in the zero configuration.
 
     Damped least squares from the middle between zero configuration and mid-range, inside the joint
     limits. A leg that is stretched there has nowhere to go: then from legs that are bent one way or
@@ -88,7 +90,7 @@ def _bends(robot: Robot) -> Iterator[np.ndarray]:
 def _solve(
     robot: Robot, start: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Posture (nq,) that the iterations reach from these joints, and by how much its feet are off [m]."""
+    """Posture (nq,) reached from these joints, and by how much its feet are off [m]."""
     model, data = robot.model, robot.model.createData()
     frames = [model.getFrameId(c.frame) for c in robot.contacts]
     offsets = [np.array(c.position, float) for c in robot.contacts]

@@ -94,12 +94,15 @@ class Supervisor:
         )
 
     def begin(self, now_ns: int, height: float, nominal: float) -> Mode:
-        """Let a robot move whose base is at a height [m] above its feet, if it stands about as it should."""
+        """Let a robot move whose base is at a height [m] above its feet, if it stands."""
         low, high = self._config.lowest_start * nominal, self._config.highest_start * nominal
         if low <= height <= high and self._upright() > np.cos(self._config.largest_start_tilt):
             self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns
         else:
-            self.reason = f"it does not stand: base {height:.2f} m above its feet, {low:.2f} to {high:.2f} m expected"
+            self.reason = (
+                f"it does not stand: base {height:.2f} m above its feet, "
+                f"{low:.2f} to {high:.2f} m expected"
+            )
         return self.mode
 
     def stop(self, reason: str) -> None:

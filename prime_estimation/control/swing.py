@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Swing trajectories: a smooth step from one foothold to the next, with clearance and a soft landing."""
+"""Swing trajectories: a smooth step to the next foothold, with clearance and a soft landing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ DEPTH = 0.005
 class Swing:
     """Path of a foot between two footholds.
 
-        p(s) = a + (10 s^3 - 15 s^4 + 6 s^5) (b - a) + e_z 64 s^3 (1 - s)^3 h,   s = (t - t_a)/(t_b - t_a)
+        p(s) = a + (10 s^3 - 15 s^4 + 6 s^5) (b - a) + e_z 64 s^3 (1 - s)^3 h
+        s = (t - t_a)/(t_b - t_a)
 
     Position, velocity and acceleration are continuous with the stances at both ends.
 

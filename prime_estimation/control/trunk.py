@@ -49,7 +49,7 @@ class TrunkReference:
     def ahead(
         self, command: VelocityCommand, times: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions (n, 2), headings (n,) and velocities (n, 2), world, so many seconds from now."""
+        """Positions (n, 2), headings (n,), velocities (n, 2), world, so many seconds from now."""
         turned = command.yaw_rate * times
         # the chord of an arc: half the turn, and shorter than the arc
         chord = (times * np.sinc(0.5 * turned / np.pi))[:, None]

@@ -21,7 +21,7 @@ BRAKING = 4.0  # Nm s/rad
 
 
 class LowCmdOutlet(Periodic):
-    """Hands every `mpc/motor_commands` on as `lowcmd`; once they have stopped, lets the joints brake.
+    """Hands `mpc/motor_commands` on as `lowcmd`; once they have stopped, lets the joints brake.
 
     Args:
         transport: where topics live.

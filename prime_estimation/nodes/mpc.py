@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Whole-body MPC on the network: odometry, joints, contacts, inertia and a velocity command in, joint commands out."""
+"""Whole-body MPC on the network: estimates and a velocity command in, joint commands out."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class MpcNode:
     """Solves at the rate of the controller's nodes, commands the motors at `rate`.
 
     Topics: in `prime/odometry`, `prime/joint_states`, `prime/contact_wrenches`,
-    `prime/inertial_parameters`, `cmd_vel` (geometry_msgs/Twist), `~/gait` (std_msgs/String), `~/posture`
-    (geometry_msgs/Vector3: lean forwards and to the left, height above the nominal one); out
-    `~/motor_commands` (prime_estimation_msgs/MotorCommands), `~/joint_commands` (sensor_msgs/JointState:
-    targets, and the torque that they amount to), `~/contact_wrenches` (planned forces), `/diagnostics`.
-    Services `~/freeze` (std_srvs/SetBool), `~/stop` and `~/resume` (std_srvs/Trigger).
+    `prime/inertial_parameters`, `cmd_vel` (geometry_msgs/Twist), `~/gait` (std_msgs/String),
+    `~/posture` (geometry_msgs/Vector3: lean forwards and to the left, height above the nominal
+    one); out `~/motor_commands` (prime_estimation_msgs/MotorCommands), `~/joint_commands`
+    (sensor_msgs/JointState: targets, and the torque that they amount to), `~/contact_wrenches`
+    (planned forces), `/diagnostics`. Services `~/freeze` (std_srvs/SetBool), `~/stop` and `~/resume`
+    (std_srvs/Trigger).
 
     Args:
         transport: where topics live.

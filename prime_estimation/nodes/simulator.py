@@ -27,7 +27,8 @@ BEHIND = 0.05  # s, by which the simulation may fall behind before time is let g
 class SimulatorNode:
     """Steps a `SimulatedRobot` as time goes by.
 
-    Topics: in `mpc/motor_commands` (prime_estimation_msgs/MotorCommands); out `joint_states`, `imu`,
+    Topics: in `mpc/motor_commands` (prime_estimation_msgs/MotorCommands); out `joint_states`,
+        `imu`,
     and for those who want to know how well it went `~/ground_truth` (nav_msgs/Odometry).
 
     Args:
@@ -108,7 +109,10 @@ class SimulatorNode:
                 self._send["joint_states"](self._joint_states(sample))
             else:
                 self._send["imu"](self._imu(sample))
-        if round(t / self._simulated.world.dt) % round(TRUTH_PERIOD / self._simulated.world.dt) == 0:
+        if (
+            round(t / self._simulated.world.dt) % round(TRUTH_PERIOD / self._simulated.world.dt)
+            == 0
+        ):
             self._send["~/ground_truth"](self._truth())
 
     def _header(self, stamp_ns: int, frame: str):
@@ -152,9 +156,7 @@ class SimulatorNode:
         return make("nav_msgs/msg/Odometry")(
             header=self._header(self._simulated.now_ns, "world"),
             child_frame_id=self.robot.base_frame,
-            pose=make("geometry_msgs/msg/PoseWithCovariance")(
-                pose=pose, covariance=np.zeros(36)
-            ),
+            pose=make("geometry_msgs/msg/PoseWithCovariance")(pose=pose, covariance=np.zeros(36)),
             twist=make("geometry_msgs/msg/TwistWithCovariance")(
                 twist=twist, covariance=np.zeros(36)
             ),

@@ -161,7 +161,7 @@ class _Run:
             observer,
         )
         for topic, kind in outputs.topics().items():
-            writer.add_topic(_absolute(topic), kind)
+            writer.add_topic(absolute(topic), kind)
         self._predicted: Estimate | None = None
         self.nodes = 0
         self.last: Estimate | None = None
@@ -199,7 +199,7 @@ class _Run:
             self._write_predicted()
         self._predicted = None
         for topic, message in self._outputs.messages(estimate):
-            self._writer.write(_absolute(topic), estimate.stamp_ns, message)
+            self._writer.write(absolute(topic), estimate.stamp_ns, message)
         self._observer(estimate)
 
     def _predict(self, sample: Sample) -> None:
@@ -225,7 +225,8 @@ class _Run:
             )
 
 
-def _absolute(topic: str) -> str:
+def absolute(topic: str) -> str:
+    """Name of an output topic in a bag."""
     return topic if topic.startswith("/") else PREFIX + topic
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Simulated robot: joint commands in, sensor samples out, at the rates and with the faults of real ones."""
+"""Simulated robot: joint commands in, sensor samples out, with the faults of real ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from .model import Ground, Payload
 from .sensors import RATE, ImuReader, SensorFaults
 from .world import Step, World
 
-
 # of the motors that hold the first posture [Nm/rad, Nm s/rad]
 STIFFNESS, DAMPING = 100.0, 3.0
 
@@ -25,9 +24,9 @@ STIFFNESS, DAMPING = 100.0, 3.0
 class SimulatedRobot:
     """A robot in the simulated world that is known by its sensors only.
 
-    Each motor closes `tau = effort + kp (position - q) + kd (velocity - qd)` in every physics step, on
-    its own newest encoder reading, and obeys its torque limit. Before the first command it holds the
-    posture in which the robot was placed.
+    Each motor closes `tau = effort + kp (position - q) + kd (velocity - qd)` in every physics step,
+    on its own newest encoder reading, and obeys its torque limit. Before the first command it holds
+    the posture in which the robot was placed.
 
     Args:
         robot: nominal model.
@@ -97,9 +96,13 @@ class SimulatedRobot:
         noise, stamp, nj = self._noise, self.now_ns, self.robot.nj
         position = step.q[7:] + self._offset + noise.encoder * self._joints.standard_normal(nj)
         velocity = step.v[6:] + noise.joint_velocity * self._joints.standard_normal(nj)
-        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(nj)
+        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(
+            nj
+        )
         self._reading = (position, velocity)
-        self._under_way.append((stamp + self._delay_ns, JointSample(stamp, position, velocity, effort)))
+        self._under_way.append(
+            (stamp + self._delay_ns, JointSample(stamp, position, velocity, effort))
+        )
         if self.robot.imu_joint is None:
             return
         gyro, force = self._reader.read(step.q, step.v, step.a)
@@ -109,5 +112,7 @@ class SimulatedRobot:
             wander * noise.accelerometer_bias_walk * self._imu.standard_normal(3)
         )
         gyro = gyro + self._gyro_bias + noise.gyro * self._imu.standard_normal(3)
-        force = force + self._accelerometer_bias + noise.accelerometer * self._imu.standard_normal(3)
+        force = (
+            force + self._accelerometer_bias + noise.accelerometer * self._imu.standard_normal(3)
+        )
         self._under_way.append((stamp + self._delay_ns, ImuSample(stamp, gyro, force)))

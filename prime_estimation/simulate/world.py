@@ -61,6 +61,11 @@ class World:
         # The two models differ in inertias only, so the data of one serves the other.
         self.model = self.loaded if on else self.bare
 
+    @property
+    def total_mass(self) -> float:
+        """Of the robot and what it carries [kg]."""
+        return float(self.model.body_mass.sum())
+
     def push(self, force_world: np.ndarray) -> None:
         """Let a force (3,) [N], world axes, act at the base's origin from now on."""
         force = np.asarray(force_world, float)

@@ -117,10 +117,10 @@ void bindWeights() {
 
 void bindNode() {
   bp::class_<WholeBody, std::shared_ptr<WholeBody>, boost::noncopyable>("WholeBody", bp::no_init)
-      .def("__init__", bp::make_constructor(&makeWholeBody, bp::default_call_policies(),
-                                            (bp::arg("model"), bp::arg("joints"),
-                                             bp::arg("positions"), bp::arg("radii"),
-                                             bp::arg("compliance"))))
+      .def("__init__",
+           bp::make_constructor(&makeWholeBody, bp::default_call_policies(),
+                                (bp::arg("model"), bp::arg("joints"), bp::arg("positions"),
+                                 bp::arg("radii"), bp::arg("compliance"))))
       .def("take_inertias", &WholeBody::takeInertias, bp::arg("model"),
            "Take over the inertias of another model of this robot, between two solves.");
   bp::class_<WholeBodyTarget>("WholeBodyTarget", bp::no_init)
@@ -133,10 +133,9 @@ void bindNode() {
             bp::arg("weight")));
   bp::class_<ActionWholeBody, bp::bases<crocoddyl::ActionModelAbstractTpl<double>>,
              std::shared_ptr<ActionWholeBody>, boost::noncopyable>(
-      "ActionWholeBody",
-      bp::init<std::shared_ptr<State>, std::shared_ptr<WholeBody>,
-               std::shared_ptr<WholeBodyWeights>, double>(
-          (bp::arg("state"), bp::arg("body"), bp::arg("weights"), bp::arg("dt"))))
+      "ActionWholeBody", bp::init<std::shared_ptr<State>, std::shared_ptr<WholeBody>,
+                                  std::shared_ptr<WholeBodyWeights>, double>((
+                             bp::arg("state"), bp::arg("body"), bp::arg("weights"), bp::arg("dt"))))
       .def_readwrite("dt", &ActionWholeBody::dt)
       .def_readonly("target", &ActionWholeBody::target)
       .def("createData", &ActionWholeBody::createData)
@@ -166,7 +165,8 @@ void bindControl() {
   bp::class_<SolverRecedingHorizon, bp::bases<crocoddyl::SolverFDDP>,
              std::shared_ptr<SolverRecedingHorizon>, boost::noncopyable>(
       "SolverRecedingHorizon", bp::init<std::shared_ptr<crocoddyl::ShootingProblem>>())
-      .def("improve", &improve, (bp::arg("x0"), bp::arg("xs"), bp::arg("us"), bp::arg("iterations")),
+      .def("improve", &improve,
+           (bp::arg("x0"), bp::arg("xs"), bp::arg("us"), bp::arg("iterations")),
            "Improve the guess (nx, N + 1), (nu, N) from the state x0; True when a step was taken.")
       .def("states", &SolverRecedingHorizon::states)
       .def("controls", &SolverRecedingHorizon::controls)

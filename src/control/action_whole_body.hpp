@@ -14,7 +14,7 @@ struct WholeBodyWeights {
   Eigen::Vector3d position, linear_velocity;      ///< of the base, world axes [1/m2, s2/m2]
   Eigen::Vector3d orientation, angular_velocity;  ///< of the base, its own axes
   Eigen::VectorXd joint_position, joint_velocity, torque;
-  Eigen::Vector3d force;                        ///< of a standing point, world axes [1/N2]
+  Eigen::Vector3d force;                         ///< of a standing point, world axes [1/N2]
   Eigen::Vector3d foot_position, foot_velocity;  ///< of a point in the air, world axes
   double cone = 0.0, torque_limit = 0.0, joint_limit = 0.0;  ///< of what exceeds a limit
   Eigen::VectorXd largest_torque, lowest_position, highest_position;
@@ -27,22 +27,23 @@ struct WholeBodyTarget {
   Eigen::Vector3d position, linear_velocity, angular_velocity;  ///< world, world, base axes
   Eigen::Matrix3d rotation;                                     ///< world from base
   Eigen::VectorXd joint_position, joint_velocity, torque;
-  std::vector<bool> stands;      ///< which points stand
-  Eigen::MatrixXd force;         ///< (points, 3) of the standing ones, world [N]
+  std::vector<bool> stands;                      ///< which points stand
+  Eigen::MatrixXd force;                         ///< (points, 3) of the standing ones, world [N]
   Eigen::MatrixXd foot_position, foot_velocity;  ///< (points, 3) of those in the air, world
-  Eigen::VectorXd foot_weight;   ///< (points) factor of their cost, 0: none
+  Eigen::VectorXd foot_weight;                   ///< (points) factor of their cost, 0: none
 };
 
 /// Node of a whole-body control problem: x = (q, v), u = joint torques; v+ by the dynamics of
-/// `WholeBody`, q+ = q (+) dt (v + v+)/2 (a constant acceleration; with dt v+ a swing of 0.2 s overshoots
-/// by 1 cm at nodes of 20 ms); costs
+/// `WholeBody`, q+ = q (+) dt (v + v+)/2 (a constant acceleration; with dt v+ a swing of 0.2 s
+/// overshoots by 1 cm at nodes of 20 ms); costs
 ///
-///     dt sum_i w_i/2 r_i^2:  p - p_ref, log(R_ref^T R), R v - v_ref, omega - omega_ref, joints, rates, u - u_ref,
-///     f - f_ref and its friction pyramid |f_x|, |f_y| <= mu f_z, f_z >= f_min of standing points, position and
-///     velocity of points in the air, limits of joints and torques (quadratic beyond the limit)
+///     dt sum_i w_i/2 r_i^2:  p - p_ref, log(R_ref^T R), R v - v_ref, omega - omega_ref, joints,
+///     rates, u - u_ref, f - f_ref and its friction pyramid |f_x|, |f_y| <= mu f_z, f_z >= f_min of
+///     standing points, position and velocity of points in the air, limits of joints and torques
+///     (quadratic beyond the limit)
 ///
-/// with Gauss-Newton Hessians. As the last node of a problem it has the costs of the state alone, for the
-/// duration `dt`.
+/// with Gauss-Newton Hessians. As the last node of a problem it has the costs of the state alone,
+/// for the duration `dt`.
 class ActionWholeBody : public crocoddyl::ActionModelAbstractTpl<double> {
  public:
   using Base = crocoddyl::ActionModelAbstractTpl<double>;
@@ -52,9 +53,9 @@ class ActionWholeBody : public crocoddyl::ActionModelAbstractTpl<double> {
   struct Data : DataAbstract {
     explicit Data(ActionWholeBody* model);
     WholeBody::Data body;
-    Eigen::VectorXd dq;                ///< dt (v + v+)/2
-    Eigen::MatrixXd move_q, move_v;    ///< of q (+) dq
-    Eigen::MatrixXd rows_x, rows_u;    ///< Jacobians of a block of residuals
+    Eigen::VectorXd dq;              ///< dt (v + v+)/2
+    Eigen::MatrixXd move_q, move_v;  ///< of q (+) dq
+    Eigen::MatrixXd rows_x, rows_u;  ///< Jacobians of a block of residuals
     Eigen::VectorXd rows_r;
   };
 

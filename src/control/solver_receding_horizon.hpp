@@ -6,14 +6,15 @@
 
 namespace prime {
 
-/// Feasibility-driven DDP for a receding horizon: a few iterations a tick, whose duration is bounded.
+/// Feasibility-driven DDP for a receding horizon: a few iterations a tick, whose duration is
+/// bounded.
 ///
-/// An iteration is Crocoddyl's: linearization, backward pass (gains K), rollout with feedback that closes
-/// the gaps by the step's share alpha. What differs is the policy around it. The guess is the shifted
-/// plan of the tick before, hence close to the optimum, and the measured state is a gap of its own at the
-/// first node; so the full step is tried first, shorter ones only if it is not finite or costs more than
-/// `kWorse` times the guess; of these the cheapest is taken. Without one the guess stays, `refused` counts
-/// it, and the next iteration is damped.
+/// An iteration is Crocoddyl's: linearization, backward pass (gains K), rollout with feedback that
+/// closes the gaps by the step's share alpha. What differs is the policy around it. The guess is
+/// the shifted plan of the tick before, hence close to the optimum, and the measured state is a gap
+/// of its own at the first node; so the full step is tried first, shorter ones only if it is not
+/// finite or costs more than `kWorse` times the guess; of these the cheapest is taken. Without one
+/// the guess stays, `refused` counts it, and the next iteration is damped.
 class SolverRecedingHorizon : public crocoddyl::SolverFDDP {
  public:
   explicit SolverRecedingHorizon(std::shared_ptr<crocoddyl::ShootingProblem> problem)

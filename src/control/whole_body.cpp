@@ -196,8 +196,8 @@ void WholeBody::pointJacobian(const Data& d, const std::size_t i, Eigen::Ref<Mat
 }
 
 // A displacement of joint k turns the twist of all that is further out (k included) about its axis,
-// and moves the centre of the sphere, below which the point stays. The free-flyer's rates are in its own
-// axes and turn with it.
+// and moves the centre of the sphere, below which the point stays. The free-flyer's rates are in
+// its own axes and turn with it.
 void WholeBody::pointVelocitySlope(const Data& d, const std::size_t i, const ConstRef& v,
                                    Eigen::Ref<MatrixXd> by_q, const double drop) const {
   by_q.setZero();

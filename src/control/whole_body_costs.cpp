@@ -39,7 +39,8 @@ double beyond(const double value, const double low, const double high) {
   return value > high ? value - high : value < low ? value - low : 0.0;
 }
 
-/// Rows of the friction pyramid, each at most 0 inside: +-f_x - mu f_z, +-f_y - mu f_z, f_min - f_z.
+/// Rows of the friction pyramid, each at most 0 inside: +-f_x - mu f_z, +-f_y - mu f_z, f_min -
+/// f_z.
 Eigen::Matrix<double, kConeRows, 3> pyramid(const double mu) {
   Eigen::Matrix<double, kConeRows, 3> A;
   A << 1, 0, -mu, -1, 0, -mu, 0, 1, -mu, 0, -1, -mu, 0, 0, -1;

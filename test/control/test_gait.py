@@ -86,3 +86,15 @@ def test_what_is_no_gait():
         gait_named("trot", Robot.load("g1"))
     with pytest.raises(ConfigError, match="inside its cycle"):
         Gait(0.4, 0.3, (0.0, 0.0, 0.2, 0.2))
+
+
+@pytest.mark.parametrize("name", ["trot", "walk", "bound"])
+def test_swings_are_equal_at_the_times_of_solves(name):
+    """Lift-offs fall on multiples of 20 ms: what doubles make of them must not decide."""
+    schedule = GaitSchedule(FOUR, GAITS[name])
+    t = 1e-9 * (1_700_000_000_000_000_000 + 20_000_000 * np.arange(2000))
+    for foot in FOUR:
+        up = np.array([schedule.phase(foot, time).swinging for time in t])
+        edges = np.flatnonzero(np.diff(up.astype(int)))
+        lengths = np.diff(edges)[int(not up[edges[0] + 1]) :: 2]
+        assert set(lengths) == {round(GAITS[name].swing / 0.02)}

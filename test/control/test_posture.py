@@ -7,10 +7,10 @@ import pinocchio as pin
 import pytest
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.control.posture import standing_posture
 from prime_estimation.errors import RobotError
 from prime_estimation.robot import Robot, urdf_path
 from prime_estimation.simulate import simulate
-from prime_estimation.control.posture import standing_posture
 
 
 def robot(urdf: str, feet: list[str], radius: float = 0.016) -> Robot:

@@ -6,11 +6,11 @@ import crocoddyl
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from prime_estimation._core import StateParameters, WholeBody
+
 from prime_estimation.control.horizon import Horizon
 from prime_estimation.control.parameters import ControlConfig
-from prime_estimation.control.posture import standing_posture
+from prime_estimation.control.posture import contact_jacobian, standing_posture
 from prime_estimation.robot import GRAVITY, Robot
 
 STEP = ControlConfig().step
@@ -114,16 +114,33 @@ def test_hessians_are_those_of_least_squares(problem):
     assert np.linalg.eigvalsh(H)[0] > -1e-9 * np.abs(H).max()
 
 
-def test_standing_robot_stays_where_it_is(problem):
-    """Torques and forces that carry the nominal posture, by the statics of Pinocchio."""
+def test_carrying_is_the_statics_of_pinocchio(problem):
+    """What equal shares leave over is the moment of the weight about the middle of the feet."""
+    model, data, q = problem.model, problem.model.createData(), problem.posture
+    force, torque = problem.carrying(stances(problem)[0])
+    weight = GRAVITY * pin.computeTotalMass(model)
+    assert force[:, 2].sum() == pytest.approx(weight)
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    left = pin.computeGeneralizedGravity(model, data, q) - np.r_[np.zeros(6), torque]
+    points = []
+    for frame, offset, f in zip(problem._frames, problem._offsets, force):
+        left -= contact_jacobian(model, data, frame, offset).T @ f
+        points.append(data.oMf[frame] * offset)
+    lever = pin.centerOfMass(model, data, q) - np.mean(points, axis=0)
+    moment = np.cross(lever, [0.0, 0.0, weight])
+    assert left == pytest.approx(np.r_[np.zeros(3), moment, np.zeros(len(torque))], abs=1e-8)
+
+
+def test_standing_robot_stays_where_it_is():
+    """The Go2, whose centre of mass is between its feet."""
+    problem = horizon("go2")
     stands = stances(problem)[0]
     force, torque = problem.carrying(stands)
-    assert force[:, 2].sum() == pytest.approx(GRAVITY * pin.computeTotalMass(problem.model))
     aim_anywhere(problem, stands, np.random.default_rng(0))
     node, data = problem.nodes[0], problem.nodes[0].createData()
     x = np.concatenate([problem.posture, np.zeros(problem.model.nv)])
     node.calc(data, x, torque)
-    # an equal share for each foot leaves a small moment: the centre of mass is not quite between them
     assert np.abs(data.xnext[len(problem.posture) :]).max() < 0.15
     assert node.forces(data)[:, 2].sum() == pytest.approx(force[:, 2].sum(), rel=0.05)
 
@@ -142,7 +159,7 @@ def test_free_fall_of_a_robot_that_does_not_stand(problem):
 
 
 def test_standing_points_have_no_velocity_after_a_node(problem):
-    """A foot that comes down at 1 m/s stops, and its sphere rolls: the lowest point rests, not the centre."""
+    """A foot that comes down at 1 m/s stops; its sphere rolls, the lowest point rests."""
     model, stands = problem.model, stances(problem)[0]
     aim_anywhere(problem, stands, np.random.default_rng(0))
     node, data = problem.nodes[0], problem.nodes[0].createData()

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from ...io.typestore import typestore
 from ...output_messages import Outputs
 from ...recordings.replay import replay
 from ...robot import Robot
+from ...types import Estimate
 from .track import TOPICS, Track
 
 OURS = "/prime"  # the node of `prime replay`
@@ -109,31 +110,29 @@ class BagSource(_Thread):
                     return
 
 
-class ReplaySource(_Thread):
-    """The estimator on a recording, in a process of its own, while one looks.
+class ProcessSource(_Thread):
+    """Estimates that a process of its own makes, while one looks.
 
     Args:
-        path: the recording.
+        name: for people.
         config: of the estimator and its robot.
-        mocap: use motion capture.
-        topics: sensor topics by role, where they cannot be found by type and name.
+        work: what the process does, a function of a module: `work(send, *arguments)` with
+            `send(estimate)`; what it returns becomes `result`.
+        arguments: of `work`.
+
+    Attributes:
+        result: of the work; None until it is complete.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        robot: Robot,
-        config: Config,
-        mocap: bool,
-        topics: Mapping[str, str],
-    ):
-        super().__init__(Path(path).stem, robot)
+    def __init__(self, name: str, robot: Robot, config: Config, work: Callable, arguments: tuple):
+        super().__init__(name, robot)
         self._outputs = Outputs(robot, config.estimator, typestore().types.__getitem__)
         context = multiprocessing.get_context("spawn")
-        self._receiver, sender = context.Pipe(duplex=False)
-        arguments = (sender, str(path), config, mocap, dict(topics))
-        self._process = context.Process(target=_estimate, args=arguments, daemon=True)
-        self._sender = sender
+        self._receiver, self._sender = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=_send_all, args=(self._sender, work, arguments), daemon=True
+        )
+        self.result: dict | None = None
 
     def start(self) -> None:
         """Begin to estimate."""
@@ -157,9 +156,34 @@ class ReplaySource(_Thread):
                 return
             if isinstance(said, PrimeError):
                 raise said
+            if not isinstance(said, Estimate):
+                self.result = said
+                return
             for topic, message in self._outputs.messages(said):
                 if topic in TOPICS:
                     self.track.put(topic, message)
+
+
+class ReplaySource(ProcessSource):
+    """The estimator on a recording, while one looks.
+
+    Args:
+        path: the recording.
+        config: of the estimator and its robot.
+        mocap: use motion capture.
+        topics: sensor topics by role, where they cannot be found by type and name.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        robot: Robot,
+        config: Config,
+        mocap: bool,
+        topics: Mapping[str, str],
+    ):
+        arguments = (str(path), config, mocap, dict(topics))
+        super().__init__(Path(path).stem, robot, config, _estimate, arguments)
 
 
 def nodes_in(path: str | Path) -> list[str]:
@@ -199,20 +223,20 @@ def _outputs_of(bag: BagReader, node: str) -> dict[str, str]:
     return there
 
 
-def _estimate(sender, path: str, config: Config, mocap: bool, topics: dict[str, str]) -> None:
-    """Replay a recording and send every estimate; the work of `ReplaySource`'s process."""
+def _estimate(
+    send: Callable[[Estimate], None], path: str, config: Config, mocap: bool, topics: dict[str, str]
+) -> None:
+    """Replay a recording; the work of `ReplaySource`."""
+    with tempfile.TemporaryDirectory(prefix="prime_view_") as folder:
+        out = Path(folder) / "estimate.mcap"
+        replay(path, Robot(config.robot), config, out, mocap=mocap, topics=topics, observer=send)
+
+
+def _send_all(sender, work: Callable, arguments: tuple) -> None:
+    """What the process of a `ProcessSource` does."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        with tempfile.TemporaryDirectory(prefix="prime_view_") as folder:
-            replay(
-                path,
-                Robot(config.robot),
-                config,
-                Path(folder) / "estimate.mcap",
-                mocap=mocap,
-                topics=topics,
-                observer=sender.send,
-            )
+        sender.send(work(sender.send, *arguments))
     except PrimeError as error:
         sender.send(PrimeError(str(error)))
     except (BrokenPipeError, KeyboardInterrupt):

@@ -180,7 +180,7 @@ class Track:
 
 def troubles(status) -> tuple[str, ...]:
     """What a prime_estimation_msgs/EstimatorStatus says is wrong, as `sensor: what`."""
-    return tuple(entry for entry in status.sensors if ": " in entry)
+    return tuple(f"{s.name}: {s.message}" for s in status.sensors if not s.ok)
 
 
 def _fields(joints: int, contacts: int, bodies: int) -> dict[str, list[tuple]]:

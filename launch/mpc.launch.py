@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The whole-body MPC on the estimate: `ros2 launch prime_estimation mpc.launch.py robot:=go2`.
+
+It commands a velocity of zero until `cmd_vel` says otherwise; `mpc/gait` changes the gait. Nothing
+moves before something hands `mpc/motor_commands` on to motors: the bridge with `commands`, or the
+simulated robot.
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from prime_estimation.nodes.launch_arguments import RobotChoices
+
+GAITS = ["stand", "trot", "walk", "bound"]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The controller."""
+    value = LaunchConfiguration
+    arguments = [
+        DeclareLaunchArgument(
+            "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+        ),
+        DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
+        DeclareLaunchArgument(
+            "gait", default_value="stand", choices=GAITS, description="the first gait"
+        ),
+        DeclareLaunchArgument(
+            "rate", default_value="500.0", description="motor commands per second"
+        ),
+    ]
+    mpc = Node(
+        package="prime_estimation",
+        executable="mpc",
+        name="mpc",
+        namespace=value("namespace"),
+        output="screen",
+        parameters=[
+            {
+                "robot": value("robot"),
+                "gait": value("gait"),
+                "rate": ParameterValue(value("rate"), value_type=float),
+            }
+        ],
+    )
+    return LaunchDescription([*arguments, mpc])

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime walk`: a simulated robot walks under the MPC on its own estimate, a load is put on."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+from ..closed_loop.walk_folder import KNOWN, SETTLED, walk
+from ..config.parameters import Config
+from ..control.gait import GAITS
+from ..errors import ConfigError, PrimeError
+from ..nodes.run_node import stop_on_signals
+from ..robot import Robot
+from .console import add_progress_argument, progress_bar, say, table
+from .simulate import add_payload_arguments, need_mujoco
+
+DESCRIPTION = """Let a simulated robot walk in closed loop: noisy sensors, estimator, whole-body
+MPC, motors. No truth and no motion capture enter the loop. A load is put on while it walks, and the
+MPC learns of it from the estimator. Seen in the browser in real time, or --headless as fast as it
+goes. Then it walks once more, unseen, while the MPC is not told of the load, to compare. The run
+folder keeps estimate, figure and figures of merit."""
+EXAMPLES = [
+    "prime walk",
+    "prime walk --robot go1 --payload 7.2 --at -0.1 0 0.1 --gait walk --velocity 0.25",
+    "prime walk --no-update --headless      # the MPC keeps its nominal inertia",
+]
+ON = 6.0  # s, when the load is put on unless told otherwise
+PATIENCE_S = 15.0  # for a browser, before the robot walks without
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Robot, gait, load, view."""
+    gaits = [name for name in GAITS if name != "stand"]
+    add = parser.add_argument
+    add("--robot", default="go2", metavar="NAME", help="with four feet (default: go2)")
+    add("--gait", choices=gaits, default="trot", help="default: trot")
+    add("--velocity", type=float, default=0.5, metavar="M/S", help="forwards (default: 0.5)")
+    add("--turn", type=float, default=0.2, metavar="RAD/S", help="to the left (default: 0.2)")
+    add("--duration", type=float, default=14.0, metavar="S", help="seconds (default: 14)")
+    add_payload_arguments(parser, mass=3.0)
+    add("--bumps", type=float, default=0.0, metavar="M", help="height of bumps on the floor [m]")
+    add("--no-update", action="store_true", help="keep the estimated inertia from the MPC")
+    add("--seed", type=int, default=0, help="of ground and noise (default: 0)")
+    add("--out", default="prime_runs", metavar="DIR", help="of run folders (default: prime_runs)")
+    add("--headless", action="store_true", help="no browser, as fast as it goes")
+    add("--host", default="127.0.0.1", help="address of the page (default: this machine alone)")
+    add("--port", type=int, default=8080, help="port, or the next free one (default: 8080)")
+    add_progress_argument(parser)
+
+
+def run(args: argparse.Namespace) -> dict:
+    """Walk, draw, judge."""
+    need_mujoco()
+    on = ON if args.on is None else args.on
+    off = float("inf") if args.off is None else args.off
+    if not 3.0 <= on < min(off, args.duration - SETTLED):
+        raise ConfigError(
+            f"the load must come at 3 s or later, and stay for {SETTLED:g} s of the "
+            f"{args.duration:g} s, got --on {on:g}",
+            on,
+        )
+    work = (_told(args, on, off), args.out)
+    if args.headless:
+        with progress_bar(args, f"{args.robot} walks") as progress:
+            result = walk(lambda estimate: None, *work, realtime=False, progress=progress)
+    else:
+        result = _seen(args, work)
+    say(args, *_verdict(result))
+    return result
+
+
+def _told(args: argparse.Namespace, on: float, off: float) -> dict:
+    """What another process can be told of."""
+    names = ("robot", "gait", "velocity", "turn", "duration", "payload", "at", "link", "bumps")
+    told = {name: getattr(args, name) for name in (*names, "seed")}
+    return told | {"on": on, "off": off, "update": "off" if args.no_update else "on"}
+
+
+def _verdict(result: dict) -> Iterator:
+    if "loaded" not in result:
+        yield result["stopped"] or ("it fell" if result["fell"] else "too short to be judged")
+        return
+    columns = ["before", "first second", "after it"]
+    parts = [result[name] for name in ("before", "sagging", "loaded")]
+    without = result.get("without_update", {})
+    if "loaded" in without:
+        columns.append("after it, without the update")
+        parts.append(without["loaded"])
+    rows = {
+        "trunk height, rms error [mm]": [1e3 * p["height"] for p in parts],
+        "roll, rms [deg]": [57.29578 * p["roll"] for p in parts],
+        "pitch, rms [deg]": [57.29578 * p["pitch"] for p in parts],
+        "velocity, rms error [m/s]": [p["velocity"] for p in parts],
+        "torque, rms [Nm]": [p["torque"] for p in parts],
+    }
+    yield table(f"{result['load_kg']:g} kg put on while it walks", rows, tuple(columns))
+    margin = 1.96 * result["mass_stddev_kg"]
+    yield (
+        f"total mass: {result['mass_kg']:.2f} +- {margin:.2f} kg (95 %), truth "
+        f"{result['mass_true_kg']:.2f} kg; worst from {KNOWN:g} s on: "
+        f"{100 * result['mass_error_worst']:.1f} %"
+    )
+    solve = result["solve_ms"]
+    yield f"MPC: solves of {solve['p50']:.1f} ms (median), {solve['p99']:.1f} ms (99 %)"
+    yield f"figure: {result['figure']}"
+    yield f"again: prime view {result['folder']}/estimate.mcap --robot NAME"
+
+
+def _seen(args: argparse.Namespace, work: tuple) -> dict:
+    """Walk in a process of its own and show it; the page stays while somebody looks."""
+    from ..viz.browser.page import ViewPage
+    from ..viz.browser.sources import ProcessSource
+
+    config = Config.load(args.robot)
+    stop = stop_on_signals()
+    with ExitStack() as stack:
+        source = ProcessSource(args.robot, Robot(config.robot), config, walk, work)
+        page = ViewPage([source], [config.estimator.friction], args.host, args.port, 0.0)
+        for end in (page.close, source.stop):
+            stack.callback(end)
+        say(
+            args,
+            f"open {page.url} in a browser; it walks off when you look, or in {PATIENCE_S:g} s",
+        )
+        meshes = threading.Thread(target=page.add_meshes, args=(stop,), name="meshes", daemon=True)
+        meshes.start()
+        stack.callback(meshes.join)
+        stack.callback(stop.set)
+        _wait(stop, lambda: bool(page.server.get_clients()), PATIENCE_S)
+        source.start()
+        page.run(stop, lambda: _end(args, page, source, stop))
+        if source.result is None:
+            raise PrimeError("interrupted before the walk was over: no run folder")
+        return source.result
+
+
+def _wait(stop: threading.Event, happened: Callable[[], bool], seconds: float) -> None:
+    ends = time.perf_counter() + seconds
+    while not happened() and time.perf_counter() < ends and not stop.wait(0.1):
+        pass
+
+
+def _end(args: argparse.Namespace, page, source, stop: threading.Event) -> None:
+    """Stop once the walk is over and nobody looks any more."""
+    if not source.complete:
+        return
+    if not page.server.get_clients():
+        stop.set()
+    elif page.cursor.following:
+        say(args, "the walk is over; move the time slider to look again; close the page to end")
+        page.cursor.seek(page.span[1])

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A Go2 that walks on its own estimate: velocities, a load that is put on, repeatable runs."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+
+from prime_estimation.closed_loop.scenario import Push, Run, Scenario, play
+from prime_estimation.control.motion_types import VelocityCommand
+from prime_estimation.errors import ConfigError
+from prime_estimation.simulate.model import Ground, Payload
+
+LOAD, ON, END = 4.6, 3.2, 5.4  # kg, s, s
+
+
+def forwards(_t: float) -> VelocityCommand:
+    return VelocityCommand(vx=0.5)
+
+
+def loaded(update: str) -> Run:
+    load = Payload(LOAD, (0.0, 0.05, 0.1))
+    return play(Scenario("go2", "trot", forwards, END, load=load, load_on=ON, update=update))
+
+
+@pytest.fixture(scope="module")
+def with_update() -> Run:
+    return loaded("on")
+
+
+def test_trots_at_the_commanded_velocity(with_update):
+    run = with_update
+    assert not run.fell and not run.stopped
+    scores = run.trace.scores(2.7, ON)
+    assert scores.velocity < 0.08 and scores.height < 0.003 and scores.apex < 0.01
+    assert max(scores.roll, scores.pitch) < np.radians(1.0)
+
+
+def test_load_is_known_and_carried(with_update):
+    trace = with_update.trace
+    before = trace.mass[(trace.t > ON - 0.5) & (trace.t < ON)].mean()
+    after = trace.mass[trace.t > ON + 0.4]
+    assert np.abs(after - before - LOAD).max() < 0.05 * (before + LOAD)
+    assert trace.model_mass[-1] == pytest.approx(trace.mass[-1], rel=0.02)
+    scores = trace.scores(ON + 1.0, END)
+    assert scores.height < 0.005 and max(scores.roll, scores.pitch) < np.radians(1.0)
+
+
+def test_without_the_update_the_trunk_sags(with_update):
+    on = with_update.trace.scores(ON + 1.0, END)
+    off = loaded("off").trace.scores(ON + 1.0, END)
+    assert off.height > 3.0 * on.height and off.roll > 3.0 * on.roll
+
+
+def test_pushed_on_bumps_and_turning():
+    ground, push = Ground(bump_height=0.03), Push((0.0, 40.0, 0.0), 2.6, 0.2)
+    run = play(
+        Scenario(
+            "go1",
+            "trot",
+            lambda t: VelocityCommand(vx=0.4, yaw_rate=0.5),
+            4.0,
+            ground,
+            pushes=(push,),
+        )
+    )
+    assert not run.fell and not run.stopped
+    assert run.trace.yaw[-1] - run.trace.yaw[0] > 0.4
+
+
+def test_runs_repeat():
+    first, second = (play(Scenario("go2", "stand", duration=0.6, seed=7)).trace for _ in range(2))
+    assert np.array_equal(first.height, second.height)
+    assert np.array_equal(first.torque, second.torque)
+
+
+def test_update_is_one_of_three():
+    with pytest.raises(ConfigError, match="off, on, true"):
+        play(Scenario("go2", update="maybe"))

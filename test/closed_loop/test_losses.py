@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A trotting robot loses its estimate: it brakes or goes on, and never jumps."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+
+from prime_estimation.closed_loop.lockstep import Lockstep
+from prime_estimation.config.parameters import Config
+from prime_estimation.control.horizon import torque_limits
+from prime_estimation.control.motion_types import VelocityCommand
+from prime_estimation.control.supervisor import Mode
+from prime_estimation.robot import Robot
+from prime_estimation.simulate.model import Payload
+from prime_estimation.simulate.robot import SimulatedRobot
+from prime_estimation.types import Estimate
+
+LOAD = 4.6  # kg
+TROT_AT, LOSS_AT, END = 0.8, 1.8, 3.0  # s
+JUMP = 0.04  # m, that no trunk may rise
+SINK = 0.8  # m/s, that no braked trunk may sink: from 0.3 m it would fall at 2.4 m/s
+
+
+class Spoiled(Lockstep):
+    """A loop in which something goes wrong at `LOSS_AT` between estimator and controller."""
+
+    def __init__(self, loss: str):
+        config = Config.load("go2")
+        load = Payload(LOAD, (0.0, 0.0, 0.1))
+        super().__init__(SimulatedRobot(Robot(config.robot), config.noise, load), config)
+        self.loss, self.lost = loss, False
+
+    def hear(self, estimate: Estimate) -> None:
+        if not (self.lost and self.loss == "killed"):
+            super().hear(estimate)
+
+    def hear_odometry(self, estimate: Estimate) -> None:
+        if self.lost and self.loss in ("killed", "no odometry"):
+            return
+        if self.lost and self.loss == "nan":
+            estimate = replace(estimate, position_world=np.full(3, np.nan))
+        if self.lost and self.loss == "jump":
+            estimate = replace(estimate, position_world=estimate.position_world + [0.0, 0.0, 0.5])
+        super().hear_odometry(estimate)
+
+
+def walked(loss: str) -> Spoiled:
+    """Trot, lose something, and go on; what is asserted of every loss is asserted here."""
+    loop = Spoiled(loss)
+    world, dt = loop.simulated.world, loop.simulated.world.dt
+    world.load(loss in ("stale inertia", "frozen inertia"))
+    heights, limit = [], torque_limits(loop.simulated.robot)
+    for k in range(round(END / dt)):
+        t = k * dt
+        if k == round(TROT_AT / dt):
+            loop.controller.on_gait("trot")
+        if k == round(LOSS_AT / dt):
+            loop.lost = True
+            spoil(loop, loss)
+        loop.step(VelocityCommand(vx=0.3 if t > TROT_AT else 0.0))
+        heights.append(loop.simulated.step.q[2])
+        assert (np.abs(loop.simulated.step.tau_motor) <= limit + 1e-9).all()
+    heights = np.array(heights)
+    lost = round(LOSS_AT / dt)
+    assert heights[lost:].max() < heights[lost - round(0.5 / dt) : lost].max() + JUMP
+    loop.sinking = -np.diff(heights[lost:]).min() / dt
+    return loop
+
+
+def spoil(loop: Spoiled, loss: str) -> None:
+    gate, world = loop.controller.gate, loop.simulated.world
+    if loss == "stale inertia":  # nothing is said any more of a load that is taken off
+        gate.offer = lambda message: ""
+        world.load(False)
+    elif loss == "frozen inertia":
+        gate.on_freeze(SimpleNamespace(data=True))
+        world.load(False)
+
+
+@pytest.mark.parametrize(
+    ("loss", "reason"),
+    [
+        ("killed", "no joint states"),
+        ("no odometry", "no odometry"),
+        ("nan", "no odometry"),
+        ("jump", "jumped"),
+    ],
+)
+def test_without_a_state_it_brakes(loss, reason):
+    loop = walked(loss)
+    supervisor = loop.controller.supervisor
+    assert supervisor.mode is Mode.DAMPING and reason in loop.stopped
+    assert (supervisor.refused > 0) == (loss == "nan")
+    assert loop.sinking < SINK and np.abs(loop.simulated.step.v[:3]).max() < 0.3
+
+
+@pytest.mark.parametrize("loss", ("stale inertia", "frozen inertia"))
+def test_with_an_old_inertia_it_walks_on(loss):
+    loop = walked(loss)
+    assert not loop.stopped and loop.controller.supervisor.mode is Mode.ACTIVE
+    step = loop.simulated.step
+    assert step.q[2] == pytest.approx(loop.controller.mpc.posture[2], abs=0.02)
+    model_mass = sum(i.mass for i in loop.controller.mpc.horizon.model.inertias)
+    assert model_mass > loop.simulated.robot.total_mass + 0.8 * LOAD
