@@ -105,7 +105,7 @@ class DdsTransport:
         from cyclonedds.sub import DataReader
 
         reader = DataReader(
-            self._participant, self._topic(topic, type_name), _qos(qos, type_name, _BATCH)
+            self._participant, self._topic(topic, type_name), _reader_qos(qos, type_name)
         )
         self._subscriptions.append(_Subscription(topic, reader, callback))
         self._announce_endpoints()
@@ -211,6 +211,7 @@ class DdsTransport:
         wanted = "rt" + self.full(topic)
         return sum(
             s.reader.get_sample_lost_status().total_count
+            + s.reader.get_sample_rejected_status().total_count
             for s in self._subscriptions
             if s.topic == wanted
         )
@@ -315,6 +316,17 @@ def _qos(intent: Qos, type_name: str, depth: int):
         Policy.DataRepresentation(use_cdrv0_representation=True),
         Policy.Userdata(f"typehash={typestore().hash_rihs01(type_name)};".encode()),
     )
+
+
+def _reader_qos(intent: Qos, type_name: str):
+    """That of a sensor refuses what does not fit instead of replacing the oldest: it is counted."""
+    from cyclonedds.core import Policy
+    from cyclonedds.core import Qos as DdsQos
+
+    qos = _qos(intent, type_name, _BATCH)
+    if intent is not Qos.SENSOR:
+        return qos
+    return DdsQos(Policy.History.KeepAll, Policy.ResourceLimits(max_samples=_BATCH), base=qos)
 
 
 def _array(data: bytes):
