@@ -124,6 +124,13 @@ def theta_root(
     return np.linalg.inv(np.linalg.qr(rows, mode="r"))
 
 
+def com_stddev(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Standard deviation (3,) of the centre of mass: root of the diagonal of `com_covariance`."""
+    c, by_mass, own = pi[1:4] / pi[0], covariance[0, :4], covariance.diagonal()[1:4]
+    variance = own - 2.0 * c * by_mass[1:] + c * c * by_mass[0]
+    return np.sqrt(np.maximum(variance, 0.0)) / pi[0]
+
+
 def com_covariance(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Covariance (3, 3) of the centre of mass from that of pi (10, 10): c = (m c)/m."""
     c = pi[1:4] / pi[0]

@@ -47,6 +47,10 @@ class Robot:
         self.joint_ids = list(range(2 if config.floating_base else 1, model.njoints))
         self.joint_names = [model.names[i] for i in self.joint_ids]
         self.nj = len(self.joint_names)
+        joints = ("position", "position_carried", "velocity", "torque")
+        sizes = dict.fromkeys(joints, self.nj) | {"gyro": 3, "accelerometer": 3}
+        sizes["quat_world_imu"] = 4
+        self._shapes = [(name, (size,)) for name, size in sizes.items()]  # of a measurement
         # continuous joints have the coordinates (cos, sin): more than rates
         first_q = [model.joints[i].idx_q for i in self.joint_ids]
         self.turning = [j for j, i in enumerate(self.joint_ids) if model.joints[i].nq == 2]
@@ -110,19 +114,11 @@ class Robot:
 
     def check(self, m: Measurement) -> None:
         """DataError where a measurement has another number of joints, or of axes, than this robot and its sensors."""
-        joints = ("position", "position_carried", "velocity", "torque")
-        for name, size in (
-            *((name, self.nj) for name in joints),
-            ("gyro", 3),
-            ("accelerometer", 3),
-            ("quat_world_imu", 4),
-        ):
+        for name, shape in self._shapes:
             value = getattr(m, name)
-            if value is not None and np.shape(value) != (size,):
-                raise DataError(
-                    f"measurement for {self.name}: {name} must have the shape ({size},), has {np.shape(value)}",
-                    m,
-                )
+            if value is not None and np.shape(value) != shape:
+                what = f"{name} must have the shape {shape}, has {np.shape(value)}"
+                raise DataError(f"measurement for {self.name}: {what}", m)
 
     def check_contacts(self) -> Robot:
         """The robot itself; RobotError where its base floats and nothing can carry it."""

@@ -22,9 +22,9 @@ Array = np.ndarray
 
 def _freeze(instance) -> None:
     """Make every array of a frozen dataclass read-only, so that nobody changes an estimate behind its owner."""
-    for value in vars(instance).values():
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
+    for value in instance.__dict__.values():
+        if type(value) is np.ndarray:
+            value.setflags(False)
 
 
 # --- what a sensor says

@@ -143,7 +143,11 @@ class ModelNoise:
         0.5,
     )
     torque_scale_commanded: float = param(
-        0.05, "the same where only commanded torques are known: gears and drives lose some", "", 0.0, 0.5
+        0.05,
+        "the same where only commanded torques are known: gears and drives lose some",
+        "",
+        0.0,
+        0.5,
     )
     torque_scale_spread: float = param(
         0.008,
@@ -262,6 +266,9 @@ class EstimatorConfig:
     )
     terrain_stddev: float = param(
         0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True
+    )
+    terrain_slopes: bool = param(
+        True, "the slope of the ground under each foot is estimated, else it is level"
     )
     terrain_walk: float = param(
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True

@@ -104,7 +104,6 @@ class LegForces:
         torque: np.ndarray | None,
     ):
         """`evaluate` with the base at rest at the origin, joints at constant rates."""
-        full = np.concatenate([np.zeros(3), world_quat_base.coeffs(), q])
-        return self.evaluate(
-            full, np.concatenate([np.zeros(6), dq]), np.zeros(self.model.nv), torque
-        )
+        full, rates = np.zeros(self.model.nq), np.zeros(self.model.nv)
+        full[3:7], full[7:], rates[6:] = world_quat_base.coeffs(), q, dq
+        return self.evaluate(full, rates, np.zeros(self.model.nv), torque)

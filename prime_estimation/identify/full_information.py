@@ -95,6 +95,8 @@ class ForwardPass:
         inputs = batch_inputs(problem, ms, self.situation)
         first, last = problem.nq + problem.nv, self.states[stamps[-1]]
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
+        for x in xs:
+            problem.parameter(x, "slope")[:] = 0.0  # of one stance; here one ground is for all
         root = problem.prior_root(any(m.mocap for m in ms))
         reference = np.concatenate([xs[0][:first], estimator.horizon.prior_parameters])
         arrival = _core.ActionArrival(problem.state, reference, root @ root.T)

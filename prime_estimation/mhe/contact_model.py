@@ -149,5 +149,7 @@ def _options(config: Config) -> "_core.DynamicsOptions":
     law.kappa, law.compliance = config.robot.kappa, config.robot.compliance
     law.correction = 0.0 if config.estimator.cone == "convex" else 1.0
     options.manifold = getattr(_core.InertiaManifold, config.estimator.manifold)
+    e = config.estimator
+    options.slopes = e.terrain_slopes and e.contact_model == "smoothed"
     options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
     return options

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -104,7 +105,7 @@ class MeasurementModel:
             if sensor.name in self.trackers:
                 continue
             for sample in samples.get(sensor.name, ()):
-                k = int(np.searchsorted(stamps, sample.stamp_ns))
+                k = bisect_left(stamps, sample.stamp_ns)
                 before = stamps[k - 1] if k > 0 else stamps[0] - step
                 late = k == len(stamps) or sample.stamp_ns <= before
                 slot = None if late else self._free_slot(inputs[k], sensor)

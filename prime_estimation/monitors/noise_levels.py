@@ -76,7 +76,7 @@ class NoiseLevels(Monitor):
         self._use()
 
     def learn(self, window: Window, situation: Situation) -> None:
-        """Look at the middle of a window with posterior, every few nodes."""
+        """Look at the middle of a solved window, every few nodes."""
         self._nodes += 1
         if not self._configured.estimator.adapt_noise or self._nodes % NOISE_LEVELS.every:
             return
@@ -84,6 +84,7 @@ class NoiseLevels(Monitor):
         given = window.inputs[k]
         if situation.suspended or given.ground_depth:
             return
+        window.posterior()
         square, seen = window.expected_squares(k)
         self._looks += 1
         for name, rows in self._rows().items():

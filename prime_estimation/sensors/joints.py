@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,11 +52,10 @@ class Joints(Sensor):
             position, stddev = self._position(m, noise, wearer.step)
             given.set("encoders", wearer.joints(position), 1.0 / stddev)
         if m.velocity is not None:
-            sampled = noise.joint_velocity / np.sqrt(m.velocity_samples)
-            missed = noise.joint_velocity_sampling * np.broadcast_to(
-                m.velocity_change, m.velocity.shape
-            )
-            given.set("rates", m.velocity, 1.0 / np.hypot(sampled, missed))
+            sampled = noise.joint_velocity / math.sqrt(m.velocity_samples)
+            missed = noise.joint_velocity_sampling * m.velocity_change
+            stddev = np.hypot(np.full(len(m.velocity), sampled), missed)
+            given.set("rates", m.velocity, 1.0 / stddev)
 
     @staticmethod
     def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -63,11 +63,9 @@ class Joints(Sensor):
         last = np.full(len(m.position), noise.encoder)
         if m.position_carried is None:
             return m.position, last
-        samples = np.sqrt(m.velocity_samples)
-        rate = np.hypot(
-            noise.joint_velocity / samples,
-            INSTANT * np.broadcast_to(m.velocity_change, m.position.shape),
-        )
+        samples = math.sqrt(m.velocity_samples)
+        sampled = np.full(len(m.position), noise.joint_velocity / samples)
+        rate = np.hypot(sampled, INSTANT * m.velocity_change)
         carried = np.hypot(noise.encoder / samples, step * rate)
         better = carried < last
         return np.where(better, m.position_carried, m.position), np.minimum(carried, last)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -188,7 +189,7 @@ class SensorSet:
         """Residuals of the core, in order."""
         return [r for s in self.sensors for r in s.residuals]
 
-    @property
+    @cached_property
     def event_sensors(self) -> tuple[Sensor, ...]:
         """Those whose samples go to nodes one by one."""
         return tuple(s for s in self.sensors if s.alignment is Alignment.EVENTS)

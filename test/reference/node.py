@@ -59,6 +59,7 @@ def point_of(problem, given, x, u) -> Point:
         problem.parameter(x, "theta"),
         problem.parameter(x, "height"),
         friction,
+        problem.parameter(x, "slope"),
     )
 
 
@@ -111,6 +112,11 @@ def gyro(at: Step, value, _age) -> np.ndarray:
 def tilt(at: Step, value, _age) -> np.ndarray:
     """The vertical in the IMU's axes."""
     return _imu(at.problem, at.q, at.v, 0.0 * at.v)[0][2] - value
+
+
+def held(at: Step, value, _age) -> np.ndarray:
+    """Linear velocity of the base."""
+    return at.v[:3] - value
 
 
 def mocap(at: Step, value, age) -> np.ndarray:
@@ -195,7 +201,7 @@ def external_odometry(at: Step, value, age) -> np.ndarray:
 
 # by the name of the residual; OF_THE_STEP: those that need the step that follows the state
 OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
-RESIDUALS = {f.__name__: f for f in (gyro, tilt, mocap, external_odometry)} | OF_THE_STEP
+RESIDUALS = {f.__name__: f for f in (gyro, tilt, held, mocap, external_odometry)} | OF_THE_STEP
 
 
 def _imu(problem, q, v, a):
