@@ -185,6 +185,9 @@ def data_files() -> list[tuple[str, list[str]]]:
     ]
     for room in ("config", "launch"):
         files += [(f"{share}/{folder}", content) for folder, content in folders_below(room)]
+    if not by_pip() or "sdist" in sys.argv:
+        # colcon's console scripts go to lib/prime_estimation, which is not on PATH
+        files.append(("bin", ["resource/prime"]))
     if by_pip():
         # without colcon nothing else installs the message definitions, which the program reads
         files += [

@@ -10,94 +10,146 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
 from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
+RESPAWN_DELAY = 0.2  # s
+SHARED = ("robot", "config", "namespace", "frame_prefix", "use_sim_time", "rviz", "rqt")
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+    ),
+    DeclareLaunchArgument(
+        "config",
+        default_value="",
+        description="YAML file with changes to the defaults (robot, noise, estimator, node)",
+    ),
+    DeclareLaunchArgument(
+        "mocap",
+        default_value="true",
+        choices=YES_NO,
+        description="use motion capture on mocap/pose",
+    ),
+    DeclareLaunchArgument(
+        "input",
+        default_value="topics",
+        choices=["topics", "lowstate"],
+        description="joint_states and imu, or Unitree's own lowstate",
+    ),
+    DeclareLaunchArgument(
+        "bag",
+        default_value="",
+        description="recording to estimate as fast as possible, in place of topics",
+    ),
+    DeclareLaunchArgument(
+        "namespace", default_value="", description="before all relative topic names"
+    ),
+    DeclareLaunchArgument(
+        "frame_prefix", default_value="", description="before the names of all frames (robot1/)"
+    ),
+    DeclareLaunchArgument(
+        "use_sim_time",
+        default_value="false",
+        choices=YES_NO,
+        description="take the time from /clock",
+    ),
+    DeclareLaunchArgument(
+        "autostart",
+        default_value="true",
+        choices=YES_NO,
+        description="configure and activate the lifecycle node at once",
+    ),
+    DeclareLaunchArgument(
+        "respawn",
+        default_value="false",
+        choices=YES_NO,
+        description="start the estimator again when it dies, with the inertia that it had learned",
+    ),
+    DeclareLaunchArgument(
+        "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
+    ),
+    DeclareLaunchArgument(
+        "rqt",
+        default_value="false",
+        choices=YES_NO,
+        description="plot mass, forces and timing in rqt",
+    ),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The estimator, and on request RViz and rqt."""
+    """The estimator, and on request its keeper, RViz and rqt."""
     value = LaunchConfiguration
-    arguments = [
-        DeclareLaunchArgument(
-            "robot", default_value="go2", choices=RobotChoices(), description="which robot"
-        ),
-        DeclareLaunchArgument(
-            "config",
-            default_value="",
-            description="YAML file with changes to the defaults "
-            "(sections robot, noise, estimator, node)",
-        ),
-        DeclareLaunchArgument(
-            "mocap",
-            default_value="true",
-            choices=YES_NO,
-            description="use motion capture on mocap/pose",
-        ),
-        DeclareLaunchArgument(
-            "input",
-            default_value="topics",
-            choices=["topics", "lowstate"],
-            description="joint_states and imu, or Unitree's own lowstate",
-        ),
-        DeclareLaunchArgument(
-            "namespace", default_value="", description="before all relative topic names"
-        ),
-        DeclareLaunchArgument(
-            "use_sim_time",
-            default_value="false",
-            choices=YES_NO,
-            description="take the time from /clock",
-        ),
-        DeclareLaunchArgument(
-            "autostart",
-            default_value="true",
-            choices=YES_NO,
-            description="configure and activate the lifecycle node at once",
-        ),
-        DeclareLaunchArgument(
-            "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
-        ),
-        DeclareLaunchArgument(
-            "rqt",
-            default_value="false",
-            choices=YES_NO,
-            description="plot mass, forces and timing in rqt",
-        ),
-    ]
     estimator = Node(
         package="prime_estimation",
         executable="estimator",
         name="prime",
         namespace=value("namespace"),
         output="screen",
+        respawn=value("respawn"),
+        respawn_delay=RESPAWN_DELAY,
         parameters=[
             {
                 "robot": value("robot"),
                 "config": ParameterValue(value("config"), value_type=str),
+                "bag": ParameterValue(value("bag"), value_type=str),
                 "node.mocap": ParameterValue(value("mocap"), value_type=bool),
                 "node.input": value("input"),
+                "node.frame_prefix": ParameterValue(value("frame_prefix"), value_type=str),
                 "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
                 "autostart": ParameterValue(value("autostart"), value_type=bool),
             }
         ],
     )
+    keeper = Node(
+        package="prime_estimation",
+        executable="inertia_keeper",
+        namespace=value("namespace"),
+        condition=IfCondition(value("respawn")),
+    )
     view = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(SHARE / "launch" / "view.launch.py")),
-        launch_arguments={
-            name: value(name)
-            for name in ("robot", "config", "namespace", "use_sim_time", "rviz", "rqt")
-        }.items(),
+        launch_arguments={name: value(name) for name in SHARED}.items(),
         condition=IfCondition(
             PythonExpression(["'", value("rviz"), "' == 'true' or '", value("rqt"), "' == 'true'"])
         ),
     )
-    return LaunchDescription([*arguments, estimator, view])
+    ended = RegisterEventHandler(OnProcessExit(target_action=estimator, on_exit=on_end))
+    check = OpaqueFunction(function=check_before_anything_starts)
+    return LaunchDescription([*ARGUMENTS, check, ended, estimator, keeper, view])
+
+
+def check_before_anything_starts(context) -> list:
+    """A launch that fails later leaves nodes running."""
+    names = ("robot", "config", "bag", "rviz", "rqt")
+    value = {name: LaunchConfiguration(name).perform(context) for name in names}
+    launch_arguments.check_robot(value["robot"], value["config"])
+    launch_arguments.check_bag(value["bag"])
+    launch_arguments.check_packages({name: value[name] == "true" for name in ("rviz", "rqt")})
+    return []
+
+
+def on_end(event, context) -> list:
+    """Everything ends with the estimator, but for one that comes back."""
+    if context.is_shutdown or LaunchConfiguration("respawn").perform(context) == "true":
+        return []
+    if event.returncode:
+        raise RuntimeError(f"the estimator ended with exit code {event.returncode}, see above")
+    return [EmitEvent(event=Shutdown(reason="the estimator has ended"))]

@@ -4,9 +4,10 @@
 
 `ros2 launch prime_estimation replay.launch.py robot:=go2 bag:=/path/to/bag rviz:=true`.
 
-The same graph as on the robot, with the time of the recording. `ros2 bag play --clock` in place of
-the player works as well:
-start estimator.launch.py with use_sim_time:=true then.
+The same graph as on the robot, with the time of the recording. `rate:=0` is as fast as possible:
+the estimator reads the recording itself then, and estimates every node of it. `ros2 bag play
+--clock` in place of the player works as well: start estimator.launch.py with use_sim_time:=true
+then.
 """
 
 from pathlib import Path
@@ -17,61 +18,81 @@ from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
     IncludeLaunchDescription,
+    OpaqueFunction,
     RegisterEventHandler,
 )
+from launch.conditions import IfCondition, UnlessCondition
 from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
-PASSED_ON = ("robot", "config", "mocap", "namespace", "rviz", "rqt")
+PASSED_ON = ("robot", "config", "mocap", "namespace", "frame_prefix", "rviz", "rqt")
+ARGUMENTS = [
+    DeclareLaunchArgument("bag", description="rosbag2 folder, .mcap or .db3 file"),
+    DeclareLaunchArgument(
+        "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+    ),
+    DeclareLaunchArgument(
+        "config", default_value="", description="YAML file with changes to the defaults"
+    ),
+    DeclareLaunchArgument(
+        "mocap", default_value="true", choices=YES_NO, description="use motion capture"
+    ),
+    DeclareLaunchArgument(
+        "namespace", default_value="", description="before all relative topic names"
+    ),
+    DeclareLaunchArgument(
+        "frame_prefix", default_value="", description="before the names of all frames (robot1/)"
+    ),
+    DeclareLaunchArgument(
+        "rate",
+        default_value="1.0",
+        description="speed of time; 0: every node, as fast as the estimator goes, without loop",
+    ),
+    DeclareLaunchArgument(
+        "loop", default_value="false", choices=YES_NO, description="begin again at the end"
+    ),
+    DeclareLaunchArgument(
+        "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
+    ),
+    DeclareLaunchArgument(
+        "rqt",
+        default_value="false",
+        choices=YES_NO,
+        description="plot mass, forces and timing in rqt",
+    ),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Player with /clock, estimator on simulated time; all ends with the recording."""
     value = LaunchConfiguration
-    arguments = [
-        DeclareLaunchArgument("bag", description="rosbag2 folder, .mcap or .db3 file"),
-        DeclareLaunchArgument(
-            "robot", default_value="go2", choices=RobotChoices(), description="which robot"
-        ),
-        DeclareLaunchArgument(
-            "config", default_value="", description="YAML file with changes to the defaults"
-        ),
-        DeclareLaunchArgument(
-            "mocap", default_value="true", choices=YES_NO, description="use motion capture"
-        ),
-        DeclareLaunchArgument(
-            "namespace", default_value="", description="before all relative topic names"
-        ),
-        DeclareLaunchArgument(
-            "rate", default_value="1.0", description="speed of time, 0 for as fast as possible"
-        ),
-        DeclareLaunchArgument(
-            "loop", default_value="false", choices=YES_NO, description="begin again at the end"
-        ),
-        DeclareLaunchArgument(
-            "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
-        ),
-        DeclareLaunchArgument(
-            "rqt",
-            default_value="false",
-            choices=YES_NO,
-            description="plot mass, forces and timing in rqt",
-        ),
-    ]
-    estimator = IncludeLaunchDescription(
+    unhurried = PythonExpression(["float('", value("rate"), "') != 0.0"])
+    listening = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(SHARE / "launch" / "estimator.launch.py")),
         launch_arguments={
             **{name: value(name) for name in PASSED_ON},
+            "bag": "",
             "use_sim_time": "true",
         }.items(),
+        condition=IfCondition(unhurried),
+    )
+    reading = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(SHARE / "launch" / "estimator.launch.py")),
+        launch_arguments={
+            **{name: value(name) for name in PASSED_ON},
+            "bag": value("bag"),
+            "use_sim_time": "true",
+        }.items(),
+        condition=UnlessCondition(unhurried),
     )
     player = Node(
         package="prime_estimation",
@@ -86,11 +107,26 @@ def generate_launch_description() -> LaunchDescription:
                 "clock": True,
             }
         ],
+        condition=IfCondition(unhurried),
     )
-    end = RegisterEventHandler(
-        OnProcessExit(
-            target_action=player,
-            on_exit=[EmitEvent(event=Shutdown(reason="the recording has ended"))],
-        )
-    )
-    return LaunchDescription([*arguments, estimator, player, end])
+    ended = RegisterEventHandler(OnProcessExit(target_action=player, on_exit=on_end))
+    check = OpaqueFunction(function=check_before_anything_starts)
+    # the player first: what an included file is given holds for everything behind it
+    return LaunchDescription([*ARGUMENTS, check, ended, player, listening, reading])
+
+
+def check_before_anything_starts(context) -> list:
+    """A launch that fails later leaves nodes running."""
+    launch_arguments.check_bag(LaunchConfiguration("bag").perform(context))
+    wanted = {n: LaunchConfiguration(n).perform(context) == "true" for n in ("rviz", "rqt")}
+    launch_arguments.check_packages(wanted)
+    return []
+
+
+def on_end(event, context) -> list:
+    """All ends with the recording; a player that failed makes the launch fail."""
+    if context.is_shutdown:
+        return []
+    if event.returncode:
+        raise RuntimeError(f"the player ended with exit code {event.returncode}, see above")
+    return [EmitEvent(event=Shutdown(reason="the recording has ended"))]

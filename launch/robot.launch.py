@@ -96,4 +96,5 @@ def generate_launch_description() -> LaunchDescription:
         output="screen",
         condition=IfCondition(value("browser")),
     )
-    return LaunchDescription([*arguments, bridge, estimator, mpc, browser])
+    # the estimator first: it checks what is asked for before anything starts
+    return LaunchDescription([*arguments, estimator, bridge, mpc, browser])

@@ -10,6 +10,7 @@ the estimator's world.
 """
 
 from pathlib import Path
+from tempfile import mkdtemp
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
@@ -17,7 +18,9 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 
+from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
@@ -30,6 +33,7 @@ def generate_launch_description() -> LaunchDescription:
     value = LaunchConfiguration
     sim_time = {"use_sim_time": value("use_sim_time")}
     perspective = str(SHARE / "config" / "rqt" / "prime.perspective")
+    aggregation = str(SHARE / "config" / "diagnostics" / "aggregator.yaml")
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -42,6 +46,9 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "namespace", default_value="", description="that of the estimator"
+            ),
+            DeclareLaunchArgument(
+                "frame_prefix", default_value="", description="that of the estimator"
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
@@ -71,6 +78,7 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="0 0 0 0 0 0",
                 description="its pose in odom: x y z [m] roll pitch yaw [rad]",
             ),
+            OpaqueFunction(function=check_before_anything_starts),
             OpaqueFunction(function=robot_description),
             OpaqueFunction(function=rviz),
             OpaqueFunction(function=mocap_frame),
@@ -79,8 +87,19 @@ def generate_launch_description() -> LaunchDescription:
                 executable="markers",
                 name="markers",
                 namespace=value("namespace"),
-                parameters=[sim_time],
+                parameters=[
+                    sim_time,
+                    {"frame_prefix": ParameterValue(value("frame_prefix"), value_type=str)},
+                ],
                 condition=IfCondition(value("rviz")),
+            ),
+            Node(
+                package="diagnostic_aggregator",
+                executable="aggregator_node",
+                name="analyzers",
+                namespace=value("namespace"),
+                parameters=[aggregation, sim_time],
+                condition=IfCondition(value("rqt")),
             ),
             ExecuteProcess(
                 cmd=["rqt", "--force-discover", "--perspective-file", perspective],
@@ -88,6 +107,14 @@ def generate_launch_description() -> LaunchDescription:
             ),
         ]
     )
+
+
+def check_before_anything_starts(context) -> list:
+    """A launch that fails later leaves nodes running."""
+    launch_arguments.check_packages(
+        {name: LaunchConfiguration(name).perform(context) == "true" for name in ("rviz", "rqt")}
+    )
+    return []
 
 
 def robot_description(context) -> list:
@@ -100,7 +127,13 @@ def robot_description(context) -> list:
             package="robot_state_publisher",
             executable="robot_state_publisher",
             parameters=[
-                {"robot_description": urdf, "use_sim_time": LaunchConfiguration("use_sim_time")}
+                {
+                    "robot_description": ParameterValue(urdf, value_type=str),
+                    "frame_prefix": ParameterValue(
+                        LaunchConfiguration("frame_prefix"), value_type=str
+                    ),
+                    "use_sim_time": LaunchConfiguration("use_sim_time"),
+                }
             ],
             namespace=LaunchConfiguration("namespace"),
             remappings=[("joint_states", "prime/joint_states")],
@@ -111,22 +144,37 @@ def robot_description(context) -> list:
 
 def rviz(context) -> list:
     """RViz, whose displays show the topics of this robot and namespace."""
-    from prime_estimation.viz.rviz import shown
+    from prime_estimation.viz.rviz import shown, with_frames
 
-    topics = shown(RVIZ.read_text(), configuration(context))
+    if LaunchConfiguration("rviz").perform(context) != "true":
+        return []
+    robot, prefix = configuration(context), LaunchConfiguration("frame_prefix").perform(context)
+    content, frames = RVIZ.read_text(), frames_of(robot, prefix)
+    path, topics = RVIZ, shown(content, robot)
+    if frames != ("odom", "base"):
+        path = Path(mkdtemp(prefix="prime_rviz_")) / RVIZ.name
+        path.write_text(with_frames(content, *frames, prefix))
     return [
         Node(
             package="rviz2",
             executable="rviz2",
-            arguments=["-d", str(RVIZ)],
+            arguments=["-d", str(path)],
             parameters=[{"use_sim_time": LaunchConfiguration("use_sim_time")}],
             remappings=[
                 (display, [LaunchConfiguration("namespace"), topic])
                 for display, topic in topics.items()
             ],
-            condition=IfCondition(LaunchConfiguration("rviz")),
         )
     ]
+
+
+def frames_of(config, prefix: str) -> tuple[str, str]:
+    """World and base frame of the estimator."""
+    from prime_estimation.output_messages import world_frame_of
+    from prime_estimation.robot import Robot
+
+    base = Robot(config.robot).base_frame
+    return world_frame_of(config.node.world_frame, prefix), prefix + base
 
 
 def configuration(context):
@@ -142,26 +190,15 @@ def mocap_frame(context) -> list:
     frame = LaunchConfiguration("mocap_frame").perform(context)
     if not frame:
         return []
-    from tf_transformations import quaternion_from_euler
+    from prime_estimation.nodes.ros.extrinsics import static_transform
 
-    numbers = [float(v) for v in LaunchConfiguration("mocap_origin").perform(context).split()]
-    if len(numbers) != 6:
-        raise RuntimeError(
-            f"mocap_origin wants six numbers, x y z roll pitch yaw, got {len(numbers)}"
-        )
-    x, y, z, w = quaternion_from_euler(*numbers[3:])
-    pose = dict(
-        zip(
-            ("--x", "--y", "--z", "--qx", "--qy", "--qz", "--qw"),
-            (*numbers[:3], x, y, z, w),
-            strict=True,
-        )
-    )
-    arguments = [part for pair in pose.items() for part in map(str, pair)]
+    prefix = LaunchConfiguration("frame_prefix").perform(context)
+    world, _ = frames_of(configuration(context), prefix)
+    origin = LaunchConfiguration("mocap_origin").perform(context)
     return [
         Node(
             package="tf2_ros",
             executable="static_transform_publisher",
-            arguments=[*arguments, "--frame-id", "odom", "--child-frame-id", frame],
+            arguments=static_transform(origin, world, frame),
         )
     ]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection
 
 from .config.parameters import Config
+from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
@@ -108,11 +109,27 @@ class Estimator:
             self.monitors.begin(self.horizon, situation)
         return failure
 
+    def resume(self, belief: InertiaBelief) -> bool:
+        """Begin with inertia that an earlier estimate has learned.
+
+        Returns:
+            False where it is too late: there is an estimate already.
+        """
+        if self.window is not None:
+            return False
+        self.problem.begin_with(belief)
+        return True
+
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
+        self.problem.begin_with(None)
         self.horizon.reset()
         self.monitors.reset()
         self._predictor.reset()
+
+    def interrupt(self) -> None:
+        """End the update that another thread is in, and all later ones: they raise Interrupted."""
+        self.problem.interruption.request()
 
     def freeze(self, value: bool) -> None:
         """Hold the inertia at its present value; once let go, it is estimated anew."""

@@ -14,6 +14,8 @@ Mastalli).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from . import _core
@@ -23,6 +25,31 @@ TURN = 2.5
 EXACT = 1e-8  # relative error that stands for none
 # Pinocchio's order of a symmetric matrix
 _SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+
+
+@dataclass(frozen=True)
+class InertiaBelief:
+    """Inertia of the estimated links as an earlier estimate had learned it.
+
+    Attributes:
+        parameters: dynamic parameters (10,) of each link. covariances: of these (10, 10).
+        age: since then [s].
+    """
+
+    parameters: tuple[np.ndarray, ...]
+    covariances: tuple[np.ndarray, ...]
+    age: float = 0.0
+
+    def in_theta(self, manifold: str) -> tuple[np.ndarray, np.ndarray]:
+        """Mean theta (10 n,) and its covariance (10 n, 10 n), links independent of each other."""
+        n = 10 * len(self.parameters)
+        mean, covariance = np.zeros(n), np.zeros((n, n))
+        for i, (pi, P) in enumerate(zip(self.parameters, self.covariances, strict=True)):
+            rows = slice(10 * i, 10 * i + 10)
+            mean[rows] = to_theta(pi, manifold)
+            inverse = np.linalg.inv(from_theta(mean[rows], manifold)[1])
+            covariance[rows, rows] = inverse @ P @ inverse.T
+        return mean, covariance
 
 
 def to_theta(pi: np.ndarray, manifold: str) -> np.ndarray:

@@ -36,15 +36,25 @@ class Outputs:
         config: limit of the mass' standard deviation below which inertia is marked valid.
         make: function from a message type's name to its class.
         world_frame: frame of odometry and contact wrenches.
+        frame_prefix: before the names of frames; a world frame `/map` is shared and has none.
     """
 
     def __init__(
-        self, robot: Robot, config: EstimatorConfig, make: Make, world_frame: str = WORLD_FRAME
+        self,
+        robot: Robot,
+        config: EstimatorConfig,
+        make: Make,
+        world_frame: str = WORLD_FRAME,
+        frame_prefix: str = "",
     ):
-        self.world_frame, self.base_frame = world_frame, robot.base_frame
+        self.world_frame = world_frame_of(world_frame, frame_prefix)
+        self.base_frame = frame_prefix + robot.base_frame
         self._robot, self._make, self.config = robot, make, config
         self._data = robot.model.createData()
-        self._frames = {c.name: (c.frame, robot.model.getFrameId(c.frame)) for c in robot.contacts}
+        self._frames = {
+            c.name: (frame_prefix + c.frame, robot.model.getFrameId(c.frame))
+            for c in robot.contacts
+        }
         self._feet = _flat_feet(robot)
         self._sequence = 0
         self._previous: Estimate | None = None
@@ -116,6 +126,11 @@ class Outputs:
             )
             out.append((outbound.contact_topic(name), message))
         return out
+
+
+def world_frame_of(world_frame: str, frame_prefix: str) -> str:
+    """Name of the world frame: with the prefix of a robot, `/map` as it is without the slash."""
+    return world_frame[1:] if world_frame.startswith("/") else frame_prefix + world_frame
 
 
 def _flat_feet(robot: Robot) -> dict[str, list[str]]:

@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.nodes.launch_arguments import RobotChoices
+from prime_estimation.errors import ConfigError
+from prime_estimation.nodes.launch_arguments import (
+    VIEWERS,
+    RobotChoices,
+    check_bag,
+    check_packages,
+    check_robot,
+)
 from prime_estimation.robot import urdf_text
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"
@@ -26,6 +33,7 @@ SWITCHES = {
     "rqt",
     "loop",
     "autostart",
+    "respawn",
     "mpc",
     "commands",
     "browser",
@@ -37,13 +45,19 @@ EXPECTED = {
         "config",
         "mocap",
         "input",
+        "bag",
         "namespace",
+        "frame_prefix",
         "use_sim_time",
         "autostart",
+        "respawn",
         "rviz",
         "rqt",
     },
-    "replay": {"bag", "robot", "config", "mocap", "namespace", "rate", "loop", "rviz", "rqt"},
+    "replay": {
+        *("bag", "robot", "config", "mocap", "namespace", "frame_prefix"),
+        *("rate", "loop", "rviz", "rqt"),
+    },
     "mpc": {"robot", "namespace", "gait", "rate"},
     "robot": {
         *("robot", "config", "namespace", "mocap", "mpc", "gait", "commands"),
@@ -56,6 +70,7 @@ EXPECTED = {
         "robot",
         "config",
         "namespace",
+        "frame_prefix",
         "use_sim_time",
         "rviz",
         "rqt",
@@ -86,7 +101,8 @@ def test_every_argument_says_what_it_is(path):
     for name, keywords in found.items():
         assert len(keywords["description"].value) > 8, name
         assert ("choices" in keywords) == (name in CHOSEN), name
-        assert ("default_value" in keywords) == (name != "bag"), name
+        required = (stem(path), name) == ("replay", "bag")
+        assert ("default_value" in keywords) != required, name
 
 
 def test_robots_to_choose_from():
@@ -106,6 +122,57 @@ def test_every_value_that_is_used_is_declared(path):
         and isinstance(n.args[0], ast.Constant)
     }
     assert used <= set(declarations(path))
+
+
+@pytest.fixture
+def ament(tmp_path, monkeypatch):
+    """An installation prefix that has the packages that a test gives it."""
+    index = pytest.importorskip("ament_index_python")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    folder = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    folder.mkdir(parents=True)
+    assert index is not None
+    return lambda *packages: [(folder / package).touch() for package in packages]
+
+
+def test_viewers_that_are_missing_are_named_before_anything_starts(ament, monkeypatch):
+    monkeypatch.setenv("ROS_DISTRO", "humble")
+    ament("robot_state_publisher")
+    check_packages({"rviz": False, "rqt": False})
+    with pytest.raises(ConfigError) as caught:
+        check_packages({"rviz": True, "rqt": False})
+    assert str(caught.value).startswith(
+        "rviz:=true needs rviz2: sudo apt install ros-humble-rviz2,"
+    )
+    ament("rviz2")
+    check_packages({"rviz": True, "rqt": False})
+    with pytest.raises(ConfigError, match="ros-humble-rqt-gui ros-humble-rqt-plot"):
+        check_packages({"rviz": True, "rqt": True})
+    ament(*VIEWERS["rqt"])
+    check_packages({"rviz": True, "rqt": True})
+
+
+def test_a_recording_or_a_robot_that_is_missing_is_named_before_anything_starts(tmp_path):
+    check_bag(""), check_bag(str(tmp_path)), check_robot("go2", "")
+    with pytest.raises(ConfigError, match="no such bag: /nowhere"):
+        check_bag("/nowhere")
+    with pytest.raises(ConfigError, match="unknown robot 'spot'"):
+        check_robot("spot", "")
+
+
+def test_every_launch_file_of_the_estimator_checks_first():
+    """The check stands in front of every node and of every file that is included."""
+    for name in ("estimator", "replay"):
+        source = (LAUNCH / f"{name}.launch.py").read_text()
+        assert "LaunchDescription([*ARGUMENTS, check, " in source
+        assert "check = OpaqueFunction(function=check_before_anything_starts)" in source
+    for name in ("robot", "simulate"):
+        source = (LAUNCH / f"{name}.launch.py").read_text()
+        assert "return LaunchDescription([*arguments, estimator, " in source, name
+    source = (LAUNCH / "view.launch.py").read_text()
+    first = source.index("OpaqueFunction(")
+    assert source[first:].startswith("OpaqueFunction(function=check_before_anything_starts)")
+    assert first < source.index(" Node(")
 
 
 def test_launched_executables_are_installed():
@@ -240,3 +307,109 @@ def test_launched_estimator_publishes_odometry(launch, recorded_runs):
     assert service.run() == 0  # it wants the main thread
     thread.join()
     assert len(heard) >= 100 and heard[-1].child_frame_id == "base"
+
+
+def launched(launch, file: str, **arguments):
+    """A launch file in a launch service of its own."""
+    from launch.actions import IncludeLaunchDescription
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+    service = launch.LaunchService()
+    included = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(LAUNCH / f"{file}.launch.py")),
+        launch_arguments=arguments.items(),
+    )
+    service.include_launch_description(launch.LaunchDescription([included]))
+    return service
+
+
+@pytest.mark.parametrize(
+    "file, arguments",
+    [
+        ("replay", {"bag": "/nowhere"}),
+        ("estimator", {"robot": "/nowhere.yaml"}),
+        ("estimator", {"config": "/nowhere.yaml"}),
+    ],
+)
+def test_a_launch_that_cannot_work_ends_with_an_error_and_starts_nothing(launch, file, arguments):
+    started = []
+    service = launched(launch, file, **arguments)
+    service.context.register_event_handler(
+        launch.event_handlers.OnProcessStart(on_start=lambda event, _: started.append(event))
+    )
+    assert service.run() == 1 and not started
+
+
+def test_an_estimator_that_is_killed_comes_back(launch, recorded_runs):
+    import os
+    import signal
+    import threading
+
+    import rclpy
+    from launch.actions import RegisterEventHandler
+    from launch.event_handlers import OnProcessStart
+    from nav_msgs.msg import Odometry
+
+    service, processes = launched(launch, "estimator", robot="go2", respawn="true"), []
+    handler = OnProcessStart(on_start=lambda event, _: processes.append(event))
+    service.include_launch_description(launch.LaunchDescription([RegisterEventHandler(handler)]))
+    heard: list[float] = []
+
+    def watch() -> None:
+        rclpy.init()
+        node = rclpy.create_node("test_launch")
+        node.create_subscription(
+            Odometry, "/prime/odometry", lambda _: heard.append(time.monotonic()), 10
+        )
+        spin(lambda: any("estimator" in p.process_name for p in processes))
+        time.sleep(10.0)
+        first = next(p for p in processes if "estimator" in p.process_name)
+        os.kill(first.pid, signal.SIGKILL)
+        spin(lambda: sum("estimator" in p.process_name for p in processes) > 1)
+        node.destroy_node()
+        rclpy.shutdown()
+        service.shutdown()
+
+    def spin(until) -> None:
+        end = time.monotonic() + 60.0
+        while not until() and time.monotonic() < end:
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    service.run()
+    thread.join()
+    assert sum("estimator" in p.process_name for p in processes) > 1
+
+
+def test_as_fast_as_possible_is_every_node(launch, recorded_runs):
+    import threading
+
+    import rclpy
+
+    from prime_estimation_msgs.msg import EstimatorStatus
+
+    bag = str(recorded_runs / "go2_payload3")
+    service = launched(launch, "replay", bag=bag, robot="go2", rate="0")
+    heard, ended = set(), threading.Event()
+
+    def listen() -> None:
+        rclpy.init()
+        node = rclpy.create_node("test_launch")
+        node.create_subscription(
+            EstimatorStatus,
+            "/prime/status",
+            lambda m: heard.add((m.header.stamp.sec, m.header.stamp.nanosec, m.iterations > 0)),
+            1000,
+        )
+        while not ended.is_set():
+            rclpy.spin_once(node, timeout_sec=0.1)
+        node.destroy_node()
+        rclpy.shutdown()
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    assert service.run() == 0  # it ends with the recording
+    ended.set()
+    thread.join()
+    assert sum(solved for *_, solved in heard) > 1100

@@ -5,6 +5,7 @@ colcon can read."""
 
 import ast
 import configparser
+import os
 import re
 import runpy
 import subprocess
@@ -78,8 +79,17 @@ def test_colcon_gets_nodes_and_pip_gets_messages(setup_py, monkeypatch):
     assert not any("prime_estimation_msgs" in folder for folder, _ in setup_py["data_files"]())
     scripts = setup_py["console_scripts"]()
     assert any(script.startswith("estimator = ") for script in scripts), "ros2 run needs the nodes"
+    assert ("bin", ["resource/prime"]) in setup_py["data_files"](), "on PATH of a workspace"
     monkeypatch.setattr(sys, "argv", ["setup.py", "bdist_wheel"])
     assert setup_py["console_scripts"]() == scripts[:1]
+    assert "bin" not in dict(setup_py["data_files"]())
+
+
+def test_the_command_of_a_workspace_runs(repository):
+    command = [sys.executable, repository / "resource" / "prime", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "verbs:" in run.stdout and os.access(repository / "resource" / "prime", os.X_OK)
 
 
 def test_colcon_reads_the_metadata(repository):
@@ -203,3 +213,26 @@ def test_sources_assume_no_processor(repository):
         assert not re.search(r'target\("|__builtin_cpu_supports', wide), path
     kernels = (repository / "src" / "linalg" / "dense_kernels.cpp").read_text()
     assert re.search(r"#if.*__x86_64__.*\n#define PRIME_WIDE_VECTORS", kernels)
+
+def test_no_dependency_comes_from_pip(repository):
+    """Packages of a distribution must not depend on pip; what only recordings need stays out."""
+    for path in (repository / "package.xml", repository / "prime_estimation_msgs" / "package.xml"):
+        root = ET.parse(path).getroot()
+        keys = {e.text for e in root if e.tag.endswith("depend")}
+        assert not [key for key in keys if key.endswith("-pip")]
+        assert (path.parent / root.find("license").get("file")).is_file()
+        assert (path.parent / "CHANGELOG.rst").is_file()
+
+
+def test_nodes_under_ros_need_no_package_that_distributions_lack(repository):
+    code = (
+        "import sys; sys.modules['rosbags'] = sys.modules['cyclonedds'] = None\n"
+        "import prime_estimation.transport.ros, prime_estimation.nodes.run_node\n"
+        "from prime_estimation.nodes import estimator, inertia_keeper, inertia_listener\n"
+        "from prime_estimation.nodes import launch_arguments, markers, mpc, unitree_bridge\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr

@@ -21,7 +21,7 @@ from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
-from prime_estimation.viz.rviz import shown
+from prime_estimation.viz.rviz import shown, with_frames
 
 VIEWS = config_dir()
 
@@ -80,6 +80,26 @@ def test_rviz_shows_the_forces_of_every_robot(robot):
     )
 
 
+def test_rviz_shows_a_robot_whose_frames_have_a_prefix():
+    text = (VIEWS / "rviz" / "prime.rviz").read_text()
+    manager = yaml.safe_load(with_frames(text, "robot1/odom", "robot1/base", "robot1/"))[
+        "Visualization Manager"
+    ]
+    (model,) = [d for d in manager["Displays"] if d["Class"].endswith("/RobotModel")]
+    assert model["TF Prefix"] == "robot1"
+    assert manager["Global Options"]["Fixed Frame"] == "robot1/odom"
+    assert manager["Views"]["Current"]["Target Frame"] == "robot1/base"
+    assert with_frames(text, "odom", "base", "") == text
+
+
+def test_the_aggregator_takes_every_diagnostic_of_ours():
+    content = yaml.safe_load((VIEWS / "diagnostics" / "aggregator.yaml").read_text())
+    parameters = content["/**"]["ros__parameters"]
+    wanted = [word for p in parameters.values() if isinstance(p, dict) for word in p["contains"]]
+    for name in ("prime: imu", "robot1/prime: estimator", "unitree_bridge: lowstate", "mpc: x"):
+        assert any(word in name for word in wanted), name
+
+
 def test_rqt(topics):
     manager = json.loads((VIEWS / "rqt" / "prime.perspective").read_text())["groups"][
         "pluginmanager"
@@ -93,6 +113,18 @@ def test_rqt(topics):
         keys = manager["groups"][f"plugin__rqt_plot__Plot__{n}"]["groups"]["plugin"]["keys"]
         for path in ast.literal_eval(keys["topics"]["repr"]):
             check_field(topics, path)
+
+
+def test_rqt_lays_every_plugin_out():
+    """Names of the dock widgets, as Qt stores them (UTF-16), in the state of the main window."""
+    groups = json.loads((VIEWS / "rqt" / "prime.perspective").read_text())["groups"]
+    stored = groups["mainwindow"]["keys"]["state"]["repr(QByteArray.hex)"]
+    state = bytes.fromhex(re.search(r"b'([0-9a-f]+)'", stored)[1])
+    running = ast.literal_eval(groups["pluginmanager"]["keys"]["running-plugins"]["repr"])
+    for plugin, numbers in running.items():
+        for number in numbers:
+            name = f"{plugin.replace('/', '__')}__{number}__"
+            assert name.encode("utf-16-be") in state, name
 
 
 def test_plotjuggler(topics):

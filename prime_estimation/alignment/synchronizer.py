@@ -27,7 +27,7 @@ FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
 NOBODY = Wearer((), (), 0.01)
 HELD_NS = 100_000_000  # for which targets are in force; motors that hear none brake or go limp
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
-_NODE_REASONS = ("_missing", "clock_back", "clock_forward")
+_NOT_SAMPLES = ("clock_back", "clock_forward")
 
 
 class Sensed(Protocol):
@@ -143,11 +143,9 @@ class Synchronizer:
 
     @property
     def dropped_samples(self) -> int:
-        """Samples of all streams that were refused so far."""
+        """Samples of all streams that were refused so far, or missing at their node."""
         # a copy, made in one step: another thread may be adding a reason meanwhile
-        return sum(
-            n for reason, n in dict(self.counts).items() if not reason.endswith(_NODE_REASONS)
-        )
+        return sum(n for reason, n in dict(self.counts).items() if reason not in _NOT_SAMPLES)
 
     def pop_discontinuity(self) -> bool:
         """True once after the grid was started anew.

@@ -8,7 +8,13 @@ import argparse
 import threading
 
 from ..errors import ConfigError
-from ..nodes.run_node import NODES, build, default_name, log_to_stderr, stop_on_signals
+from ..nodes.run_node import (
+    NODES,
+    build,
+    default_name,
+    log_to_stderr,
+    stop_on_signals,
+)
 from ..nodes.run_node import run as serve
 from ..transport.base import Transport
 
@@ -119,7 +125,7 @@ def _serve(args: argparse.Namespace) -> dict:
         raise ConfigError(
             f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
         )
-    if not args.robot and args.node != "markers":
+    if not args.robot and args.node not in ("markers", "inertia_keeper"):
         raise ConfigError(
             f"no robot for the node {args.node}; give --robot go2, another name, or the path of a "
             "YAML file"
@@ -130,7 +136,6 @@ def _serve(args: argparse.Namespace) -> dict:
             "node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}
         }
         changes = changes if args.no_mocap or args.lowstate else {}
-        options = {"name": args.name or default_name(args.node)}
     if args.node == "mpc":
         options = {"gait": args.gait}
     if args.node == "unitree_bridge":
@@ -157,7 +162,7 @@ def _replay(args: argparse.Namespace) -> dict:
 def _transport(args: argparse.Namespace) -> Transport:
     name, remap = args.name or default_name(args.node), _remaps(args.remap)
     if args.transport == "ros":
-        from ..nodes.ros.executables import plain_transport
+        from ..nodes.ros.programs import plain_transport
 
         return plain_transport(name, args.namespace, remap, args.domain, args.sim_time)
     from ..transport.dds import DdsTransport

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace, payload, ground) -> dict:
 
 def _transport(args: argparse.Namespace) -> Transport:
     if args.transport == "ros":
-        from ..nodes.ros.executables import plain_transport
+        from ..nodes.ros.programs import plain_transport
 
         return plain_transport(NAME, "", {}, args.domain, False)
     from ..transport.dds import DdsTransport

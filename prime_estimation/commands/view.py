@@ -157,7 +157,7 @@ def _sources(
 def _transport(args: argparse.Namespace, stack: ExitStack) -> Transport:
     """A transport that a thread spins until the view ends."""
     if args.transport == "ros":
-        from ..nodes.ros.executables import plain_transport
+        from ..nodes.ros.programs import plain_transport
 
         transport = plain_transport("view", "", {}, args.domain, args.sim_time)
     else:

@@ -185,9 +185,13 @@ class MessageReader:
                 stamp = arrival_ns
             return self._convert[role](message, stamp, arrival_ns)
         except ValueError as error:
-            self.counts[f"{role}: {error}"] += 1
-            self.refused, self.reason = self.refused + 1, str(error)
+            self.refuse(role, str(error))
             return None
+
+    def refuse(self, role: str, reason: str) -> None:
+        """Count a message that is refused before it is read."""
+        self.counts[f"{role}: {reason}"] += 1
+        self.refused, self.reason = self.refused + 1, reason
 
     def check_joints_seen(self) -> None:
         """Raise the reason when joint messages came, but none with all joints of the robot."""

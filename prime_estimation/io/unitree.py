@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -36,18 +37,29 @@ _G1 = (
 
 
 @dataclass(frozen=True)
+class SecondaryImu:
+    """An IMU with a message of its own: `frame` of its measurements in the URDF."""
+
+    topic: str
+    type: str
+    frame: str
+
+
+@dataclass(frozen=True)
 class Family:
     """Robots that share a wire format.
 
     Attributes:
         type: of the message. joints: their names by motor number. imu: name of its member.
         feet: with a force sensor, in the order of `foot_force`.
+        secondary_imu: one that is not in the message.
     """
 
     type: str
     joints: tuple[str, ...]
     imu: str = "imu_state"
     feet: tuple[str, ...] = ()
+    secondary_imu: SecondaryImu | None = None
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -57,7 +69,11 @@ class Family:
 
 FAMILIES = {
     "unitree_go": Family("unitree_go/msg/LowState", _LEGS, feet=_FEET),
-    "unitree_hg": Family("unitree_hg/msg/LowState", _G1),
+    "unitree_hg": Family(
+        "unitree_hg/msg/LowState",
+        _G1,
+        secondary_imu=SecondaryImu("secondary_imu", "unitree_hg/msg/IMUState", "imu_in_torso"),
+    ),
     "unitree_legged": Family("ros2_unitree_legged_msgs/msg/LowState", _LEGS, "imu", _FEET),
 }
 _ROBOTS = {
@@ -97,15 +113,18 @@ class TickClock:
         jitter_ms: how much later than the stamp messages arrive, running mean.
         restarts: how often counter and arrival did not fit any more, because the robot or the clock
             was restarted.
+        skipped: messages that are missing: the counter went on by several of its usual steps.
     """
 
     DRIFT = 1e-4
     TICK_NS = 1_000_000
     RESTART_NS = 500_000_000
+    STEPS, SETTLED = 32, 10  # different ones that are remembered; before that, none is usual
 
     def __init__(self):
         self.jitter_ms = 0.0
-        self.restarts = 0
+        self.restarts = self.skipped = 0
+        self._steps: Counter[int] = Counter()
         self._tick: int | None = None
         self._offset_ns = 0
 
@@ -124,8 +143,18 @@ class TickClock:
                 max(late, -0.5 * step) if late < 0 else min(late, self.DRIFT * step)
             )
             self.jitter_ms += 0.01 * (max(late, 0) * 1e-6 - self.jitter_ms)
+            self._count(tick - self._tick)
         self._tick = tick
         return tick * self.TICK_NS + self._offset_ns
+
+    def _count(self, step: int) -> None:
+        """The most frequent step of the counter is one message, a longer one is several."""
+        self._steps[step] += step > 0
+        if len(self._steps) > self.STEPS:
+            self._steps = Counter(dict(self._steps.most_common(self.STEPS // 2)))
+        usual = self._steps.most_common(1)[0][0]
+        if self._steps.total() > self.SETTLED:  # half a step more is jitter
+            self.skipped += max(0, math.ceil(step / max(usual, 1) - 1.5))
 
 
 class LowStateReader:

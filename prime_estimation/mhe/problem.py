@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from ..config.parameters import Config, NoiseConfig
-from ..inertia import from_theta, theta_root, to_theta
+from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.sensor import SensorSet, Wearer
@@ -42,6 +42,7 @@ class Problem:
         process: disturbances of nodes. mount: where the IMU is.
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
         contact_feet: (nc,) index of each contact's foot.
+        interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
 
     Args:
@@ -73,16 +74,28 @@ class Problem:
         self.measurements.trackers = {name: t for name, t in trackers.items() if t is not None}
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
+        self.interruption = _core.Interruption()
         self.retune(config)
         e = config.estimator
         nominal = [to_theta(pi, e.manifold) for pi in self._links]
         self.theta_nominal = np.concatenate(nominal) if nominal else np.zeros(0)
         self.theta_prior_root = self._theta_root(e.mass_stddev, e.com_stddev, e.inertia_stddev)
+        self.begin_with(None)
 
     @property
     def has_imu(self) -> bool:
         """The robot's IMU is part of the problem."""
         return "gyro_bias" in self.layout
+
+    def begin_with(self, belief: InertiaBelief | None) -> None:
+        """Inertia of the first state: learned before, with its random walk since; None: nominal."""
+        self._theta_first, self._theta_first_root = self.theta_nominal, self.theta_prior_root
+        if belief is not None:
+            mean, covariance = belief.in_theta(self.config.estimator.manifold)
+            walk = np.sqrt(belief.age) * self.theta_walk_root
+            values, vectors = np.linalg.eigh(covariance + walk @ walk.T)
+            root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
+            self._theta_first, self._theta_first_root = mean, root
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
@@ -144,7 +157,7 @@ class Problem:
     def neutral(self) -> np.ndarray:
         """State at the origin at rest, its parameters at the means of their priors."""
         x = self.state.zero()
-        self.parameter(x, "theta")[:] = self.theta_nominal
+        self.parameter(x, "theta")[:] = self._theta_first
         self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
         return x
 
@@ -182,7 +195,7 @@ class Problem:
             put(name, block.prior)
         root = np.diag(std)
         theta = self.columns("theta")
-        root[theta, theta] = self.theta_prior_root
+        root[theta, theta] = self._theta_first_root
         return root
 
     def process_noise(self, held: bool) -> np.ndarray:

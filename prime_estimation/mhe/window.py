@@ -69,6 +69,7 @@ class Window:
         self.solver = _core.SolverMultipleShooting(shooting)
         options = problem.config.estimator
         self.solver.threads = options.threads
+        self.solver.interruption = problem.interruption
         self.solver.rollout = getattr(_core.Rollout, options.rollout)
         self.solver.method = getattr(_core.ParameterMethod, options.elimination)
 

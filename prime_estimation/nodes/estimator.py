@@ -15,6 +15,7 @@ from dataclasses import replace
 from ..config.parameters import Config
 from ..estimator import Estimator
 from ..io.unitree import LowStateReader, family_of
+from ..output_messages import TOPICS as TYPES
 from ..output_messages import Outputs
 from ..recordings.pipeline import Intake
 from ..robot import Robot
@@ -22,7 +23,10 @@ from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
+from .inertia_keeper import KEPT
 from .odometry import OdometryStream
+from .resumption import belief_of
+from .scheduling import give_priority, schedule
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
 
@@ -35,7 +39,6 @@ class EstimatorNode:
     Args:
         transport: where topics live.
         robot, config: what is estimated, and how.
-        name: of the node, in diagnostics.
 
     Attributes:
         latest, latest_at: the newest estimate, and when it came (time.monotonic).
@@ -43,7 +46,7 @@ class EstimatorNode:
         send: functions that publish, by topic.
     """
 
-    def __init__(self, transport: Transport, robot: Robot, config: Config, name: str = "prime"):
+    def __init__(self, transport: Transport, robot: Robot, config: Config):
         self.transport, self.robot, self.config = transport, robot, config
         optional = expected_sensors(config.node)
         lowstate = None
@@ -52,11 +55,12 @@ class EstimatorNode:
         self.intake = Intake(robot, config.estimator.step, False, optional, lowstate)
         self.estimator = Estimator(robot, config, False, optional)
         self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._forget)
-        self.health = Health(transport, name)
-        self.outputs = Outputs(robot, config.estimator, transport.make, config.node.world_frame)
+        self.health = Health(transport, robot.name)
+        frames = config.node.world_frame, config.node.frame_prefix
+        self.outputs = Outputs(robot, config.estimator, transport.make, *frames)
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
-        self._inertia_ns = 0
+        self._inertia_ns, self._begun = 0, False
         self._announce()
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
@@ -64,11 +68,23 @@ class EstimatorNode:
         self.sensors = SensorSubscriptions(
             transport, robot, config.node, self.intake.reader, self.health, self._push
         )
+        if config.node.resume_age > 0.0:
+            transport.subscribe(
+                f"~/{KEPT}", TYPES["inertial_parameters"], self._resume, Qos.LATCHED
+            )
         self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
-        """Begin to estimate."""
+        """Begin to estimate.
+
+        Raises:
+            ConfigError: the scheduling that is configured is not permitted.
+        """
+        priority = self.config.node.priority
+        schedule(self.config.node)
         self.solver.start()
+        if priority > 1:  # what carries odometry on comes before the next estimate
+            give_priority(self.solver.native_id, priority - 1)
         self._housekeeping.start()
 
     def stop(self) -> None:
@@ -110,6 +126,16 @@ class EstimatorNode:
             "message": "inertia is frozen" if frozen else "inertia is estimated",
         }
 
+    def _resume(self, message, _arrival_ns: int) -> None:
+        if self._begun:  # what comes now is what this estimator said itself
+            return
+        oldest, now_ns = self.config.node.resume_age, self.transport.now_ns()
+        belief = belief_of(message, self.robot, now_ns, oldest)
+        if belief is not None:
+            self._begun = True
+            log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
+            self.solver.post(lambda estimator: estimator.resume(belief))
+
     # --- sensors in, estimates out
     # -------------------------------------------------------------------------------------
 
@@ -122,7 +148,7 @@ class EstimatorNode:
     def _estimated(self, estimate: Estimate) -> None:
         estimate = self._with_status(estimate)
         self.health.failure = ""
-        self.latest, self.latest_at = estimate, time.monotonic()
+        self.latest, self.latest_at, self._begun = estimate, time.monotonic(), True
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
                 self.odometry.estimated(estimate, message)
@@ -155,11 +181,11 @@ class EstimatorNode:
             "solver: nodes dropped": self.solver.dropped,
             "solver: overruns": self.solver.overruns,
         }
-        return self.intake.counts + Counter(nodes)
+        return self.intake.counts + Counter(nodes) + self.health.lost()
 
     def dropped_samples(self) -> int:
-        """Samples that were refused, late or lost."""
-        return self.intake.dropped + self.health.lost()
+        """Samples that were refused, late, lost, or missing at a node; nodes that were given up."""
+        return self.intake.dropped + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:
         self.latest = None

@@ -16,7 +16,7 @@ import numpy as np
 from ..io.to_messages import Make, header, sensor_health
 from ..sensors import SENSORS
 from ..sensors.sensor import Alignment
-from ..transport.base import Transport
+from ..transport.base import Transport, graph_name
 from ..types import SensorHealth
 
 STALE_S = 0.3  # silence of a sensor after which it is called out
@@ -25,6 +25,7 @@ CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are co
 APART_NS = {s.name: s.wait_ns for s in SENSORS if s.alignment is Alignment.EVENTS}
 _APART_NS = 20_000_000
 _APART = 20  # messages in a row, until it is a clock and not the network
+_LOST = "lost on the way"
 
 
 @dataclass
@@ -39,6 +40,7 @@ class _Stream:
     refused: str = ""  # why the newest message could not be used
     behind_ns: int = 0  # its stamps, against those of the joints that arrive at the same time
     apart: int = 0  # messages in a row in which that was too much
+    skipped: int = 0  # messages that are missing by the sensor's own counter
 
 
 class Health:
@@ -48,18 +50,20 @@ class Health:
         refusal: why data that do come cannot be used (wrong robot); empty when they can.
         failure: of the solver, since the last estimate.
         doubt: whether it is the robot of the model; empty when nothing speaks against it.
+        rival: another node of this name; empty when there is none.
 
     Args:
         transport: asked for publishers and lost messages.
-        name: the node's name, first part of every diagnostic's name.
+        robot: name of the robot. With the namespace it is the hardware's identity.
     """
 
-    def __init__(self, transport: Transport, name: str):
-        self._transport, self._name = transport, name
+    def __init__(self, transport: Transport, robot: str):
+        self._transport, self._name = transport, graph_name(transport)
+        self._hardware = "/".join([*self._name.split("/")[:-1], robot])
         self._streams: dict[str, _Stream] = {}
         self._period = time.monotonic()
         self._age_ns: int | None = None  # of the newest joint message when it came
-        self.refusal = self.failure = self.doubt = ""
+        self.refusal = self.failure = self.doubt = self.rival = ""
 
     def expect(self, role: str, topic: str, type_name: str, required: bool) -> None:
         """A sensor is subscribed to; `required`: there is no estimate without it."""
@@ -89,6 +93,10 @@ class Health:
         """A message came that cannot be used."""
         self._streams[role].refused = reason
 
+    def skipped(self, role: str, number: int) -> None:
+        """So many messages are missing since the start, by the sensor's own counter."""
+        self._streams[role].skipped = number
+
     def measure(self) -> None:
         """Compute rates over the time since the last call."""
         now = time.monotonic()
@@ -96,6 +104,13 @@ class Health:
             stream.rate = (stream.count - stream.counted) / max(now - self._period, 1e-3)
             stream.counted = stream.count
         self._period = now
+        speakers = self._transport.announced("~/status")
+        self.rival = (
+            f"{speakers} publishers on {self._transport.full('~/status')}: another estimator of "
+            "this name runs, or has just died"
+            if speakers > 1
+            else ""
+        )
 
     def troubles(self) -> dict[str, str]:
         """What is wrong, by sensor.
@@ -128,7 +143,7 @@ class Health:
 
     def waiting(self) -> str:
         """One line for the log: what is missing, where it is expected, what is there instead."""
-        parts = [text for text in (self.refusal, self.failure) if text]
+        parts = [text for text in (self.refusal, self.failure, self.rival) if text]
         for role, trouble in self.troubles().items():
             stream = self._streams[role]
             kind = stream.type.replace("/msg/", "/")
@@ -148,37 +163,40 @@ class Health:
             "; ".join(parts) + (f" (hearing {', '.join(heard)})" if heard else "") if parts else ""
         )
 
-    def lost(self) -> int:
-        """Messages lost on the way or not decodable."""
-        return sum(self._transport.lost(s.topic) for s in self._streams.values()) + sum(
-            self._transport.rejected.values()
-        )
+    def lost(self) -> Counter[str]:
+        """Messages lost on the way, as far as somebody counts them, and those not decodable."""
+        lost = {f"{role}: {_LOST}": self._lost(stream) for role, stream in self._streams.items()}
+        rejected = {f"{t}: not decodable": n for t, n in self._transport.rejected.items()}
+        return +Counter({**lost, **rejected})
+
+    def _lost(self, stream: _Stream) -> int:
+        return max(self._transport.lost(stream.topic), stream.skipped)
 
     def diagnostics(
         self, make: Make, stamp_ns: int, summary: str, values: dict[str, object], counts: Counter
     ):
         """diagnostic_msgs/DiagnosticArray: the estimator, and one entry per sensor."""
-        troubles, complaint = self.troubles(), self.refusal or self.failure
-        needed = [role for role in troubles if self._streams[role].required]
+        troubles = self.troubles()
+        errors = [self.refusal, self.failure]
+        warnings = [self.rival, self.doubt]
+        for role, text in troubles.items():
+            (errors if self._streams[role].required else warnings).append(f"{role}: {text}")
+        said = [text for text in (*errors, *warnings) if text]
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        level = (
-            kind.ERROR if complaint or needed else kind.WARN if troubles or self.doubt else kind.OK
-        )
-        entries = [
-            self._entry(make, "estimator", level, complaint or self.doubt or summary, values)
-        ]
+        level = kind.ERROR if any(errors) else kind.WARN if said else kind.OK
+        entries = [self._entry(make, "estimator", level, "; ".join(said) or summary, values)]
         for role, stream in self._streams.items():
             level = (
                 kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
             )
             text = troubles.get(role, f"{stream.rate:.0f} Hz")
-            mine = {reason: n for reason, n in counts.items() if reason.startswith(_prefix(role))}
-            detail = {
-                "topic": stream.topic,
-                "messages": stream.count,
-                "lost on the way": self._transport.lost(stream.topic),
-                **mine,
+            mine = {
+                reason: n
+                for reason, n in counts.items()
+                if reason.startswith(_prefix(role)) and not reason.endswith(_LOST)
             }
+            heard = {"topic": stream.topic, "messages": stream.count, _LOST: self._lost(stream)}
+            detail = {**heard, **mine}
             entries.append(self._entry(make, role, level, text, detail))
         return make("diagnostic_msgs/msg/DiagnosticArray")(
             header=header(make, stamp_ns, ""), status=entries
@@ -195,7 +213,9 @@ class Health:
             SensorHealth(role, role not in troubles, troubles.get(role, "")) for role in listed
         ]
         sensors += [
-            SensorHealth("estimator", False, text) for text in (self.refusal, self.failure) if text
+            SensorHealth("estimator", False, text)
+            for text in (self.refusal, self.failure, self.rival)
+            if text
         ]
         unknown = float("nan")
         return make("prime_estimation_msgs/msg/EstimatorStatus")(
@@ -216,7 +236,11 @@ class Health:
         pair = make("diagnostic_msgs/msg/KeyValue")
         pairs = [pair(key=str(k), value=str(v)) for k, v in values.items()]
         return make("diagnostic_msgs/msg/DiagnosticStatus")(
-            level=level, name=f"{self._name}: {part}", message=message, hardware_id="", values=pairs
+            level=level,
+            name=f"{self._name}: {part}",
+            message=message,
+            hardware_id=self._hardware,
+            values=pairs,
         )
 
 

@@ -47,9 +47,8 @@ class Housekeeping(Periodic):
     def _say(self) -> None:
         health = self._node.health
         # another number is no news
-        trouble = re.sub(
-            r"[0-9.]+", "", f"{health.refusal}{health.failure}{health.troubles() or ''}"
-        )
+        said = f"{health.refusal}{health.failure}{health.rival}{health.troubles() or ''}"
+        trouble = re.sub(r"[0-9.]+", "", said)
         if trouble and (trouble != self._said or self._passed - self._since >= _REPEAT):
             log.warning("waiting: %s", health.waiting())
             self._since = self._passed
@@ -57,7 +56,7 @@ class Housekeeping(Periodic):
 
     def _send_standby_status(self) -> None:
         node = self._node
-        stamp_ns, frame = node.transport.now_ns(), node.config.node.world_frame
+        stamp_ns, frame = node.transport.now_ns(), node.outputs.world_frame
         status = node.health.standby_status(
             node.transport.make, stamp_ns, frame, node.dropped_samples(), node.solver.overruns
         )
@@ -74,6 +73,7 @@ class Housekeeping(Periodic):
             values |= {"refused steps": e.status.refused_steps}
         restarts, reason = node.estimator.monitors.last_restart
         values |= {"restarts": restarts, "reason of the last restart": reason or "none"}
+        values |= {"dropped samples": node.dropped_samples()}
         counts = node.counts()
         summary = "running" if e is not None else "gathering the first estimate"
         self._diagnose(

@@ -21,10 +21,14 @@ class MarkersNode:
     """In `/prime/inertial_parameters`, out `~/inertia` (visualization_msgs/MarkerArray).
 
     Green when observable, grey when not.
+
+    Args:
+        transport: where topics live.
+        frame_prefix: that of the estimator, before the names of links.
     """
 
-    def __init__(self, transport: Transport):
-        self._make = transport.make
+    def __init__(self, transport: Transport, frame_prefix: str = ""):
+        self._make, self._prefix = transport.make, frame_prefix
         self._send = transport.publish(
             "~/inertia", "visualization_msgs/msg/MarkerArray", Qos.LATCHED
         )
@@ -70,7 +74,9 @@ class MarkersNode:
         )
         return [
             kind(
-                header=make("std_msgs/msg/Header")(stamp=header.stamp, frame_id=body.link),
+                header=make("std_msgs/msg/Header")(
+                    stamp=header.stamp, frame_id=self._prefix + body.link
+                ),
                 ns="inertia",
                 id=number,
                 type=kind.SPHERE,

@@ -18,7 +18,7 @@ from ..errors import PrimeError
 from ..io.messages import JointOrder, stamp_ns
 from ..io.to_messages import header
 from ..robot import Robot
-from ..transport.base import Qos, Transport
+from ..transport.base import Qos, Transport, graph_name
 from .inertia_listener import TOPIC, TYPE
 from .mpc_messages import MpcMessages
 from .periodic import Worker, period_of
@@ -62,7 +62,7 @@ class MpcNode:
             Worker(period_of(rate), "command", self._command),
             Worker(1.0, "diagnostics", self._report),
         ]
-        self._messages = MpcMessages(robot, transport.make)
+        self._messages = MpcMessages(robot, transport.make, graph_name(transport))
         self._orders: dict[tuple, JointOrder] = {}
         self._frame, self._posture = "", (0.0, 0.0, 0.0)
         self._times: deque[float] = deque(maxlen=REPORTED)

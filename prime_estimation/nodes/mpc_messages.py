@@ -19,8 +19,8 @@ class MpcMessages:
         make: function from a message type's name to its class.
     """
 
-    def __init__(self, robot: Robot, make: Make):
-        self._robot, self._make = robot, make
+    def __init__(self, robot: Robot, make: Make, node: str = "mpc"):
+        self._robot, self._make, self._node = robot, make, node
         self._names = list(robot.joint_names)
 
     def motor_commands(self, stamped, command: JointCommand):
@@ -76,7 +76,7 @@ class MpcMessages:
         )
         status = kind(
             level=kind.ERROR if reason else kind.OK,
-            name="mpc: controller",
+            name=f"{self._node}: controller",
             message=reason or values["mode"],
             hardware_id="",
             values=[pair(key=key, value=str(value)) for key, value in values.items()],

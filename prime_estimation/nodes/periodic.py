@@ -44,9 +44,10 @@ class Periodic(ABC):
         self._thread.start()
 
     def stop(self) -> None:
-        """End, when the work in hand is done."""
+        """End, when the work in hand is done; what has not begun never will."""
         self._stopped.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def _run(self) -> None:
         due = time.monotonic() + self._period

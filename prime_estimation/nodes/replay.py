@@ -7,9 +7,10 @@ Sensor topics under their standard names, in real time or as fast as it goes, wi
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from ..recordings.samples import lowstate_reader
 from ..transport.base import Qos, Transport
 from .restamp import Converter, clock, restamp
 
+log = logging.getLogger("prime.replay")
 # of silence before a recording begins again: its end and its beginning are not to be connected
 _SEAM_S = 1.0
 _CLOCK_NS = 5_000_000  # between two messages on /clock
@@ -112,17 +114,22 @@ class ReplayNode:
             )
         return {topic: role for role, topic in found.items()}, lowstate_reader(bag, found)
 
-    def run(self, stop: threading.Event) -> None:
-        """Play until the end, or until `stop` is set."""
+    def run(self, stop: threading.Event, pace: Callable[[int], None] | None = None) -> None:
+        """Play until the end, or until `stop` is set; `pace` is called before each message."""
         pause = self._playback.wait
+        if not self._playback.rate and pace is None:
+            log.warning(
+                "as fast as messages can be sent: who is slower misses some. The estimator's "
+                "parameter bag (replay.launch.py rate:=0) and `prime replay` estimate every node"
+            )
         while not stop.wait(pause):
-            self._play(stop)
+            self._play(stop, pace or (lambda arrival_ns: None))
             if not self._playback.loop:
                 break
             pause = _SEAM_S
         self._bag.close()
 
-    def _play(self, stop: threading.Event) -> None:
+    def _play(self, stop: threading.Event, pace: Callable[[int], None]) -> None:
         p = self._playback
         first = self._bag.start_ns + round(p.start * 1e9)
         last = first + round(p.duration * 1e9) if p.duration else self._bag.end_ns
@@ -132,6 +139,7 @@ class ReplayNode:
                 continue
             if arrival_ns > last or stop.is_set():
                 return
+            pace(arrival_ns)
             if not began:  # now, for to open a recording takes a while
                 began, shift = (
                     time.perf_counter(),

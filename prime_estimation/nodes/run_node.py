@@ -7,6 +7,7 @@ What `prime node` and the ROS 2 executables have in common.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import signal
 import sys
@@ -25,6 +26,7 @@ NODES = {
     "unitree_bridge": "Unitree's LowState to joint_states and imu, motor commands to LowCmd",
     "replay": "plays a recording into the graph",
     "inertia_listener": "takes over estimated inertia as a controller should",
+    "inertia_keeper": "keeps what the estimator has learned for the one that is started after it",
     "markers": "estimated inertia as ellipsoids for RViz",
     "mpc": "whole-body controller that walks on the estimate, and follows the estimated inertia",
 }
@@ -62,10 +64,14 @@ def build(
         from .unitree_bridge import UnitreeBridgeNode
 
         return UnitreeBridgeNode(transport, robot, **options)
+    if node == "inertia_keeper":
+        from .inertia_keeper import InertiaKeeperNode
+
+        return InertiaKeeperNode(transport)
     if node == "markers":
         from .markers import MarkersNode
 
-        return MarkersNode(transport)
+        return MarkersNode(transport, **options)
     config = Config.load(robot, config_path or None).updated(changes or {}, "node's parameters")
     if node == "estimator":
         from .estimator import EstimatorNode
@@ -85,9 +91,14 @@ def build(
     raise ConfigError(f"'{node}' is no node of a robot; nodes are {', '.join(NODES)}", node)
 
 
-def run(transport: Transport, node: Startable, duration: float = 0.0) -> None:
-    """Serve until SIGINT or SIGTERM, or for a duration [s]."""
-    stop = stop_on_signals()
+def run(
+    transport: Transport,
+    node: Startable,
+    duration: float = 0.0,
+    stop: threading.Event | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM, or for a duration [s]; `stop`: of `stop_on_signals`."""
+    stop = stop or stop_on_signals()
     timer = threading.Timer(duration, stop.set) if duration else None
     # the solver's Python parts must not hold up the callbacks for the usual 5 ms
     sys.setswitchinterval(5e-4)
@@ -103,11 +114,16 @@ def run(transport: Transport, node: Startable, duration: float = 0.0) -> None:
 
 
 def stop_on_signals() -> threading.Event:
-    """An event that SIGINT and SIGTERM set."""
+    """An event that SIGINT and SIGTERM set; a second one does not kill an interpreter that ends."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    _on_signals(lambda *_: stop.set())
+    atexit.register(_on_signals, signal.SIG_IGN)
     return stop
+
+
+def _on_signals(handler) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
 
 
 def log_to_stderr(level: int = logging.INFO) -> Callable[[], None]:

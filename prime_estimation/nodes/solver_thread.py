@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
+from .._core import Interrupted
 from ..estimator import Estimator
 from ..recordings.pipeline import Node
 from ..types import Estimate
@@ -67,11 +68,17 @@ class SolverThread:
         self._thread = threading.Thread(target=self._run, name="solver", daemon=True)
         self._thread.start()
 
+    @property
+    def native_id(self) -> int:
+        """Of the running thread, for the system's scheduler."""
+        return self._thread.native_id
+
     def stop(self) -> None:
-        """End after the update that is running; what waits is forgotten."""
+        """End, within the update that is running; what waits is forgotten."""
         with self._condition:
             self._running = False
-            self._condition.notify()
+            self._condition.notify_all()
+        self._estimator.interrupt()
         if self._thread is not None:
             self._thread.join()
         self._waiting.clear()
@@ -87,13 +94,18 @@ class SolverThread:
                 self._waiting[0] = (replace(first, apart=True), since)
                 self.dropped += 1
                 self.pending -= 1
-            self._condition.notify()
+            self._condition.notify_all()
+
+    def drain(self) -> None:
+        """Wait until no node waits or is being worked on, or the thread ends."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self.pending or not self._running)
 
     def post(self, action: Callable[[Estimator], None]) -> None:
         """Have something done to the estimator between two updates."""
         with self._condition:
             self._orders.append(action)
-            self._condition.notify()
+            self._condition.notify_all()
 
     def _run(self) -> None:
         while True:
@@ -108,11 +120,14 @@ class SolverThread:
                 for action in orders:
                     action(self._estimator)
                 self._work(nodes)
+            except Interrupted:
+                return
             except Exception as error:  # noqa: BLE001 - a thread that dies silently would be a node that lies
                 self._failed(error)
                 self._estimator.reset()
             with self._condition:
                 self.pending -= len(nodes)
+                self._condition.notify_all()
 
     def _work(self, nodes: list[tuple[Node, float]]) -> None:
         self.overruns += len(nodes) > 1

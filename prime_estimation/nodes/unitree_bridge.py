@@ -14,7 +14,7 @@ from ..errors import ConfigError
 from ..io.to_messages import header
 from ..io.topics import ROLES
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of
-from ..transport.base import Qos, Transport
+from ..transport.base import Qos, Transport, graph_name
 from .lowcmd_outlet import LowCmdOutlet
 from .periodic import Periodic
 
@@ -49,11 +49,10 @@ class UnitreeBridgeNode(Periodic):
             "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Qos.STATE
         )
         transport.subscribe("lowstate", family.type, self._on_lowstate, Qos.SENSOR)
-        if family.type.startswith("unitree_hg"):
+        second = family.secondary_imu
+        if second is not None:
             self._torso = transport.publish("imu_torso", "sensor_msgs/msg/Imu", Qos.STATE)
-            transport.subscribe(
-                "secondary_imu", "unitree_hg/msg/IMUState", self._on_torso, Qos.SENSOR
-            )
+            transport.subscribe(second.topic, second.type, self._on_torso, Qos.SENSOR)
         self.messages = self._reported = 0
         self._outlet = LowCmdOutlet(transport, family) if commands else None
 
@@ -78,7 +77,7 @@ class UnitreeBridgeNode(Periodic):
 
     def _on_torso(self, state, arrival_ns: int) -> None:
         # it has no counter: what is known is that it did not come before it was measured
-        self._torso(self.reader.imu(state, arrival_ns, "imu_in_torso"))
+        self._torso(self.reader.imu(state, arrival_ns, self.reader.family.secondary_imu.frame))
 
     def _work(self) -> None:
         rate, self._reported = self.messages - self._reported, self.messages
@@ -106,7 +105,11 @@ class UnitreeBridgeNode(Periodic):
         text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
         pairs = [pair(key=k, value=str(v)) for k, v in values.items()]
         status = make("diagnostic_msgs/msg/DiagnosticStatus")(
-            level=level, name="unitree_bridge: lowstate", message=text, hardware_id="", values=pairs
+            level=level,
+            name=f"{graph_name(self._transport)}: lowstate",
+            message=text,
+            hardware_id="",
+            values=pairs,
         )
         stamped = header(make, self._transport.now_ns(), "")
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))

@@ -70,7 +70,7 @@ class Intake:
 
     @property
     def dropped(self) -> int:
-        """Messages and samples that were refused, late or lost."""
+        """Messages and samples that were refused, late, or missing at their node."""
         return self.reader.refused + self.sync.dropped_samples
 
     def take(self, sample: Sample) -> Iterator[Node]:

@@ -76,6 +76,9 @@ class Transport(Protocol):
     def publishers(self, topic: str) -> int:
         """Number of publishers that a subscription to this topic hears."""
 
+    def announced(self, topic: str) -> int:
+        """Number of publishers of a topic in the graph, this node's own included."""
+
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
 
@@ -127,6 +130,11 @@ class Names:
         if name.startswith("~/"):
             return f"{self.namespace}/{self.node}/{name[2:]}"
         return f"{self.namespace}/{name}"
+
+
+def graph_name(transport: Transport) -> str:
+    """Name of a node with its namespace, as in `robot1/prime`: no other node of a graph has it."""
+    return transport.full("~/x")[1:-2]
 
 
 def deliver(callback: Callable, arguments: tuple, topic: str, rejected: Counter[str]) -> None:

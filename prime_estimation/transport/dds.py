@@ -105,7 +105,7 @@ class DdsTransport:
         from cyclonedds.sub import DataReader
 
         reader = DataReader(
-            self._participant, self._topic(topic, type_name), _qos(qos, type_name, _BATCH)
+            self._participant, self._topic(topic, type_name), _reader_qos(qos, type_name)
         )
         self._subscriptions.append(_Subscription(topic, reader, callback))
         self._announce_endpoints()
@@ -214,26 +214,34 @@ class DdsTransport:
         wanted = "rt" + self.full(topic)
         return sum(
             s.reader.get_sample_lost_status().total_count
+            + s.reader.get_sample_rejected_status().total_count
             for s in self._subscriptions
             if s.topic == wanted
         )
 
+    def announced(self, topic: str) -> int:
+        """Number of publishers of a topic in the domain."""
+        wanted = "rt" + self.full(topic)
+        return sum(e.topic_name == wanted for e in self._writers_in_domain())
+
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody in the domain publishes."""
+        return sorted(
+            {
+                e.topic_name[2:]
+                for e in self._writers_in_domain()
+                if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")
+            }
+        )
+
+    def _writers_in_domain(self) -> list:
         from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
         from cyclonedds.core import InstanceState
 
         if self._discovery is None:  # kept: a new reader every time would cost memory every time
             self._discovery = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found = self._discovery.read(N=10_000)
-        alive = [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
-        return sorted(
-            {
-                e.topic_name[2:]
-                for e in alive
-                if e.type_name == wire_name(type_name) and e.topic_name.startswith("rt/")
-            }
-        )
+        return [e for e in found if e.sample_info.instance_state == InstanceState.Alive]
 
     def now_ns(self) -> int:
         """The system's time, or that of /clock."""
@@ -313,6 +321,17 @@ def _qos(intent: Qos, type_name: str, depth: int):
         Policy.DataRepresentation(use_cdrv0_representation=True),
         Policy.Userdata(f"typehash={typestore().hash_rihs01(type_name)};".encode()),
     )
+
+
+def _reader_qos(intent: Qos, type_name: str):
+    """That of a sensor refuses what does not fit instead of replacing the oldest: it is counted."""
+    from cyclonedds.core import Policy
+    from cyclonedds.core import Qos as DdsQos
+
+    qos = _qos(intent, type_name, _BATCH)
+    if intent is not Qos.SENSOR:
+        return qos
+    return DdsQos(Policy.History.KeepAll, Policy.ResourceLimits(max_samples=_BATCH), base=qos)
 
 
 def _array(data: bytes):

@@ -124,6 +124,10 @@ class InProcessTransport:
         """Number of publishers of a topic."""
         return self._bus.publishers[self.names.full(topic)]
 
+    def announced(self, topic: str) -> int:
+        """Number of publishers of a topic on the bus."""
+        return self.publishers(topic)
+
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
         return sorted(

@@ -43,6 +43,8 @@ class RosTransport:
         self._subscriptions: list[tuple[object, Callback]] = []
         self._entities: list[tuple[Callable, object]] = []
         self._lost: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._sequence: dict[str, int] = {}
         self._closing = threading.Event()
         self._reader: threading.Thread | None = None
 
@@ -146,6 +148,7 @@ class RosTransport:
                 continue
             if found is None:
                 break
+            self._count_skipped(subscription.topic_name, found[1])
             out.append((found[1]["source_timestamp"], callback, found[0]))
         return out
 
@@ -158,6 +161,10 @@ class RosTransport:
         """Number of publishers of a topic."""
         return self._node.count_publishers(self.full(topic))  # rclpy itself does not remap here
 
+    def announced(self, topic: str) -> int:
+        """Number of publishers of a topic in the graph."""
+        return self.publishers(topic)
+
     def topics_of(self, type_name: str) -> list[str]:
         """Topics of a type that anybody publishes."""
         found = self._node.get_topic_names_and_types()
@@ -166,8 +173,20 @@ class RosTransport:
         )
 
     def lost(self, topic: str) -> int:
-        """Messages that the middleware reported lost."""
-        return self._lost[self.full(topic)]
+        """Messages that the middleware reported lost, or that their numbers tell to be missing."""
+        name = self.full(topic)
+        return max(self._lost[name], self._skipped[name])
+
+    def _count_skipped(self, name: str, info: dict) -> None:
+        # Fast DDS numbers the messages of a publisher; what was sent faster than it was taken is
+        # not reported lost
+        number = info.get("publication_sequence_number")
+        if number is None:
+            return
+        missing = number - self._sequence.get(name, number) - 1
+        if missing > 0 and self._node.count_publishers(name) == 1:
+            self._skipped[name] += missing
+        self._sequence[name] = number
 
     def _count_lost(self, name: str, event) -> None:
         self._lost[name] += event.total_count_change

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The topics of the RViz configuration, for any robot.
+"""The RViz configuration for any robot: its topics, and its frames.
 
 Its displays of forces are named after the feet of a Go2.
 """
@@ -12,6 +12,17 @@ import re
 from ..config.parameters import Config
 
 _FORCES = "/prime/wrench/"
+
+
+def with_frames(rviz: str, world_frame: str, base_frame: str, prefix: str) -> str:
+    """The text of the RViz configuration for a robot whose frames have other names, or a prefix."""
+    text = re.sub(r"(?m)^(\s+Fixed Frame:) \S+$", rf"\1 {world_frame}", rviz)
+    text = re.sub(r"(?m)^(\s+Target Frame:) \S+$", rf"\1 {base_frame}", text)
+    link_prefix = prefix.rstrip("/")
+    if link_prefix:
+        model = r"(?m)^(\s+)- Class: rviz_default_plugins/RobotModel$"
+        text = re.sub(model, rf"\g<0>\n\1  TF Prefix: {link_prefix}", text)
+    return text
 
 
 def shown(rviz: str, config: Config) -> dict[str, str]:

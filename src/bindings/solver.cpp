@@ -87,6 +87,10 @@ void bindSolver() {
   bp::enum_<ParameterMethod>("ParameterMethod")
       .value("schur", ParameterMethod::Schur)
       .value("nullspace", ParameterMethod::Nullspace);
+  bp::class_<Interruption, std::shared_ptr<Interruption>, boost::noncopyable>(
+      "Interruption", "Request of another thread to end what is being solved.")
+      .def("request", &Interruption::request)
+      .add_property("requested", &Interruption::requested);
   bp::class_<SolverMultipleShooting, bp::bases<crocoddyl::SolverAbstract>,
              std::shared_ptr<SolverMultipleShooting>, boost::noncopyable>(
       "SolverMultipleShooting", bp::init<std::shared_ptr<crocoddyl::ShootingProblem>>())
@@ -140,6 +144,8 @@ void bindSolver() {
           &SolverMultipleShooting::setLargestStep,
           "Trust region: bound (np,) of the change of each parameter in an iteration, inf for "
           "none; empty (default): no bounds.")
+      .add_property("interruption", byValue(&SolverMultipleShooting::interruption),
+                    bp::make_setter(&SolverMultipleShooting::interruption))
       .def_readwrite("reach", &SolverMultipleShooting::reach,
                      "Distance [m/s, rad/s; in one step for positions] within which a node's "
                      "dynamics are not linearized anew; 0 (default): always.")

@@ -69,6 +69,7 @@ bool SolverMultipleShooting::lineSearch() {
   merit_ = merit_function_.value(cost_, gaps_);
   for (const double alpha : kStepLengths) {
     double change = 0.0;
+    interruption->check();
     try {
       change = tryStep(alpha);
     } catch (const SolveError&) {
@@ -137,6 +138,7 @@ bool SolverMultipleShooting::improve(const std::vector<VectorXd>& xs,
 bool SolverMultipleShooting::iterate(const std::size_t maxiter) {
   bool accepted = true;
   for (std::size_t i = 0; i < maxiter; ++i) {
+    interruption->check();
     computeDirection(true);
     ++iter_;
     const bool again = !accepted;

@@ -5,6 +5,7 @@
 #include <crocoddyl/core/solver-base.hpp>
 
 #include "solver/arrival_step.hpp"
+#include "solver/interruption.hpp"
 #include "solver/merit.hpp"
 
 namespace prime {
@@ -34,7 +35,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
 
   /// At most `maxiter` iterations from (xs, us); true when a step changes the cost by less than
-  /// `th_stop` relative to it.
+  /// `th_stop` relative to it. Throws Interrupted between two trial steps after a request of
+  /// `interruption`.
   bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
              std::size_t maxiter, bool is_feasible, double regularization) override;
 
@@ -111,6 +113,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   const Eigen::VectorXd& largestStep() const { return arrival_.largest; }
 
   std::size_t threads = 1;
+  std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
   Rollout rollout = Rollout::Multiple;
   ParameterMethod method = ParameterMethod::Schur;
   double reach = 0.0;  ///< of a node's derivatives [m/s, rad/s]: see ActionSecondOrder::linearize

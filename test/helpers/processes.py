@@ -57,9 +57,17 @@ class Program:
         out, err = self._process.communicate(timeout=seconds)
         return self._process.returncode, out, err
 
-    def stop(self, seconds: float = 20.0) -> tuple[int, str, str]:
+    def interrupt(self) -> None:
         if self.running():
             self._process.send_signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        """As `kill -9` does."""
+        self._process.kill()
+        self._process.communicate()
+
+    def stop(self, seconds: float = 20.0) -> tuple[int, str, str]:
+        self.interrupt()
         try:
             return self.wait(seconds)
         finally:

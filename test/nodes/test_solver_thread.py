@@ -28,6 +28,9 @@ class Slow:
     def reset(self):
         self.resets += 1
 
+    def interrupt(self):
+        self.go.set()
+
 
 def asked_of(nodes: int):
     """Iterations of all nodes when so many wait behind the first."""

@@ -8,7 +8,7 @@ from helpers.messages import random_message
 from helpers.waiting import wait
 
 from prime_estimation.io.messages import stamp_ns
-from prime_estimation.io.unitree import family_of
+from prime_estimation.io.unitree import TickClock, family_of
 from prime_estimation.nodes.unitree_bridge import UnitreeBridgeNode
 from prime_estimation.robot import Robot
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
@@ -51,3 +51,19 @@ def test_joints_and_imu_as_the_model_names_them(robot):
     assert wait(lambda: heard["/diagnostics"])
     node.stop()
     assert heard["/diagnostics"][0].status[0].message == "10 Hz"
+
+
+def test_the_tick_counter_tells_what_was_lost():
+    clock, arrival = TickClock(), 1_700_000_000_000_000_000
+    for k in range(1000):
+        if (k < 20 or k % 10 != 3) and not 500 <= k < 520:
+            clock.stamp(2 * k, arrival + 2_000_000 * k)
+    assert clock.skipped == 96 + 20
+
+
+def test_a_tick_that_jitters_is_no_loss():
+    clock, tick = TickClock(), 0
+    for step in [2, 1, 3, 2, 2, 1, 3, 2, 2, 2] * 50:
+        tick += step
+        clock.stamp(tick, 1_700_000_000_000_000_000 + tick * 1_000_000)
+    assert clock.skipped < 5

@@ -174,3 +174,22 @@ def test_humble_has_its_events_elsewhere(monkeypatch):
     monkeypatch.setitem(sys.modules, "rclpy.event_handler", None)
     monkeypatch.setitem(sys.modules, "rclpy.qos_event", humble)
     assert _event_callbacks() is humble.SubscriptionEventCallbacks
+
+
+def test_messages_that_came_faster_than_they_were_taken_are_counted(tester, remapped):
+    transport, got, held = remapped(), [], threading.Event()
+    transport.subscribe(
+        "/numbers",
+        "std_msgs/msg/UInt64",
+        lambda m, _: got.append(m.data) or (m.data == 1 and held.wait(10.0)),
+    )
+    kind = _interface("std_msgs/msg/UInt64")
+    publisher = tester.create_publisher(kind, "/numbers", 10)
+    assert wait(lambda: publisher.get_subscription_count() == 1, 10.0)
+    for number in range(1000):
+        publisher.publish(kind(data=number))
+        assert number > 1 or wait(lambda: len(got) == number + 1, 10.0)
+    held.set()
+    assert wait(lambda: got and got[-1] == 999, 10.0)
+    assert len(got) < 1000 and len(got) + transport.lost("/numbers") == 1000
+    tester.destroy_publisher(publisher)

@@ -150,6 +150,30 @@ def test_two_publishers_are_seen_and_topics_are_found_by_type(network):
     assert wait(lambda: c.publishers("x") == 2)
     assert wait(lambda: c.topics_of(UINT) == ["/x", "/y"])
     assert c.topics_of(JOINTS) == []
+    # in the graph, whether one listens to them or is one of them
+    assert a.announced("x") == 2 and c.announced("y") == 1 and c.announced("z") == 0
+
+
+def test_sensor_messages_that_nobody_took_in_time_are_counted(network):
+    a, b, got = network("a"), network("b"), []
+    send, make = a.publish("x", UINT), a.make(UINT)
+    b.subscribe("x", UINT, lambda m, _: got.append(m.data))
+    assert wait(lambda: b.publishers("x") == 1)
+    for k in range(1000):  # nobody spins yet
+        send(make(data=k))
+    time.sleep(0.2)
+    network.spin()
+    assert wait(lambda: len(got) + b.lost("x") == 1000) and b.lost("x") > 500
+
+
+def test_two_domains_share_nothing(network, local_domain):
+    a, apart = network("prime"), DdsTransport("prime", domain=local_domain + 100)
+    try:
+        a.publish("~/status", UINT)
+        apart.publish("~/status", UINT)
+        assert not wait(lambda: a.announced("~/status") > 1 or apart.announced("~/status") > 1, 1.0)
+    finally:
+        apart.close()
 
 
 def test_service_answers_with_the_id_of_the_request(network):

@@ -1,181 +1,60 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The nodes as ROS 2 executables.
+"""Entry points of `ros2 run prime_estimation NAME`.
 
-`ros2 run prime_estimation estimator`, with parameters, lifecycle and rosout.
+They import next to nothing: an interruption while the libraries are loading, as of a launch whose
+other programs have failed, is then an end like any other.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
-
-from ...errors import ConfigError, PrimeError
-from ...transport.base import Names
-from ...transport.environment import domain_id
-from ...transport.ros import RosTransport
-from .. import run_node as serve
-from .rosout import log_to_rosout
-
-# parameters of the simple nodes: default and description
-_ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
-_PARAMETERS = {
-    "unitree_bridge": {
-        **_ROBOT,
-        "imu_frame": (
-            "",
-            "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)",
-        ),
-        "commands": (False, "hand on mpc/motor_commands as lowcmd: the robot moves"),
-    },
-    "inertia_listener": {
-        **_ROBOT,
-        "rate": (50.0, "of the control loop whose model is kept up to date [Hz]"),
-    },
-    "markers": {},
-    "mpc": {
-        **_ROBOT,
-        "gait": ("stand", "stand, trot, walk or bound; topic ~/gait changes it"),
-        "rate": (500.0, "of motor commands [Hz]"),
-    },
-    "replay": {
-        "bag": ("", "rosbag2 folder, .mcap or .db3 file"),
-        "rate": (1.0, "speed of time, 0 for as fast as possible"),
-        "start": (0.0, "begin here [s]"),
-        "duration": (0.0, "this much of the recording, 0: to the end [s]"),
-        "loop": (False, "begin again at the end"),
-        "clock": (False, "publish /clock and keep the recorded stamps"),
-    },
-}
-
-
-def plain_transport(
-    name: str, namespace: str, remap: Mapping[str, str], domain: int | None, use_sim_time: bool
-) -> RosTransport:
-    """Transport on a new rclpy node, for `prime node --transport ros`."""
-    rclpy = _rclpy()
-    Names(name, namespace, remap)  # says in one line what rclpy says in a traceback
-    domain = None if domain is None else domain_id(domain)
-    arguments = [
-        "--ros-args",
-        *(part for old, new in remap.items() for part in ("-r", f"{old}:={new}")),
-    ]
-    rclpy.init(
-        args=[*arguments, "-p", f"use_sim_time:={str(use_sim_time).lower()}"],
-        domain_id=domain,
-        signal_handler_options=_no_signals(),
-    )
-    return RosTransport(rclpy.create_node(name, namespace=namespace))
+import os
+import signal
 
 
 def estimator() -> int:
-    """`ros2 run prime_estimation estimator`.
-
-    Lifecycle node that activates itself (parameter `autostart`).
-    """
-    from .lifecycle import EstimatorLifecycle
-
-    def start(rclpy) -> None:
-        stop = serve.stop_on_signals()
-        node = EstimatorLifecycle()
-        log_to_rosout(node)
-        sys.setswitchinterval(5e-4)
-        if node.get_parameter("autostart").value and not node.autostart():
-            raise PrimeError("the estimator could not be started, see above")
-        RosTransport(node).spin(stop)
-        node.end()
-
-    return _main(start)
+    """Lifecycle node that activates itself (parameter `autostart`)."""
+    return _run("estimator")
 
 
 def unitree_bridge() -> int:
-    """`ros2 run prime_estimation unitree_bridge`."""
-    return _main(lambda rclpy: _serve(rclpy, "unitree_bridge"))
+    """Unitree's LowState to standard topics."""
+    return _run("unitree_bridge")
 
 
 def inertia_listener() -> int:
-    """`ros2 run prime_estimation inertia_listener`."""
-    return _main(lambda rclpy: _serve(rclpy, "inertia_listener"))
+    """The gate for estimated inertia as a node."""
+    return _run("inertia_listener")
+
+
+def inertia_keeper() -> int:
+    """What the estimator has learned, for the one that is started after it."""
+    return _run("inertia_keeper")
 
 
 def mpc() -> int:
-    """`ros2 run prime_estimation mpc`."""
-    return _main(lambda rclpy: _serve(rclpy, "mpc"))
+    """Whole-body controller."""
+    return _run("mpc")
 
 
 def markers() -> int:
-    """`ros2 run prime_estimation markers`."""
-    return _main(lambda rclpy: _serve(rclpy, "markers"))
+    """Estimated inertia for RViz."""
+    return _run("markers")
 
 
 def replay() -> int:
-    """`ros2 run prime_estimation replay`."""
-
-    def start(rclpy) -> None:
-        from ..replay import Playback, ReplayNode
-
-        stop = serve.stop_on_signals()
-        node, options = _node_with_parameters(rclpy, "replay")
-        ReplayNode(RosTransport(node), options.pop("bag"), Playback(**options)).run(stop)
-
-    return _main(start)
+    """Player of a recording."""
+    return _run("replay")
 
 
-def _serve(rclpy, name: str) -> None:
-    node, options = _node_with_parameters(rclpy, name)
-    transport = RosTransport(node)
-    serve.run(transport, serve.build(name, transport, options.pop("robot", ""), **options))
+def _run(name: str) -> int:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    from .programs import main
+
+    return main(name)
 
 
-def _node_with_parameters(rclpy, name: str) -> tuple:
-    from rcl_interfaces.msg import ParameterDescriptor
-
-    node = rclpy.create_node(name)
-    log_to_rosout(node)
-    # typed by us: rclpy does not take `rate:=2` for a number with a point
-    declared = {
-        key: (
-            node.declare_parameter(
-                key, value, ParameterDescriptor(description=doc, dynamic_typing=True)
-            ).value,
-            type(value),
-        )
-        for key, (value, doc) in _PARAMETERS[name].items()
-    }
-    return node, {key: _typed(key, value, kind) for key, (value, kind) in declared.items()}
-
-
-def _typed(name: str, value, kind: type):
-    if isinstance(value, kind) or (kind is float and type(value) is int):
-        return kind(value)
-    raise ConfigError(f"parameter {name} must be of type {kind.__name__}, got {value!r}", value)
-
-
-def _main(start: Callable) -> int:
-    rclpy = _rclpy()
-    rclpy.init(args=sys.argv, signal_handler_options=_no_signals())
-    try:
-        start(rclpy)
-        return 0
-    except PrimeError as error:
-        print(f"{sys.argv[0].rsplit('/', 1)[-1]}: error: {error}", file=sys.stderr)
-        return 2
-    finally:
-        rclpy.try_shutdown()
-
-
-def _no_signals():
-    # ours end the spinning between two callbacks
-    from rclpy.signals import SignalHandlerOptions
-
-    return SignalHandlerOptions.NO
-
-
-def _rclpy():
-    try:
-        import rclpy
-    except ImportError as error:
-        raise PrimeError(
-            f"rclpy is missing ({error}): source a ROS 2 installation, or use --transport dds"
-        ) from error
-    return rclpy
+def _leave(*_) -> None:
+    # nothing has begun that would have to be ended; an exception would come out of some import
+    os._exit(0)

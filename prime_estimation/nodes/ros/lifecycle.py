@@ -7,6 +7,9 @@ Configure: robot and configuration; activate: topics, solver; deactivate: silenc
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
@@ -19,14 +22,18 @@ from . import parameters
 
 
 class EstimatorLifecycle(LifecycleNode):
-    """Lifecycle node of the estimator.
+    """Estimator with a life cycle.
 
-    Parameters: `robot`, `config` (YAML of changes), `autostart`, and all of the configuration as
-    `noise.*`, `estimator.*`, `node.*`.
+    Parameters: `robot`, `config` (YAML of changes), `autostart`, `bag` (recorded input), and all of
+    the configuration as `noise.*`, `estimator.*`, `node.*`.
+
+    Args:
+        ended: called when recorded input has ended.
     """
 
-    def __init__(self):
+    def __init__(self, ended: Callable[[], None] = lambda: None):
         super().__init__("prime")
+        self._ended = ended
         self.declare_parameter(
             "robot",
             "go2",
@@ -46,12 +53,22 @@ class EstimatorLifecycle(LifecycleNode):
             True,
             ParameterDescriptor(description="configure and activate at once", read_only=True),
         )
+        self.declare_parameter(
+            "bag",
+            "",
+            ParameterDescriptor(
+                description="recording to estimate as fast as possible in place of topics; "
+                "the node ends with it",
+                read_only=True,
+            ),
+        )
         self._config = Config.load(
             self.get_parameter("robot").value, self.get_parameter("config").value or None
         )
         parameters.declare(self, self._config)
         self._robot: Robot | None = None
         self._node: EstimatorNode | None = None
+        self._stopped = threading.Event()
         self._transport: RosTransport | None = None
         self.add_on_set_parameters_callback(self._check)
         if hasattr(self, "add_post_set_parameters_callback"):
@@ -63,6 +80,16 @@ class EstimatorLifecycle(LifecycleNode):
             self.trigger_configure() == TransitionCallbackReturn.SUCCESS
             and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
         )
+
+    def set_parameters_atomically(self, parameter_list) -> SetParametersResult:
+        """Set parameters, whole numbers where doubles are meant included."""
+        return super().set_parameters_atomically(
+            parameters.with_doubles(self._config, parameter_list)
+        )
+
+    def set_parameters(self, parameter_list) -> list[SetParametersResult]:
+        """Set parameters one by one."""
+        return super().set_parameters(parameters.with_doubles(self._config, parameter_list))
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the robot, check the configuration."""
@@ -76,12 +103,26 @@ class EstimatorLifecycle(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to listen and to estimate."""
         try:
-            self._transport = RosTransport(self)
-            self._node = EstimatorNode(self._transport, self._robot, self._config, self.get_name())
-            self._node.start()
+            self._begin()
         except Exception as error:  # noqa: BLE001 - see _failed
             return self._failed(error)
         return super().on_activate(state)
+
+    def _begin(self) -> None:
+        self._transport = RosTransport(self)
+        bag, given = self.get_parameter("bag").value, None
+        if bag:
+            from .programs import need_rosbags
+
+            need_rosbags()
+            from ..recorded_input import RecordedInput
+
+            given = RecordedInput(self._transport, bag)
+        self._node = EstimatorNode(given or self._transport, self._robot, self._config)
+        self._node.start()
+        if given is not None:
+            self._stopped = threading.Event()
+            given.play(self._node, self._ended, self._stopped)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop; nothing is published any more."""
@@ -100,6 +141,7 @@ class EstimatorLifecycle(LifecycleNode):
 
     def end(self) -> None:
         """Stop what is running."""
+        self._stopped.set()
         if self._node is not None:
             self._node.stop()
         if self._transport is not None:

@@ -27,6 +27,8 @@ def declare(node, config: Config) -> None:
     """
     from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
+    overrides = getattr(node, "_parameter_overrides", {})
+    overrides.update({p.name: p for p in with_doubles(config, overrides.values())})
     for section in SECTIONS:
         values = getattr(config, section)
         for field in fields(values):
@@ -39,10 +41,30 @@ def declare(node, config: Config) -> None:
                 ) from error
     # rclpy says nothing about parameters in a file that nobody declares: misspelt ones would seem
     # to be set
-    for name, given in getattr(node, "_parameter_overrides", {}).items():
+    for name, given in overrides.items():
         section, _, key = name.partition(".")
         if section in SECTIONS and not node.has_parameter(name):
             config.updated({section: {key: given.value}}, "parameters")
+
+
+def with_doubles(config: Config, parameters) -> list:
+    """ROS parameters with whole numbers as doubles where these are meant.
+
+    `ros2 param set ... 1` and `-p noise.gyro:=1` send an integer, which ROS does not take for a
+    double.
+    """
+    from rclpy.parameter import Parameter
+
+    def meant(parameter) -> bool:
+        section, _, name = parameter.name.partition(".")
+        current = getattr(getattr(config, section, None), name, None)
+        given = parameter.type_ == Parameter.Type.INTEGER
+        return given and section in SECTIONS and isinstance(current, float)
+
+    return [
+        Parameter(p.name, Parameter.Type.DOUBLE, float(p.value)) if meant(p) else p
+        for p in parameters
+    ]
 
 
 def descriptor(field):

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Recorded input: an estimator node whose sensors are a recording, read as fast as it estimates.
+
+What it says goes into the graph as always; no message of a sensor has to come through it, so every
+node of the recording is estimated, with the figures that a replay without any network gives.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ..transport.base import Callback, Qos, Transport
+from ..transport.inprocess import Bus, InProcessTransport
+from .estimator import EstimatorNode
+from .replay import Playback, ReplayNode
+from .restamp import clock
+
+log = logging.getLogger("prime.estimator")
+LINGER_S = 1.0  # for those who still have to take the last messages
+
+
+class RecordedInput:
+    """Transport of the estimator node: sensors of the recording, all else of another transport.
+
+    Its clock is that of the recording, which goes out on /clock.
+
+    Args:
+        outer: where everything but the sensors' topics lives.
+        bag_path: rosbag2 folder, MCAP or sqlite3 file.
+
+    Raises:
+        DataError: the recording cannot be used.
+    """
+
+    def __init__(self, outer: Transport, bag_path: str | Path):
+        self._outer, self._bus, self._now_ns = outer, Bus(), 0
+        self._inner = InProcessTransport(self._bus, "prime", clock=self.now_ns)
+        self._heard: set[str] = set()
+        player = InProcessTransport(self._bus, "player", clock=self.now_ns)
+        self._player = ReplayNode(player, bag_path, Playback(rate=0.0, clock=True))
+        send = outer.publish("/clock", "rosgraph_msgs/msg/Clock", Qos.STATE)
+        self._inner.subscribe(
+            "/clock",
+            "rosgraph_msgs/msg/Clock",
+            lambda message, _: send(clock(outer.make, stamp_ns_of(message))),
+        )
+
+    def __getattr__(self, name: str):
+        return getattr(self._outer, name)
+
+    def subscribe(
+        self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR
+    ) -> None:
+        """Sensors of the recording, other topics of the graph."""
+        if qos is not Qos.SENSOR:
+            self._outer.subscribe(topic, type_name, callback, qos)
+            return
+        self._heard.add(self._outer.full(topic))
+        # under the name that the player gives it: namespace and remapping are of the graph
+        self._inner.subscribe(topic, type_name, callback, qos)
+
+    def publishers(self, topic: str) -> int:
+        """One for a sensor that the recording has."""
+        if topic in self._heard:
+            return 1
+        return self._outer.publishers(topic)
+
+    def lost(self, topic: str) -> int:
+        """None of the sensors' messages."""
+        return 0 if topic in self._heard else self._outer.lost(topic)
+
+    def now_ns(self) -> int:
+        """When the message that is being read was recorded."""
+        return self._now_ns
+
+    def play(self, node: EstimatorNode, ended: Callable[[], None], stop: threading.Event) -> None:
+        """Have the node estimate the recording, then call `ended`; in a thread of its own."""
+
+        def pace(arrival_ns: int) -> None:
+            node.solver.drain()
+            self._now_ns = arrival_ns
+
+        def run() -> None:
+            self._player.run(stop, pace)
+            node.solver.drain()
+            if not stop.wait(LINGER_S):
+                log.info("the recording has ended: %d messages", sum(self._player.sent.values()))
+                ended()
+
+        threading.Thread(target=run, name="recording", daemon=True).start()
+
+
+def stamp_ns_of(message) -> int:
+    """Time of a rosgraph_msgs/Clock [ns]."""
+    return message.clock.sec * 1_000_000_000 + message.clock.nanosec

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Scheduling of a node on a busy computer: real-time priority, CPUs, locked memory (Linux)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from ..config.parameters import NodeConfig
+from ..errors import ConfigError
+
+_LOCK_ALL = 1 | 2  # MCL_CURRENT | MCL_FUTURE: what is mapped, and what is going to be
+
+
+def schedule(config: NodeConfig) -> None:
+    """Give all threads of this process what the configuration asks for; later ones inherit it.
+
+    Raises:
+        ConfigError: the user may not have it, or there are no such CPUs.
+    """
+    if config.cpus:
+        _run_on(cpus_of(config.cpus))
+    if config.priority:
+        for thread in _threads():
+            give_priority(thread, config.priority)
+    if config.lock_memory:
+        _lock_memory()
+
+
+def give_priority(thread: int, priority: int) -> None:
+    """SCHED_FIFO for a thread, by its native id."""
+    try:
+        os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+    except ProcessLookupError:  # it has ended meanwhile
+        return
+    except PermissionError as error:
+        raise ConfigError(
+            f"node.priority {priority} is not permitted: give the user a limit (`USER - rtprio 98` "
+            "in /etc/security/limits.d, then log in anew; docker: --ulimit rtprio=98 --cap-add "
+            "SYS_NICE), or set it to 0",
+            error,
+        ) from error
+
+
+def cpus_of(text: str) -> set[int]:
+    """CPUs of a list such as `2,3`; ConfigError where it is none, or where there are none such."""
+    words = [word.strip() for word in text.split(",")]
+    there = os.sched_getaffinity(0)
+    if not all(word.isdigit() for word in words) or not {int(w) for w in words} <= there:
+        known = ",".join(map(str, sorted(there)))
+        raise ConfigError(
+            f"node.cpus wants some of {known}, separated by commas, got '{text}'", text
+        )
+    return {int(word) for word in words}
+
+
+def _threads() -> list[int]:
+    return [int(name) for name in os.listdir("/proc/self/task")]
+
+
+def _run_on(cpus: set[int]) -> None:
+    for thread in _threads():
+        try:
+            os.sched_setaffinity(thread, cpus)
+        except ProcessLookupError:
+            continue
+
+
+def _lock_memory() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mlockall(_LOCK_ALL) != 0:
+        reason = os.strerror(ctypes.get_errno())
+        raise ConfigError(
+            f"node.lock_memory is not permitted ({reason}): give the user a limit (`USER - memlock "
+            "unlimited` in /etc/security/limits.d, then log in anew; docker: --ulimit memlock=-1), "
+            "or set it to false",
+            reason,
+        )

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#include "prime_estimation_ros2_control/state_estimator.hpp"
+
+#include <chrono>
+#include <limits>
+#include <pluginlib/class_list_macros.hpp>
+
+namespace prime_estimation_ros2_control {
+
+using hardware_interface::HardwareInfo;
+using hardware_interface::return_type;
+using hardware_interface::StateInterface;
+using nav_msgs::msg::Odometry;
+using prime_estimation_msgs::msg::ContactWrenches;
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+const char* const kBaseNames[] = {"position.x",         "position.y",
+                                  "position.z",         "orientation.x",
+                                  "orientation.y",      "orientation.z",
+                                  "orientation.w",      "linear_velocity.x",
+                                  "linear_velocity.y",  "linear_velocity.z",
+                                  "angular_velocity.x", "angular_velocity.y",
+                                  "angular_velocity.z", "valid"};
+const char* const kContactNames[] = {"force.x", "force.y", "force.z", "contact"};
+
+}  // namespace
+
+StateEstimator::CallbackReturn StateEstimator::on_init(const HardwareInfo& info) {
+  if (SensorInterface::on_init(info) != CallbackReturn::SUCCESS) return CallbackReturn::ERROR;
+  const auto logger = rclcpp::get_logger(info_.name);
+  if (info_.sensors.empty()) {
+    RCLCPP_ERROR(logger, "wants a <sensor> for the base, and one for each contact; there is none");
+    return CallbackReturn::ERROR;
+  }
+  const std::string timeout = parameter("timeout", "0.05");
+  try {
+    timeout_ = std::stod(timeout);
+  } catch (const std::exception&) {
+    RCLCPP_ERROR(logger, "parameter timeout wants seconds, got '%s'", timeout.c_str());
+    return CallbackReturn::ERROR;
+  }
+  base_.fill(kUnknown);
+  base_[kValid] = 0.0;
+  for (std::size_t i = 1; i < info_.sensors.size(); ++i)
+    contacts_[info_.sensors[i].name].fill(kUnknown);
+  heard_base_ = base_;
+  heard_contacts_ = contacts_;
+  return CallbackReturn::SUCCESS;
+}
+
+std::vector<StateInterface> StateEstimator::export_state_interfaces() {
+  std::vector<StateInterface> out;
+  for (std::size_t k = 0; k < base_.size(); ++k)
+    out.emplace_back(info_.sensors[0].name, kBaseNames[k], &base_[k]);
+  for (auto& [name, values] : contacts_)
+    for (std::size_t k = 0; k < values.size(); ++k)
+      out.emplace_back(name, kContactNames[k], &values[k]);
+  return out;
+}
+
+StateEstimator::CallbackReturn StateEstimator::on_activate(const rclcpp_lifecycle::State&) {
+  node_ = std::make_shared<rclcpp::Node>(info_.name);
+  odometry_ = node_->create_subscription<Odometry>(
+      parameter("odometry", "/prime/odometry"), rclcpp::SensorDataQoS().keep_last(1),
+      [this](const Odometry::ConstSharedPtr message) { take(*message); });
+  wrenches_ = node_->create_subscription<ContactWrenches>(
+      parameter("contact_wrenches", "/prime/contact_wrenches"),
+      rclcpp::SensorDataQoS().keep_last(1),
+      [this](const ContactWrenches::ConstSharedPtr message) { take(*message); });
+  executor_ = std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
+  executor_->add_node(node_);
+  thread_ = std::thread([this] { executor_->spin(); });
+  return CallbackReturn::SUCCESS;
+}
+
+StateEstimator::CallbackReturn StateEstimator::on_deactivate(const rclcpp_lifecycle::State&) {
+  stop();
+  base_[kValid] = heard_base_[kValid] = 0.0;
+  return CallbackReturn::SUCCESS;
+}
+
+StateEstimator::~StateEstimator() { stop(); }
+
+void StateEstimator::stop() {
+  if (executor_) executor_->cancel();
+  if (thread_.joinable()) thread_.join();
+  executor_.reset();
+  odometry_.reset();
+  wrenches_.reset();
+  node_.reset();
+}
+
+return_type StateEstimator::read(const rclcpp::Time&, const rclcpp::Duration&) {
+  // never waits for the thread of the subscriptions: what is being written comes with the next
+  // cycle
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return return_type::OK;
+  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - heard_at_;
+  const bool valid = heard_base_[kValid] != 0.0 && age.count() <= timeout_;
+  base_ = heard_base_;
+  base_[kValid] = valid ? 1.0 : 0.0;
+  // entry by entry: controllers hold the addresses
+  for (const auto& [name, values] : heard_contacts_) contacts_.at(name) = values;
+  return return_type::OK;
+}
+
+void StateEstimator::take(const Odometry& odometry) {
+  const auto& p = odometry.pose.pose.position;
+  const auto& q = odometry.pose.pose.orientation;
+  const auto& v = odometry.twist.twist.linear;
+  const auto& w = odometry.twist.twist.angular;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  heard_base_ = {p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z, 1.0};
+  heard_at_ = std::chrono::steady_clock::now();
+}
+
+void StateEstimator::take(const ContactWrenches& wrenches) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& contact : wrenches.contacts) {
+    const auto found = heard_contacts_.find(contact.name);
+    if (found == heard_contacts_.end())
+      continue;  // a contact that the robot description leaves out
+    const auto& f = contact.wrench.force;
+    found->second = {f.x, f.y, f.z, contact.probability};
+  }
+}
+
+std::string StateEstimator::parameter(const std::string& name, const std::string& otherwise) const {
+  const auto found = info_.hardware_parameters.find(name);
+  return found == info_.hardware_parameters.end() ? otherwise : found->second;
+}
+
+}  // namespace prime_estimation_ros2_control
+
+PLUGINLIB_EXPORT_CLASS(prime_estimation_ros2_control::StateEstimator,
+                       hardware_interface::SensorInterface)

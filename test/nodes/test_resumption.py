@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""An estimator that is started anew goes on with what the one before it had learned."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.inertia import InertiaBelief, from_theta
+from prime_estimation.io.messages import stamp_ns
+from prime_estimation.io.topics import ROLES
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.nodes.estimator import EstimatorNode
+from prime_estimation.nodes.inertia_keeper import InertiaKeeperNode
+from prime_estimation.nodes.resumption import belief_of
+from prime_estimation.robot import Robot
+from prime_estimation.transport.inprocess import Bus, InProcessTransport
+
+TRUE_MASS = 16.085 + 3.0
+
+
+class Successive:
+    """Estimators on one bus, one after the other, and a keeper beside them."""
+
+    def __init__(self, robot: Robot, config: Config):
+        self.bus, self.robot, self.config, self.now_ns = Bus(), robot, config, 0
+        self.me = InProcessTransport(self.bus, "me")
+        InertiaKeeperNode(InProcessTransport(self.bus, "inertia_keeper"))
+        self.send = {
+            role: self.me.publish(ROLES[role].names[0], ROLES[role].types[0])
+            for role in ("joint_states", "imu", "mocap")
+        }
+
+    def estimate(self, messages) -> list:
+        """A new estimator's InertialParameters of these (role, message)."""
+        self.bus.publishers.clear()
+        for topic in [t for t in self.bus.subscribers if t != "/prime/inertial_parameters"]:
+            self.bus.subscribers[topic].clear()
+        transport = InProcessTransport(self.bus, "prime", clock=lambda: self.now_ns)
+        self.now_ns = stamp_ns(messages[0][1].header)
+        node, heard = EstimatorNode(transport, self.robot, self.config), []
+        topic = "/prime/inertial_parameters"
+        self.me.subscribe(topic, self.bus.types[topic], lambda m, _: heard.append(m))
+        node.start()
+        for role, message in messages:
+            self.now_ns = stamp_ns(message.header)
+            self.send[role](message)
+            node.solver.drain()
+        node.stop()
+        return heard
+
+
+@pytest.fixture(scope="module")
+def go2():
+    config = Config.load("go2")
+    return Robot(config.robot), config
+
+
+def test_inertia_is_valid_at_once_after_a_restart(go2, messages):
+    graph, half = Successive(*go2), len(messages) * 2 // 3
+    first = graph.estimate(messages[:half])
+    assert first[-1].valid
+    second = graph.estimate(messages[half:])
+    assert second[0].valid and second[0].total_mass == pytest.approx(TRUE_MASS, abs=0.3)
+    assert np.abs([m.total_mass - TRUE_MASS for m in second]).max() < 0.3
+    # without: the same data begin with nothing known
+    alone = Successive(*go2).estimate(messages[half:])
+    variance = alone[0].bodies[0].covariance[0], second[0].bodies[0].covariance[0]
+    assert variance[0] > 4.0 * variance[1]
+
+
+def test_what_does_not_apply_is_not_taken_up(go2, messages):
+    robot, config = go2
+    kept = Successive(robot, config).estimate(messages)[-1]
+    now = stamp_ns(kept.header)
+    assert belief_of(kept, robot, now + 1_000_000_000, 10.0).age == pytest.approx(1.0)
+    assert belief_of(kept, robot, now + 11_000_000_000, 10.0) is None
+    assert belief_of(kept, robot, now - 1_000_000_000, 10.0) is None
+    assert belief_of(kept, Robot.load("g1"), now, 10.0) is None
+    doubtful = copy.deepcopy(kept)
+    doubtful.valid = False
+    assert belief_of(doubtful, robot, now, 10.0) is None
+
+
+@pytest.mark.parametrize("manifold", ["log_cholesky", "exponential_eigenvalue"])
+def test_a_belief_is_the_prior_of_the_first_state(go2, manifold):
+    robot, config = go2
+    problem = Problem(robot, config.updated({"estimator": {"manifold": manifold}}))
+    pi = 1.2 * robot.model.inertias[robot.link_joint("base")].toDynamicParameters()
+    covariance = np.diag(1e-4 * np.arange(1.0, 11.0))
+    problem.begin_with(InertiaBelief((pi,), (covariance,)))
+    theta, columns = problem.parameter(problem.neutral(), "theta"), problem.columns("theta")
+    value, jacobian = from_theta(theta, manifold)
+    root = jacobian @ problem.prior_root(True)[columns, columns]
+    assert value == pytest.approx(pi) and root @ root.T == pytest.approx(covariance, abs=1e-9)
+    problem.begin_with(None)
+    assert problem.parameter(problem.neutral(), "theta") == pytest.approx(problem.theta_nominal)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Real-time priority, CPUs and locked memory: what they do, and what is said without permission."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from prime_estimation.errors import ConfigError
+from prime_estimation.nodes.scheduling import cpus_of
+
+# in a process of its own: priorities and limits are those of the process
+SCRIPT = """
+import os, resource, sys, threading
+from prime_estimation.config.parameters import NodeConfig
+from prime_estimation.errors import ConfigError
+from prime_estimation.nodes.scheduling import schedule
+limit, options = sys.argv[1] == "limited", eval(sys.argv[2])
+if limit:
+    for kind in (resource.RLIMIT_RTPRIO, resource.RLIMIT_MEMLOCK):
+        resource.setrlimit(kind, (0, 0))
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+waiting = threading.Event()
+threading.Thread(target=waiting.wait).start()
+try:
+    schedule(NodeConfig(**options))
+    for thread in sorted(map(int, os.listdir("/proc/self/task"))):
+        print(os.sched_getscheduler(thread) == os.SCHED_FIFO, sorted(os.sched_getaffinity(thread)))
+    print([line for line in open("/proc/self/status") if line.startswith("VmLck")])
+except ConfigError as error:
+    print(f"refused: {error}")
+waiting.set()
+"""
+
+
+def run(kind: str, **options) -> list[str]:
+    command = [sys.executable, "-c", SCRIPT, kind, repr(options)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def permitted() -> bool:
+    return not run("as it is", priority=10)[0].startswith("refused")
+
+
+def test_every_thread_runs_on_the_given_cpus():
+    first = min(os.sched_getaffinity(0))
+    *threads, _ = run("as it is", cpus=str(first))
+    assert len(threads) >= 2 and all(line == f"False [{first}]" for line in threads)
+
+
+@pytest.mark.parametrize("text", ["", "all", "-1", "100000", "0;1"])
+def test_cpus_that_are_not_there_are_refused(text):
+    with pytest.raises(ConfigError, match="node.cpus wants some of"):
+        cpus_of(text)
+
+
+def test_every_thread_gets_the_priority():
+    if not permitted():
+        pytest.skip("this user may not use real-time priorities")
+    *threads, _ = run("as it is", priority=10)
+    assert len(threads) >= 2 and all(line.startswith("True") for line in threads)
+
+
+@pytest.mark.parametrize("options", [{"priority": 10}, {"lock_memory": True}])
+def test_without_permission_one_line_says_what_to_do(options):
+    if os.geteuid() != 0:  # who is not root may be given these rights by the machine
+        pytest.skip("only root can give its rights away")
+    (line,) = run("limited", **options)
+    (name,) = options
+    assert line.startswith(f"refused: node.{name} ") and "/etc/security/limits.d" in line
