@@ -69,6 +69,7 @@ class Estimator:
         if situation is None:
             return None
         self.window.posterior()
+        self.monitors.levels.learn(self.window, situation)
         elapsed_ms = 1e3 * (time.perf_counter() - began)
         estimate = self._reporter.estimate(self.window, m, situation, self.monitors, elapsed_ms)
         if self.problem.has_imu:  # else there is nothing to predict with
@@ -137,6 +138,7 @@ class Estimator:
         """Go on with other values of the tunable parameters."""
         self.config = config
         self.problem.retune(config)
+        self.monitors.levels.retune(config)
 
     @property
     def window(self) -> Window | None:

@@ -40,6 +40,7 @@ class Reporter:
         estimated = [inertias[self.robot.link_joint(n)].mass for n in self.robot.estimated_links]
         self.fixed_mass = self.robot.total_mass - sum(estimated)
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
+        self._torque_error = problem.config.noise.torque_scale
 
     def estimate(
         self,
@@ -62,6 +63,9 @@ class Reporter:
         x, P, held = window.xs[-1], window.head_covariance(), monitors.hold.covariance
         if held is not None:
             P[problem.columns("theta"), problem.columns("theta")] = held
+        noise = problem.config.noise
+        told = m.torque_commanded
+        self._torque_error = noise.torque_scale_commanded if told else noise.torque_scale
         bodies = self._bodies(x, P)
         mass, stddev = self._total(bodies)
         health = self._health(window, m, situation, monitors, (mass, stddev))
@@ -106,7 +110,8 @@ class Reporter:
                 seen = first in consistency.present if events else sensor.seen(m)
                 wrong = "" if seen else "no data"
             value = float("nan") if wrong == "no data" else innovations.get(first, float("nan"))
-            out.append(SensorHealth(sensor.name, not wrong, wrong, value))
+            said = wrong or sensor.remark(m)
+            out.append(SensorHealth(sensor.name, not wrong, said, value))
         if doubt := monitors.consistency.doubt(*mass, self.robot.total_mass):
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
         for monitor in monitors:
@@ -127,7 +132,7 @@ class Reporter:
     def _total(self, bodies: tuple[BodyInertia, ...]) -> tuple[float, float]:
         """Total mass and its standard deviation [kg]; the common torque scale counts once."""
         mass = self.fixed_mass + sum(b.mass for b in bodies)
-        systematic = self.problem.config.noise.torque_scale * mass
+        systematic = self._torque_error * mass
         variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
         return float(mass), float(np.sqrt(variance))
 
@@ -156,7 +161,7 @@ class Reporter:
         problem, columns = self.problem, self.problem.columns("theta")
         pis = problem.inertias(x)
         total = self.fixed_mass + sum(pi[0] for pi, _ in pis)
-        systematic = problem.config.noise.torque_scale * total
+        systematic = self._torque_error * total
         bodies = []
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(columns.start + 10 * i, columns.start + 10 * i + 10)

@@ -100,6 +100,7 @@ class Measurement:
     gyro: Array | None  # (3,) rad/s, IMU frame
     position_carried: Array | None = None  # (nj,) rad
     torque: Array | None = None  # (nj,) Nm
+    torque_commanded: bool = False  # it is what the motors were told, not what they did
     accelerometer: Array | None = None  # (3,) m/s^2, IMU frame
     # (3,) m/s^2, mean over the last dt with weight growing linearly to t_k
     accelerometer_ramp: Array | None = None

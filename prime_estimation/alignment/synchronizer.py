@@ -351,7 +351,9 @@ class Synchronizer:
         window = self._command.window(t, 2 * self.step_ns, hold=True)
         if window is not None and -window[0][0] >= 2 * self.step_ns:
             weights, samples = hold_weights(window[0].tobytes(), self.step_ns)
-            fields.update(torque=weights @ window[1], torque_samples=samples)
+            fields.update(
+                torque=weights @ window[1], torque_samples=samples, torque_commanded=True
+            )
 
     def _imu_fields(self, t: int, fields: dict) -> None:
         seen = self._samples(self._imu, t)

@@ -142,6 +142,9 @@ class ModelNoise:
         0.0,
         0.5,
     )
+    torque_scale_commanded: float = param(
+        0.05, "the same where only commanded torques are known: gears and drives lose some", "", 0.0, 0.5
+    )
     torque_scale_spread: float = param(
         0.008,
         "relative difference of torque scale between legs: part of offline intervals",
@@ -262,6 +265,10 @@ class EstimatorConfig:
     )
     terrain_walk: float = param(
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
+    )
+
+    adapt_noise: bool = param(
+        True, "sensors and disturbances noisier than configured get less weight", tunable=True
     )
 
     @property

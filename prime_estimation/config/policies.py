@@ -22,9 +22,9 @@ class GroundPolicy:
     release_share: float = param(1.0 / 3.0, "of that force, below which a foot may have lifted")
     release_nodes: int = param(3, "without load before it has: an early release costs mass")
     caution: float = param(4.0, "factor on the load that a robot which is held must show")
-    gate: float = param(0.004, "a foot that touches down so near to the known ground is on it", "m")
-    sink: float = param(
-        0.004, "an unloaded foot so far below the known ground proves it wrong", "m"
+    gate: float = param(0.004, "a foot that comes to rest so near to the known ground is on it", "m")
+    gate_by_motion: float = param(
+        0.012, "the same where no torque tells when it touches down, and ground creeps", "m"
     )
     rest: float = param(0.3, "vertical speed below which a foot has arrived", "m/s")
     slow: float = param(0.25, "speed that tells a foot in the air, where no torque does", "m/s")
@@ -78,7 +78,20 @@ class PayloadPolicy:
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
 
 
+@dataclass(frozen=True)
+class NoiseLevelsPolicy:
+    """How the levels of noise follow what is seen."""
+
+    every: int = param(5, "nodes from one look at the residuals to the next")
+    gain: float = param(0.05, "share of a look in the logarithm of a level: a second")
+    slow_gain: float = param(0.005, "the same of levels that a payload disturbs: ten seconds")
+    first: int = param(3, "looks that the configuration is worth at the start")
+    outlier: float = param(25.0, "largest square that counts")
+    worth_saying: float = param(1.5, "factor that the status mentions")
+
+
 GROUND = GroundPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
+NOISE_LEVELS = NoiseLevelsPolicy()

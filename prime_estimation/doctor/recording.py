@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import DataError
 from ..io.bag import BagReader
-from ..io.messages import Inbound, stamp_ns
-from ..recordings.samples import choose_topics, sensor_samples
+from ..io.messages import MessageReader, stamp_ns
+from ..recordings.samples import choose_topics, lowstate_reader, sensor_samples
 from ..robot import Robot
 from ..types import CommandSample, ImuSample, JointSample, PoseSample
 
@@ -81,23 +81,26 @@ def read_recording(
     """
     with BagReader(path) as bag:
         used = choose_topics(bag, robot, True, topics)
-        inbound = Inbound(robot.joint_names, robot.config.locked_joints)
+        reader = MessageReader(
+            robot.joint_names, robot.config.locked_joints, robot.feet, lowstate_reader(bag, used)
+        )
         rows: dict[str, list] = {}
         span = min(longest * 1e9, max(1, bag.end_ns - bag.start_ns))
-        for count, (arrival_ns, sample) in enumerate(sensor_samples(bag, used, inbound)):
+        for count, (arrival_ns, sample) in enumerate(sensor_samples(bag, used, reader)):
             if arrival_ns - bag.start_ns > span:
                 break
-            rows.setdefault(_FIELDS[type(sample)][0], []).append((arrival_ns, sample))
+            if type(sample) in _FIELDS:
+                rows.setdefault(_FIELDS[type(sample)][0], []).append((arrival_ns, sample))
             if count % 1000 == 0:
                 progress((arrival_ns - bag.start_ns) / span)
-        inbound.check_joints_seen()
+        reader.check_joints_seen()
         if len(rows.get("joint_states", ())) < 2:
             raise DataError(f"{bag.path} has no joint states", path)
         start = bag.start_ns
         streams = {name: _stream(name, entries, start) for name, entries in rows.items()}
         feet = _foot_streams(bag, start, span, streams)
         return Recording(
-            Path(path), streams, used, span * 1e-9, feet, {**inbound.counts, **bag.rejected}
+            Path(path), streams, used, span * 1e-9, feet, {**reader.counts, **bag.rejected}
         )
 
 

@@ -63,8 +63,9 @@ class Ground:
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
-        wrong = (touchdown | settled) & ((above > GROUND.gate + reach) | (above < -GROUND.gate))
-        wrong |= ~self.stance.loaded & (above < -GROUND.sink)
+        gate = GROUND.gate if weighed else GROUND.gate_by_motion
+        wrong = (touchdown | settled) & ((above > gate + reach) | (above < -gate))
+        wrong |= ~self.stance.loaded & (above < -gate)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
         if situation.suspended:

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
 from .. import _core
-from ..config.parameters import Config
+from ..config.parameters import Config, NoiseConfig
 from ..inertia import from_theta, theta_root, to_theta
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
@@ -85,10 +86,14 @@ class Problem:
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
         self.config, e = config, config.estimator
-        self.measurements.noise = config.noise
-        self.process.retune(config)
+        self.use_noise(config.noise)
         self.theta_walk_root = self._theta_root(e.mass_walk, e.com_walk, e.inertia_walk)
         self._walk = self._walks()
+
+    def use_noise(self, noise: NoiseConfig) -> None:
+        """Weigh the nodes that come by these levels."""
+        self.measurements.noise = noise
+        self.process.retune(replace(self.config, noise=noise))
 
     def _theta_root(self, mass: float, com: float, inertia: float) -> np.ndarray:
         manifold = self.config.estimator.manifold

@@ -181,6 +181,17 @@ class Window:
         """Compute the covariances that `head_covariance` and `forces` hand out."""
         self.solver.compute_posterior()
 
+    def expected_squares(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Expected squares (nr,) of the whitened errors of running node k, and which rows hold anything.
+
+        `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
+        the level that it was given.
+        """
+        node, data = self.nodes[k], self.data[k]
+        jacobian = node.residual_jacobian(data)
+        spread = np.diag(self.solver.covariance_of(k + 1, jacobian))
+        return np.array(data.r) ** 2 + spread, jacobian.any(axis=1)
+
     def head_covariance(self) -> np.ndarray:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
         return self.solver.posterior(self.size + 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator: lift-off, inertia hold, consistency, payload change."""
+"""Monitors of the estimator: lift-off, inertia hold, consistency, payload change, noise levels."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .consistency import ConsistencyMonitor
 from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
 from .monitor import Monitor
+from .noise_levels import NoiseLevels
 from .payload_change import PayloadDetector
 
 
@@ -21,15 +22,16 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, hold, consistency, payload: each of them.
+        lift, hold, consistency, payload, levels: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
+        self.levels = NoiseLevels(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        return iter((self.lift, self.hold, self.consistency, self.payload))
+        return iter((self.lift, self.hold, self.consistency, self.payload, self.levels))
 
     @property
     def last_restart(self) -> tuple[int, str]:

@@ -92,6 +92,10 @@ class Torque(Sensor):
         """Torque is measured or commanded."""
         return m.torque is not None
 
+    def remark(self, m: Measurement) -> str:
+        """Says that torques are commands."""
+        return "commanded, not measured" if m.torque_commanded else ""
+
 
 class Commands(Sensor):
     """Commanded torques, which stand in for measured ones that are not there."""

@@ -146,6 +146,10 @@ class Sensor:
         """Whether a measurement holds a reading of it."""
         return self.name in m.readings
 
+    def remark(self, m: Measurement) -> str:
+        """What a user should know of its readings although they are used; empty when nothing."""
+        return ""
+
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Hand the readings about the node at `m.stamp_ns` to its input `given`."""
 

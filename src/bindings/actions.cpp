@@ -241,6 +241,13 @@ void bindMeasurement() {
       .def("contact_forces", &contactForces,
            "Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the "
            "last linearization.")
+      .def(
+          "residual_jacobian",
+          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+            return node.residualJacobian(data);
+          },
+          "Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last "
+          "linearization.")
       .def("contact_kinematics", &contactKinematics);
 }
 

@@ -82,6 +82,9 @@ class ActionMeasurement : public ActionSecondOrder {
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f,
                      Eigen::MatrixXd& f_z) const;
 
+  /// Jacobian (nr, nz) of the whitened residual in z = (xi, v+, q, v, p) at the last linearization.
+  Eigen::MatrixXd residualJacobian(const std::shared_ptr<DataAbstract>& data) const;
+
   std::shared_ptr<NodeInput> input;
   const std::shared_ptr<const MeasurementModel> model;
   const std::shared_ptr<ContactDynamics> dynamics;

@@ -189,4 +189,17 @@ void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data,
   f_z.middleCols(nu_ + 2 * nv_, dynamics->nparameters()) = by.parameters / dt;
 }
 
+MatrixXd ActionMeasurement::residualJacobian(const std::shared_ptr<DataAbstract>& data) const {
+  const auto& d = static_cast<const Data&>(*data);
+  const int position = nxi_ + nv_ + nb(), rate = position + nv_;  // of the joints in z
+  MatrixXd J = MatrixXd::Zero(d.r.size(), d.G.cols());
+  J.topRows(nv_) = d.force_weight.asDiagonal() * d.G;
+  J.block(nv_, 0, nxi_, nxi_).diagonal() = d.diagonal.head(nxi_);
+  J.block(row_encoder_, position, nj_, nj_).diagonal() = d.diagonal.segment(position, nj_);
+  J.block(row_rate_, rate, nj_, nj_).diagonal() = d.diagonal.segment(rate, nj_);
+  for (std::size_t i = 0; i < d.columns.size(); ++i)
+    J.col(d.columns[i]).tail(d.S.rows()) = d.S.col(i);
+  return J;
+}
+
 }  // namespace prime

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from prime_estimation.io.messages import Inbound, stamp_ns
+from prime_estimation.io.messages import MessageReader, stamp_ns
 from prime_estimation.io.sensor_messages import foot_forces, imu, joint_state, pose_stamped
 from prime_estimation.io.typestore import typestore
 
@@ -17,32 +17,32 @@ def make(name: str) -> type:
 
 
 @pytest.fixture
-def inbound() -> Inbound:
-    return Inbound(["a", "b"])
+def reader() -> MessageReader:
+    return MessageReader(["a", "b"])
 
 
-def test_joint_states(inbound):
+def test_joint_states(reader):
     message = joint_state(make, STAMP, ["b", "a"], position=[1.0, 2.0], effort=[3.0, 4.0])
-    sample = inbound.sample("joint_states", message)
+    sample = reader.sample("joint_states", message)
     assert sample.stamp_ns == STAMP and sample.position.tolist() == [2.0, 1.0]
     assert sample.velocity is None and sample.effort.tolist() == [4.0, 3.0]
 
 
-def test_imu(inbound):
+def test_imu(reader):
     rate, force = np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.1, 9.81])
-    bare = inbound.sample("imu", imu(make, STAMP, "imu", rate, force))
+    bare = reader.sample("imu", imu(make, STAMP, "imu", rate, force))
     assert bare.quat_world_imu is None
     quat = np.array([0.5, 0.5, -0.5, 0.5])
-    sample = inbound.sample("imu", imu(make, STAMP, "imu", rate, force, quat))
+    sample = reader.sample("imu", imu(make, STAMP, "imu", rate, force, quat))
     assert np.array_equal(sample.angular_velocity, rate)
     assert np.array_equal(sample.linear_acceleration, force)
     assert sample.quat_world_imu == pytest.approx(quat)
 
 
-def test_pose(inbound):
+def test_pose(reader):
     quat = np.array([0.0, 0.6, 0.0, 0.8])
     message = pose_stamped(make, STAMP, "world", np.array([1.0, 2.0, 3.0]), quat)
-    sample = inbound.sample("mocap", message)
+    sample = reader.sample("mocap", message)
     assert sample.position_world.tolist() == [1.0, 2.0, 3.0]
     assert sample.quat_world_body == pytest.approx(quat)
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Noise levels: sensors and disturbances noisier than configured get the weight that they deserve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..config.parameters import Config
+from ..config.policies import NOISE_LEVELS
+from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
+from ..mhe.window import Window
+from ..types import SensorHealth
+from .monitor import Monitor
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part of a node's residual whose level may grow.
+
+    Attributes:
+        levels: of the configuration that its factor multiplies.
+        most: bound of the factor on standard deviations. Narrow for the IMU, which a wrong model
+            would otherwise blind, and for forces on the base, which would carry the robot.
+        slow: what a payload disturbs until it is known follows slowly.
+    """
+
+    levels: tuple[str, ...]
+    most: float
+    slow: bool = True
+
+
+PARTS = {
+    "base_force": Part(("base_force",), 3.0),
+    "base_moment": Part(("base_moment",), 3.0),
+    "joint_torque": Part(("joint_torque", "joint_model"), 10.0),
+    "contact": Part(("contact_normal", "contact_tangential", "contact_roll", "contact_yaw"), 3.0),
+    "encoders": Part(("encoder",), 10.0, slow=False),
+    "rates": Part(("joint_velocity",), 30.0, slow=False),
+    "gyro": Part(("gyro",), 2.0),
+    "accelerometer": Part(("accelerometer", "accelerometer_model"), 3.0),
+}
+FORCES = "base_force", "base_moment", "joint_torque"  # which no torque tells from contact forces
+
+
+class NoiseLevels(Monitor):
+    """Estimates by how much each part of the residual is noisier than the configuration says.
+
+    Expectation-maximization: with the residual r of a part, whitened, and the covariance P of the
+    posterior, `E |r|^2 = |r|^2 + tr(H P H^T)` is the number of its rows where its level is right.
+    What nothing observes gives 1 whatever its level is, and stays where it was. The logarithm of
+    the factor follows between 1 (the configuration is the best that there can be) and a bound:
+    quickly at first, then within a second or ten. Factors outlast a restart.
+
+    Attributes:
+        factors: by part, on standard deviations.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem, self._configured = problem, problem.config
+        self._parts: dict[str, np.ndarray] | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all factors."""
+        self.factors = dict.fromkeys(PARTS, 1.0)
+        self._nodes = self._looks = 0
+        self._use()
+
+    def retune(self, config: Config) -> None:
+        """Take other configured levels; factors go on."""
+        self._configured = config
+        self._use()
+
+    def learn(self, window: Window, situation: Situation) -> None:
+        """Look at the middle of a window with posterior, every few nodes."""
+        self._nodes += 1
+        if not self._configured.estimator.adapt_noise or self._nodes % NOISE_LEVELS.every:
+            return
+        k = window.size // 2
+        given = window.inputs[k]
+        if situation.suspended or given.ground_depth:
+            return
+        square, seen = window.expected_squares(k)
+        self._looks += 1
+        for name, rows in self._rows().items():
+            rows = rows[seen[rows]]
+            if not len(rows) or (name in FORCES and not given.weighed):
+                continue
+            level = np.minimum(square[rows], NOISE_LEVELS.outlier).mean()
+            gain = NOISE_LEVELS.slow_gain if PARTS[name].slow else NOISE_LEVELS.gain
+            gain = max(gain, 1.0 / (self._looks + NOISE_LEVELS.first))
+            factor = self.factors[name] * np.exp(0.5 * gain * np.log(level))
+            self.factors[name] = float(np.clip(factor, 1.0, PARTS[name].most))
+        self._use()
+
+    def _rows(self) -> dict[str, np.ndarray]:
+        """Rows of a node's residual by part."""
+        if self._parts is None:
+            problem, rows = self.problem, self.problem.measurements.rows
+            nb = problem.nv - problem.robot.nj
+            parts = {"joint_torque": np.arange(nb, problem.nv)}
+            if nb:
+                parts |= {"base_force": np.arange(3), "base_moment": np.arange(3, nb)}
+            named = (name for name in PARTS if name in rows)
+            self._parts = parts | {name: np.r_[tuple(rows[name])] for name in named}
+        return self._parts
+
+    def _use(self) -> None:
+        """Let the problem take the levels for the nodes that come."""
+        noise = self._configured.noise
+        levels = {
+            level: self.factors[name] * getattr(noise, level)
+            for name, part in PARTS.items()
+            for level in part.levels
+        }
+        self.problem.use_noise(replace(noise, **levels))
+
+    def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
+        """Names the parts that are far noisier than configured."""
+        loud = {n: f for n, f in self.factors.items() if f > NOISE_LEVELS.worth_saying}
+        if not loud:
+            return ()
+        levels = ", ".join(f"{name} {factor:.1f}" for name, factor in loud.items())
+        return (SensorHealth("noise", True, f"levels as seen, times the configured: {levels}"),)
