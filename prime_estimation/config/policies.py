@@ -66,6 +66,10 @@ class LiftPolicy:
     hanging: float = param(
         0.75, "the first one before there is an estimate: stretched legs deceive"
     )
+    quiet_rate: float = param(0.1, "of the IMU of a robot that lies still", "rad/s")
+    quiet_force: float = param(1.0, "its specific force less gravity", "m/s2")
+    resting: float = param(0.02, "deviation of its velocity from zero", "m/s")
+    carried: float = param(1.0, "the same of a robot that moves but not on its feet", "m/s")
     unexplained: float = param(
         1.5, "rms of the whitened base force that the estimate must show too"
     )

@@ -31,6 +31,8 @@ class MeasurementModel:
     def __init__(self, dynamics, mount, sensors: SensorSet):
         self.sensors, self.noise = sensors, None
         residuals = list(sensors.residuals) + (["wrench_cone"] if dynamics.ncone else [])
+        # of a base that is not on its feet only the IMU tells, which drifts
+        residuals += ["held"] if "imu" in sensors.names else []
         self.core = _core.MeasurementModel(dynamics, mount.core, residuals)
         self.blocks: list[tuple[str, int]] = list(self.core.parameters())
         self.rows: dict[str, list[slice]] = {}

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config.parameters import Config
+from ..config.policies import LIFT
+from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
@@ -113,6 +115,7 @@ class ProcessModel:
         self._weigh(given, factors, joint)
         if situation.suspended_at(m.stamp_ns):
             self.leave_unsupported(given)
+            self._slow_down(given, m)
         self.contacts.complete(given, m, self)
 
     def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
@@ -127,6 +130,18 @@ class ProcessModel:
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
         joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
+
+    def _slow_down(self, given, m: Measurement) -> None:
+        """A robot that is not on its feet rests where its IMU does, and is carried slowly, unless it falls."""
+        if m.accelerometer is None or m.gyro is None or not self._floating:
+            return
+        felt = float(np.linalg.norm(m.accelerometer))
+        if felt < FREE_FALL * GRAVITY:
+            return
+        quiet = np.linalg.norm(m.gyro) < LIFT.quiet_rate
+        still = quiet and abs(felt - GRAVITY) < LIFT.quiet_force
+        speed = LIFT.resting if still else LIFT.carried
+        given.set("held", np.zeros(3), np.full(3, 1.0 / speed))
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step.

@@ -113,6 +113,7 @@ def random_reading(
     readings = {
         "gyro": lambda: (rng.normal(size=3), 0.0),
         "tilt": lambda: ((R @ pin.exp3(0.3 * rng.normal(size=3)))[2], 0.0),
+        "held": lambda: (rng.normal(size=3), 0.0),
         "accelerometer": lambda: (9.81 * rng.normal(size=3), 0.0),
         "mocap": lambda: (pose(q[:3], R), age()),
         "external_odometry": lambda: (

@@ -113,6 +113,11 @@ def tilt(at: Step, value, _age) -> np.ndarray:
     return _imu(at.problem, at.q, at.v, 0.0 * at.v)[0][2] - value
 
 
+def held(at: Step, value, _age) -> np.ndarray:
+    """Linear velocity of the base."""
+    return at.v[:3] - value
+
+
 def mocap(at: Step, value, age) -> np.ndarray:
     """Pose of the tracked body when it was taken: the base went there at its present twist."""
     R, v, omega = at.R_world_base, at.v[:3], at.v[3:6]
@@ -195,7 +200,7 @@ def external_odometry(at: Step, value, age) -> np.ndarray:
 
 # by the name of the residual; OF_THE_STEP: those that need the step that follows the state
 OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
-RESIDUALS = {f.__name__: f for f in (gyro, tilt, mocap, external_odometry)} | OF_THE_STEP
+RESIDUALS = {f.__name__: f for f in (gyro, tilt, held, mocap, external_odometry)} | OF_THE_STEP
 
 
 def _imu(problem, q, v, a):

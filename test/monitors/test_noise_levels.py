@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Noise levels: right ones stay, wrong ones are found, and the bound holds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers.runs import measurements
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.monitors.noise_levels import PARTS
+from prime_estimation.robot import Robot
+
+
+def run(recorded_runs, seconds: float = 5.0, spoil=lambda m: m, **options) -> Estimator:
+    config = Config.load("go2").updated({"estimator": options})
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config, mocap=False)
+    path = recorded_runs / "go2_nominal"
+    for m in measurements(path, robot, config, seconds, mocap=False):
+        estimator.update(spoil(m))
+    return estimator
+
+
+def test_right_levels_stay(recorded_runs):
+    factors = run(recorded_runs).monitors.levels.factors
+    assert set(factors) == set(PARTS)
+    assert all(1.0 <= f < 1.4 for f in factors.values()), factors
+
+
+def test_noisy_rates_are_found(recorded_runs):
+    """Means of rates with five times the configured noise."""
+    rng = np.random.default_rng(0)
+
+    def spoil(m):
+        if m.velocity is None:
+            return m
+        extra = 5.0 * 0.05 / np.sqrt(m.velocity_samples)
+        noisy = m.velocity + rng.normal(0.0, extra, m.velocity.shape)
+        return dataclasses.replace(m, velocity=noisy, position_carried=None)
+
+    levels = run(recorded_runs, spoil=spoil).monitors.levels
+    assert 3.0 < levels.factors["rates"] < 7.0
+    health = levels.health(None)
+    assert len(health) == 1 and "rates" in health[0].message
+    others = [f for name, f in levels.factors.items() if name not in ("rates", "encoders")]
+    assert max(others) < 1.6
+
+
+def test_levels_can_be_left_alone(recorded_runs):
+    estimator = run(recorded_runs, 2.0, adapt_noise=False)
+    assert set(estimator.monitors.levels.factors.values()) == {1.0}
+    assert not estimator.monitors.levels.health(None)
+
+
+def test_factors_outlast_new_settings(recorded_runs):
+    """A retuned level is multiplied by what was seen before."""
+    estimator = run(recorded_runs, 2.0)
+    levels = estimator.monitors.levels
+    levels.factors["gyro"] = 2.0
+    config = estimator.config.updated({"noise": {"gyro": 0.01}})
+    estimator.retune(config)
+    assert estimator.problem.measurements.noise.gyro == pytest.approx(0.02)
+    assert estimator.problem.config.noise.gyro == 0.01
+    estimator.reset()
+    assert estimator.problem.measurements.noise.gyro == pytest.approx(0.01)
