@@ -35,8 +35,8 @@ class MpcNode:
     `~/posture` (geometry_msgs/Vector3: lean forwards and to the left, height above the nominal
     one); out `~/motor_commands` (prime_estimation_msgs/MotorCommands), `~/joint_commands`
     (sensor_msgs/JointState: targets, and the torque that they amount to), `~/contact_wrenches`
-    (planned forces), `/diagnostics`. Services `~/freeze` (std_srvs/SetBool), `~/stop` and `~/resume`
-    (std_srvs/Trigger).
+    (planned forces), `/diagnostics`. Services `~/freeze` (std_srvs/SetBool), `~/stop` and
+    `~/resume` (std_srvs/Trigger).
 
     Args:
         transport: where topics live.
