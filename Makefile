@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-# Every target makes what it needs in .venv, from PyPI and the system's compiler: make demo | test | bench | ...
+# Every target makes what it needs in .venv, from PyPI and the system's compiler; `make` lists them
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
-.PHONY: help build demo test quick bench bench-papers bench-speed bench-loop lint test-install test-ros clean
+.PHONY: help build demo test quick docs bench bench-papers bench-speed bench-loop lint test-install test-ros clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-loop    walking on the estimate: loads put on and taken off, with and without the update (an hour)"
 	@echo "make bench-papers  published test problems and tables beside ours; GUESSES=100 as published (an hour)"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
+	@echo "make docs          the documentation, as web pages in docs/_build/html"
 	@echo "make lint          ruff and clang-format"
 	@echo "make clean         remove .venv and what was built"
 	@echo "PYTHON=python3.12 chooses the interpreter of .venv"
@@ -49,6 +50,14 @@ GUESSES ?= 10
 bench-papers: $(STAMP)
 	$(BIN)/python benchmarks/papers.py --guesses $(GUESSES)
 	$(BIN)/python benchmarks/papers_prime.py
+
+# A page or a docstring that Sphinx warns about is an error. COLUMNS: of the help texts.
+docs: $(STAMP)
+	@$(BIN)/python -c "from configparser import ConfigParser as C; c = C(); c.read('setup.cfg'); \
+	  print(c['options.extras_require']['docs'])" > $(VENV)/docs_requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/docs_requirements.txt
+	COLUMNS=100 $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs 2 docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 test-install:
 	.ci/test_install $(PYTHON)

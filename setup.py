@@ -9,6 +9,7 @@ sourced, such as a ROS 2 distribution.
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ class CMakeCore(build_ext):
     """Build `prime_estimation._core` with src/CMakeLists.txt."""
 
     def build_extension(self, ext: Extension) -> None:
-        """Configure, compile, install into a staging folder (which sets the RPATH), and put the module in its place."""
+        """Builds in a staging folder (which sets the RPATH), and puts the module in its place."""
         editable = getattr(self, "editable_mode", False)
         prefix = dependency_prefix()
         # pip throws the temporary folder of an editable build away; keeping it makes the next build
@@ -71,7 +72,10 @@ def rpath(prefix: Path | None, editable: bool) -> str:
 
 
 def configure(build: Path, prefix: Path | None, rpath: str) -> None:
-    """Run CMake's configuration step; start afresh when the libraries have moved, as they do with each isolated build of pip."""
+    """Run CMake's configuration step.
+
+    Start afresh when the libraries have moved, as they do with each isolated build of pip.
+    """
     marker = build / "dependency_prefix"
     if build.exists() and (not marker.is_file() or marker.read_text() != str(prefix)):
         shutil.rmtree(build)
@@ -104,7 +108,8 @@ def tool(name: str, needed: bool = True) -> str | None:
     found = (folder and shutil.which(name, path=folder)) or shutil.which(name)
     if needed and not found:
         fail(
-            f"{name} is missing: build with pip, which brings it, or install the system's {name} package"
+            f"{name} is missing: build with pip, which brings it, or install the system's {name} "
+            "package"
         )
     return found
 
@@ -119,7 +124,8 @@ def check_compiler() -> None:
         fail("no C++ compiler found: install g++, or name one in the environment variable CXX")
     if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
         fail(
-            f"the headers of Python {sysconfig.get_python_version()} are missing: install the system's python3-dev package"
+            f"the headers of Python {sysconfig.get_python_version()} are missing: install the "
+            "system's python3-dev package"
         )
 
 
@@ -128,7 +134,8 @@ def run(*command) -> None:
     environment = {"CMAKE_BUILD_PARALLEL_LEVEL": COMPILE_JOBS, **os.environ}
     if subprocess.run([str(part) for part in command], env=environment, check=False).returncode:
         fail(
-            f"the compiled core could not be built: {' '.join(map(str, command[:3]))} failed, see its message above"
+            f"the compiled core could not be built: {' '.join(map(str, command[:3]))} failed, see "
+            "its message above"
         )
 
 
@@ -151,10 +158,19 @@ def console_scripts() -> list[str]:
 
     Colcon puts them into lib/prime_estimation, pip would put them into everybody's PATH.
     """
-    nodes = ("estimator", "unitree_bridge", "replay", "inertia_listener", "markers", "mpc")
+    nodes = () if by_pip() else node_names()
     return ["prime = prime_estimation.cli:main"] + [
-        f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes if not by_pip()
+        f"{name} = prime_estimation.nodes.ros.executables:{name}" for name in nodes
     ]
+
+
+def node_names() -> list[str]:
+    """Names of the nodes, read from their one list without importing the package."""
+    source = (ROOT / "prime_estimation" / "nodes" / "run_node.py").read_text()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "NODES":
+            return list(ast.literal_eval(statement.value))
+    raise LookupError("prime_estimation/nodes/run_node.py has no list NODES")
 
 
 def data_files() -> list[tuple[str, list[str]]]:

@@ -40,7 +40,7 @@ from prime_estimation.types import JointSample, Measurement
 
 
 class SampledSynchronizer(Synchronizer):
-    """Rates, gyro and torque as the single sample nearest to their node, not as the means that the node's variables stand for."""
+    """Rates, gyro and torque as the single sample nearest to their node, not as means."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
@@ -133,16 +133,18 @@ def online(
         return online_figures(run, bag, config, mocap, folder)
 
 
-# --- the table
-# ----------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 WITHOUT = {
-    "mass error [kg]": "mass, no mocap", "velocity [mm/s]": "velocity, no mocap", "drift [%]": "drift, no mocap",
+    "mass error [kg]": "mass, no mocap", "velocity [mm/s]": "velocity, no mocap",
+    "drift [%]": "drift, no mocap",
     "force 40 ms [%]": "force 40 ms, no mocap",
 }  # fmt: skip
 COLUMNS = {
-    "run": "", "data": "", "variant": "", "mass error [kg]": "+.3f", "com error [mm]": ".1f", "force 40 ms [%]": ".1f", "F1": ".3f",
-    "velocity [mm/s]": ".1f", "drift [%]": ".2f", "mass, no mocap": "+.3f", "velocity, no mocap": ".1f", "drift, no mocap": ".2f",
+    "run": "", "data": "", "variant": "", "mass error [kg]": "+.3f", "com error [mm]": ".1f",
+    "force 40 ms [%]": ".1f", "F1": ".3f",
+    "velocity [mm/s]": ".1f", "drift [%]": ".2f", "mass, no mocap": "+.3f",
+    "velocity, no mocap": ".1f", "drift, no mocap": ".2f",
     "refused": "d", "restarts": "d", "error": "s",
 }  # fmt: skip
 

@@ -33,7 +33,8 @@ from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
 
 COLUMNS = {
-    "robot": "", "links": "d", "parameters": "d", "state": "d", "backward": ".1f", "backward (Crocoddyl)": ".1f", "ratio": ".3f",
+    "robot": "", "links": "d", "parameters": "d", "state": "d", "backward": ".1f",
+    "backward (Crocoddyl)": ".1f", "ratio": ".3f",
     "derivatives": ".1f", "derivatives (Crocoddyl)": ".1f", "step difference": ".0e",
 }  # fmt: skip
 
@@ -89,7 +90,7 @@ def _readings(problem: Problem, x: np.ndarray) -> "_core.NodeInput":
 
 
 def compare(window: Window, repeats: int) -> dict:
-    """Times of both backward passes in turn, and how much the steps differ (relative to their size)."""
+    """Times of both backward passes in turn, and the relative difference of their steps."""
     problem, solver = window.problem, window.solver
     xs = [window.xs[0], *window.xs]
     us = [np.zeros(problem.ndx), *window.us]
@@ -113,8 +114,10 @@ def compare(window: Window, repeats: int) -> dict:
     nodes = window.size
     micro = [1e6 * float(np.median(t)) / nodes for t in (ours, theirs, diff, their_diff)]
     return {
-        "robot": problem.robot.name, "links": len(problem.robot.estimated_links), "parameters": problem.np, "state": problem.ndx,
-        "backward": micro[0], "backward (Crocoddyl)": micro[1], "ratio": float(np.min(ours) / np.min(theirs)),
+        "robot": problem.robot.name, "links": len(problem.robot.estimated_links),
+        "parameters": problem.np, "state": problem.ndx,
+        "backward": micro[0], "backward (Crocoddyl)": micro[1],
+        "ratio": float(np.min(ours) / np.min(theirs)),
         "derivatives": micro[2], "derivatives (Crocoddyl)": micro[3],
         "step difference": float(np.linalg.norm(dus[0] - first) / np.linalg.norm(first)),
     }  # fmt: skip

@@ -168,7 +168,8 @@ def main() -> int:
     try:
         tuning = PUBLISHED if args.published else Tuning()
         print(
-            f"{run_bag(args.bag, args.robot, args.out, not args.no_mocap, tuning)} odometry messages in {args.out}"
+            f"{run_bag(args.bag, args.robot, args.out, not args.no_mocap, tuning)} odometry "
+            f"messages in {args.out}"
         )
     except PrimeError as error:
         print(f"contact_ekf: {error}", file=sys.stderr)

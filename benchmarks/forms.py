@@ -2,7 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Two forms of one estimation problem, compared on recorded runs.
 
-    forward:  u = (w, xi),  v+ from the contact Newton          inverse:  u = (v+, xi),  w = g(v+)/dt is a residual
+    forward:  u = (w, xi),   v+ from the contact Newton
+    inverse:  u = (v+, xi),  w = g(v+)/dt is a residual
 
     python benchmarks/forms.py [RUN ...] [--robot go2] [--seconds 12] [--batch 2] [--part start
     optimum online speed] [--json]
@@ -40,8 +41,7 @@ START_SPEED_ERROR = 0.05  # m/s rms over a batch: above it, the start is not one
 START_LIMIT = 60  # iterations, to see how many are needed
 
 
-# --- start
-# --------------------------------------------------------------------------------------------------------
+# --- start ----------------------------------------------------------------------------------------
 
 
 def starts(bag: Path, robot: str, every: float, end: float, mocap: bool) -> list[dict]:
@@ -103,8 +103,7 @@ def _speed_error(window: Window, truth) -> float:
     return float(np.sqrt(np.mean(np.sum((v - true) ** 2, axis=1))))
 
 
-# --- online
-# -------------------------------------------------------------------------------------------------------
+# --- online ---------------------------------------------------------------------------------------
 
 
 def online(
@@ -130,24 +129,28 @@ def online(
     return rows
 
 
-# --- the tables
-# ---------------------------------------------------------------------------------------------------
+# --- the tables -----------------------------------------------------------------------------------
 
 COLUMNS = {
     "start": {
-        "run": "", "mocap": "", "form": "", "batches": "d", "failed": "d", "good": "d", "within limit": "d", "iterations, median": ".0f",
-        "iterations, 90 %": ".0f", "cost, median": ".1f", "speed error, median [mm/s]": ".1f", "speed error, worst [mm/s]": ".1f",
+        "run": "", "mocap": "", "form": "", "batches": "d", "failed": "d", "good": "d",
+        "within limit": "d", "iterations, median": ".0f",
+        "iterations, 90 %": ".0f", "cost, median": ".1f", "speed error, median [mm/s]": ".1f",
+        "speed error, worst [mm/s]": ".1f",
     },
     "optimum": {
-        "run": "", "nodes": "d", "form": "", "solver": "", "to 1e-4": "d", "to 1e-8": "d", "iterations": "d", "cost": ".6f", "gap": ".0e",
+        "run": "", "nodes": "d", "form": "", "solver": "", "to 1e-4": "d", "to 1e-8": "d",
+        "iterations": "d", "cost": ".6f", "gap": ".0e",
         "CPU [s]": ".1f", "dq": ".1e", "dv": ".1e", "dp": ".1e", "error": "",
     },
     "online": {
-        "run": "", "mocap": "", "iterations": "d", "form": "", "mass error [kg]": "+.3f", "velocity [mm/s]": ".1f", "drift [%]": ".2f",
+        "run": "", "mocap": "", "iterations": "d", "form": "", "mass error [kg]": "+.3f",
+        "velocity [mm/s]": ".1f", "drift [%]": ".2f",
         "force 40 ms [%]": ".1f", "F1": ".3f", "refused": "d", "restarts": "d", "error": "",
     },
     "speed": {
-        "run": "", "form": "", "calc": ".0f", "linearization": ".0f", "iteration": ".0f", "backward pass (Crocoddyl)": ".0f",
+        "run": "", "form": "", "calc": ".0f", "linearization": ".0f", "iteration": ".0f",
+        "backward pass (Crocoddyl)": ".0f",
     },
 }  # fmt: skip
 

@@ -62,7 +62,7 @@ def table(folder: Path, name: str) -> dict[int, np.ndarray]:
 
 
 def recording(folder: Path) -> dict[str, np.ndarray]:
-    """Aligned arrays: t_ns, position (z, HFE, KFE), velocity, torque, force and estimate of the group."""
+    """Arrays: t_ns, position (z, HFE, KFE), velocity, torque, force and estimate of the group."""
     names = {
         "joints": "dg_hopper_teststand-joint_positions.dat",
         "rates": "dg_hopper_teststand-joint_velocities.dat",
@@ -152,13 +152,16 @@ def main() -> None:
         return
     print("| | ours | published |\n|---|---:|---:|")
     print(
-        f"| vertical force RMSE, every sample [N] | {result['rmse_z_N']:.2f} | {result['rmse_z_published_N']:.2f} |"
+        f"| vertical force RMSE, every sample [N] | {result['rmse_z_N']:.2f} | "
+        f"{result['rmse_z_published_N']:.2f} |"
     )
     print(
-        f"| 10 ms means [N] | {result['rmse_z_10ms_N']:.2f} | {result['rmse_z_published_10ms_N']:.2f} |"
+        f"| 10 ms means [N] | {result['rmse_z_10ms_N']:.2f} | "
+        f"{result['rmse_z_published_10ms_N']:.2f} |"
     )
     print(
-        f"| mean error [N] | {result['mean_error_z_N']:+.2f} | |\n| carriage mass [kg] | {result['carriage_mass_kg']:.3f} | |"
+        f"| mean error [N] | {result['mean_error_z_N']:+.2f} | |\n"
+        f"| carriage mass [kg] | {result['carriage_mass_kg']:.3f} | |"
     )
 
 

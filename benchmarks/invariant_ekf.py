@@ -91,7 +91,7 @@ class ContactEkf:
         self.stamp_ns, self.imu = None, None
 
     def start(self, imu: list[ImuSample], feet: Feet) -> None:
-        """Orientation from the mean specific force, base above the origin, lowest foot on the plane z = 0, everything at rest."""
+        """Start at rest: level by the mean specific force, lowest foot on the plane z = 0."""
         up = np.mean([s.linear_acceleration for s in imu], axis=0)
         level = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).toRotationMatrix()
         self.R = pin.rpy.rpyToMatrix(*(pin.rpy.matrixToRpy(level) * [1, 1, 0]))
@@ -184,7 +184,7 @@ class ContactEkf:
         self.P[D, D] = self.P[P_, P_] + self._encoder_covariance(i, feet)
 
     def _rolling_rate(self, i: int, feet: Feet, omega, rate) -> np.ndarray:
-        """World velocity of the centre of a sphere that rolls on level ground without slip [m/s]."""
+        """Velocity of the centre of a sphere that rolls on level ground [m/s], world axes."""
         if not self.tuning.rolling:
             return np.zeros(3)
         return np.cross(self.R @ (omega + feet.turn[i] @ rate), [0.0, 0.0, self.legs.radius[i]])

@@ -42,7 +42,8 @@ class Legs:
     def __init__(self, robot: Robot):
         if len(robot.contacts) != len(robot.feet) or not robot.feet or robot.imu_placement is None:
             raise RobotError(
-                f"{robot.name}: this filter is for robots with an IMU and one contact sphere per foot",
+                f"{robot.name}: this filter is for robots with an IMU and one contact sphere per "
+                "foot",
                 robot.feet,
             )
         self.robot, self.contacts = robot, robot.contacts
@@ -111,7 +112,7 @@ class ContactDetector:
         self.contact = np.zeros(feet, bool)
 
     def update(self, vertical: np.ndarray, dt: float) -> np.ndarray:
-        """New contact flags from the vertical forces [N] of a sample that came `dt` [s] after the one before."""
+        """New contact flags from the vertical forces [N] of a sample, `dt` [s] after the last."""
         self.force += (vertical - self.force) * min(1.0, dt / (self.time_constant + dt))
         now = self.force > np.where(self.contact, self.off, self.on)
         self.since = np.where(now & self.contact, self.since + dt, 0.0)

@@ -117,9 +117,8 @@ def main() -> None:
         for arguments in (("--robot", args.robot), ("replay", "--bag", args.bag, "--loop")):
             programs.append(start(*arguments, domain=args.domain))
         print(
-            "| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] | memory [MB] | overruns | dropped | load |\n"
-            + "|---" * 9
-            + "|",
+            "| minute | odometry [Hz] | age p50 / p99 [ms] | status [Hz] | age p50 / p99 [ms] "
+            "| memory [MB] | overruns | dropped | load |\n" + "|---" * 9 + "|",
             flush=True,
         )
         for line in range(round(60.0 * args.minutes / args.period)):
@@ -127,7 +126,8 @@ def main() -> None:
             ended = [p for p in programs if p.poll() is not None]
             if ended:
                 raise SystemExit(
-                    f"{' '.join(ended[0].args[3:])} ended with code {ended[0].returncode}; see {LOG}"
+                    f"{' '.join(ended[0].args[3:])} ended with code {ended[0].returncode}; see "
+                    f"{LOG}"
                 )
             seen = observer.look()
             cells = [f"{(line + 1) * args.period / 60.0:.1f}"]

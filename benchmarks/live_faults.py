@@ -53,7 +53,10 @@ def complaints(status) -> set[str]:
 
 
 def altered(source: str, target: Path, change: Callable[[int, object], object | None]) -> str:
-    """A copy of a recording's sensor topics; `change(count, joint state or IMU message)` may alter a message or drop it (None)."""
+    """A copy of a recording's sensor topics.
+
+    `change(count, joint state or IMU message)` may alter a message or drop it (None).
+    """
     with BagReader(source) as reader:
         kept = {
             t.name: t.type for t in reader.topics.values() if not t.name.startswith("/ground_truth")
@@ -129,7 +132,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     listener, node = Listener(args.domain), start("--robot", args.robot, domain=args.domain)
     print(
-        "| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n|---|---:|---:|---:|---|",
+        "| phase | odometry [Hz] | status [Hz] | dropped | what status says (share; last) |\n"
+        "|---|---:|---:|---:|---|",
         flush=True,
     )
     try:

@@ -127,7 +127,10 @@ def descend_fddp(
 
 
 def needed(history: list[tuple[float, float]], best: float, share: float) -> int | None:
-    """Iterations until the cost is, and stays, within `share` of the best, with closed gaps (1e-6); None when it does not."""
+    """Iterations until the cost is, and stays, within `share` of the best, with closed gaps (1e-6).
+
+    None when it does not.
+    """
     good = [abs(cost - best) <= share * best and gap < 1e-6 for cost, gap in history]
     return (
         None if not good[-1] else 1 + max((k for k, g in enumerate(good) if not g), default=-1) + 1
@@ -169,7 +172,7 @@ def optima(bag: Path, robot: str, end: float) -> list[dict]:
 
 
 def _differences(problem: Problem, a: list, b: list) -> dict:
-    """Largest difference of configurations [m, rad], velocities [m/s, rad/s] and parameters of two trajectories."""
+    """Largest difference of configurations, velocities and parameters of two trajectories."""
     d = np.abs([problem.state.diff(x, y) for x, y in zip(a, b)])
     nv = problem.nv
     return {
@@ -179,8 +182,7 @@ def _differences(problem: Problem, a: list, b: list) -> dict:
     }
 
 
-# --- speed
-# --------------------------------------------------------------------------------------------------------
+# --- speed ----------------------------------------------------------------------------------------
 
 
 def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
@@ -192,7 +194,7 @@ def speed(bag: Path, robot: str, end: float, repeats: int = 15) -> list[dict]:
 
 
 def _speed(window: Window, repeats: int) -> dict:
-    """Evaluation with the Newton iteration starting one solver iteration away, linearization, and a whole iteration.
+    """Times of evaluation (Newton from one iteration away), linearization, whole iteration.
 
     What an iteration needs beside the evaluation is measured at the optimum, where no step is
     shortened.

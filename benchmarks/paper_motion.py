@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Robots of the papers' test problems and how they move: by joint torques, quadrotors by the wrench of their rotors."""
+"""Robots of the papers' test problems, moved by joint torques or the wrench of rotors."""
 
 from __future__ import annotations
 

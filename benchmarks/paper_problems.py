@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Test problems of "Multi-Contact Inertial Parameters Estimation and Localization in Legged Robots" (Martinez, Griffin, Mastalli).
+"""Test problems of Martinez, Griffin and Mastalli (docs/papers.md).
 
 Robots of example-robot-data move by their joint torques, quadrotors by the wrench of their rotors.
 All of their sensors are known, the inertia of none of their bodies is (of Borinot: that of what it
@@ -95,7 +95,7 @@ def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
 
 @dataclass
 class Run:
-    """True states (nodes + 1) of a machine, what its sensors say and would say without noise, and what is known of the first state."""
+    """True states (nodes + 1) of a machine, readings with and without noise, prior of the start."""
 
     problem: Problem
     xs: list[np.ndarray]
@@ -175,12 +175,14 @@ def _readings(
     return given
 
 
-# --- guesses
-# ----------------------------------------------------------------------------------------------------------
+# --- guesses --------------------------------------------------------------------------------------
 
 
 def wrong(pi: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """A body (10,) whose mass, centre of mass (3) and second moments (3) are WRONG by 70 %, up or down as the `signs` (7,) say."""
+    """A body (10,) whose mass, com (3) and second moments (3) are WRONG by 70 %.
+
+    Up or down as the `signs` (7,) say.
+    """
     theta, factors = to_theta(pi, EXPONENTIAL), 1.0 + WRONG * signs
     theta[[0, 7, 8, 9]] += np.log(factors[[0, 4, 5, 6]])
     theta[1:4] *= factors[0] * factors[1:4]
@@ -190,7 +192,10 @@ def wrong(pi: np.ndarray, signs: np.ndarray) -> np.ndarray:
 def random_guess(
     run: Run, rng: np.random.Generator, signs: np.ndarray | None = None
 ) -> list[np.ndarray]:
-    """Every state somewhere about the first one, every body wrong by 70 % in random directions, or in those of `signs`."""
+    """Guess: states about the first one, every body wrong by 70 % in random directions.
+
+    Or in those of `signs`.
+    """
     of = run.problem
     bodies = [
         wrong(pi, rng.choice([-1.0, 1.0], 7) if signs is None else signs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Table I and Fig. 3 of "Multi-Contact Inertial Parameters Estimation and Localization in Legged Robots", and its sphere.
+"""Table I, Fig. 3 and the sphere of Martinez, Griffin and Mastalli (docs/papers.md).
 
     python benchmarks/papers.py [--guesses 100] [--only kinova ...] [--figure FILE.png] [--json]
 
@@ -55,9 +55,11 @@ PUBLISHED = {
     ("anymal", "feasible"): "198.3 ± 16.6 | 0.22 ± 0.08 | 6.12 ± 0.92",
     ("anymal", "multiple"): "14.1 ± 14.8 | 0.01 ± 1.65 | 6.02 ± 0.22",
 }
-HEAD = """\
-| robot | rollout | solved | iterations | cost | error | motion [%] | published: iterations | cost [0.1] | error |
-|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"""
+HEAD = (
+    "| robot | rollout | solved | iterations | cost | error | motion [%] "
+    "| published: iterations | cost [0.1] | error |\n"
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+)
 
 
 def configure(solver: "_core.SolverMultipleShooting", of, rollout: str) -> None:
@@ -99,7 +101,7 @@ def solve(run: Run, guess: list[np.ndarray], rollout: str, iterations: int = ITE
 
 
 def prediction_error(run: Run, x: np.ndarray) -> float:
-    """Error of the change of velocity that the inertias of x predict for each step of the true motion, relative, in energy's metric.
+    """Relative error of the velocity changes that the inertias of x predict, in energy's metric.
 
     (The inertias themselves are not to be known: of an arm's first link but for what turns, of a
     standing shank not even the weight.)
@@ -163,7 +165,8 @@ def line(row: dict) -> str:
             f"{s * row[key][0]:{f}} ± {s * row[key][1]:{f}}" for key, (s, f) in scales.items()
         )
     published = PUBLISHED.get((row["robot"], row["rollout"]), " | | ")
-    return f"| {row['robot']} | {row['rollout']} | {row['solved']}/{row['guesses']} | {ours} | {published} |"
+    solved = f"{row['solved']}/{row['guesses']}"
+    return f"| {row['robot']} | {row['rollout']} | {solved} | {ours} | {published} |"
 
 
 # --- manifolds and sphere
@@ -230,7 +233,7 @@ def sphere(method: str, bounded: bool, noise: float = 1.0) -> dict:
 
 
 def draw(curves: list[dict], path: Path) -> None:
-    """Cost over that of the solution found from the truth, and mean error of the states, by iteration."""
+    """Cost over that of the solution found from the truth, and mean error, by iteration."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

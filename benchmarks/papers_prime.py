@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""PRIME's tables on recorded runs: contact models, sharpness of the smoothed law, identified payloads.
+"""PRIME's tables on recorded runs: contact models, sharpness of the law, identified payloads.
 
     python benchmarks/papers_prime.py [--part models kappa payloads] [--runs 'g1_*'] [--seconds 10]
     [--keep DIR] [--json]
@@ -112,7 +112,10 @@ def sharpness(end: float) -> Iterator[dict]:
 
 
 def solved(guess: Callable[[], Window], bag: Path, end: float, done: int = 0) -> dict:
-    """Iterations (`done` of them by the guess itself) until neither inertia nor cost move and gaps are closed; figures of the result."""
+    """Iterations until neither inertia nor cost move and gaps are closed; figures of the result.
+
+    `done` of them are the guess's own.
+    """
     try:
         solution, closed = Solution(guess()), False
         while not closed and len(solution.history) < LIMIT:
@@ -131,8 +134,7 @@ def solved(guess: Callable[[], Window], bag: Path, end: float, done: int = 0) ->
     return effort | batch_figures(solution.window, bag, end)
 
 
-# --- payloads
-# -----------------------------------------------------------------------------------------------------
+# --- payloads -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ CASES = [
 
 
 def payloads(end: float, folder: Path) -> Iterator[dict]:
-    """What `prime identify` makes of the first `end` seconds of each run, beside what was published."""
+    """Identification of the first `end` seconds of each run, beside what was published."""
     for case in CASES:
         bags = [(RUNS / name, "recorded") for name in case.recorded]
         for bag, data in bags + [
@@ -197,7 +199,7 @@ def payloads(end: float, folder: Path) -> Iterator[dict]:
 
 
 def identified(bag: Path, robot: str, end: float) -> dict:
-    """Mass and centre of mass of the robot's estimated link by full information, beside the truth."""
+    """Mass and com of the estimated link by full information, beside the truth."""
     config = Config.load(robot).updated({"estimator": {"step": STEP}})
     run = identify_run(bag, Robot(config.robot), config, span=(0.0, end))
     link = run.posterior.links[0]
@@ -253,23 +255,29 @@ def shifted(case: Case, folder: Path) -> Path:
     return path
 
 
-# --- the tables
-# ---------------------------------------------------------------------------------------------------
+# --- the tables -----------------------------------------------------------------------------------
 
 _ACCURACY = {"force 40 ms [%]": ".1f", "velocity [mm/s]": ".1f", "mass error [kg]": "+.3f"}
+_RAW = {"iterations": "d", "cost": ".0f", "gap": ".0e", **_ACCURACY, "error": ""}
 COLUMNS = {
     "models": {
-        "run": "", "variant": "", "force [N]": ".1f", "force 10 ms [%]": ".1f", "force 40 ms [%]": ".1f", "F1": ".3f",
-        "velocity [mm/s]": ".1f", "mass error [kg]": "+.3f", "com error [mm]": ".1f", "force 40 ms, no mocap": ".1f",
-        "velocity, no mocap": ".1f", "drift, no mocap": ".2f", "mass, no mocap": "+.3f", "refused": "d", "restarts": "d", "error": "",
+        "run": "", "variant": "", "force [N]": ".1f", "force 10 ms [%]": ".1f",
+        "force 40 ms [%]": ".1f", "F1": ".3f",
+        "velocity [mm/s]": ".1f", "mass error [kg]": "+.3f", "com error [mm]": ".1f",
+        "force 40 ms, no mocap": ".1f",
+        "velocity, no mocap": ".1f", "drift, no mocap": ".2f", "mass, no mocap": "+.3f",
+        "refused": "d", "restarts": "d", "error": "",
     },
     "kappa": {
-        "run": "", "kappa": "d", "iterations": "d", "cost": ".0f", "gap": ".0e", "force 10 ms [%]": ".1f", "F1": ".3f", **_ACCURACY,
-        **{f"{name}, raw": form for name, form in {"iterations": "d", "cost": ".0f", "gap": ".0e", **_ACCURACY, "error": ""}.items()},
+        "run": "", "kappa": "d", "iterations": "d", "cost": ".0f", "gap": ".0e",
+        "force 10 ms [%]": ".1f", "F1": ".3f", **_ACCURACY,
+        **{f"{name}, raw": form for name, form in _RAW.items()},
     },
     "payloads": {
-        "case": "", "run": "", "data": "", "true mass [kg]": ".3f", "mass [kg]": ".3f", "+- 95 % [kg]": ".3f", "mass error [kg]": "+.3f",
-        "true com z [m]": ".3f", "com z [m]": ".3f", "com error [mm]": ".1f", "PRIME: true mass [kg]": ".3f", "PRIME: mass [kg]": ".3f",
+        "case": "", "run": "", "data": "", "true mass [kg]": ".3f", "mass [kg]": ".3f",
+        "+- 95 % [kg]": ".3f", "mass error [kg]": "+.3f",
+        "true com z [m]": ".3f", "com z [m]": ".3f", "com error [mm]": ".1f",
+        "PRIME: true mass [kg]": ".3f", "PRIME: mass [kg]": ".3f",
         "PRIME: mass error [kg]": "+.3f", "PRIME: true com z [m]": ".3f", "PRIME: com z [m]": ".3f",
     },
 }  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Torque prediction for real pendulums, on recordings that were not used, beside the parameters that their builders publish.
+"""Torque prediction for real pendulums on held-out recordings, beside published parameters.
 
     python benchmarks/pendulums.py [FOLDER] [--json]
 
@@ -69,7 +69,8 @@ class Machine:
             body = f'<origin xyz="0 0 {-r}"/><mass value="{m}"/><inertia {tensor}/>'
             parts.append(f'<link name="link{i + 1}"><inertial>{body}</inertial></link>')
             parts.append(
-                f'<joint name="joint{i + 1}" type="continuous"><parent link="{parent}"/><child link="link{i + 1}"/>'
+                f'<joint name="joint{i + 1}" type="continuous">'
+                f'<parent link="{parent}"/><child link="link{i + 1}"/>'
             )
             parts.append(f'<origin xyz="0 0 {origin}"/><axis xyz="0 1 0"/></joint>')
             parent = f"link{i + 1}"
@@ -157,7 +158,7 @@ def smoothed(robot: Robot, part: tuple[Path, float, float]) -> tuple[np.ndarray,
 
 
 def rows_of(robot: Robot, data: tuple[np.ndarray, ...], delay: int, offset: bool) -> Rows:
-    """Regressor of the inertia (n nj, 10 links), of the losses (viscous, dry, perhaps a constant, per joint), and torques."""
+    """Regressors of inertia (n nj, 10 links) and losses (viscous, dry, constant), and torques."""
     q, v, a, torque = data
     if delay:
         q, v, a, torque = q[delay:], v[delay:], a[delay:], torque[:-delay]

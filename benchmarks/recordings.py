@@ -37,7 +37,7 @@ def excerpt(bag: Path, end: float, folder: Path) -> Path:
 
 
 def ground_truth(bag: Path, end: float) -> tuple[dict[str, list], int]:
-    """Ground truth messages by topic in the first `end` seconds of a run, and the stamp [ns] of the first pose."""
+    """Ground truth messages by topic in the first `end` seconds; stamp [ns] of the first pose."""
     out: dict[str, list] = {}
     with BagReader(bag) as reader:
         for topic, arrival_ns, message in reader.messages(

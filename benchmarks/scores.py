@@ -68,7 +68,7 @@ def _vector(v):
 
 
 def motion(window: Window) -> Motion:
-    """Motion of a window: poses at its nodes, velocity at a node as the mean of those of the steps on both sides."""
+    """Motion of a window: poses at its nodes, velocities as means of the steps on both sides."""
     nq, messages = window.problem.nq, []
     unknown = np.full(36, np.nan)
     for k, stamp in enumerate(window.stamps[:-1]):
@@ -85,7 +85,7 @@ def motion(window: Window) -> Motion:
 
 
 def contact_messages(window: Window) -> list:
-    """Contact forces of all running nodes, in the shape of prime_estimation_msgs/ContactWrenches."""
+    """Contact forces of all running nodes, in the shape of the message ContactWrenches."""
     names, out = [c.name for c in window.problem.robot.contacts], []
     for node, data, stamp in zip(window.nodes, window.data, window.stamps):
         force = node.contact_forces(data)[0].reshape(-1, 3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where the time goes: parts of a solver iteration per node, whole updates of the sliding window, full information of a whole walk.
+"""Times: parts of a solver iteration per node, whole updates, full information of a walk.
 
     python benchmarks/speed.py [--robots go2 g1] [--seconds 8] [--only parts updates full] [--omp
     unset 1 16] [--json]
@@ -45,16 +45,20 @@ PUBLISHED_STEP = {"go2": 80.0}  # us, step + derivatives on an i9-13900
 # our run; nodes, s on an i9-13900
 PUBLISHED_FULL = {"go2": ("go2_payload3", 1000, 200.0), "g1": ("g1_dance102_nominal", 1500, 400.0)}
 PARTS = {
-    "robot": "", "nodes": "d", "step": ".1f", "linearization": ".1f", "derivatives": ".1f", "backward": ".1f", "forward": ".1f",
-    "iteration": ".1f", "posterior": ".1f", "step + linearization": ".1f", "step + derivatives": ".1f", "PRIME [us]": ".0f",
+    "robot": "", "nodes": "d", "step": ".1f", "linearization": ".1f", "derivatives": ".1f",
+    "backward": ".1f", "forward": ".1f",
+    "iteration": ".1f", "posterior": ".1f", "step + linearization": ".1f",
+    "step + derivatives": ".1f", "PRIME [us]": ".0f",
     "shift, once per update": ".0f",
 }  # fmt: skip
 UPDATES = {
     "robot": "", "nodes": "d", "threads": "d", "OMP_NUM_THREADS": "", "updates": "d",
-    "p50 [ms]": ".2f", "p99 [ms]": ".2f", "max [ms]": ".2f", "CPU p50 [ms]": ".2f", "CPU p99 [ms]": ".2f",
+    "p50 [ms]": ".2f", "p99 [ms]": ".2f", "max [ms]": ".2f", "CPU p50 [ms]": ".2f",
+    "CPU p99 [ms]": ".2f",
 }  # fmt: skip
 FULL = {
-    "robot": "", "nodes": "d", "sliding window, for the guess [s]": ".2f", "making the window [s]": ".2f", "iterations": "d",
+    "robot": "", "nodes": "d", "sliding window, for the guess [s]": ".2f",
+    "making the window [s]": ".2f", "iterations": "d",
     "iterations [s]": ".2f", "posterior [s]": ".2f", "all [s]": ".2f", "PRIME [s]": ".0f",
 }  # fmt: skip
 
@@ -71,7 +75,7 @@ def walk(robot: str, seconds: float, run: str | None = None) -> list[Measurement
 
 
 def estimator(robot: str, nodes: int | None = None, threads: int = 1, **changes) -> Estimator:
-    """With default settings but for the size of the window, the threads and other `changes` of the section `estimator`."""
+    """Estimator by default but for window, threads and other `changes` of the section."""
     config = Config.load(robot)
     config = config.updated(
         {"estimator": {"window": nodes or config.estimator.window, "threads": threads, **changes}}
@@ -177,8 +181,10 @@ def updates(robot: str, ms: list[Measurement], threads: tuple[int, ...] = (1, 2)
                 c.append(1e3 * (time.process_time() - used))
     for (_, n), e, w, c in zip(variants, estimators, wall, cpu):
         yield {
-            "robot": robot, "nodes": e.window.size, "threads": n, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "unset"),
-            "updates": len(w), "p50 [ms]": np.percentile(w, 50), "p99 [ms]": np.percentile(w, 99), "max [ms]": np.max(w),
+            "robot": robot, "nodes": e.window.size, "threads": n,
+            "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "unset"),
+            "updates": len(w), "p50 [ms]": np.percentile(w, 50), "p99 [ms]": np.percentile(w, 99),
+            "max [ms]": np.max(w),
             "CPU p50 [ms]": np.percentile(c, 50), "CPU p99 [ms]": np.percentile(c, 99),
         }  # fmt: skip
 
@@ -216,8 +222,7 @@ def _whole(robot: str) -> list[Measurement]:
     return walk(robot, (nodes - options.window) * options.step + options.start_duration, run)
 
 
-# --- the tables
-# ---------------------------------------------------------------------------------------------------
+# --- the tables -----------------------------------------------------------------------------------
 
 
 def _under(omp: str, robot: str, seconds: float) -> list[dict]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Both estimators on every recorded run, with and without motion capture, scored by the same code, in one Markdown table.
+"""Both estimators on every recorded run, scored by the same code, as a Markdown table.
 
     python benchmarks/yardstick.py [FOLDER] [--runs 'go2_*'] [--only-mocap | --no-mocap] [--keep
     DIR] [--json]
@@ -32,7 +32,7 @@ FILTERS = {"ekf": Tuning(), "ekf_published": PUBLISHED}
 
 
 def find_runs(folder: Path, pattern: str) -> dict[str, tuple[Path, str]]:
-    """Bag and robot of each run of the folder that matches, for robots that have a configuration."""
+    """Bag and robot of each matching run of the folder, for robots with a configuration."""
     runs = {}
     for meta in sorted(folder.glob(f"{pattern}.json")):
         bag = meta.with_suffix("")
@@ -95,8 +95,7 @@ def score_run(bag: Path, robot: str, mocap: bool, folder: Path) -> dict:
     return scores
 
 
-# --- the table
-# ----------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def _get(scores: dict, *path):

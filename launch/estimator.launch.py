@@ -33,7 +33,8 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "config",
             default_value="",
-            description="YAML file with changes to the defaults (sections robot, noise, estimator, node)",
+            description="YAML file with changes to the defaults "
+            "(sections robot, noise, estimator, node)",
         ),
         DeclareLaunchArgument(
             "mocap",

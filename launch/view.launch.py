@@ -91,7 +91,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def robot_description(context) -> list:
-    """robot_state_publisher with the URDF that the estimator uses, moved by the estimated joint states."""
+    """robot_state_publisher with the estimator's URDF, moved by the estimated joint states."""
     from prime_estimation.robot import urdf_text
 
     urdf = urdf_text(configuration(context).robot)
@@ -138,7 +138,7 @@ def configuration(context):
 
 
 def mocap_frame(context) -> list:
-    """A static transform for users whose motion capture has another origin than the estimator's world."""
+    """Static transform between the origin of the motion capture and the estimator's world."""
     frame = LaunchConfiguration("mocap_frame").perform(context)
     if not frame:
         return []

@@ -17,6 +17,7 @@ _ROOMS = {
     "PoseSample": "types",
     "PrimeError": "errors",
     "Robot": "robot",
+    "StateObserver": "policy.observer",
     "Synchronizer": "alignment.synchronizer",
 }
 __all__ = list(_ROOMS)

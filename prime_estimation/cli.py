@@ -28,12 +28,12 @@ VERBS = {
     "convert": "make a bag of a log that is none: CSV, NPZ, MAT, parquet",
     "replay": "estimate from a recording",
     "identify": "find mass, centre of mass and inertia of links from whole recordings",
-    "reconstruct": "turn a recording into annotated motion: trajectory, contact forces and states that obey the dynamics",
+    "reconstruct": "turn a recording into motion with contact forces that obeys the dynamics",
     "evaluate": "score an estimate against the ground truth of its recording",
-    "view": "look at estimates in the browser: of a running node, of a bag, or of a replay as it goes",
+    "view": "look at estimates in the browser: of a node, of a bag, or of a replay as it goes",
     "node": "run the estimator, or another node, on a robot's network (ROS 2, or DDS without it)",
     "config": "print all parameters with unit, range and meaning",
-    "doctor": "say what is installed, and what is missing; examine a robot's settings, or a recording",
+    "doctor": "say what is installed and what is missing; examine a robot's YAML or a recording",
 }
 
 
@@ -51,10 +51,8 @@ class _Version(argparse.Action):
         from .io.trajectory import versions
 
         found = versions()
-        parser.exit(
-            0,
-            f"prime_estimation {found.get('prime_estimation') or found.get('git', 'not installed')}\n",
-        )
+        installed = found.get("prime_estimation") or found.get("git", "not installed")
+        parser.exit(0, f"prime_estimation {installed}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,7 +78,8 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(name: str, argv: list[str]) -> None:
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Parser of a verb's arguments, with its help."""
     verb = importlib.import_module(f".commands.{name}", __package__)
     parser = _Parser(
         prog=f"prime {name}",
@@ -92,8 +91,12 @@ def _run(name: str, argv: list[str]) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the result as JSON, and nothing else, on stdout"
     )
-    args = parser.parse_args(argv)
-    result = verb.run(args)
+    return parser
+
+
+def _run(name: str, argv: list[str]) -> None:
+    args = parser_of(name).parse_args(argv)
+    result = importlib.import_module(f".commands.{name}", __package__).run(args)
     if args.json:
         print(json.dumps(result, indent=1))
     sys.stdout.flush()
@@ -130,12 +133,9 @@ def _guarded(prog: str, run: Callable[[], None]) -> int:
     except Exception as error:
         if os.environ.get("PRIME_TRACEBACK"):
             raise
-        text = " ".join(str(error).split())
-        return _fail(
-            prog,
-            f"a bug, please report it: {type(error).__name__}: {text} (PRIME_TRACEBACK=1 shows where)",
-            1,
-        )
+        what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        text = f"a bug, please report it: {what} (PRIME_TRACEBACK=1 shows where)"
+        return _fail(prog, text, 1)
 
 
 def _fail(prog: str, text: str, code: int) -> int:

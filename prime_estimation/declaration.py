@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Declaration of parameters: a dataclass field with unit, range and meaning, from which YAML checks,
-ROS descriptors, documentation and help are derived.
+"""Declaration of parameters: a dataclass field with default, unit, range and meaning.
+
+Checks of YAML files, ROS descriptors, documentation and help are derived from it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def param(
     choices=(),
     tunable: bool = False,
 ):
-    """A dataclass field with the facts that everything else is derived from.
+    """Declares a parameter as a dataclass field with the facts that all else is derived from.
 
     Args:
         default: value; a list or a dict is copied for every instance.

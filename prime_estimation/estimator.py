@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from dataclasses import replace
 
 from .config.parameters import Config
 from .mhe.horizon import Horizon
@@ -58,8 +57,8 @@ class Estimator:
 
         Args:
             m: its stamp is one step after that of the one before.
-            iterations: of the solver at most, instead of the configured ones, for a node that fell
-                behind; with 0 the window is only moved, and there is no estimate.
+            iterations: of the solver, instead of the configured ones, for a node that fell behind;
+                with 0 the window is only moved, and there is no estimate.
 
         Raises:
             DataError: the measurement has not the sizes of this robot.
@@ -68,10 +67,8 @@ class Estimator:
         situation = self.advance(m, iterations)
         if situation is None:
             return None
-        self.window.posterior()
         self.monitors.levels.learn(self.window, situation)
-        elapsed_ms = 1e3 * (time.perf_counter() - began)
-        estimate = self._reporter.estimate(self.window, m, situation, self.monitors, elapsed_ms)
+        estimate = self._reporter.estimate(self.window, m, situation, self.monitors, began)  # 6
         if self.problem.has_imu:  # else there is nothing to predict with
             self._predictor.correct(estimate)
         return estimate
@@ -80,48 +77,35 @@ class Estimator:
         """Steps 1 to 5, for those who only want the window: None where it has not been solved."""
         self.robot.check(m)
         self.horizon.take(m)
-        situation = self.monitors.assess(m, self.window)
+        situation = self.monitors.assess(m, self.window)  # 1
         number = self.config.estimator.iterations if iterations is None else iterations
         if self.window is None:
-            failure = self.horizon.start(situation) or self._begun(situation)
+            failure = self.horizon.start(situation) or self.monitors.begin(self.horizon, situation)
         else:
             failure = situation.restart or self._move(m, situation, number)
-        if failure:
-            failure = self._restart(failure, situation)
+        failure = failure and self._restart(failure, situation)
         if self.window is None or failure:
             return None
         self.horizon.follow(m, situation, solved=number > 0)
-        return replace(situation, inertia_held=self.monitors.hold.held) if number > 0 else None
+        return situation.holding(self.monitors.hold.held) if number > 0 else None
 
     def predict(self, sample: ImuSample) -> Estimate | None:
         """The newest estimate carried to an IMU sample; None before the first estimate."""
         return self._predictor.predict(sample)
 
     def _move(self, m: Measurement, situation: Situation, iterations: int) -> str:
-        """Steps 2 to 5 with a window; returns why the estimate is lost, empty when it is not."""
-        self.horizon.complete(m, situation)
-        failure = self.horizon.shift(m, situation) or self.horizon.solve(m, iterations)
-        return failure or (self._judge(situation) if iterations else "")
-
-    def _judge(self, situation: Situation) -> str:
-        held = self.monitors.hold.held
-        return self.monitors.judge(self.window, replace(situation, inertia_held=held))
-
-    def _begun(self, situation: Situation) -> str:
-        """A batch may have given a window: show it to the monitors."""
-        if self.window is None:
-            return ""
-        self.monitors.begin(self.window, self.horizon.batch, situation)
-        return self._judge(situation)
+        """Steps 2 to 5; returns why the estimate is lost, empty when it is not."""
+        self.horizon.complete(m, situation)  # 2
+        failure = self.horizon.shift(m, situation)  # 3
+        failure = failure or self.horizon.solve(m, iterations)  # 4
+        return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
     def _restart(self, why: str, situation: Situation) -> str:
         """Give up the window and start anew; returns why that is not possible yet."""
-        self.monitors.consistency.restarted(why)
-        self.monitors.payload.reset()
-        previous = self.monitors.lift.ground_under(self.horizon.previous_state())
+        previous = self.monitors.restarted(why, self.horizon.previous_state())
         failure = self.horizon.restart(situation, previous)
-        if not failure:
-            self._begun(situation)  # it is the best that these data give
+        if not failure:  # whatever is said of it, it is the best that these data give
+            self.monitors.begin(self.horizon, situation)
         return failure
 
     def reset(self) -> None:

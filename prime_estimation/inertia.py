@@ -72,7 +72,7 @@ def inertia_about_com(pi: np.ndarray) -> np.ndarray:
 def theta_root(
     pi: np.ndarray, mass: float, com: float, inertia: float, manifold: str
 ) -> np.ndarray:
-    """Square root (10, 10) of the covariance of theta for independent errors of mass [kg], com [m] and inertia (relative).
+    """Square root (10, 10) of the covariance of theta for errors of mass, com and inertia.
 
     A relative error of the tensor means `inertia` times the mean of its diagonal for products,
     times each moment for moments. Principal axes (exponential eigenvalue) are not believed to be
@@ -95,6 +95,13 @@ def theta_root(
     if manifold == "exponential_eigenvalue":
         rows = np.vstack([rows, np.eye(10)[4:7] / max(TURN * inertia, EXACT)])
     return np.linalg.inv(np.linalg.qr(rows, mode="r"))
+
+
+def com_stddev(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Standard deviation (3,) of the centre of mass: root of the diagonal of `com_covariance`."""
+    c, by_mass, own = pi[1:4] / pi[0], covariance[0, :4], covariance.diagonal()[1:4]
+    variance = own - 2.0 * c * by_mass[1:] + c * c * by_mass[0]
+    return np.sqrt(np.maximum(variance, 0.0)) / pi[0]
 
 
 def com_covariance(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Gate between estimated inertia and a controller's model: check, limit the rate, write between two solves. Copy it, or use it."""
+"""Gate between estimated inertia and a controller's model: checks, limits the rate.
+
+It writes between two solves. Copy it, or use it.
+"""
 
 from __future__ import annotations
 
@@ -120,10 +123,13 @@ class InertiaGate:
         }
 
     def apply(self, model: pin.Model, dt: float) -> bool:
-        """Move a model towards the newest accepted message, by what `mass_rate` allows in `dt` [s]; True when it changed.
+        """Moves a model towards the newest accepted message, as `mass_rate` allows in `dt` [s].
 
         Only `model.inertias` is written, in place: Crocoddyl's and Pinocchio's objects that hold
         this model see it at once.
+
+        Returns:
+            True when the model has changed.
         """
         with self._lock:
             wanted = self._wanted

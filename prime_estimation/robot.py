@@ -47,6 +47,10 @@ class Robot:
         self.joint_ids = list(range(2 if config.floating_base else 1, model.njoints))
         self.joint_names = [model.names[i] for i in self.joint_ids]
         self.nj = len(self.joint_names)
+        joints = ("position", "position_carried", "velocity", "torque")
+        sizes = dict.fromkeys(joints, self.nj) | {"gyro": 3, "accelerometer": 3}
+        sizes["quat_world_imu"] = 4
+        self._shapes = [(name, (size,)) for name, size in sizes.items()]  # of a measurement
         # continuous joints have the coordinates (cos, sin): more than rates
         first_q = [model.joints[i].idx_q for i in self.joint_ids]
         self.turning = [j for j, i in enumerate(self.joint_ids) if model.joints[i].nq == 2]
@@ -87,7 +91,10 @@ class Robot:
         return float(pin.computeTotalMass(self.model))
 
     def coordinates(self, position: np.ndarray) -> np.ndarray:
-        """Coordinates of the joints in a configuration of the model from their positions (nj,) [rad]; equal without continuous joints."""
+        """Coordinates of the joints in the model from their positions (nj,) [rad].
+
+        The same without continuous joints.
+        """
         if not self.turning:
             return position
         q = np.zeros(len(position) + len(self.turning))
@@ -110,19 +117,11 @@ class Robot:
 
     def check(self, m: Measurement) -> None:
         """DataError where a measurement has another number of joints, or of axes, than this robot and its sensors."""
-        joints = ("position", "position_carried", "velocity", "torque")
-        for name, size in (
-            *((name, self.nj) for name in joints),
-            ("gyro", 3),
-            ("accelerometer", 3),
-            ("quat_world_imu", 4),
-        ):
+        for name, shape in self._shapes:
             value = getattr(m, name)
-            if value is not None and np.shape(value) != (size,):
-                raise DataError(
-                    f"measurement for {self.name}: {name} must have the shape ({size},), has {np.shape(value)}",
-                    m,
-                )
+            if value is not None and np.shape(value) != shape:
+                what = f"{name} must have the shape {shape}, has {np.shape(value)}"
+                raise DataError(f"measurement for {self.name}: {what}", m)
 
     def check_contacts(self) -> Robot:
         """The robot itself; RobotError where its base floats and nothing can carry it."""
@@ -161,7 +160,8 @@ class Robot:
             frame is None or frame.parentJoint != 1 or not frame.placement.isIdentity(1e-6)
         ):
             raise RobotError(
-                f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which is {self.links[1]}",
+                f"{self.name}: base_frame {self.base_frame} is not at the root of the URDF, which "
+                f"is {self.links[1]}",
                 name,
             )
 
@@ -176,12 +176,13 @@ class Robot:
             ):
                 what = "a moment is negative, or exceeds the sum of the two others"
                 raise RobotError(
-                    f"{self.name}: the URDF's inertia of {link} is that of no physical body ({what})",
+                    f"{self.name}: the URDF's inertia of {link} is that of no physical body "
+                    f"({what})",
                     link,
                 )
 
     def _check_feet(self) -> None:
-        """The force of a foot is that of one link, told by the torques of the joints in front of it."""
+        """Refuses feet on several links, or on the base: the torques in front tell the force."""
         carriers: dict[str, set] = {}
         for contact in self.contacts:
             carriers.setdefault(contact.foot, set()).add(
@@ -191,12 +192,14 @@ class Robot:
             if len(joints) > 1:
                 links = ", ".join(self.links[j] for j in sorted(joints))
                 raise RobotError(
-                    f"{self.name}: foot '{foot}' has contacts on several links ({links}); each needs a foot of its own",
+                    f"{self.name}: foot '{foot}' has contacts on several links ({links}); each "
+                    "needs a foot of its own",
                     foot,
                 )
             if self.config.floating_base and joints == {1}:
                 raise RobotError(
-                    f"{self.name}: foot '{foot}' is on the base ({self.links[1]}), where no joint feels its force",
+                    f"{self.name}: foot '{foot}' is on the base ({self.links[1]}), where no joint "
+                    "feels its force",
                     foot,
                 )
 
@@ -222,7 +225,8 @@ class Robot:
         if unknown:
             known = ", ".join(self.joint_names)
             raise RobotError(
-                f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints are {known}",
+                f"{self.name}: {key} names unknown joints {', '.join(sorted(unknown))}; joints "
+                f"are {known}",
                 value,
             )
         return np.array([float(value.get(n, value.get("default", 0.0))) for n in self.joint_names])
@@ -234,7 +238,8 @@ def _load_model(config: RobotConfig) -> pin.Model:
         raise RobotError(f"no URDF at {path}", path)
     if path.suffix == ".xacro":
         raise RobotError(
-            f"{path} is a xacro; make a URDF of it: xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf",
+            f"{path} is a xacro; make a URDF of it: xacro {path.name} > "
+            f"{path.stem.removesuffix('.urdf')}.urdf",
             path,
         )
     try:
@@ -260,12 +265,16 @@ def _load_model(config: RobotConfig) -> pin.Model:
             else "make one joint of each"
         )
         raise RobotError(
-            f"{path}: only joints with one degree of freedom are supported, unlike {_few(several)}; {remedy}",
+            f"{path}: only joints with one degree of freedom are supported, unlike "
+            f"{_few(several)}; {remedy}",
             several,
         )
     massless = [model.names[i] for i in range(1, model.njoints) if model.inertias[i].mass <= 0.0]
     if massless:
-        remedy = "the dynamics need <inertial> on every moving link; joints that do not move can be put into robot.locked_joints"
+        remedy = (
+            "the dynamics need <inertial> on every moving link; joints that do not move can be put "
+            "into robot.locked_joints"
+        )
         raise RobotError(
             f"{path}: the body moved by {_few(massless)} has no mass; {remedy}", massless
         )
@@ -299,7 +308,8 @@ def _in_package(package: str, file: str) -> Path:
     share = next((folder for folder in shares if folder.is_dir()), None)
     if share is None:
         raise RobotError(
-            f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give robot.urdf as a path",
+            f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give "
+            "robot.urdf as a path",
             package,
         )
     return share / file

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The nouns of the package: frozen, SI, with frames in their names.
+"""Data types of the package: samples, measurements, estimates; frozen, SI, frames in their names.
 
-Conventions. Time is int64 nanoseconds. Quaternions are xyzw. The base velocity is (linear, angular)
+Conventions: time is int64 nanoseconds. Quaternions are xyzw. The base velocity is (linear, angular)
 in the base frame, as Pinocchio's free-flyer has it. `_world` and `_base` name the axes a vector is
 expressed in. Arrays over joints follow the order of `Robot.joint_names`, never the order of a wire
 message. Arrays handed out are read-only.
@@ -22,13 +22,12 @@ Array = np.ndarray
 
 def _freeze(instance) -> None:
     """Make every array of a frozen dataclass read-only, so that nobody changes an estimate behind its owner."""
-    for value in vars(instance).values():
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
+    for value in instance.__dict__.values():
+        if type(value) is np.ndarray:
+            value.setflags(False)
 
 
-# --- what a sensor says
-# -------------------------------------------------------------------------------------------
+# --- samples of sensors ---
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,7 @@ class JointSample:
 
 @dataclass(frozen=True)
 class CommandSample:
-    """Commanded joint torques.
-
-    They stand in for the measured ones where `JointSample.effort` is absent.
-    """
+    """Commanded joint torques, used where `JointSample.effort` is absent."""
 
     stamp_ns: int
     effort: Array  # (nj,) Nm
@@ -64,7 +60,7 @@ class ImuSample:
 
 @dataclass(frozen=True)
 class PoseSample:
-    """Motion capture: pose of the tracked body in the world.
+    """Motion capture's pose of the tracked body in the world.
 
     `stamp_ns` is when it was measured, `arrival_ns` when it came.
     """
@@ -78,20 +74,19 @@ class PoseSample:
 Sample = JointSample | CommandSample | ImuSample | PoseSample
 
 
-# --- what a node of the window is given
-# ---------------------------------------------------------------------------
+# --- readings of a node of the window ---
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """All that the sensors say about one node, aligned in time.
+    """Readings of all sensors for one node, aligned in time.
 
-    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in [t_k -
-    dt, t_k], carried to t_k by the joint rates; joint rate and gyro averaged over the same time.
-    Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular
-    weight over [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two samples holds
-    until the later one. A field that no sensor supplied is None. `*_samples` count the effective
-    number of independent samples in an average, for its noise.
+    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in
+    [t_k - dt, t_k], carried to t_k by the joint rates; joint rate and gyro averaged over the same
+    time. Dynamics part, about the PREVIOUS node: torque and specific force averaged with
+    triangular weight over [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two
+    samples holds until the later one. A field that no sensor supplied is None. `*_samples` count
+    the effective number of independent samples in an average, for its noise.
     """
 
     stamp_ns: int
@@ -125,8 +120,7 @@ class Measurement:
         return self.readings.get("mocap", ())
 
 
-# --- what the estimator says
-# --------------------------------------------------------------------------------------
+# --- estimates ---
 
 
 class ContactState(IntEnum):
@@ -139,7 +133,7 @@ class ContactState(IntEnum):
 
 @dataclass(frozen=True)
 class ContactEstimate:
-    """Force on the robot by the ground at one contact, mean with triangular weight of +-dt around its stamp."""
+    """Force on the robot by the ground at one contact: triangular mean of +-dt around its stamp."""
 
     name: str  # `<foot frame>` or `<foot frame>/<corner>`
     position_world: Array  # (3,) m, the contact point
@@ -154,9 +148,7 @@ class ContactEstimate:
 
 @dataclass(frozen=True)
 class FootEstimate:
-    """Wrench on a foot by the ground.
-
-    The forces at its contacts taken together at their centre of pressure.
+    """Wrench on a foot by the ground, at the centre of pressure of its contacts.
 
     `c = sum f_n,i p_i / sum f_n,i`, about which only the moment around the vertical and that of an
     uneven ground remain.
@@ -219,7 +211,7 @@ class SensorHealth:
 
 @dataclass(frozen=True)
 class SolverStatus:
-    """How the last window update went, and what has been counted since the start."""
+    """Solver figures of the last window update, and counts since the start."""
 
     solve_time_ms: float
     latency_ms: float  # from the stamp's data being complete to the estimate being ready
@@ -236,7 +228,7 @@ class SolverStatus:
 
 @dataclass(frozen=True)
 class Estimate:
-    """State, contact forces and inertia at the newest node, with covariances of the same posterior."""
+    """State, contact forces and inertia at the newest node, with covariances of one posterior."""
 
     stamp_ns: int
     position_world: Array  # (3,) m, base origin

@@ -71,7 +71,7 @@ def test_unknown_robot(recording, tmp_path, capsys):
     line = fails(
         capsys, "replay", str(recording[0]), "--robot", "go3", "--out", str(tmp_path / "out.mcap")
     )
-    assert "unknown robot 'go3': known are g1, go1, go2" in line
+    assert "unknown robot 'go3': known are a1, b1, g1, go1, go2" in line
 
 
 def test_unknown_config_key(recording, tmp_path, capsys):

@@ -53,7 +53,7 @@ def test_overview_lists_the_verbs(capsys):
     [
         ([], "required: VERB"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
-        (["replay"], "required: BAG, --robot, --out"),
+        (["replay"], "required: BAG, --robot"),
         (
             ["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"],
             "unrecognized arguments: --frob",
@@ -195,13 +195,14 @@ def test_a_verb_that_is_ended_leaves_nothing_half_written(number, codes, recorde
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--robot", "go2", "--seconds", "nan"], "--seconds wants a number"),
-        (["--robot", "go2", "--seconds", "-1"], "--seconds wants a number"),
+        (["--robot", "go2", "--seconds", "nan"], "give a number that is not negative"),
+        (["--robot", "go2", "--seconds", "-1"], "give a number that is not negative"),
         (["--robot", "go2", "--name", "my node"], "no name for a node"),
         (["--robot", "go2", "--namespace", "my robot"], "no name in a ROS graph"),
-        (["--robot", "go2", "--remap", "imu=x"], "wants OLD:=NEW"),
+        (["--robot", "go2", "--remap", "imu=x"], "give OLD:=NEW"),
         (["replay", "--bag", "absent", "--rate", "nan"], "must not be negative, and finite"),
         (["mpc", "--robot", "go2", "--gait", "gallop"], "gait must be one of"),
+        (["mpc", "--robot", "ricmonk"], "give it a robot with feet"),
         (["mpc", "--robot", "g1", "--gait", "trot"], "is a gait for four feet"),
     ],
 )
@@ -217,3 +218,26 @@ def test_negative_seed(tmp_path, capsys):
         "simulate", "--robot", "go2", "--seed", "-1", "--out", str(tmp_path / "run"), capsys=capsys
     )
     assert code == 2 and "a seed must not be negative" in err
+
+
+def test_replay_without_sensors_and_without_a_name(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    bag = simulate.run("go2", "stand", 1.0, tmp_path / "stand")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(
+        "replay", str(bag), "--robot", "go2", "--without", "mocap", "--json", capsys=capsys
+    )
+    result = json.loads(out)
+    assert code == 0 and "mocap" not in result["topics"], err
+    assert result["out"] == "prime_runs/stand.mcap" and (tmp_path / result["out"]).is_file()
+    folder = tmp_path / result["folder"]
+    assert folder.parent == tmp_path / "prime_runs" and (folder / "metrics.json").is_file()
+    assert "--without mocap" in (folder / "versions.yaml").read_text()
+
+
+@pytest.mark.parametrize("name", ["joint_states", "lidar"])
+def test_replay_needs_joints(name, capsys):
+    code, _, err = run("replay", "bag", "--robot", "go2", "--without", name, capsys=capsys)
+    assert code == 2 and f"--without {name}: no sensor that can be left out" in err

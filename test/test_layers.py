@@ -27,7 +27,7 @@ ORDER = """
     convert doctor
     transport control simulate viz
     closed_loop
-    nodes commands cli
+    nodes policy commands cli
 """.split()
 
 # Rooms that may see less than their place allows.

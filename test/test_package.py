@@ -188,3 +188,18 @@ def test_installed_distribution(setup_cfg):
         "viz",
         "test",
     }
+
+
+def test_sources_assume_no_processor(repository):
+    """Flags and instructions of x86-64 only where it is compiled for: boards are aarch64."""
+    for path in ("src/CMakeLists.txt", "setup.py", "pyproject.toml", "setup.cfg"):
+        assert not re.search(r"-m(arch|tune|cpu|avx|sse|fma)", (repository / path).read_text()), (
+            path
+        )
+    for path in sorted((repository / "src").rglob("*.?pp")):
+        text = path.read_text()
+        assert "immintrin" not in text, path
+        wide = re.sub(r"#ifdef PRIME_WIDE_VECTORS.*?#endif", "", text, flags=re.S)
+        assert not re.search(r'target\("|__builtin_cpu_supports', wide), path
+    kernels = (repository / "src" / "linalg" / "dense_kernels.cpp").read_text()
+    assert re.search(r"#if.*__x86_64__.*\n#define PRIME_WIDE_VECTORS", kernels)

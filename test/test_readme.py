@@ -3,6 +3,7 @@
 """What the README shows must work."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,13 +29,28 @@ def test_robot_of_the_readme(readme, tmp_path):
 
 
 def test_python_of_the_readme(readme):
-    listener, library = blocks(readme, "python")
+    listener, library, _ = blocks(readme, "python")
     compile(listener, "README.md", "exec")
     room: dict = {}
     exec(compile(library, "README.md", "exec"), room)
     for k in range(30):
         room["on_sample"](JointSample(2_000_000 * k, np.zeros(12), np.zeros(12), np.zeros(12)))
         room["on_sample"](ImuSample(2_000_000 * k, np.zeros(3), np.array([0.0, 0.0, 9.81])))
+
+
+def test_policy_of_the_readme(readme):
+    room: dict = {}
+    exec(compile(blocks(readme, "python")[2], "README.md", "exec"), room)
+    message = SimpleNamespace(
+        motor_state=[SimpleNamespace(q=0.0, dq=0.0, tau_est=0.0)] * 20,
+        imu_state=SimpleNamespace(
+            quaternion=[1.0, 0.0, 0.0, 0.0], gyroscope=[0.0] * 3, accelerometer=[0.0, 0.0, 9.81]
+        ),
+        foot_force=[0] * 4,
+        tick=7,
+    )
+    with room["observer"]:
+        assert room["on_lowstate"](message) == "the start batch is being gathered"
 
 
 def test_robots_are_listed(readme, repository):

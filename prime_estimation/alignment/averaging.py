@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Averages of samples against the kernels of a node, and the zero-order-hold correction of torques."""
+"""Averages of samples against a node's kernels; zero-order-hold correction of torques."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def jumps(relative_ns: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def hold_correction_weights(relative_ns: bytes, step_ns: int) -> np.ndarray:
-    """Share (n - 1,) of a jump between two samples that the mean of the linear interpolation anticipates.
+    """Share (n - 1,) of a jump between two samples that linear interpolation anticipates.
 
     With C the integral of the triangle on [-2, 0] (in steps, the node at 0): 1 - mean of C over the
     interval by the line, 1 - C at its end by the jump.
@@ -98,7 +98,10 @@ def linear_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, np.nda
 
 @lru_cache(maxsize=64)
 def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
-    """Weights (n,) of samples that each hold until the next, integrated against the triangle on [-2, 0], and 1/sum(w^2)."""
+    """Weights (n,) of samples that hold until the next, against the triangle on [-2, 0].
+
+    Beside them 1/sum(w^2).
+    """
     x = np.append(np.frombuffer(relative_ns, np.int64) / step_ns, 0.0)
     p2, p1 = np.maximum(x + 2.0, 0.0), np.maximum(x + 1.0, 0.0)
     weights = np.diff(p2**2 / 2.0 - p1**2)

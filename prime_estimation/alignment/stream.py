@@ -102,7 +102,10 @@ class Stream:
         self.since: int | None = None
 
     def push(self, stamp_ns: int, row: np.ndarray) -> bool:
-        """Offer a row (copied); True when the clock of the stream turns out to have been set back for good."""
+        """Offer a row (copied).
+
+        True when the clock of the stream turns out to have been set back for good.
+        """
         for stamp, accepted in self.guard.admit(stamp_ns, row):
             self._append(stamp, accepted)
         return self.guard.went_back
@@ -137,7 +140,7 @@ class Stream:
     def window(
         self, t_ns: int, span_ns: int, hold: bool = False
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Stamps relative to `t_ns` [ns] and rows that bracket [t_ns - span_ns, t_ns] without a gap, as far back as there is none.
+        """Stamps relative to `t_ns` [ns] and rows of [t_ns - span_ns, t_ns], without gaps.
 
         None when `t_ns` itself is not bracketed. `hold`: the newest row counts until the next one
         comes, for `gap_ns`. Rows before the window are given up: `t_ns` must not decrease from call

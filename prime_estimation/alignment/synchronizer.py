@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Streams of samples, each with its own clock rate and faults, become one `Measurement` per node of a regular grid."""
+"""Synchronizer: streams of samples to one `Measurement` per node of a regular grid."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ import numpy as np
 
 from ..errors import DataError
 from ..sensors import SENSORS
+from ..sensors.imu_orientation import NAME as ORIENTATION
+from ..sensors.joint_targets import NAME as TARGETS
+from ..sensors.joint_targets import HeldTargets
 from ..sensors.sensor import Aligned, Alignment, Sensor, Wearer
 from ..types import CommandSample, ImuSample, JointSample, Measurement, Sample
 from .averaging import between_samples, hold_correction, hold_weights, linear_weights
 from .events import EventQueue
+from .held_targets import target_torque
 from .stream import Stream
 from .unwrapping import AngleUnwrapper
 
 FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
 NOBODY = Wearer((), (), 0.01)
+HELD_NS = 100_000_000  # for which targets are in force; motors that hear none brake or go limp
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
 _NODE_REASONS = ("_missing", "clock_back", "clock_forward")
 
@@ -36,7 +41,7 @@ class Sensed(Protocol):
 
 
 class Synchronizer:
-    """Aligns joint, IMU, command and motion capture samples to nodes (see `Measurement` for what each field means).
+    """Aligns samples to nodes (see `Measurement` for what each field means).
 
     Nodes lie at `t_0 + k step`, k >= 1, `t_0` being the first instant at which joint and IMU
     streams both exist. A node is ready when the newest joint and IMU samples have reached it; a
@@ -81,8 +86,10 @@ class Synchronizer:
         self._imu = Stream("imu", 10, self.counts, self.stale_ns)
         self._command = Stream("command", nj, self.counts, self.stale_ns)
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
-        self._optional = {s.sample: s for s in SENSORS if s.optional and s.name in sensors}
-        self._not_used = tuple(s.sample for s in SENSORS if s.optional and s.name not in sensors)
+        own = [s for s in SENSORS if s.sample is not None]  # samples of their own
+        self._optional = {s.sample: s for s in own if s.name in sensors}
+        self._not_used = tuple(s.sample for s in own if s.name not in sensors)
+        self._wants_orientation = ORIENTATION in sensors
         self._wait_ns = {s.name: s.wait_ns for s in self._optional.values()}
         self._events = {
             s.name: EventQueue(s.name, self.counts)
@@ -93,6 +100,11 @@ class Synchronizer:
             s.name: Stream(s.name, s.width(wearer), self.counts, self.stale_ns)
             for s in self._optional.values()
             if s.alignment is Alignment.CENTRED
+        }
+        self._held = {
+            s.name: Stream(s.name, s.width(wearer), self.counts, HELD_NS)
+            for s in self._optional.values()
+            if s.alignment is Alignment.HELD
         }
         self._unwrapper = AngleUnwrapper(turning)
         self._joint_row, self._imu_row = np.zeros(3 * nj), np.zeros(10)
@@ -145,8 +157,7 @@ class Synchronizer:
         flag, self._discontinuity = self._discontinuity, False
         return flag
 
-    # --- samples in
-    # -----------------------------------------------------------------------------------------------
+    # --- samples in -------------------------------------------------------------------------------
 
     def push(self, sample: Sample) -> None:
         """Take a sample, in order of arrival.
@@ -218,7 +229,7 @@ class Synchronizer:
             latest = max(clocks) + JUMP_NS if clocks else None
             self._events[sensor.name].push(sample, latest)
             return False
-        stream = self._streams[sensor.name]
+        stream = self._streams.get(sensor.name) or self._held[sensor.name]
         _check_shape(values, stream.width, sensor.name, sample)
         if stream.push(sample.stamp_ns, values):
             stream.reset()
@@ -232,14 +243,13 @@ class Synchronizer:
 
     def _restart(self, reason: str) -> None:
         self.counts[reason] += 1
-        optional = (*self._events.values(), *self._streams.values())
+        optional = (*self._events.values(), *self._streams.values(), *self._held.values())
         for stream in (self._joint, self._imu, self._command, *optional):
             stream.reset()
         self._next_ns = None
         self._discontinuity = self._discontinuity or self._popped
 
-    # --- nodes out
-    # ------------------------------------------------------------------------------------------------
+    # --- nodes out --------------------------------------------------------------------------------
 
     def pop(self) -> Measurement | None:
         """The next node's measurement, or None while its samples have not come yet."""
@@ -273,7 +283,7 @@ class Synchronizer:
         self._start_ns, self._next_ns = start_ns, start_ns + self.step_ns
 
     def _is_stale(self, stream: Stream) -> bool:
-        """Another stream has gone on for `stale_ns`, counted from its own return if it was silent too."""
+        """Another stream has gone on for `stale_ns`, counted from its own return."""
         for other in self._required:
             if other is not stream and other.newest is not None:
                 begin = other.since if stream.newest is None else max(stream.newest, other.since)
@@ -286,7 +296,8 @@ class Synchronizer:
         self._joint_fields(t, fields)
         if self.use_imu:
             self._imu_fields(t, fields)
-        fields["readings"] = {**self._event_fields(t), **self._centred_fields(t)}
+        made = fields.get("readings", {})
+        fields["readings"] = {**made, **self._event_fields(t), **self._centred_fields(t)}
         return Measurement(**fields)
 
     def _event_fields(self, t: int) -> dict[str, tuple[Sample, ...]]:
@@ -314,7 +325,10 @@ class Synchronizer:
         return out
 
     def _samples(self, stream: Stream, t: int):
-        """Rows (n, width) about the last two steps, weights in the four kernels (4, n), effective samples (4,), stamps (n,) less t [ns]."""
+        """Rows (n, width) about the last two steps, with their weights.
+
+        Weights in the four kernels (4, n), effective samples (4,), stamps (n,) less t [ns].
+        """
         window = stream.window(t, 2 * self.step_ns) if stream.newest is not None else None
         if window is None:
             self.counts[f"{stream.name}_missing"] += 1
@@ -343,17 +357,37 @@ class Synchronizer:
                     stamps, rows[:, 2 * nj :], self.step_ns
                 )
                 fields.update(torque=torque, torque_samples=float(samples[TRIANGLE]))
+            elif -stamps[0] >= 2 * self.step_ns and TARGETS in self._held:
+                self._target_field(t, seen, fields)
         if "torque" not in fields and self._command.newest is not None:
             self._command_field(t, fields)
+
+    def _target_field(self, t: int, seen, fields: dict) -> None:
+        """Torque at the joint samples from the targets in force there, averaged as if measured."""
+        rows, weights, samples, stamps = seen
+        stream, nj = self._held[TARGETS], self.nj
+        if stream.newest is None or self._command.newest is not None:
+            return  # a commanded torque says the same without gains
+        window = stream.window(t, 3 * self.step_ns, hold=True)
+        if window is None:
+            return
+        made = target_torque(stamps, rows[:, :nj], rows[:, nj : 2 * nj], *window)
+        if made is not None:
+            torque, gains = made
+            kernel = weights[TRIANGLE]
+            mean = kernel @ torque - hold_correction(stamps, torque, self.step_ns)
+            known = float(samples[TRIANGLE])
+            fields.update(torque=mean, torque_samples=known, torque_commanded=True)
+            fields.setdefault("readings", {})[TARGETS] = HeldTargets(
+                *np.tensordot(kernel, gains, 1)
+            )
 
     def _command_field(self, t: int, fields: dict) -> None:
         """A command is in force until the next one, so it is held, not interpolated."""
         window = self._command.window(t, 2 * self.step_ns, hold=True)
         if window is not None and -window[0][0] >= 2 * self.step_ns:
             weights, samples = hold_weights(window[0].tobytes(), self.step_ns)
-            fields.update(
-                torque=weights @ window[1], torque_samples=samples, torque_commanded=True
-            )
+            fields.update(torque=weights @ window[1], torque_samples=samples, torque_commanded=True)
 
     def _imu_fields(self, t: int, fields: dict) -> None:
         seen = self._samples(self._imu, t)
@@ -363,7 +397,9 @@ class Synchronizer:
         mean = weights @ rows
         fields["gyro_now"] = mean[NOW, :3]
         if np.isfinite(mean[NOW, 6]):
-            fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            quat = fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            if self._wants_orientation:
+                fields.setdefault("readings", {})[ORIENTATION] = quat
         if -stamps[0] >= self.step_ns:
             fields.update(
                 gyro=mean[FLAT, :3],

@@ -15,7 +15,7 @@ TURN = 2.0 * np.pi
 
 
 class AngleUnwrapper:
-    """Adds to each reading the whole turns that bring it next to the one before, so that readings can be interpolated and averaged.
+    """Unwraps angles: adds the whole turns that bring a reading next to the one before.
 
     Args:
         joints: indices of the continuous joints; the readings of others stay as they are.

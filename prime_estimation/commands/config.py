@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""`prime config`: all parameters with unit, range and meaning, as YAML to edit, as ROS 2 parameters, or as a table."""
+"""`prime config`: all parameters with default, unit, range and meaning, in three formats."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 import yaml
 
+from ..config.files import built_in_robots
 from ..config.parameters import Config, ContactConfig, RobotConfig
 
-DESCRIPTION = "Print all parameters of a robot with unit, range and meaning. What is printed can be edited and given to --config."
+DESCRIPTION = """Print all parameters of a robot with unit, range and meaning: as YAML that can be
+edited and given to --config, as parameters of the ROS 2 node, or as the tables of the
+documentation (defaults, and what the robots of the package have instead)."""
 EXAMPLES = [
     "prime config --robot go2 > changes.yaml",
     "prime config --robot g1 --format ros > parameters.yaml",
@@ -22,7 +25,7 @@ SECTIONS = ("noise", "estimator", "node")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Robot and format."""
+    """Adds robot and format."""
     parser.add_argument(
         "--robot",
         default="go2",
@@ -34,43 +37,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("yaml", "ros", "table"),
         default="yaml",
-        help="for --config, for `ros2 run --params-file`, or Markdown",
+        help="for --config (yaml, the default), for `ros2 run --params-file` (ros), or Markdown "
+        "(table)",
     )
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Print; the JSON is the whole configuration."""
+    """Prints the configuration; the JSON is the whole of it."""
     config = Config.load(args.robot, args.config)
-    lines = {"yaml": _yaml, "ros": _ros, "table": lambda robot, config: parameter_table()}[
-        args.format
-    ](args.robot, config)
+    formats = {"yaml": _yaml, "ros": _ros, "table": lambda robot, config: parameter_tables()}
+    lines = formats[args.format](args.robot, config)
     if not args.json:
         print("\n".join(lines))  # as it is: a console would fold long lines
     return config.to_dict()
 
 
-def parameter_table() -> list[str]:
-    """Markdown table of all parameters; defaults are left out, since they depend on the robot."""
-    rows = ["| parameter | unit | range | while it runs | meaning |", "|---|---|---|---|---|"]
+def parameter_tables() -> list[str]:
+    """Markdown tables: all parameters with their defaults, and what known robots have instead."""
+    return [*_default_table(), "", *_robot_table()]
+
+
+def _default_table() -> list[str]:
+    rows = [
+        "| parameter | default | unit | range | while it runs | meaning |",
+        "|---|---|---|---|---|---|",
+    ]
     robot = [
-        (s, f)
+        (s, kind(), f)
         for s, kind in (("robot", RobotConfig), ("robot.contacts[]", ContactConfig))
         for f in fields(kind)
     ]
-    for section, field in [*robot, *_parameters()]:
-        facts = field.metadata
-        tunable = "yes" if facts["tunable"] else ""
-        rows.append(
-            f"| `{section}.{field.name}` | {facts['unit']} | {_range(facts)} | {tunable} | {facts['doc']} |"
-        )
+    for section, defaults, field in [*robot, *_parameters(Config())]:
+        facts, default = field.metadata, getattr(defaults, field.name)
+        cells = [
+            f"`{section}.{field.name}`",
+            f"`{_scalar(default)}`" if default not in ("", [], {}) else "",
+            facts["unit"],
+            _range(facts),
+            "yes" if facts["tunable"] else "",
+            facts["doc"],
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
     return rows
 
 
-def _parameters() -> Iterator[tuple]:
-    config = Config()
-    for section in SECTIONS:
-        for field in fields(getattr(config, section)):
-            yield section, field
+def _robot_table() -> list[str]:
+    """Parameters of one number or word of which a robot of the package has another value."""
+    robots = {name: Config.load(name) for name in built_in_robots()}
+    head = ["parameter", "default", *robots]
+    rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for section, values, field in _parameters(Config(), ("robot", *SECTIONS)):
+        default = getattr(values, field.name)
+        own = [getattr(getattr(config, section), field.name) for config in robots.values()]
+        words = section == "robot" and isinstance(default, (str, list))
+        if words or all(value == default for value in own):
+            continue
+        cells = ["by joint" if isinstance(v, dict) else f"`{_scalar(v)}`" for v in (default, *own)]
+        rows.append(f"| `{section}.{field.name}` | {' | '.join(cells)} |")
+    return rows
+
+
+def _parameters(config: Config, sections: Sequence[str] = SECTIONS) -> Iterator[tuple]:
+    """Name of the section, its values, and a field of it."""
+    for section in sections:
+        values = getattr(config, section)
+        for field in fields(values):
+            yield section, values, field
 
 
 def _range(facts) -> str:
@@ -86,21 +118,19 @@ def _comment(facts) -> str:
 
 def _yaml(robot: str, config: Config) -> list[str]:
     lines, current = [f"# {robot}: what is not changed may be left out"], ""
-    for section, field in _parameters():
+    for section, values, field in _parameters(config):
         lines += [] if section == current else [f"{section}:"]
         current = section
-        lines.append(
-            f"  {field.name}: {_scalar(getattr(getattr(config, section), field.name))}{_comment(field.metadata)}"
-        )
+        value = _scalar(getattr(values, field.name))
+        lines.append(f"  {field.name}: {value}{_comment(field.metadata)}")
     return lines
 
 
 def _ros(robot: str, config: Config) -> list[str]:
     lines = ["prime:", "  ros__parameters:", f"    robot: {robot}"]
-    for section, field in _parameters():
-        lines.append(
-            f"    {section}.{field.name}: {_scalar(getattr(getattr(config, section), field.name))}{_comment(field.metadata)}"
-        )
+    for section, values, field in _parameters(config):
+        value = _scalar(getattr(values, field.name))
+        lines.append(f"    {section}.{field.name}: {value}{_comment(field.metadata)}")
     return lines
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the verbs share on a terminal: progress bars, tables, warnings."""
+"""Console output that the verbs share: progress bars, tables, warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rich.text import Text
 
 
 def add_progress_argument(parser: argparse.ArgumentParser) -> None:
-    """`--no-progress`."""
+    """Adds `--no-progress`."""
     parser.add_argument(
         "--no-progress",
         action="store_true",
@@ -28,9 +28,9 @@ def add_progress_argument(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def progress_bar(args: argparse.Namespace, text: str) -> Iterator[Callable[[float], None]]:
-    """A bar on stderr; yields the function that takes the fraction done.
+    """Progress bar on stderr; yields the function that takes the fraction done.
 
-    It does nothing where a bar is not wanted.
+    That function does nothing with `--no-progress`, with `--json`, or without a terminal.
     """
     if args.no_progress or args.json or not sys.stderr.isatty():
         yield lambda fraction: None
@@ -48,9 +48,9 @@ def progress_bar(args: argparse.Namespace, text: str) -> Iterator[Callable[[floa
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Yields a function that says whether Ctrl-C was pressed.
+    """Handler of Ctrl-C; yields a function that says whether it was pressed.
 
-    Once ends the work properly, twice at once.
+    The first time the work comes to a proper end, the second time it stops at once.
     """
     pressed = []
 
@@ -71,12 +71,12 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
 
 def warn(text: str) -> None:
-    """One line on stderr about something that went on all the same."""
+    """Prints a warning on stderr, one line."""
     print(f"warning: {text}", file=sys.stderr)
 
 
 def say(args: argparse.Namespace, *renderables) -> None:
-    """Print for people; silent with `--json`."""
+    """Prints results for people; silent with `--json`."""
     if not args.json:
         # a pipe has no width: do not fold tables to 80 columns there
         console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
@@ -87,7 +87,7 @@ def say(args: argparse.Namespace, *renderables) -> None:
 
 
 def table(title: str, rows: Mapping[str, object], columns: tuple[str, ...] = ()) -> Table:
-    """Name and value(s), one row each; a row's value is one number or one per column."""
+    """Table of names and values, one row each; a row has one value, or one per column."""
     out = Table(
         title=title,
         title_justify="left",
@@ -107,7 +107,7 @@ def table(title: str, rows: Mapping[str, object], columns: tuple[str, ...] = ())
 
 
 def number(value: object) -> str:
-    """A figure in four digits."""
+    """Text of a value, numbers in four digits."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
     if isinstance(value, float):

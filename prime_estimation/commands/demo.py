@@ -23,8 +23,9 @@ from .console import add_progress_argument, progress_bar, say, table
 from .evaluate import tables
 from .simulate import add_payload_arguments, need_mujoco, payload_of
 
-DESCRIPTION = """Simulate a robot that carries a payload unknown to the estimator, estimate its motion, contact forces and inertia
-from the noisy sensors, and compare with the truth. The run folder keeps recording, estimate, metrics and figures."""
+DESCRIPTION = """Simulate a robot that carries a payload unknown to the estimator, estimate its
+motion, contact forces and inertia from the noisy sensors, and compare with the truth. The run
+folder keeps recording, estimate, metrics and figures."""
 EXAMPLES = [
     "prime demo",
     "prime demo --robot go1 --payload 2 --on 5 --out my_demo",
@@ -33,26 +34,30 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to simulate, how to estimate."""
+    """Adds motion, payload, sensors and output folder."""
     parser.add_argument("--robot", default="go2", metavar="NAME", help="robot (default: go2)")
-    parser.add_argument("--motion", default="trot", help="what it does (default: trot)")
+    parser.add_argument(
+        "--motion", default="trot", help="motion (default: trot; an unknown name lists all)"
+    )
     parser.add_argument(
         "--duration", type=float, default=12.0, metavar="S", help="seconds (default: 12)"
     )
     add_payload_arguments(parser, mass=3.0)
     parser.add_argument("--no-mocap", action="store_true", help="estimate without motion capture")
-    parser.add_argument("--seed", type=int, default=0, help="of motion and noise (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed of motion and noise (default: 0)"
+    )
     parser.add_argument(
         "--out",
         default="prime_runs",
         metavar="DIR",
-        help="where the run folder goes (default: prime_runs)",
+        help="folder in which the run folder is made (default: prime_runs)",
     )
     add_progress_argument(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Simulate, estimate, evaluate, draw."""
+    """Simulates, estimates, evaluates, draws."""
     need_mujoco()
     from .. import simulate
     from ..viz.figures import save_figures
@@ -115,15 +120,13 @@ def _verdict(robot: Robot, metrics: dict) -> Iterator[str]:
         margin = 1.96 * body["mass_final_stddev_kg"]
         inside = "inside" if abs(body["mass_error_final_kg"]) <= margin else "OUTSIDE"
         found, hidden = body["mass_final_kg"] - nominal, body["mass_true_kg"] - nominal
-        yield f"payload on {link}: {found:.3f} +- {margin:.3f} kg (95 %), truth {hidden:.3f} kg: {inside} the interval"
+        said = f"{found:.3f} +- {margin:.3f} kg (95 %), truth {hidden:.3f} kg"
+        yield f"payload on {link}: {said}: {inside} the interval"
 
 
 @contextmanager
 def _live_table(args: argparse.Namespace, robot: Robot):
-    """A table of the newest estimate, drawn while it runs.
-
-    Yields the function that takes the estimates.
-    """
+    """Table of the newest estimate on stderr; yields the function that takes the estimates."""
     if args.no_progress or args.json or not sys.stderr.isatty():
         yield lambda estimate: None
         return

@@ -19,10 +19,11 @@ from .console import add_progress_argument, say, table
 from .suitability import described, hints
 from .topics import add_topic_argument, topics_of
 
-DESCRIPTION = """Say what is installed, what works, and how to get what is missing; of a robot, how it
-is understood and which settings probably do not suit it; of a recording (10 s of motion and more), what
-does not fit: delays, order of legs, signs, IMU axes, units, foot radius, weight, noise.
-Exit code 2 when the estimator cannot run, or the recording cannot be read."""
+DESCRIPTION = """Say what is installed, what works, and how to get what is missing; with --robot,
+how that robot is understood and which settings probably do not suit it; with --bag, what in a
+recording (10 s of motion and more) does not fit: delays, order of legs, signs, IMU axes, units,
+foot radius, weight, noise. Exit code 2 when the estimator cannot run, or the recording cannot be
+read."""
 EXAMPLES = [
     "prime doctor",
     "prime doctor --robot my_robot.yaml",
@@ -45,11 +46,11 @@ OPTIONAL = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The robot to look at."""
+    """Adds the robot to look at."""
     parser.add_argument(
         "--robot",
         metavar="NAME",
-        help="go1, go2, ... or the path of a robot's YAML file: look at this one",
+        help="go1, go2, ... or the path of a robot's YAML file: check this robot",
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
     parser.add_argument(
@@ -77,14 +78,16 @@ def _look_at(args: argparse.Namespace) -> dict:
 
 def _examine(args: argparse.Namespace) -> dict:
     if not args.robot:
-        raise ConfigError("--bag wants --robot NAME: whose recording is it?", args.bag)
+        raise ConfigError(
+            "--bag without a robot; give --robot NAME, whose recording it is", args.bag
+        )
     from .examination import examine_bag
 
     return examine_bag(args, topics_of(args))
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Collect and print; PrimeError when something that is needed does not work."""
+    """Collects and prints; PrimeError when something that is needed does not work."""
     if args.bag:
         return _examine(args)
     if args.robot:
@@ -132,7 +135,8 @@ def _core(problems: list[str]) -> str:
             f"{name} {_version(name) or 'missing'}" for name in ("pin", "crocoddyl", "eigenpy")
         )
         problems.append(
-            f"the compiled core cannot be imported ({error}; {linked}): reinstall prime_estimation in this environment with pip install ."
+            f"the compiled core cannot be imported ({error}; {linked}): reinstall "
+            "prime_estimation in this environment with pip install ."
         )
         return "missing"
     return str(module.__file__)

@@ -9,7 +9,8 @@ import argparse
 from ..evaluation.scores import evaluate
 from .console import say, table
 
-DESCRIPTION = "Score the output bag EST of a replay against the ground truth in the recording REF that it came from."
+DESCRIPTION = """Score the output bag EST of a replay against the ground truth in the recording REF
+that it came from."""
 EXAMPLES = [
     "prime evaluate out.mcap recordings/go2_payload3",
     "prime evaluate out.mcap run.mcap --settle 5 --json > scores.json",
@@ -17,7 +18,7 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """EST, REF and options."""
+    """Adds EST, REF and options."""
     parser.add_argument("estimate", metavar="EST", help="output bag with /prime/... topics")
     parser.add_argument("reference", metavar="REF", help="recording with /ground_truth/... topics")
     parser.add_argument(
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Evaluate and print tables."""
+    """Evaluates and prints tables."""
     result = evaluate(args.estimate, args.reference, args.settle, args.truth)
     say(args, *tables(result))
     return result

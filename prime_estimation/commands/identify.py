@@ -24,11 +24,13 @@ from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
-DESCRIPTION = """Identify mass, centre of mass and rotational inertia of chosen links from one or several recordings.
+DESCRIPTION = """Identify mass, centre of mass and rotational inertia of chosen links from one or
+several recordings.
 
-All data of a recording are estimated at once (trajectory, contact forces, friction, inertia). DIR gets the patched URDF, a YAML for
-the live node, identification.json and report.html. What the motion did not excite is said to be not observable. Ctrl-C ends the
-iterations and keeps the last iterate."""
+All data of a recording are estimated at once (trajectory, contact forces, friction, inertia). DIR
+gets the patched URDF, a YAML for the live node, identification.json and report.html. What the
+motion did not excite is said to be not observable. Ctrl-C ends the iterations and keeps the last
+iterate."""
 EXAMPLES = [
     "prime identify recordings/go2_payload3 --robot go2 --links base --out identified",
     "prime identify run1 run2 run3 --robot go2 --links base --held-out run4 --out identified",
@@ -37,7 +39,7 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """BAGs and options."""
+    """Adds BAGs and options."""
     parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap or .db3 file")
     parser.add_argument(
         "--links",
@@ -54,13 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tare",
         type=float,
         metavar="KG",
-        help="the robot's known total mass: fix torque scale and friction, and write them to its YAML",
+        help="the robot's known total mass: find torque scale and friction, and write them to "
+        "its YAML",
     )
     add_offline_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Identify, write the results, print them."""
+    """Identifies, writes the results, prints them."""
     _check_bags(args)
     config = offline_config(args, args.links)
     robot = Robot(config.robot)
@@ -94,17 +97,17 @@ def run(args: argparse.Namespace) -> dict:
 
 
 def _check_bags(args: argparse.Namespace) -> None:
-    """Every recording once: a second time it would only seem to say more, and it would not be held out."""
+    """Refuses a recording that is given twice: it adds no information, and is not held out."""
     bags = [
         Path(bag).resolve() for bag in [*args.bags, *([args.held_out] if args.held_out else [])]
     ]
     twice = next((str(bag) for bag in bags if bags.count(bag) > 1), None)
     if twice:
-        raise ConfigError(f"{twice} was given twice", twice)
+        raise ConfigError(f"{twice} was given twice; give every recording once", twice)
 
 
 def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
-    """`--tare`: torque scale and friction of the robot's YAML."""
+    """Finds torque scale and friction for the robot's YAML (`--tare`)."""
     if len(args.bags) > 1:
         raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
     if not args.tare > 0.0:
@@ -137,26 +140,24 @@ def _validate(runs: list[Run], validation: Run | None, outcome: Outcome) -> list
 
 
 def report(args: argparse.Namespace, outcome: Outcome) -> None:
-    """Tables for people."""
+    """Prints tables for people."""
     for notice in outcome.notices:
         warn(notice)
     for r in outcome.runs:
         state = "converged" if r.result.converged else "NOT converged"
-        effort = f"{r.nodes} nodes, {len(r.result.history)} iterations in {r.result.seconds:.1f} s, {state}"
+        iterations = f"{len(r.result.history)} iterations in {r.result.seconds:.1f} s"
         friction = (
             f"; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}"
             if outcome.robot.contacts
             else ""
         )
-        say(args, f"{r.name}: {effort}{friction}")
+        say(args, f"{r.name}: {r.nodes} nodes, {iterations}, {state}{friction}")
     for link in outcome.posterior.links:
         say(args, _link_table(outcome, link))
         worst = [d for d in outcome.posterior_directions(link) if not d.observed]
         for d in worst:
-            say(
-                args,
-                f"not observable: {d.words} (posterior {100 * d.shrinkage:.0f} % of the prior's width). To excite it: {d.motion}.",
-            )
+            width = f"posterior {100 * d.shrinkage:.0f} % of the prior's width"
+            say(args, f"not observable: {d.words} ({width}). To excite it: {d.motion}.")
     say(args, *_budget_tables(outcome), *_repeatability_tables(outcome), *_held_out_tables(outcome))
 
 

@@ -13,15 +13,17 @@ from ..nodes.run_node import run as serve
 from ..transport.base import Transport
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
-DESCRIPTION = f"""Run a node on the robot's network until it is interrupted. ROS 2 nodes see it as one of theirs.
+DESCRIPTION = f"""Run a node on the robot's network until it is interrupted. ROS 2 nodes see it as
+one of theirs.
 
 nodes:
 {_LIST}
 
-The network is that of ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI."""
+The network is that of ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and
+CYCLONEDDS_URI."""
 EXAMPLES = [
-    "prime node --robot go2                                            # the estimator, called prime",
-    "prime node --robot go2 --lowstate --no-mocap                      # straight from the robot's own topic",
+    "prime node --robot go2                                 # the estimator, called prime",
+    "prime node --robot go2 --lowstate --no-mocap           # straight from Unitree's lowstate",
     "prime node --robot go2 --remap mocap/pose:=/vrpn_mocap/go2/pose --domain 7",
     "prime node replay --bag recordings/go2_payload3 --loop",
     "prime node mpc --robot go2 --gait trot",
@@ -29,14 +31,14 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Node, robot, network, options of single nodes."""
+    """Adds node, robot, network, and options of single nodes."""
     parser.add_argument(
         "node",
         nargs="?",
         default="estimator",
         choices=NODES,
         metavar="NODE",
-        help="which node (default: estimator)",
+        help="node to run (default: estimator)",
     )
     parser.add_argument(
         "--robot",
@@ -52,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--domain", type=int, metavar="N", help="DDS domain (default: ROS_DOMAIN_ID, or 0)"
     )
     parser.add_argument("--name", help="name of the node")
-    parser.add_argument("--namespace", default="", metavar="NS", help="before all relative names")
+    parser.add_argument(
+        "--namespace", default="", metavar="NS", help="namespace of all relative names"
+    )
     parser.add_argument(
         "--remap",
         action="append",
@@ -62,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
     parser.add_argument(
-        "--seconds", type=float, default=0.0, metavar="S", help="end after this time"
+        "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
     )
     parser.add_argument(
         "--no-mocap", action="store_true", help="estimator: do not use motion capture"
@@ -85,7 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="replay: speed of time, 0 for as fast as possible (default: 1)",
     )
-    parser.add_argument("--start", type=float, default=0.0, metavar="S", help="replay: begin here")
+    parser.add_argument(
+        "--start", type=float, default=0.0, metavar="S", help="replay: begin at this second"
+    )
     parser.add_argument(
         "--duration",
         type=float,
@@ -100,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Run the node; its counts when it ends."""
+    """Runs the node; returns its counts when it ends."""
     silence = log_to_stderr()
     try:
         return _replay(args) if args.node == "replay" else _serve(args)
@@ -111,11 +117,12 @@ def run(args: argparse.Namespace) -> dict:
 def _serve(args: argparse.Namespace) -> dict:
     if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
         raise ConfigError(
-            f"--seconds wants a number that is not negative, got {args.seconds:g}", args.seconds
+            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
         )
     if not args.robot and args.node != "markers":
         raise ConfigError(
-            "which robot? Give --robot go2 (or another name, or the path of its YAML file)"
+            f"no robot for the node {args.node}; give --robot go2, another name, or the path of a "
+            "YAML file"
         )
     changes, options = {}, {}
     if args.node == "estimator":
@@ -138,7 +145,7 @@ def _replay(args: argparse.Namespace) -> dict:
     from ..nodes.replay import Playback, ReplayNode
 
     if not args.bag:
-        raise ConfigError("which recording? Give --bag FOLDER_OR_FILE")
+        raise ConfigError("no recording to replay; give --bag FOLDER_OR_FILE")
     playback = Playback(args.rate, args.clock, args.start, args.duration, args.loop)
     transport = _transport(args)
     node = ReplayNode(transport, args.bag, playback)
@@ -161,5 +168,5 @@ def _transport(args: argparse.Namespace) -> Transport:
 def _remaps(pairs: list[str]) -> dict[str, str]:
     broken = [p for p in pairs if ":=" not in p]
     if broken:
-        raise ConfigError(f"--remap wants OLD:=NEW, got '{broken[0]}'", broken)
+        raise ConfigError(f"--remap '{broken[0]}' has no ':='; give OLD:=NEW", broken)
     return dict(p.split(":=", 1) for p in pairs)

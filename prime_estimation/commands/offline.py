@@ -21,7 +21,7 @@ from .topics import add_topic_argument, topics_of
 
 
 def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
-    """Robot, output folder, configuration, step, part of the recording, sensors, progress."""
+    """Adds robot, output folder, configuration, step, part of the recording, sensors, progress."""
     parser.add_argument(
         "--robot",
         required=True,
@@ -51,7 +51,7 @@ def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=float("inf"),
         metavar="S",
-        help="... up to this second",
+        help="use recordings up to this second",
     )
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
     add_topic_argument(parser)
@@ -62,7 +62,8 @@ def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> 
     """Configuration of the robot with the command line's step and, where given, links."""
     if not args.begin < args.end:
         raise ConfigError(
-            f"nothing lies between --from {args.begin:g} and --to {args.end:g}",
+            f"nothing lies between --from {args.begin:g} and --to {args.end:g}; the first must be "
+            "smaller",
             (args.begin, args.end),
         )
     changes: dict = {"estimator": {"step": args.step}}
@@ -72,13 +73,17 @@ def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> 
 
 
 def out_folder(args: argparse.Namespace) -> Path:
-    """`--out`, which need not exist but must not be a file."""
+    """Output folder of `--out`, which need not exist but must not be a file."""
     out = Path(args.out)
     if out.exists() and not out.is_dir():
-        raise ConfigError(f"--out wants a folder, {out} is a file", out)
+        raise ConfigError(f"--out {out} is a file; give the name of a folder", out)
     there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
     if not os.access(there, os.W_OK):  # minutes before the results are written
-        raise ConfigError(f"--out {out}: {there} cannot be written to", out)
+        raise ConfigError(
+            f"--out {out}: {there} cannot be written to; give another folder, or change its "
+            "permissions",
+            out,
+        )
     return out
 
 
@@ -89,10 +94,7 @@ def estimate_run(
     config: Config,
     progress: Callable[[float], None],
     stop: Callable[[], bool],
-    budget: bool = True,
 ) -> Run:
-    """`identify_run` on a recording with the command line's sensors and part of it."""
-    options = dict(
-        mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end), budget=budget
-    )
+    """Runs `identify_run` on the chosen part of a recording, with the command line's sensors."""
+    options = dict(mocap=not args.no_mocap, topics=topics_of(args), span=(args.begin, args.end))
     return identify_run(bag, robot, config, **options, progress=progress, stop=stop)

@@ -12,9 +12,10 @@ from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
-DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces, points and states at every node, which
-obey the equations of motion with the inertia that fits best. DIR gets motion.npz (arrays) and motion.mcap (the topics of
-`prime replay`, smoothed over the whole recording)."""
+DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces,
+points and states at every node, which obey the equations of motion with the inertia that fits best.
+DIR gets motion.npz (arrays) and motion.mcap (the topics of `prime replay`, smoothed over the whole
+recording)."""
 EXAMPLES = [
     "prime reconstruct recordings/go2_nominal --robot go2 --out motion",
     "prime reconstruct run.mcap --robot identified/go2.yaml --from 2 --to 8 --out motion",
@@ -22,27 +23,23 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """BAG and options."""
+    """Adds BAG and options."""
     parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
     add_offline_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Reconstruct, write, print."""
+    """Reconstructs the motion, writes it, prints a summary."""
     out = out_folder(args)
     config = offline_config(args)
     robot = Robot(config.robot)
     with progress_bar(args, "reconstruct") as progress, interruptible() as stop:
-        found = estimate_run(
-            args, args.bag, robot, config, lambda f: progress(0.8 * f), stop, budget=False
-        )
+        found = estimate_run(args, args.bag, robot, config, lambda f: progress(0.8 * f), stop)
         window = found.result.window
         out.mkdir(parents=True, exist_ok=True)
         arrays = motion(window)
         write_npz(out / "motion.npz", window, arrays)
-        nodes = write_mcap(
-            out / "motion.mcap", found.result, arrays, lambda f: progress(0.8 + 0.2 * f)
-        )
+        nodes = write_mcap(out / "motion.mcap", found, arrays, lambda f: progress(0.8 + 0.2 * f))
     for notice in found.notices:
         warn(notice)
     fit = residuals(window).to_dict()

@@ -10,30 +10,37 @@ import shlex
 from pathlib import Path
 
 from ..config.parameters import Config
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..evaluation.scores import evaluate
 from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED
+from ..io.topics import ROLES
 from ..io.trajectory import RunFolder
 from ..recordings.replay import ReplaySummary, replay
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table, warn
 from .topics import add_topic_argument, topics_of
 
-DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder, MCAP or sqlite3 file).
+RUNS = "prime_runs"  # folder of the runs
+# nothing is estimated without joint states
+DISPENSABLE = tuple(role for role in ROLES if role != "joint_states")
+DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder,
+MCAP or sqlite3 file).
 
-OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches, /prime/wrench/<contact>,
-/prime/inertial_parameters, /prime/status and /tf. Beside it, prime_runs/<date>_OUT keeps configuration, versions,
-trajectory (TUM), metrics and figures, against ground truth where the recording has it."""
+OUT.mcap gets /prime/odometry, /prime/joint_states, /prime/contact_wrenches,
+/prime/wrench/<contact>, /prime/inertial_parameters, /prime/status and /tf. Beside it,
+prime_runs/<date>_OUT keeps configuration, versions, trajectory (TUM), metrics and figures, against
+ground truth where the recording has it."""
 EXAMPLES = [
-    "prime replay recordings/go2_payload3 --robot go2 --out out.mcap",
+    "prime replay recordings/go2_payload3 --robot go2",
+    "prime replay recordings/go2_payload3 --robot go2 --without mocap,foot_force --out out.mcap",
     "prime replay run.mcap --robot go2 --no-mocap --config changes.yaml --out out.mcap",
-    "prime replay run.mcap --robot go1 --topic joint_states=/go1/joints --topic mocap=/vrpn_mocap/go1/pose --out out.mcap",
+    "prime replay run.mcap --robot go1 --topic imu=/imu/data --topic mocap=/pose --out o.mcap",
 ]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """BAG and options."""
+    """Adds BAG and options."""
     parser.add_argument("bag", metavar="BAG", help="rosbag2 folder, .mcap or .db3 file")
     parser.add_argument(
         "--robot",
@@ -42,23 +49,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go1, go2, ... or the path of a robot's YAML file",
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    parser.add_argument("--out", required=True, metavar="OUT.mcap", help="output bag")
+    parser.add_argument(
+        "--out", metavar="OUT.mcap", help="output bag (default: prime_runs/<name of BAG>.mcap)"
+    )
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
+    parser.add_argument(
+        "--without",
+        default="",
+        metavar="SENSOR,...",
+        help=f"sensors of the recording that are not used ({', '.join(DISPENSABLE)})",
+    )
     parser.add_argument("--realtime", action="store_true", help="pace the input as it was recorded")
     add_topic_argument(parser)
     add_progress_argument(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Replay, then keep and print what came out."""
+    """Replays a recording, keeps and prints the result."""
     config = Config.load(args.robot, args.config)
     robot = Robot(config.robot)
-    out = Path(args.out)
+    out, without = _out(args), _without(args.without)
     folder: list[RunFolder] = []
 
     def keep(estimate) -> None:
         if not folder:  # a run that never estimates anything leaves no folder
-            folder.append(RunFolder(out.parent / "prime_runs", out.stem))
+            beside = out.parent.name == RUNS
+            folder.append(RunFolder(out.parent if beside else out.parent / RUNS, out.stem))
         folder[0].add_pose(estimate)
 
     with progress_bar(args, "replay") as progress:
@@ -70,6 +86,7 @@ def run(args: argparse.Namespace) -> dict:
             mocap=not args.no_mocap,
             realtime=args.realtime,
             topics=topics_of(args),
+            without=without,
             progress=progress,
             observer=keep,
         )
@@ -85,18 +102,42 @@ def run(args: argparse.Namespace) -> dict:
     return result
 
 
+def _out(args: argparse.Namespace) -> Path:
+    if args.out:
+        return Path(args.out)
+    runs = Path(RUNS)
+    runs.mkdir(exist_ok=True)
+    return runs / f"{Path(args.bag).stem}.mcap"
+
+
+def _without(names: str) -> list[str]:
+    """Sensors of `--without`.
+
+    Raises:
+        ConfigError: there is no such sensor, or nothing can be estimated without it.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in DISPENSABLE:
+            raise ConfigError(
+                f"--without {name}: no sensor that can be left out; give some of "
+                f"{', '.join(DISPENSABLE)}",
+                names,
+            )
+    return wanted
+
+
 def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> None:
     if summary.notice:
         warn(summary.notice)
     refused = ", ".join(f"{reason} {n}" for reason, n in summary.counts.items())
-    say(
-        args,
-        f"{summary.nodes} nodes of {summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s from {', '.join(summary.topics.values())}",
-    )
+    times = f"{summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s"
+    say(args, f"{summary.nodes} nodes of {times} from {', '.join(summary.topics.values())}")
     say(args, *([f"counted: {refused}"] if refused else []))
     if LOCKED_MOVED in summary.counts:
         warn(
-            "locked joints moved: the model does not fit this robot, see robot.locked_joints; forces and inertia cannot be trusted"
+            "locked joints moved: the model does not fit this robot, and forces and inertia "
+            "cannot be trusted; see robot.locked_joints"
         )
     for sensor in summary.final.status.sensors:
         if sensor.message:
@@ -137,7 +178,7 @@ def _command(args: argparse.Namespace) -> list[str]:
     ]
     values = [
         part
-        for name in ("robot", "config", "out")
+        for name in ("robot", "config", "out", "without")
         if getattr(args, name)
         for part in (f"--{name}", getattr(args, name))
     ]

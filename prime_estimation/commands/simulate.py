@@ -19,8 +19,8 @@ DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in cont
 rosbag2 folder with noisy sensors and ground truth, and a JSON with the true inertias beside it.
 Neither the controller nor the robot's model know the payload. --live: a robot on the network."""
 EXAMPLES = [
-    "prime simulate --robot go2 --payload 3 --at 0.05 0.02 0.1 --out runs/go2_payload3",
-    "prime simulate --robot go2 --payload 3 --on 6 --faults hard --seed 4 --out runs/go2_online",
+    "prime simulate --robot go2 --payload 3 --at 0.05 0.02 0.1 --out runs/payload3",
+    "prime simulate --robot go2 --payload 3 --on 6 --faults hard --out runs/online",
     "prime simulate --robot g1 --motion step --payload 2.9 --link torso_link --out runs/g1_step",
     "prime simulate --robot go1 --motion trot --bumps 0.04 --out runs/go1_bumps",
     "prime simulate --robot go2 --live --payload 3 --on 20   # for prime node and prime node mpc",
@@ -28,7 +28,7 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Robot, motion, payload, ground, sensors."""
+    """Adds robot, motion, payload, ground, sensors."""
     parser.add_argument(
         "--robot",
         required=True,
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go1, go2, ... or the path of a robot's YAML file",
     )
     parser.add_argument(
-        "--motion", default="trot", help="what it does (default: trot; an unknown name lists all)"
+        "--motion", default="trot", help="motion (default: trot; an unknown name lists all)"
     )
     parser.add_argument(
         "--duration",
@@ -47,7 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="bag folder to make (not with --live)")
     add_payload_arguments(parser)
     parser.add_argument(
-        "--bumps", type=float, default=0.0, metavar="M", help="height of bumps on the floor [m]"
+        "--bumps",
+        type=float,
+        default=0.0,
+        metavar="M",
+        help="height of bumps on the floor [m] (default: 0)",
     )
     parser.add_argument(
         "--friction",
@@ -59,14 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--faults", default="default", help="constant errors of the sensors: default (none) or hard"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="of motion, ground and noise (default: 0)"
+        "--seed", type=int, default=0, help="random seed of motion, ground and noise (default: 0)"
     )
     add_progress_argument(parser)
     simulate_live.add_arguments(parser)
 
 
 def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) -> None:
-    """`--payload`, `--at`, `--link`, `--on`, `--off`."""
+    """Adds `--payload`, `--at`, `--link`, `--on`, `--off`."""
     parser.add_argument(
         "--payload",
         type=float,
@@ -80,15 +84,15 @@ def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) ->
         nargs=3,
         default=(0.05, 0.02, 0.1),
         metavar=("X", "Y", "Z"),
-        help="its place on the link [m]",
+        help="its place on the link [m] (default: 0.05 0.02 0.1)",
     )
     parser.add_argument("--link", help="link that carries it (default: the base)")
-    parser.add_argument("--on", type=float, metavar="S", help="put it on at this time")
-    parser.add_argument("--off", type=float, metavar="S", help="take it off at this time")
+    parser.add_argument("--on", type=float, metavar="S", help="put it on at this second")
+    parser.add_argument("--off", type=float, metavar="S", help="take it off at this second")
 
 
 def payload_of(args: argparse.Namespace):
-    """The payload that the arguments describe; None without one."""
+    """Payload that the arguments describe; None without one."""
     from ..simulate import Payload
 
     return (
@@ -99,13 +103,13 @@ def payload_of(args: argparse.Namespace):
 
 
 def need_mujoco() -> None:
-    """PrimeError with the remedy when there is no MuJoCo."""
+    """Raises a PrimeError with the remedy when there is no MuJoCo."""
     if importlib.util.find_spec("mujoco") is None:
         raise PrimeError("MuJoCo is not installed; pip install 'prime_estimation[sim]'")
 
 
 def run(args: argparse.Namespace) -> dict:
-    """Simulate and print what was made."""
+    """Simulates and prints what was made."""
     need_mujoco()
     from .. import simulate
 

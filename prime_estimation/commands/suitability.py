@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""How the estimator understands a robot of one's own, and which of its defaults, made for quadrupeds of 15 kg, do not suit it."""
+"""Suitability of settings for a robot of one's own: defaults are made for quadrupeds of 15 kg."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ TOLERATED = 3.0  # factor by which a setting may be off
 
 
 def described(robot: Robot, config: Config) -> dict[str, str]:
-    """What a robot's YAML and URDF come to, by name; RobotError where the estimator cannot use them."""
+    """Facts of a robot by name, as the estimator understands its YAML and URDF.
+
+    Raises:
+        RobotError: the estimator cannot use them.
+    """
     Estimator(robot, config, mocap=False)
     imu = (
         "none"
@@ -27,22 +31,26 @@ def described(robot: Robot, config: Config) -> dict[str, str]:
         f"{link} {robot.model.inertias[robot.link_joint(link)].mass:.3f} kg"
         for link in robot.estimated_links
     )
+    contacts = ", ".join(c.name for c in robot.contacts)
     return {
         "name": robot.name,
         "base": f"{robot.base_frame}, {'floating' if robot.config.floating_base else 'fixed'}",
         "mass": f"{robot.total_mass:.3f} kg",
         "joints": f"{robot.nj}: {', '.join(robot.joint_names)}",
         "IMU": imu,
-        "contacts": f"{len(robot.contacts)} on {len(robot.feet)} feet: {', '.join(c.name for c in robot.contacts)}",
+        "contacts": f"{len(robot.contacts)} on {len(robot.feet)} feet: {contacts}",
         "estimated": ", ".join(masses) or "no inertia (robot.estimated_links)",
         "moving links": ", ".join(robot.links[1:]),
     }
 
 
 def hints(robot: Robot, config: Config) -> Iterator[str]:
-    """One line for each setting that probably does not suit the robot."""
+    """Hints on settings that probably do not suit the robot, one line each."""
     if robot.nj and not robot.model.armature[-robot.nj :].any():
-        yield "robot.armature is 0: give the reflected inertia of the motors, gear ratio^2 times rotor inertia; URDFs do not have it"
+        yield (
+            "robot.armature is 0: give the reflected inertia of the motors, gear ratio^2 times "
+            "rotor inertia; URDFs do not have it"
+        )
     if robot.config.floating_base and robot.imu_joint is None:
         yield "no robot.imu_frame: without an IMU attitude and velocity need motion capture"
     yield from _hints_on_size(robot, config)
@@ -54,15 +62,23 @@ def _hints_on_size(robot: Robot, config: Config) -> Iterator[str]:
     if robot.config.floating_base and not 1.0 / TOLERATED < suited / mass < TOLERATED:
         names = ("base_force", "base_moment", "joint_model")
         wanted = ", ".join(f"{name}: {getattr(default, name) * scale:.2g}" for name in names)
-        yield f"disturbances suit a robot of {suited:.3g} kg; for one of {mass:.3g} kg begin with noise: {{{wanted}}}"
+        yield (
+            f"disturbances suit a robot of {suited:.3g} kg; for one of {mass:.3g} kg begin with "
+            f"noise: {{{wanted}}}"
+        )
     if robot.config.floating_base:
         kappa = RobotConfig().kappa * REFERENCE_LOAD * len(robot.contacts) / mass
         if robot.config.kappa < kappa / TOLERATED:
-            yield f"contacts creep under so light a robot; begin with robot: {{kappa: {float(f'{kappa:.2g}'):g}}}"
+            wanted = f"robot: {{kappa: {float(f'{kappa:.2g}'):g}}}"
+            yield f"contacts creep under so light a robot; begin with {wanted}"
     if noise.joint_torque > 0.01 * GRAVITY * mass:
-        yield f"noise.joint_torque, {noise.joint_torque:g} Nm, is large for a robot of {mass:.3g} kg; give that of its sensors"
+        yield (
+            f"noise.joint_torque, {noise.joint_torque:g} Nm, is large for a robot of "
+            f"{mass:.3g} kg; give that of its sensors"
+        )
     for link in robot.estimated_links:
         body = robot.model.inertias[robot.link_joint(link)].mass
-        if config.estimator.mass_stddev > body:
+        stddev = config.estimator.mass_stddev
+        if stddev > body:
             wanted = f"estimator: {{mass_stddev: {0.4 * body:.2g}}}"
-            yield f"{link} weighs {body:.3g} kg and may be off by {config.estimator.mass_stddev:g} kg; begin with {wanted}"
+            yield f"{link} weighs {body:.3g} kg and may be off by {stddev:g}; begin with {wanted}"

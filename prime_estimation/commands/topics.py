@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""`--topic SENSOR=NAME`, of the verbs that read bags."""
+"""Topics by sensor (`--topic SENSOR=NAME`), of the verbs that read bags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..io.topics import LOWSTATE, ROLES
 
 
 def add_topic_argument(parser: argparse.ArgumentParser) -> None:
-    """`--topic`, for `topics_of`."""
+    """Adds `--topic`, for `topics_of`."""
     parser.add_argument(
         "--topic",
         action="append",
@@ -22,9 +22,9 @@ def add_topic_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def topics_of(args: argparse.Namespace) -> dict[str, str]:
-    """Topics that the user named, by sensor."""
+    """Topics that the user named (`--topic`), by sensor."""
     pairs = args.topic
     broken = [p for p in pairs if "=" not in p]
     if broken:
-        raise ConfigError(f"--topic wants SENSOR=NAME, got '{broken[0]}'", broken)
+        raise ConfigError(f"--topic '{broken[0]}' has no '='; give SENSOR=NAME", broken)
     return dict(p.split("=", 1) for p in pairs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Configuration: every parameter declared once, read from YAML files of robots, noise and changes."""
+"""Configuration: parameters, declared once; YAML files of robots, noise and changes."""
 
 from .parameters import Config
 

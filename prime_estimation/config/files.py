@@ -23,7 +23,8 @@ def config_dir() -> Path:
         if (candidate / "robots").is_dir():
             return candidate
     raise ConfigError(
-        f"the configuration folder is missing; looked in {', '.join(map(str, candidates))}. Reinstall prime_estimation."
+        f"the configuration folder is missing; looked in {', '.join(map(str, candidates))}. "
+        "Reinstall prime_estimation."
     )
 
 

@@ -23,7 +23,10 @@ from .values import beside, check_names, is_file_name, laid_over, three_numbers
 
 @dataclass(frozen=True)
 class ContactConfig:
-    """One contact sphere: `name` is `<foot frame>` or `<foot frame>/<corner>`, centred at `position` in `frame`."""
+    """Contact sphere, centred at `position` in `frame`.
+
+    `name` is `<foot frame>` or `<foot frame>/<corner>`.
+    """
 
     name: str = param("", "name of the contact in the output")
     frame: str = param("", "URDF frame that carries the sphere")
@@ -41,12 +44,14 @@ class RobotConfig:
     name: str = param("", "name of the robot; default: that of its YAML file")
     urdf: str = param(
         "",
-        "path (from the YAML file or the working folder), `package://<package>/<path>` or `example-robot-data:<name>`",
+        "path (from the YAML file or the working folder), `package://<package>/<path>` or "
+        "`example-robot-data:<name>`",
     )
     floating_base: bool = param(True, "the root moves freely")
     base_frame: str = param(
         "",
-        "name of the base in odometry and tf (may have a prefix); default: the root link of the URDF",
+        "name of the base in odometry and tf (may have a prefix); default: the root link of the "
+        "URDF",
     )
     imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
     contacts: list = param([], "contact spheres, a list of mappings")
@@ -69,7 +74,8 @@ class RobotConfig:
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
     estimated_links: list = param(
         [],
-        "moving links whose inertia is estimated (default: the base), or what locked joints fix to them",
+        "moving links whose inertia is estimated (default: the base), or what locked joints fix "
+        "to them",
     )
     locked_joints: dict = param(
         {}, "joints held at a fixed position, taken out of the model", "rad"
@@ -143,7 +149,11 @@ class ModelNoise:
         0.5,
     )
     torque_scale_commanded: float = param(
-        0.05, "the same where only commanded torques are known: gears and drives lose some", "", 0.0, 0.5
+        0.05,
+        "the same where only commanded torques are known: gears and drives lose some",
+        "",
+        0.0,
+        0.5,
     )
     torque_scale_spread: float = param(
         0.008,
@@ -263,6 +273,9 @@ class EstimatorConfig:
     terrain_stddev: float = param(
         0.003, "ground height at touch-down, from the foot's height", "m", 1e-5, 0.5, tunable=True
     )
+    terrain_slopes: bool = param(
+        True, "the slope of the ground under each foot is estimated, else it is level"
+    )
     terrain_walk: float = param(
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
     )
@@ -288,7 +301,7 @@ class NodeConfig:
     )
     mocap: bool = param(True, "use motion capture (topic mocap/pose)")
     sensors: str = param(
-        "", "further sensors to listen to (foot_force, external_odometry), separated by commas"
+        "", "further sensors to listen to (foot_force, joint_targets, ...), separated by commas"
     )
     world_frame: str = param(
         "odom", "frame of odometry and contact wrenches; map where motion capture defines the world"
@@ -314,7 +327,7 @@ class Config:
 
     @staticmethod
     def load(robot: str, path: str | Path | None = None) -> "Config":
-        """Configuration of a robot (`go2`, or the path of its YAML), with an optional YAML of changes laid over it.
+        """Configuration of a robot (`go2`, or the path of its YAML), with changes merged in.
 
         A robot's YAML has the section `robot`, and may have `noise` and `estimator`;
         `config/noise/<name>.yaml` is read first.
@@ -323,7 +336,8 @@ class Config:
         robot_path = Path(robot).expanduser() if own else config_dir() / "robots" / f"{robot}.yaml"
         if not own and not robot_path.exists():
             raise ConfigError(
-                f"unknown robot '{robot}': known are {', '.join(built_in_robots())}, or give the path of a YAML file",
+                f"unknown robot '{robot}': known are {', '.join(built_in_robots())}, or give the "
+                "path of a YAML file",
                 robot,
             )
         data = read_yaml(robot_path)
@@ -413,7 +427,8 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
         )
     if owner is RobotConfig and f.name == "name" and not is_file_name(value):
         raise ConfigError(
-            f"{name} becomes the name of files: letters, digits, and - _ . between them, got {value!r}",
+            f"{name} becomes the name of files: letters, digits, and - _ . between them, got "
+            f"{value!r}",
             value,
         )
     if f.metadata["choices"] and value not in f.metadata["choices"]:
@@ -441,7 +456,8 @@ def check_value(owner, f, value, source: str = "configuration", prefix: str = ""
 def _contacts(entries, source: str, name: str) -> list[ContactConfig]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ConfigError(
-            f"{source}: '{name}' must be a list of mappings with name, frame, position, radius, got {entries!r}",
+            f"{source}: '{name}' must be a list of mappings with name, frame, position, radius, "
+            f"got {entries!r}",
             entries,
         )
     contacts = [

@@ -22,7 +22,9 @@ class GroundPolicy:
     release_share: float = param(1.0 / 3.0, "of that force, below which a foot may have lifted")
     release_nodes: int = param(3, "without load before it has: an early release costs mass")
     caution: float = param(4.0, "factor on the load that a robot which is held must show")
-    gate: float = param(0.004, "a foot that comes to rest so near to the known ground is on it", "m")
+    gate: float = param(
+        0.004, "a foot that comes to rest so near to the known ground is on it", "m"
+    )
     gate_by_motion: float = param(
         0.012, "the same where no torque tells when it touches down, and ground creeps", "m"
     )
@@ -31,9 +33,39 @@ class GroundPolicy:
     near: float = param(0.02, "and height above the lowest foot that does", "m")
     hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
     hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
+    still: float = param(0.1, "speed below which a foot with a light load may stand", "m/s")
+    still_nodes: int = param(5, "in a row after which it does")
     least_friction: float = param(0.1, "bound of the friction coefficient")
     most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")
+
+
+@dataclass(frozen=True)
+class AgreementPolicy:
+    """When contact forces contradict the torques of the legs."""
+
+    share: float = param(0.1, "of the weight, by which the two forces of a foot may differ")
+    relative: float = param(0.3, "and share of the larger one: an impact is within one node")
+    nodes: int = param(20, "over which feet that differ are counted")
+    most: int = param(8, "of these in which some foot may differ: touch-downs do")
+    fewest: int = param(4, "down to which a contradiction lasts; above it no payload is noticed")
+
+
+@dataclass(frozen=True)
+class TerrainPolicy:
+    """What the ground may be like between footholds."""
+
+    slope: float = param(0.15, "standard deviation of a slope of which nothing is known")
+    footholds: int = param(2, "per foot that tell the plane")
+    evenness: float = param(0.0003, "of a floor: deviation of footholds from a plane", "m")
+    grain: float = param(0.03, "length over which the deviation from the plane arises", "m")
+    floor: float = param(0.03, "slope and its deviation below which the ground is a level floor")
+    creep: float = param(0.4, "contact velocity that a slope of one leaves unexplained", "m/s")
+    learned: float = param(
+        0.1,
+        "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",
+    )
+    passes: int = param(2, "of the regression, with the deviation of the pass before")
 
 
 @dataclass(frozen=True)
@@ -80,6 +112,18 @@ class PayloadPolicy:
     """Change detector of payloads."""
 
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
+    upright: float = param(1.5, "vertical part of its force, per horizontal one, at least")
+
+
+@dataclass(frozen=True)
+class SolverPolicy:
+    """Effort of the solver while the window slides."""
+
+    reach: float = param(
+        1e-3,
+        "change of velocity within which a node's derivatives are kept, of positions in one step",
+        "m/s, rad/s",
+    )
 
 
 @dataclass(frozen=True)
@@ -95,7 +139,10 @@ class NoiseLevelsPolicy:
 
 
 GROUND = GroundPolicy()
+AGREEMENT = AgreementPolicy()
+TERRAIN = TerrainPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()
+SOLVER = SolverPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()

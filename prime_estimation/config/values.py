@@ -47,8 +47,8 @@ def check_names(contacts: list[str], name: str) -> None:
     """Names of contacts become names of topics and keys of dictionaries."""
     for contact in contacts:
         if not _CONTACT.fullmatch(contact):
-            what = "is no name of a contact: letters, digits and underscores, as in FL_foot or left_ankle/toe"
-            raise ConfigError(f"{name}: '{contact}' {what}", contact)
+            wanted = "letters, digits and underscores, as in FL_foot or left_ankle/toe"
+            raise ConfigError(f"{name}: '{contact}' is no name of a contact: {wanted}", contact)
         if contacts.count(contact) > 1:
             raise ConfigError(f"{name} has {contact} twice", contact)
 

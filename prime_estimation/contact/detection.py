@@ -12,6 +12,8 @@ import pinocchio as pin
 
 from ..errors import ConfigError, RobotError
 from ..robot import GRAVITY, Robot
+from ..sensors.contact_flags import NAME as FLAGS
+from ..sensors.sensor import Aligned
 from ..types import Measurement
 from .leg_forces import FREE_FALL, LegForces
 from .leg_odometry import LegOdometry
@@ -51,7 +53,8 @@ class ContactFlags:
        C^T v + g - tau` over one node, gain 1/dt: rates are means over a node and torque is a
        triangular mean, so the difference of two rates is exactly the acceleration that belongs to
        the torque. The acceleration of the base comes from the IMU, whatever the trunk carries;
-    3. without torque of the leg: a foot lower than LOW and slower than SLOW stands, one that is
+    3. without torque of the leg: flags that come as a sensor;
+    4. without these: a foot lower than LOW and slower than SLOW stands, one that is
        higher or faster by half does not, in free fall none does. That takes feet for loaded which
        only touch the ground.
 
@@ -81,7 +84,8 @@ class ContactFlags:
             )
         if not (0.0 < off <= on < 1.0 and nodes >= 1):
             raise ConfigError(
-                f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes {nodes}",
+                f"contact flags need 0 < off <= on < 1, nodes >= 1; got on {on}, off {off}, nodes "
+                f"{nodes}",
                 (on, off, nodes),
             )
         self.robot, self._legs = robot, LegForces(robot)
@@ -140,14 +144,17 @@ class ContactFlags:
         )
         self.height = points[:, 2] - points[:, 2].min()
         falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
-        self._hysteresis.update(self._load(velocity, falling))
+        self._hysteresis.update(self._load(velocity, falling, m.readings.get(FLAGS)))
         self._odometry.correct(-relative[self._hysteresis.loaded & self._stood], dt)
         self._odometry.predict(force, v[3:6], dt)
         self._stood = self.flags
         return self.flags
 
     def _base_motion(self, before: Measurement, m: Measurement, dt: float):
-        """Level configuration, velocity and acceleration of the node before `m` with its base at rest, specific force at the base (3,)."""
+        """Level motion of the node before `m`, base at rest; specific force at the base (3,).
+
+        Configuration, velocity and acceleration.
+        """
         model, data, offset = self.robot.model, self._data, self.robot.model.nv - self.robot.nj
         q, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         q[7:] = self.robot.coordinates(before.position)
@@ -176,7 +183,9 @@ class ContactFlags:
             ),
         )
 
-    def _load(self, velocity: np.ndarray, falling: bool) -> np.ndarray:
+    def _load(
+        self, velocity: np.ndarray, falling: bool, flags: Aligned | None = None
+    ) -> np.ndarray:
         """Evidence of each foot as a force [N].
 
         Where it decides nothing, one between the thresholds of the hysteresis.
@@ -187,6 +196,8 @@ class ContactFlags:
         stands = (self.height < self.LOW) & (speed < self.SLOW) & (not falling)
         moves = (self.height > 1.5 * self.LOW) | (speed > 1.5 * self.SLOW) | falling
         kinematic = np.where(stands, 2.0 * on, np.where(moves, 0.0, neither))
+        if flags is not None:
+            kinematic = np.where(flags.value > 0.5, 2.0 * on, 0.0)
         load = np.where(np.isfinite(self.normal_force), self.normal_force, kinematic)
         return np.where(
             (velocity[:, 2] > self.RISING) & ~self._hysteresis.loaded,

@@ -21,7 +21,7 @@ STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it 
 
 
 class LegForces:
-    """Foot kinematics and the force at each foot that the torques of its own leg imply (the core's `LegForces`).
+    """Foot kinematics, and the forces of the feet that leg torques imply (`_core.LegForces`).
 
     `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal
     inertia, which is good for a leg, whatever the trunk carries.
@@ -80,7 +80,7 @@ class LegForces:
     def deficit(
         self, specific_force_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray
     ) -> float:
-        """Share of the robot's weight that the feet ought to carry, and do not: 0 on its feet or in free fall, 1 when it hangs or lies.
+        """Share of the weight that the feet ought to carry, and do not: 0 on its feet, 1 hanging.
 
         Args:
             specific_force_base: (3,) m/s^2, what the base feels: the apparent weight hangs from it,
@@ -104,7 +104,6 @@ class LegForces:
         torque: np.ndarray | None,
     ):
         """`evaluate` with the base at rest at the origin, joints at constant rates."""
-        full = np.concatenate([np.zeros(3), world_quat_base.coeffs(), q])
-        return self.evaluate(
-            full, np.concatenate([np.zeros(6), dq]), np.zeros(self.model.nv), torque
-        )
+        full, rates = np.zeros(self.model.nq), np.zeros(self.model.nv)
+        full[3:7], full[7:], rates[6:] = world_quat_base.coeffs(), q, dq
+        return self.evaluate(full, rates, np.zeros(self.model.nv), torque)

@@ -32,7 +32,7 @@ def no_stop() -> bool:
 
 
 def full_information(estimator: Estimator, measurements: Iterable[Measurement]) -> Window:
-    """Window over all measurements from the first complete one on, converged, with the estimator's own model and noise.
+    """Window over all measurements from the first complete one on, with the estimator's model.
 
     The sliding window's smoothed states are its initial guess: from there a multiple-shooting
     solution takes a handful of iterations, however long the data. Parameters are constant over the
@@ -95,6 +95,8 @@ class ForwardPass:
         inputs = batch_inputs(problem, ms, self.situation)
         first, last = problem.nq + problem.nv, self.states[stamps[-1]]
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
+        for x in xs:
+            problem.parameter(x, "slope")[:] = 0.0  # of one stance; here one ground is for all
         root = problem.prior_root(any(m.mocap for m in ms))
         reference = np.concatenate([xs[0][:first], estimator.horizon.prior_parameters])
         arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
@@ -119,7 +121,8 @@ def smooth_forward(
         restarts, why = estimator.monitors.last_restart
         if restarts > RESTARTS or (restarts and not running and states):
             raise InitializationError(
-                f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of the torques?",
+                f"the estimate was lost on the way ({why}). Wrong robot, or wrong sign or unit of "
+                "the torques?",
                 m,
             )
         if running:

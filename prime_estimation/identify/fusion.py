@@ -63,7 +63,8 @@ def check_agreement(runs: list[Run]) -> None:
                         for x, run in ((p, a), (q, b))
                     )
                     raise DataError(
-                        f"the recordings contradict each other: {p.name} of {link} is {said} but {other}. "
+                        f"the recordings contradict each other: {p.name} of {link} is {said} but "
+                        f"{other}. "
                         "Another payload? Identify them one by one",
                         (a.name, b.name),
                     )
@@ -74,7 +75,7 @@ def _own_stddev(q: Quantity) -> float:
 
 
 def repeatability(runs: list[Run]) -> dict[str, dict[str, dict[str, float]]]:
-    """By link and quantity: mean over the recordings, standard deviation between them, and the one that the intervals promise."""
+    """By link and quantity: mean over recordings, standard deviation between them, promised one."""
     out: dict = {}
     for link in runs[0].posterior.links:
         columns = zip(*(run.posterior.quantities(link) for run in runs))

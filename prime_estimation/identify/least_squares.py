@@ -128,7 +128,7 @@ def ordinary(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
 
 
 def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
-    """The same with a positive semidefinite pseudo-inertia of every link, by semidefinite programming.
+    """Least squares with a positive semidefinite pseudo-inertia of every link, as an SDP.
 
     Raises:
         PrimeError: cvxpy or Clarabel are not installed, or they found no solution.
@@ -138,7 +138,8 @@ def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
         import cvxpy
     except ImportError as error:
         raise PrimeError(
-            "the physically consistent least squares need cvxpy and Clarabel: pip install 'prime_estimation[identify]'"
+            "the physically consistent least squares need cvxpy and Clarabel: pip install "
+            "'prime_estimation[identify]'"
         ) from error
     # variables z in which the cost is |z - z_0|^2, z_0 the ordinary solution: else directions that
     # hardly count are lost in its tolerance
@@ -159,7 +160,8 @@ def consistent(r: Regression, prior_stddev: np.ndarray) -> np.ndarray:
     program.solve(solver=cvxpy.CLARABEL)
     if z.value is None:
         raise PrimeError(
-            f"the semidefinite program of the least-squares baseline has no solution: {program.status}",
+            "the semidefinite program of the least-squares baseline has no solution: "
+            f"{program.status}",
             program.status,
         )
     return r.nominal + to_pi @ z.value

@@ -28,7 +28,8 @@ WORDS = {
     "Iyz": "the product of inertia yz",
 }
 MOTIONS = {
-    "mass": "let the link be lifted by measured joints, or stand on feet whose legs have torque sensors",
+    "mass": "let the link be lifted by measured joints, or stand on feet whose legs have torque "
+    "sensors",
     "com x": "hold the link level, then tilt it about y; walk",
     "com y": "hold the link level, then tilt it about x; walk",
     "com z": "tilt the link about x and y (sway by 10 degrees or more), or accelerate it sideways",
@@ -43,7 +44,7 @@ MOTIONS = {
 
 @dataclass(frozen=True)
 class Direction:
-    """An eigen-direction: `shrinkage` is the posterior's standard deviation relative to the prior's (1: nothing learnt).
+    """Eigen-direction of the posterior; `shrinkage`: its width relative to the prior's (1: none).
 
     `parts` are its components in units of the prior's standard deviations.
     """

@@ -101,7 +101,7 @@ class Outcome:
         return {kind: str(path) for kind, path in files.items()}
 
     def live_yaml(self, urdf: Path) -> str:
-        """The robot's YAML with the patched URDF, for `prime node --robot FILE`, `prime replay --robot FILE`."""
+        """Robot's YAML with the patched URDF, for `prime node --robot FILE` and other verbs."""
         content = self.config.to_dict()
         content["robot"]["urdf"] = str(urdf.resolve())
         lines = ["# Written by `prime identify`. 95 % intervals:"]

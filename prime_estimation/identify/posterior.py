@@ -24,7 +24,7 @@ _TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number of a data sheet (mass, com, tensor about the com; link axes) with its 95 % interval.
+    """Number of a data sheet (mass, com, tensor about the com; link axes) with its 95 % interval.
 
     `stddev` = root of `statistical`^2 + `systematic`^2. A quantity that is not observable has the
     prior's value and interval.
@@ -128,6 +128,16 @@ class Posterior:
             (np.outer(s, s) for s in shifts), np.zeros((10, 10))
         )
 
+    def total_mass_stddev(self) -> float:
+        """Standard deviation of the mass of all links together [kg], systematic part included."""
+        by_theta = np.zeros(len(self.theta))
+        for link in self.links:
+            rows = self._rows(link)
+            by_theta[rows] = from_theta(self.theta[rows], self.manifold)[1][0]
+        statistical = by_theta @ self.covariance @ by_theta
+        systematic = sum(float(shift[::10].sum()) ** 2 for shift in self.budget.values())
+        return float(np.sqrt(max(statistical, 0.0) + systematic))
+
     def prior_psi(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Prior of (mass, com, tensor about the com): mean (10,) and covariance (10, 10)."""
         rows = self._rows(link)
@@ -156,6 +166,6 @@ class Posterior:
 
 
 def to_psi(pi: np.ndarray) -> np.ndarray:
-    """(mass, com, tensor about the com) of dynamic parameters, tensor as (xx, xy, yy, xz, yz, zz)."""
+    """Mass, com and tensor about the com, (xx, xy, yy, xz, yz, zz), of dynamic parameters."""
     tensor = inertia_about_com(pi)
     return np.concatenate([pi[:1], pi[1:4] / pi[0], [tensor[i, j] for i, j in _TENSOR]])

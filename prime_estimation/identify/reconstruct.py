@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from scipy.special import ndtr
 
 from ..io.bag import BagWriter
 from ..mhe.window import Window
@@ -23,7 +24,7 @@ from ..reporting import CONTACT_SHARE, SLIP_SPEED
 from ..robot import GRAVITY, Robot
 from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
 from .posterior import SHRUNK, Posterior
-from .solution import Solution
+from .single import Run
 
 
 def motion(window: Window) -> dict[str, np.ndarray]:
@@ -45,28 +46,33 @@ def motion(window: Window) -> dict[str, np.ndarray]:
         "torque": torque + w[:, nv - nj :],
         "unexplained": np.concatenate([w[:, : nv - nj], np.zeros_like(torque)], axis=1),
     }
-    if nc:
-        kinematics = [
-            node.contact_kinematics(data) for node, data in zip(window.nodes, window.data)
-        ]
-        out["contact_force"] = np.array(
-            [node.contact_forces(data)[0] for node, data in zip(window.nodes, window.data)]
-        ).reshape(-1, nc, 3)
-        out["contact_point"] = np.array([k["points"] for k in kinematics])
-        speed = np.linalg.norm(
-            np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)[:, :, :2], axis=2
-        )
-        loaded = out["contact_force"][:, :, 2] > CONTACT_SHARE * GRAVITY * problem.robot.total_mass
-        out["contact_state"] = np.where(
-            ~loaded,
-            ContactState.OPEN,
-            np.where(speed > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING),
-        )
-    return out
+    return {**out, **_contact_arrays(window, nc)} if nc else out
+
+
+def _contact_arrays(window: Window, nc: int) -> dict[str, np.ndarray]:
+    """Forces with their posterior covariance, points and states (n, nc, ...)."""
+    kinematics = [node.contact_kinematics(data) for node, data in zip(window.nodes, window.data)]
+    forces, covariances = zip(*(window.forces(k) for k in range(window.size)))
+    force = np.array(forces).reshape(-1, nc, 3)
+    # of the covariance of all forces the blocks of single contacts
+    covariance = np.einsum("kiaib->kiab", np.array(covariances).reshape(-1, nc, 3, nc, 3))
+    velocity = np.array([k["velocity"] for k in kinematics]).reshape(-1, nc, 3)
+    slips = np.linalg.norm(velocity[:, :, :2], axis=2) > SLIP_SPEED
+    state = np.where(slips, ContactState.SLIPPING, ContactState.STICKING)
+    threshold = CONTACT_SHARE * GRAVITY * window.problem.robot.total_mass
+    state[force[:, :, 2] < threshold] = ContactState.OPEN
+    deviation = np.sqrt(np.maximum(covariance[:, :, 2, 2], 1e-12))
+    return {
+        "contact_force": force,
+        "contact_force_covariance": covariance.copy(),
+        "contact_point": np.array([k["points"] for k in kinematics]),
+        "contact_state": state,
+        "contact_probability": ndtr((force[:, :, 2] - threshold) / deviation),
+    }
 
 
 def write_npz(path: Path, window: Window, arrays: dict[str, np.ndarray]) -> None:
-    """The arrays of `motion` with names of joints, contacts and links, and the dynamic parameters of the estimated links."""
+    """Writes the arrays of `motion`, names, and the links' dynamic parameters."""
     robot = window.problem.robot
     names = {
         "joint_names": robot.joint_names,
@@ -85,22 +91,26 @@ def write_npz(path: Path, window: Window, arrays: dict[str, np.ndarray]) -> None
 
 def write_mcap(
     path: Path,
-    result: Solution,
+    run: Run,
     arrays: dict[str, np.ndarray],
     progress: Callable[[float], None] = lambda f: None,
 ) -> int:
-    """The same as the topics of `prime replay` (`/prime/odometry`, `/prime/contact_wrenches`, ...); returns the number of nodes."""
-    problem = result.window.problem
+    """Writes the same as the topics of `prime replay` (`/prime/odometry`, ...).
+
+    Returns:
+        The number of nodes.
+    """
+    problem = run.result.window.problem
     with BagWriter(path) as writer:
         outputs = Outputs(problem.robot, problem.config.estimator, writer.message_class)
         for topic, kind in outputs.topics().items():
             writer.add_topic(_absolute(topic), kind)
         n = 0
-        for n, estimate in enumerate(estimates(result, arrays), 1):
+        for n, estimate in enumerate(estimates(run, arrays), 1):
             for topic, message in outputs.messages(estimate):
                 writer.write(_absolute(topic), estimate.stamp_ns, message)
             if n % 50 == 0:
-                progress(n / result.window.size)
+                progress(n / run.result.window.size)
     return n
 
 
@@ -108,23 +118,22 @@ def _absolute(topic: str) -> str:
     return topic if topic.startswith("/") else f"/prime/{topic}"
 
 
-def estimates(result: Solution, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
+def estimates(run: Run, arrays: dict[str, np.ndarray]) -> Iterator[Estimate]:
     """Smoothed states as the estimates that the online estimator would publish.
 
-    Forces are those of the node before.
+    Forces are those of the node before. Intervals of the inertia have the systematic part that was
+    computed for the run.
     """
+    result, posterior = run.result, run.posterior
     window = result.window
     problem = window.problem
     robot: Robot = problem.robot
     nq, nv, nj = problem.nq, problem.nv, problem.nj
-    theta, covariance = result.parameters("theta")
-    bodies = _bodies(Posterior.of_problem(problem, theta, covariance))
+    bodies = _bodies(posterior)
     fixed = robot.total_mass - sum(
         robot.model.inertias[robot.link_joint(link)].mass for link in robot.estimated_links
     )
     mass = fixed + sum(b.mass for b in bodies)
-    systematic = problem.config.noise.torque_scale * mass
-    stddev = float(np.hypot(np.sqrt(sum(b.mass_stddev**2 for b in bodies)), systematic))
     status = SolverStatus(
         0.0,
         0.0,
@@ -153,7 +162,7 @@ def estimates(result: Solution, arrays: dict[str, np.ndarray]) -> Iterator[Estim
             contacts=_contacts(robot, arrays, k - 1),
             bodies=bodies,
             total_mass=float(mass),
-            total_mass_stddev=stddev,
+            total_mass_stddev=posterior.total_mass_stddev(),
             status=status,
         )
 
@@ -181,14 +190,13 @@ def _contacts(robot: Robot, arrays: dict[str, np.ndarray], k: int) -> tuple[Cont
     out = []
     for i, contact in enumerate(robot.contacts):
         state = ContactState(int(arrays["contact_state"][k, i]))
-        force = arrays["contact_force"][k, i].copy()
         out.append(
             ContactEstimate(
                 contact.name,
                 arrays["contact_point"][k, i].copy(),
-                force,
-                np.eye(3),
-                float(state != ContactState.OPEN),
+                arrays["contact_force"][k, i].copy(),
+                arrays["contact_force_covariance"][k, i].copy(),
+                float(arrays["contact_probability"][k, i]),
                 state,
             )
         )

@@ -79,7 +79,8 @@ def load(
     if len(ms) < FEWEST_NODES:
         step = config.estimator.step
         raise DataError(
-            f"{bag} gives {len(ms)} nodes of {step:g} s; an identification needs {FEWEST_NODES} ({FEWEST_NODES * step:g} s) or more",
+            f"{bag} gives {len(ms)} nodes of {step:g} s; an identification needs {FEWEST_NODES} "
+            f"({FEWEST_NODES * step:g} s) or more",
             bag,
         )
     return ms
@@ -177,28 +178,35 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
 
 
 def check_fit(bag: str | Path, run: Run) -> None:
-    """A notice when the residuals are larger than they should be, DataError when the robot cannot be the right one."""
+    """Notice when residuals are too large, DataError when it cannot be the right robot."""
     name, worst = run.result.window.problem.robot.name, run.after.misfit
-    causes = "Wrong robot, wrong sign or unit of the torques, or armature and joint friction wrong in the robot's YAML?"
+    causes = (
+        "Wrong robot, wrong sign or unit of the torques, or armature and joint friction wrong in "
+        "the robot's YAML?"
+    )
     if run.after.mean_squares["model"] > SUSPICIOUS:
         run.notices.append(
-            f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. {causes}"
+            f"{run.name}: the unexplained forces are larger than a robot '{name}' should leave. "
+            f"{causes}"
         )
     run.notices += _friction_notice(run)
     if worst > MISFIT:
         raise DataError(
-            f"{bag} does not fit the robot '{name}': the unexplained forces are {worst:.1f} times as large as the noise model "
-            f"allows. {causes}",
+            f"{bag} does not fit the robot '{name}': the unexplained forces are {worst:.1f} times "
+            f"as large as the noise model allows. {causes}",
             bag,
         )
 
 
 def _friction_notice(run: Run) -> list[str]:
-    """Under a contact law that is too soft for the robot's weight feet creep, and the friction coefficient takes the blame."""
+    """Notice where the friction coefficient is that of no floor.
+
+    Under a contact law that is too soft for the robot's weight feet creep, and it takes the blame.
+    """
     found, expected = run.friction[0], run.result.window.problem.config.estimator.friction
     if np.isnan(found) or expected / FAR < found < expected * FAR:
         return []
-    why = "another floor, or a contact law that does not suit the robot's weight (prime doctor --robot)?"
+    why = "another floor, or a contact law that does not suit the weight (prime doctor --robot)?"
     return [f"{run.name}: friction {found:.2f}, far from estimator.friction, {expected:.2g}: {why}"]
 
 

@@ -29,7 +29,7 @@ LARGEST_KAPPA = 1e5
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iteration: cost, largest gap of the dynamics [mixed SI], sharpness of the contact law, parameters p of the window."""
+    """Iteration: cost, largest gap of the dynamics, sharpness of the law, parameters p."""
 
     cost: float
     gap: float
@@ -134,7 +134,10 @@ def converge(
     stop: Callable[[], bool] = no_stop,
     iterations: int = ITERATIONS,
 ) -> bool:
-    """Gauss-Newton steps on `result.window`, the weights of slipping feet renewed after each, until neither parameters nor cost move."""
+    """Gauss-Newton steps on `result.window` until neither parameters nor cost move.
+
+    The weights of slipping feet are renewed after each.
+    """
     window, quiet, cost = result.window, 0, np.inf
     problem = window.problem
     kappa = window.inputs[0].law.kappa

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Error budget: what the identification would have said if a constant of the model were off by one standard deviation.
+"""Error budget: effect of constants of the model that are off by one standard deviation.
 
 Chi-square does not see these errors (1 % of torque scale is 1 % of the total mass, at the same
 residuals), and more data do not reduce them. Every cause acts like an error of the measured torques
@@ -28,7 +28,7 @@ ZERO = "zero of "  # cause: a joint's
 def error_budget(
     window: Window, progress: Callable[[float], None] = lambda f: None
 ) -> dict[str, np.ndarray]:
-    """Change of pi (10 per link) by cause, for one standard deviation of each, as the section `noise` of the configuration has them."""
+    """Change of pi (10 per link) by cause, for one standard deviation of each (`noise`)."""
     problem = window.problem
     theta = problem.columns("theta")
     by_theta = block_diagonal([jacobian for _, jacobian in problem.inertias(window.xs[-1])])
@@ -46,7 +46,10 @@ def error_budget(
 
 
 def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
-    """What each cause does to the nodes' residuals: rows, and their change (n, rows). A reading that is too large lowers its residual."""
+    """Change of the nodes' residuals by cause: rows, and their change (n, rows).
+
+    A reading that is too large lowers its residual.
+    """
     problem, inputs = window.problem, window.inputs[:-1]
     joints, encoders = (
         slice(problem.nv - problem.nj, problem.nv),
@@ -63,7 +66,7 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
 
 
 def torque_errors(window: Window) -> dict[str, np.ndarray]:
-    """(n, nj) change of the measured torques [Nm] along the window, by cause, one standard deviation each."""
+    """Change (n, nj) of the measured torques [Nm] by cause, one standard deviation each."""
     problem = window.problem
     robot, noise, nj = problem.robot, problem.config.noise, problem.nj
     torque = np.array([given.torque for given in window.inputs[:-1]])

@@ -61,13 +61,15 @@ def tare(run: Run, known_mass: float) -> Tare:
     response = shifts.pop("torque scale", 0.0) / noise.torque_scale
     if response < LEAST_RESPONSE * total:
         raise DataError(
-            f"{run.name}: the torques do not carry the robot's weight, so this run cannot tare them; let it stand or walk on its feet",
+            f"{run.name}: the torques do not carry the robot's weight, so this run cannot tare "
+            "them; let it stand or walk on its feet",
             run.name,
         )
     change = (total - known_mass) / response  # readings are too large by this share
     if abs(change) > LARGEST_CHANGE:
         raise DataError(
-            f"{run.name}: {total:.3f} kg were identified but {known_mass:.3f} kg are said to be known; no torque scale explains that",
+            f"{run.name}: {total:.3f} kg were identified but {known_mass:.3f} kg are said to be "
+            "known; no torque scale explains that",
             known_mass,
         )
     statistical = np.sqrt(sum(posterior.pi_covariance(n)[0, 0] for n in posterior.links))
@@ -105,6 +107,7 @@ def write_tare(found: Tare, robot: Robot, config: Config, source: str, out: str 
         estimator = content.setdefault("estimator", {})
         estimator["friction"] = round(found.friction, 4)
     path = out / f"{robot.name}.yaml"
-    first = f"# Torque scale and friction from a run of {found.mass_known:g} kg (`prime identify --tare`).\n"
+    run = f"a run of {found.mass_known:g} kg"
+    first = f"# Torque scale and friction from {run} (`prime identify --tare`).\n"
     path.write_text(first + yaml.safe_dump(content, sort_keys=False))
     return path

@@ -53,7 +53,8 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
         )
         if not _physical(rest):
             notices.append(
-                f"{name}: the links fixed to it weigh more than was identified; their inertia is now part of {carrier[0]}"
+                f"{name}: the links fixed to it weigh more than was identified; their inertia is "
+                f"now part of {carrier[0]}"
             )
             for other, _, _ in parts:
                 links[other].remove(links[other].find("inertial"))
@@ -68,7 +69,10 @@ def patch_urdf(robot: Robot, inertias: dict[str, np.ndarray], out: str | Path) -
 def _fixed_parts(
     robot: Robot, joint: int, links: dict[str, ET.Element]
 ) -> list[tuple[str, pin.SE3, pin.Inertia]]:
-    """(link, placement in the joint's frame, inertia in the link's frame) of all links of a moving body that have an inertia."""
+    """Links of a moving body that have an inertia.
+
+    (link, placement in the joint's frame, inertia in the link's frame) of each.
+    """
     out = []
     for frame in robot.model.frames.tolist():
         if frame.type == pin.FrameType.BODY and frame.parentJoint == joint and frame.name in links:

@@ -56,7 +56,7 @@ class BagReader:
             self.topics[c.topic] = Topic(c.topic, c.msgtype, before + c.msgcount)
 
     def messages(self, topics: Iterable[str] | None = None) -> Iterator[tuple[str, int, object]]:
-        """Messages of the given topics (default: all) as (topic, arrival_ns, message), in order of arrival.
+        """Messages of topics (default: all) as (topic, arrival_ns, message), in order of arrival.
 
         Raises:
             DataError: a topic is not in the bag, or the bag's first message already cannot be read.
@@ -65,7 +65,8 @@ class BagReader:
         missing = sorted(wanted - set(self.topics))
         if missing:
             raise DataError(
-                f"{self.path} has no topic {', '.join(missing)}; it has {describe_topics(self.topics)}",
+                f"{self.path} has no topic {', '.join(missing)}; it has "
+                f"{describe_topics(self.topics)}",
                 missing,
             )
         return self._stream(wanted)
@@ -91,11 +92,13 @@ class BagReader:
                     raise DataError(
                         f"{self.path} cannot be read: {one_line(error)}", self.path
                     ) from error
-                self.notice = f"{self.path} is damaged ({one_line(error)}): read {count} messages, the rest is lost"
+                what = f"{self.path} is damaged ({one_line(error)})"
+                self.notice = f"{what}: read {count} messages, the rest is lost"
                 return
         if count == 0 and self.rejected:
             raise DataError(
-                f"{self.path}: none of {sum(self.rejected.values())} messages on {', '.join(self.rejected)} can be decoded",
+                f"{self.path}: none of {sum(self.rejected.values())} messages on "
+                f"{', '.join(self.rejected)} can be decoded",
                 self.path,
             )
 

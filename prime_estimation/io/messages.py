@@ -17,6 +17,7 @@ from ..sensors.sensor import Wearer
 from ..types import CommandSample, ImuSample, JointSample, Sample
 from .topics import LOWSTATE
 from .unitree import LowStateReader
+from .unitree_commands import commanded
 
 # by how much a locked joint may differ from its place before the model is wrong [rad]
 LOCKED_TOLERANCE = 0.05
@@ -54,7 +55,8 @@ class JointOrder:
                 f"joint_states lacks {len(missing)} of {len(wanted)} joints: {', '.join(missing)}"
             )
             raise DataError(
-                f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for robot.locked_joints?",
+                f"{lacks}; it has {listed}. Wrong robot, renamed joints, or some for "
+                "robot.locked_joints?",
                 missing,
             )
         double = sorted({n for n in wanted if self.seen.count(n) > 1})
@@ -68,7 +70,10 @@ class JointOrder:
         ]
 
     def pick(self, values) -> np.ndarray | None:
-        """(nj,) the robot's joints; None for an empty array or one that the driver filled with NaN (it has no such sensor)."""
+        """(nj,) the robot's joints.
+
+        None for an empty array or one that the driver filled with NaN (it has no such sensor).
+        """
         values = np.asarray(values, dtype=float)
         if values.size == 0:
             return None
@@ -162,11 +167,13 @@ class MessageReader:
         Raises:
             DataError: no joint message so far holds all joints of the robot.
         """
-        stamp = stamp_ns(message.header)
-        if stamp == 0:
-            self.counts[f"{role}: no stamp, arrival time taken"] += 1
-            stamp = arrival_ns
+        stamp = arrival_ns
         try:
+            if hasattr(message, "motor_cmd"):  # Unitree's LowCmd, which has no stamp
+                message = commanded(message)
+            elif (stamp := stamp_ns(message.header)) == 0:
+                self.counts[f"{role}: no stamp, arrival time taken"] += 1
+                stamp = arrival_ns
             return self._convert[role](message, stamp, arrival_ns)
         except ValueError as error:
             self.counts[f"{role}: {error}"] += 1

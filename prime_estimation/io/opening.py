@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Opening a bag that may be a folder or a file, whole or damaged, with or without message definitions."""
+"""Opening of bags: folder or file, whole or damaged, with or without message definitions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,10 @@ def _count_in_metadata(path: Path) -> int:
 
 
 def typestore_of(connections, path: Path):
-    """Types of the given connections, from the bag's own definitions where it has them (sqlite3 bags before Iron have none)."""
+    """Types of connections, from the bag's own definitions where it has them.
+
+    sqlite3 bags before Iron have none.
+    """
     types = {}
     if any(c.msgdef.format == MessageDefinitionFormat.NONE for c in connections):
         types.update(typestore().fielddefs)

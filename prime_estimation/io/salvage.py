@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What can still be read of an MCAP file whose end is missing or damaged (recorder killed, disk full, copy interrupted).
+"""Salvage of an MCAP file whose end is missing or damaged (recorder killed, disk full).
 
 Layout of the file: https://mcap.dev/spec. Records are `opcode (1), length (8), content`; chunks
 hold compressed records.
@@ -57,7 +57,8 @@ class SalvagedMcap:
         else:
             stopped = self._records(memoryview(content)[8:], in_chunk=False)
             if stopped is not None:
-                self.loss = f"{path.name} breaks off after {(stopped + 8) / 1e6:.3f} of {len(content) / 1e6:.3f} MB"
+                read, whole = (stopped + 8) / 1e6, len(content) / 1e6
+                self.loss = f"{path.name} breaks off after {read:.3f} of {whole:.3f} MB"
         self._messages.sort(key=lambda m: m[0])
         counts = {}
         for _, channel, _ in self._messages:

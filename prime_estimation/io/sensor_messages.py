@@ -37,7 +37,7 @@ def imu(
     linear_acceleration: np.ndarray,
     quat_world_imu: np.ndarray | None = None,
 ):
-    """sensor_msgs/Imu in the axes of the IMU: rad/s, m/s^2 (+g upwards at rest), quaternion xyzw."""
+    """sensor_msgs/Imu in its own axes: rad/s, m/s^2 (+g upwards at rest), quaternion xyzw."""
     quat = (0.0, 0.0, 0.0, 1.0) if quat_world_imu is None else quat_world_imu
     return make("sensor_msgs/msg/Imu")(
         header=header(make, stamp_ns, frame),

@@ -147,7 +147,7 @@ def inertial_parameters(
 
 
 def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
-    """Every body is observable, told by the data better than the limit [kg], and physically consistent (pseudo-inertia > 0).
+    """Every body is observable, known better than the limit [kg], and physically consistent.
 
     The systematic part of the mass interval does not count: no longer run would make it smaller.
     """
@@ -174,7 +174,10 @@ def _body(make: Make, body: BodyInertia):
 
 
 def inertia_message(make: Make, parameters: np.ndarray):
-    """geometry_msgs/Inertia (com in the link frame, tensor about the com, link axes) of Pinocchio's 10-vector (about the frame origin)."""
+    """geometry_msgs/Inertia of Pinocchio's 10-vector about the frame origin.
+
+    com in the link frame, tensor about the com, link axes.
+    """
     body = pin.Inertia.FromDynamicParameters(np.asarray(parameters, dtype=float))
     i = body.inertia
     return make("geometry_msgs/msg/Inertia")(
@@ -190,7 +193,7 @@ def inertia_message(make: Make, parameters: np.ndarray):
 
 
 def inertia_parameters(message) -> np.ndarray:
-    """(10,) Pinocchio's vector about the frame origin, of a geometry_msgs/Inertia: the inverse of `inertia_message`."""
+    """Pinocchio's vector (10,) of a geometry_msgs/Inertia: the inverse of `inertia_message`."""
     m = message
     tensor = np.array([[m.ixx, m.ixy, m.ixz], [m.ixy, m.iyy, m.iyz], [m.ixz, m.iyz, m.izz]])
     return pin.Inertia(m.m, np.array([m.com.x, m.com.y, m.com.z]), tensor).toDynamicParameters()
@@ -228,7 +231,7 @@ def sensor_health(make: Make, sensors: Sequence[SensorHealth]) -> list:
 
 
 def contact_topic(name: str) -> str:
-    """`wrench/<contact>`, with a letter before a corner's number: a part of a ROS name must not begin with a digit."""
+    """Topic `wrench/<contact>`, with a letter before a corner's number, as ROS names need."""
     return "/".join(
         ["wrench", *(f"c{part}" if part[:1].isdigit() else part for part in name.split("/"))]
     )

@@ -61,7 +61,8 @@ def find_sensor_topics(
             )
         if topics[topic].type not in _EVERY_ROLE[role].types:
             raise DataError(
-                f"{topic} is a {topics[topic].type}, but {role} needs {' or '.join(_EVERY_ROLE[role].types)}",
+                f"{topic} is a {topics[topic].type}, but {role} needs "
+                f"{' or '.join(_EVERY_ROLE[role].types)}",
                 topic,
             )
         found[role] = topic

@@ -80,5 +80,6 @@ def _messages_dir() -> Path:
             return candidate
     places = ", ".join(map(str, candidates))
     raise DataError(
-        f"the message definitions of prime_estimation_msgs are missing; looked in {places}. Reinstall prime_estimation."
+        f"the message definitions of prime_estimation_msgs are missing; looked in {places}. "
+        "Reinstall prime_estimation."
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Unitree's LowState to standard messages: joint names, quaternion order, and stamps made from the controller's tick."""
+"""Unitree's LowState to standard messages: joint names, quaternion order, stamps by tick."""
 
 from __future__ import annotations
 
@@ -149,8 +149,9 @@ class LowStateReader:
     def read(
         self, message, arrival_ns: int, wanted: Collection[str] = ROLES_IN_LOWSTATE
     ) -> dict[str, object]:
-        """Standard messages by wanted role; none when the joints are in motor coordinates, see
-        `counts`.
+        """Standard messages by wanted role.
+
+        None when the joints are in motor coordinates, see `counts`.
         """
         if getattr(message, "mode_pr", 0) != 0:
             self.counts["lowstate: ankles and waist in motor coordinates (mode_pr is not 0)"] += 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Motor commands to Unitree's LowCmd: motor numbers by joint name, modes, and the check sum without which a robot ignores it."""
+"""Motor commands to Unitree's LowCmd: motor numbers by joint name, modes, check sum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import ConfigError
 from .to_messages import Make
-from .unitree import Family
+from .unitree import FAMILIES, Family
 
 SERVO = 1  # mode of a motor that obeys
 STOP_POSITION, STOP_VELOCITY = 2.146e9, 16000.0  # of a motor that is not commanded
@@ -149,8 +149,41 @@ class LowCmdWriter:
         )
 
 
+@dataclass(frozen=True)
+class Commanded:
+    """What a LowCmd tells the motors, by joint: the fields of prime_estimation_msgs/MotorCommands."""
+
+    name: tuple[str, ...]
+    position: np.ndarray  # rad
+    velocity: np.ndarray  # rad/s
+    effort: np.ndarray  # Nm
+    stiffness: np.ndarray  # Nm/rad
+    damping: np.ndarray  # Nm s/rad
+
+
+def commanded(message) -> Commanded:
+    """Commands of a LowCmd by joint; a motor that is off, or told to stop, has no gains and no torque.
+
+    Args:
+        message: unitree_go or unitree_hg LowCmd.
+
+    Raises:
+        ValueError: ankles and waist are in motor coordinates.
+    """
+    if getattr(message, "mode_pr", 0) != 0:
+        raise ValueError("ankles and waist in motor coordinates (mode_pr is not 0)")
+    family = FAMILIES["unitree_hg" if hasattr(message, "mode_pr") else "unitree_go"]
+    rows = [
+        (m.q, m.dq, m.tau, m.kp, m.kd) if m.mode == SERVO else (0.0,) * 5
+        for m in message.motor_cmd[: len(family.joints)]
+    ]
+    q, dq, tau, kp, kd = np.array(rows, float).T
+    q, dq = np.where(q == STOP_POSITION, 0.0, q), np.where(dq == STOP_VELOCITY, 0.0, dq)
+    return Commanded(family.joints, q, dq, tau, kp, kd)
+
+
 def checksum(layout: CommandLayout, command) -> int:
-    """CRC-32/MPEG-2 of a LowCmd's 32-bit words, most significant byte first, but for the last word."""
+    """CRC-32/MPEG-2 of a LowCmd's 32-bit words but the last, most significant byte first."""
     packed = struct.pack(layout.layout, *_numbers(command))[:-4]
     words = struct.unpack(f"<{len(packed) // 4}I", packed)
     return crc32_mpeg2(struct.pack(f">{len(words)}I", *words))
@@ -166,7 +199,10 @@ def crc32_mpeg2(data: bytes) -> int:
 
 
 def _numbers(value):
-    """The numbers of a message, depth first, in the order of its fields; of rosbags, Cyclone DDS and rclpy alike."""
+    """The numbers of a message, depth first, in the order of its fields.
+
+    Of rosbags, Cyclone DDS and rclpy alike.
+    """
     if hasattr(value, "__dataclass_fields__"):
         names = [name for name in value.__dataclass_fields__ if not name.startswith("_")]
     elif hasattr(value, "get_fields_and_field_types"):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact models: smoothed contacts, or rigid ones after contact flags; what each asks of a node."""
+"""Contact models: smoothed contacts, or rigid ones after contact flags.
+
+What each asks of a node.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class SmoothedContacts:
 class RigidContacts:
     """Rigid contacts after flags from `ContactSchedule`. Attributes as of SmoothedContacts.
 
-    Wrong flags last for a step, and take forces as large as a payload's: a payload must outlast two.
+    Wrong flags last for a step and take forces as large as a payload's: it must outlast two.
     """
 
     alarm_spans = (80,)
@@ -128,7 +131,7 @@ def contact_model(robot: Robot, config: Config, tolerance: float | None = None) 
 
 
 def _unsupported(given) -> bool:
-    """A node's input says that no foot stands, and its accelerometer that something carries the robot."""
+    """The flags say that no foot stands, the accelerometer that something carries the robot."""
     felt = float(np.linalg.norm(given.value("accelerometer")))
     seen = np.any(given.weight("accelerometer"))
     stands = any(stance != _core.Stance.open for stance in given.stance)
@@ -149,5 +152,7 @@ def _options(config: Config) -> "_core.DynamicsOptions":
     law.kappa, law.compliance = config.robot.kappa, config.robot.compliance
     law.correction = 0.0 if config.estimator.cone == "convex" else 1.0
     options.manifold = getattr(_core.InertiaManifold, config.estimator.manifold)
+    e = config.estimator
+    options.slopes = e.terrain_slopes and e.contact_model == "smoothed"
     options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
     return options

@@ -7,16 +7,23 @@ A parameter of the window that belongs to one stance and is placed anew at touch
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import GROUND
+from ..config.policies import GROUND, TERRAIN
 from ..contact.detection import LoadHysteresis
+from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
 from ..robot import GRAVITY
+from ..sensors.contact_flags import NAME as FLAGS
 from .problem import Problem
 from .process_model import Situation
 from .window import Window
+
+# slope of a level floor: exact, for a slope in world axes would tell place and heading
+LEVEL_STDDEV = 1e-6
 
 
 class Ground:
@@ -37,6 +44,14 @@ class Ground:
         feet = problem.dynamics.nfeet
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._arriving = np.zeros(feet, bool)
+        self._resting = np.zeros(feet, int)
+        self._footholds = Footholds(feet)
+        self.unevenness = np.zeros(feet)  # standard deviation of the slope under each foot
+        spheres = [
+            [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
+        ]
+        # a single sphere rolls: where it touches the ground turns with the ground's normal
+        self._radius = np.array([r[0] if len(r) == 1 else 0.0 for r in spheres])
 
     @property
     def airborne(self) -> np.ndarray:
@@ -51,21 +66,13 @@ class Ground:
         if self.legs is None or window.inputs[-2].ground_depth > 0.0:
             return
         problem, after = self.problem, window.xs[-1]
-        points, rates, normal = self._feet(window)
-        sole, rate = points[:, 2], rates[:, 2]
-        above = sole - problem.parameter(after, "height")
+        soles, rates, normal = self._feet(window)
+        points = self._touching(soles, after)
+        above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.inputs[-2].weighed
         if not weighed:
             normal = self._load_by_motion(window, above, rates)
-        # a foot on its way up does not touch down
-        caution = GROUND.caution if situation.suspended else 1.0
-        touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
-        settled = self._arriving & (np.abs(rate) < GROUND.rest)
-        self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
-        reach = np.where(settled, 0.0, problem.dt * np.maximum(-rate, 0.0))
-        gate = GROUND.gate if weighed else GROUND.gate_by_motion
-        wrong = (touchdown | settled) & ((above > gate + reach) | (above < -gate))
-        wrong |= ~self.stance.loaded & (above < -gate)
+        landed, wrong = self._judge(above, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
         if situation.suspended:
@@ -73,16 +80,113 @@ class Ground:
             # load
             away = ~self.stance.loaded & (above < 0.5 * CLEARANCE)
             wrong, above = wrong | away, above - CLEARANCE * away
+        if weighed:
+            self._lay(window, landed, wrong, soles)
         if wrong.any():
+            above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
+        if weighed:
+            self._remember(window, landed & ~self._arriving, soles)
         self._bound_friction(window)
 
+    def _judge(
+        self,
+        above: np.ndarray,
+        rates: np.ndarray,
+        normal: np.ndarray,
+        weighed: bool,
+        situation: Situation,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(nf,) feet that have landed, and feet whose ground is not where it was thought."""
+        rate = rates[:, 2]
+        # a foot on its way up does not touch down
+        caution = GROUND.caution if situation.suspended else 1.0
+        touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
+        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
+        touchdown |= rests & ~self.stance.loaded
+        self.stance.loaded |= rests
+        settled = self._arriving & (np.abs(rate) < GROUND.rest)
+        self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
+        reach = np.where(settled, 0.0, self.problem.dt * np.maximum(-rate, 0.0))
+        gate = GROUND.gate if weighed else GROUND.gate_by_motion
+        arrived, stands = settled, settled
+        if weighed:  # what carries is on the ground, at any time
+            arrived = self.stance.loaded & ~self._arriving
+            stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
+        wrong = (touchdown | stands) & (above > gate + reach)
+        wrong |= rests & (above > gate)
+        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < -gate)
+        return touchdown | settled, wrong
+
+    def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
+        """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
+        still = np.linalg.norm(rates, axis=1) < GROUND.still
+        light = normal > caution * self.stance.off
+        self._resting = np.where(still & light, self._resting + 1, 0)
+        return self._resting >= GROUND.still_nodes
+
+    def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
+        slope = self._slopes(x)
+        normal = np.c_[-slope, np.ones(len(slope))]
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        return soles + self._radius[:, None] * ([0.0, 0.0, 1.0] - normal)
+
+    def _slopes(self, x: np.ndarray) -> np.ndarray:
+        slope = self.problem.parameter(x, "slope")
+        return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
+
+    def _lay(
+        self, window: Window, landed: np.ndarray, moved: np.ndarray, soles: np.ndarray
+    ) -> None:
+        """Ground of new footholds slopes as those before them tell, about where each foot stands.
+
+        Args:
+            window: solved.
+            landed: (nf,) feet with a new foothold.
+            moved: (nf,) feet whose ground is placed anew.
+            soles: (nf, 3) their lowest points [m].
+        """
+        feet = np.flatnonzero(landed)
+        if feet.size and "slope" in self.problem.layout:
+            slope = self._footholds.slope()
+            self.unevenness[feet] = 0.0 if slope.level else slope.stddev
+            self._incline(window, feet, slope)
+        points = self._touching(soles, window.xs[-1])
+        if "slope" in self.problem.layout and (landed | moved).any():
+            anchor = np.array(self.problem.dynamics.anchor)
+            anchor[landed | moved] = points[landed | moved, :2]
+            self.problem.dynamics.anchor = anchor
+
+    def _incline(self, window: Window, feet: np.ndarray, slope: Slope) -> None:
+        problem, arrival = self.problem, window.arrival
+        first = problem.columns("slope").start
+        columns = [int(first + 2 * f + i) for f in feet for i in range(2)]
+        slopes = problem.parameter(window.xs[0], "slope").copy()
+        reference = problem.parameter(arrival.reference, "slope").copy()
+        index = np.array(columns) - first
+        mean = np.tile(slope.mean, len(feet))
+        arrival.replace_prior(
+            columns,
+            np.zeros((len(columns), problem.ndx)),
+            np.full(len(columns), LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev),
+            mean - reference[index],
+        )
+        slopes[index] = mean
+        window.set_parameter("slope", slopes)
+
+    def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
+        """The footholds of these feet: on level ground at the height that is kept."""
+        height = self.problem.parameter(window.xs[-1], "height")
+        for foot in np.flatnonzero(landed):
+            self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
+
     def _feet(self, window: Window) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Soles [m], their rates [m/s] and normal forces [N] of the feet at the newest complete node."""
+        """Soles [m], their rates [m/s] and normal forces [N] at the newest complete node."""
         layout, (before, after) = self.problem.layout, window.xs[-2:]
         v = layout.v(before)
         a = (layout.v(after) - v) / self.problem.dt
-        return self.legs.evaluate(layout.q(before), v, a, np.array(window.inputs[-2].torque))
+        return self.legs.evaluate(layout.q(before), v, a, window.inputs[-2].torque)
 
     def _load_by_motion(self, window: Window, above: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Normal forces (nf,) [N] of legs without torque: the slow and low feet share the weight.
@@ -93,9 +197,14 @@ class Ground:
         felt = float(np.linalg.norm(window.inputs[-2].value("accelerometer")))
         if felt < FREE_FALL * GRAVITY:
             return np.zeros(len(above))
-        lift = (above - above.min()) / GROUND.near
         slow = np.linalg.norm(rates, axis=1) / GROUND.slow
-        likely = np.exp(-0.5 * (lift**2 + slow**2)) + np.finfo(float).tiny
+        flags = self.problem.measurements.trackers.get(FLAGS)
+        if flags is not None and flags.known:
+            # the lowest feet are not those that stand where the ground is not level
+            near = flags.odds
+        else:
+            near = np.exp(-0.5 * ((above - above.min()) / GROUND.near) ** 2)
+        likely = near * np.exp(-0.5 * slow**2) + np.finfo(float).tiny
         return self.problem.robot.total_mass * felt * likely / likely.sum()
 
     def _left_hanging(self, window: Window, normal: np.ndarray) -> np.ndarray:
@@ -111,7 +220,8 @@ class Ground:
         While nothing slips, it is hardly observed.
         """
         value = self.problem.parameter(window.xs[-1], "friction")[0]
-        bound = np.clip(value, np.log(GROUND.least_friction), np.log(GROUND.most_friction))
+        least, most = math.log(GROUND.least_friction), math.log(GROUND.most_friction)
+        bound = min(max(value, least), most)
         if value == bound:
             return
         column = self.problem.columns("friction").start

@@ -81,9 +81,10 @@ class Horizon:
         return failure
 
     def complete(self, m: Measurement, situation: Situation) -> None:
-        """Give the former head torque, specific force and disturbances of the step that ends now."""
+        """Gives the former head torque, specific force and disturbances of the step that ends."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
+        self.problem.process.expect_ground(former, self.ground.unevenness)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 
@@ -108,8 +109,8 @@ class Horizon:
         """Improve the window; returns why it has no solution, empty when it has one."""
         number = RECOVERY if iterations and self._legs_are_back(m) else iterations
         try:
-            for _ in range(number):
-                self.window.solve(1)  # each step has the robust weights of the one before
+            if number:
+                self.window.improve(number)
         except _core.SolveError as failure:
             return str(failure)
         return ""

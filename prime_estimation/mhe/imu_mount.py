@@ -34,7 +34,7 @@ class ImuMount:
     def motion(
         self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None
     ) -> tuple[pin.SE3, pin.Motion]:
-        """Pose of the IMU in the base [m], and its twist relative to the base, at the IMU and in its axes [m/s, rad/s].
+        """Pose of the IMU in the base [m], and its twist relative to it, in its own axes.
 
         Args:
             joint_position: (nj,) rad; like the rates, not needed where the IMU sits on the base.

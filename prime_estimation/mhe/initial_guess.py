@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Initial guess of a batch: joints as measured, base from gyro, specific force and standing feet."""
+"""Initial guess of a batch: measured joints, base from gyro, specific force, standing feet."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def guess_states(
 
 
 def _joint_motion(ms: list[Measurement], dt: float) -> tuple[np.ndarray, np.ndarray]:
-    """Joint positions (n, nj) [rad] and rates (n, nj) [rad/s]; mean rates of the step before each node."""
+    """Joint positions (n, nj) [rad] and rates (n, nj) [rad/s].
+
+    Mean rates of the step before each node.
+    """
     seen, positions, rates = ms[0].position, [], []
     for m in ms:
         before, seen = seen, seen if m.position is None else m.position

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Initialization: from half a second of measurements, robot standing or walking, to a converged window.
+"""Initialization: from half a second of measurements to a converged window.
 
 Guess: attitude from the gyro and the mean specific force (or motion capture), velocity from the
 legs that carry load. Then a multiple-shooting solution of the whole batch, the inertia held for the
@@ -161,8 +161,9 @@ def solve_batch(
 def batch_inputs(
     problem: Problem, ms: list[Measurement], situation: Situation = ON_ITS_FEET
 ) -> list["_core.NodeInput"]:
-    """Inputs of consecutive nodes, the first of which has joint positions; all but the last one
-    complete.
+    """Inputs of consecutive nodes, all but the last one complete.
+
+    The first one has joint positions.
     """
     last_position, inputs = ms[0].position, []
     for m in ms:

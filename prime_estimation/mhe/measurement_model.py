@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Measurement model: readings of the sensors become inputs of nodes, rows of the residual get names."""
+"""Measurement model: readings become inputs of nodes, rows of the residual get names."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -94,7 +95,8 @@ class MeasurementModel:
 
         Args:
             samples: by sensor.
-            inputs: of consecutive nodes. stamps: their times [ns].
+            inputs: of consecutive nodes.
+            stamps: their times [ns].
 
         Returns:
             How many found no node, or no place at it.
@@ -104,7 +106,7 @@ class MeasurementModel:
             if sensor.name in self.trackers:
                 continue
             for sample in samples.get(sensor.name, ()):
-                k = int(np.searchsorted(stamps, sample.stamp_ns))
+                k = bisect_left(stamps, sample.stamp_ns)
                 before = stamps[k - 1] if k > 0 else stamps[0] - step
                 late = k == len(stamps) or sample.stamp_ns <= before
                 slot = None if late else self._free_slot(inputs[k], sensor)

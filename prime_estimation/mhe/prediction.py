@@ -75,24 +75,19 @@ class Predictor:
     def _start(self, estimate: Estimate, last: ImuSample | None) -> None:
         self._estimate, self._stamp_ns = estimate, estimate.stamp_ns
         base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
-        R = pin.Quaternion(np.array(estimate.quat_world_base)).toRotationMatrix()
-        base = base_M_imu.actInv(
-            pin.Motion(
-                np.array(estimate.linear_velocity_base), np.array(estimate.angular_velocity_base)
-            )
-        )
         if last is not None and not self.mount.rigid:
             # rates of the estimate are means over the past step: what the gyro says beyond the base
             # is the turning of now
-            moved = pin.Motion(
-                moved.linear, last.angular_velocity - estimate.gyro_bias - base.angular
-            )
+            base = base_M_imu.rotation.T @ estimate.angular_velocity_base
+            moved = pin.Motion(moved.linear, last.angular_velocity - estimate.gyro_bias - base)
         self._moved = moved
         self._imu.gyro_bias, self._imu.accelerometer_bias = (
             estimate.gyro_bias,
             estimate.accelerometer_bias,
         )
-        self._imu.start(pin.SE3(R, np.array(estimate.position_world)) * base_M_imu, base + moved)
+        place = estimate.position_world, estimate.quat_world_base
+        velocity = estimate.linear_velocity_base, estimate.angular_velocity_base
+        self._imu.start_on_base(*place, *velocity, base_M_imu, moved)
         if last is not None:
             self._imu.set_force(last.linear_acceleration)
 

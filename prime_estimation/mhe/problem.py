@@ -28,6 +28,7 @@ FIRST_PLACE, FIRST_ATTITUDE, FIRST_VELOCITY = 0.05, 0.1, 0.5  # m, rad, m/s and 
 # without motion capture the first node defines place and heading of the world; the height of its
 # ground is guessed from the legs
 DEFINED, FIRST_HEIGHT = 1e-4, 0.02  # m and rad, m
+FIRST_SLOPE = 1e-6  # of the ground under the first feet, taken to be level
 # where an estimate goes on without its feet
 CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
 
@@ -133,12 +134,12 @@ class Problem:
         return self.layout.part(x, name)
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Per estimated link: dynamic parameters (10,) in x and their Jacobian (10, 10) in theta."""
+        """Dynamic parameters (10,) and their Jacobian (10, 10) in theta of the estimated links."""
         values = self.parameter(x, "theta")
         manifold = self.config.estimator.manifold
         return [from_theta(values[i : i + 10], manifold) for i in range(0, len(values), 10)]
 
-    # --- priors ------------------------------------------------------------------------------------
+    # --- priors -----------------------------------------------------------------------------------
 
     def neutral(self) -> np.ndarray:
         """State at the origin at rest, its parameters at the means of their priors."""
@@ -175,6 +176,7 @@ class Problem:
             put("rate", CONTINUED_VELOCITY)
         e = self.config.estimator
         put("height", FIRST_HEIGHT if located else e.terrain_stddev)
+        put("slope", FIRST_SLOPE)
         put("friction", e.friction_stddev)
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Process model: how large the disturbances (w, xi) of a node may be, and what drives its dynamics."""
+"""Process model: sizes of the disturbances (w, xi) of a node, and its torque."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..config.parameters import Config
-from ..config.policies import LIFT
+from ..config.policies import LIFT, TERRAIN
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
+from ..sensors.joints import Torque
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
 
@@ -41,11 +42,15 @@ class Situation:
         suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
             they do.
         inertia_held: the inertia is not estimated.
+        contradicted: contact forces of the last nodes are not those that the torques of the legs
+            carry. doubted: those of some of them.
         restart: why the estimate must start anew; empty when it goes on.
     """
 
     suspended_since_ns: int | None = None
     inertia_held: bool = False
+    contradicted: bool = False
+    doubted: bool = False
     restart: str = ""
 
     @property
@@ -56,6 +61,10 @@ class Situation:
     def suspended_at(self, stamp_ns: int) -> bool:
         """The same, of the step that ends at a stamp."""
         return self.suspended and stamp_ns >= self.suspended_since_ns
+
+    def holding(self, held: bool) -> Situation:
+        """The same, with the inertia held or not."""
+        return self if held == self.inertia_held else replace(self, inertia_held=held)
 
 
 ON_ITS_FEET = Situation()
@@ -102,8 +111,7 @@ class ProcessModel:
         noise = self.config.noise
         if m.torque is not None:
             given.torque = m.torque / self.config.robot.torque_scale
-            sampled = noise.joint_torque / np.sqrt(m.torque_samples)
-            joint = np.full(self.robot.nj, np.hypot(noise.joint_model, sampled))
+            joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
             factors = Factors()
         else:
             joint = np.full(self.robot.nj, noise.joint_unmeasured)
@@ -132,7 +140,7 @@ class ProcessModel:
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
 
     def _slow_down(self, given, m: Measurement) -> None:
-        """A robot that is not on its feet rests where its IMU does, and is carried slowly, unless it falls."""
+        """Weighs a robot that is not on its feet: its base follows the IMU, carried slowly."""
         if m.accelerometer is None or m.gyro is None or not self._floating:
             return
         felt = float(np.linalg.norm(m.accelerometer))
@@ -142,6 +150,19 @@ class ProcessModel:
         still = quiet and abs(felt - GRAVITY) < LIFT.quiet_force
         speed = LIFT.resting if still else LIFT.carried
         given.set("held", np.zeros(3), np.full(3, 1.0 / speed))
+
+    def expect_ground(self, given, unevenness: np.ndarray) -> None:
+        """Widen the contact disturbance of feet on uneven ground, where they creep as on no plane.
+
+        Args:
+            given: input with its dynamics part.
+            unevenness: (nf,) standard deviation of the slope under each foot.
+        """
+        weight = given.nominal_xi.copy()
+        for part, slope in zip(self._foot_parts, unevenness):
+            linear = slice(part.start, part.start + 3)
+            weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], TERRAIN.creep * slope)
+        given.nominal_xi = given.weight_xi = weight
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step.

@@ -16,25 +16,31 @@ def misfit(window: Window) -> float:
 
     1 is consistent, LOST_RATIO and more explains nothing.
     """
-    return mean_square(*squares(window))
+    square, count = squares(window).sum(axis=0)
+    return float(square / max(count, 1))
 
 
-def mean_square(squares: np.ndarray, counts: np.ndarray) -> float:
-    """Mean of the squares of all readings that are there."""
-    return float(squares.sum() / max(counts.sum(), 1))
-
-
-def squares(window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero)."""
-    residuals = np.array([data.r for data in window.data])
-    return (residuals**2).sum(axis=0), np.count_nonzero(residuals, axis=0)
+def squares(window: Window) -> np.ndarray:
+    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero), (nr, 2)."""
+    return window.solver.residual_squares()
 
 
 def rows_by_sensor(window: Window) -> dict[str, np.ndarray]:
-    """Row indices of a node's residual by part: `model` (disturbances), `encoders`, `rates`, and
-    each residual of the sensors by its name.
+    """Row indices of a node's residual by part.
+
+    `model` (disturbances), `encoders`, `rates`, and each residual of the sensors by its name.
     """
     rows = window.problem.measurements.rows
     named = {"model": rows["force"] + rows["contact"]}
     named |= {name: parts for name, parts in rows.items() if name not in ("force", "contact")}
     return {name: np.r_[tuple(parts)] for name, parts in named.items()}
+
+
+def parts_of_rows(window: Window) -> tuple[list[str], np.ndarray]:
+    """Names of `rows_by_sensor`, and which rows belong to each (parts + 1, nr); the last one has all."""
+    rows = rows_by_sensor(window)
+    members = np.zeros((len(rows) + 1, sum(map(len, rows.values()))))
+    for member, part in zip(members, rows.values()):
+        member[part] = 1.0
+    members[-1] = 1.0
+    return list(rows), members

@@ -11,13 +11,14 @@ import crocoddyl
 import numpy as np
 
 from .. import _core
+from ..config.policies import SOLVER
 from .problem import Problem
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
 
 
 class Window:
-    """A fixed number N of running nodes behind an arrival node, warm-started from one shift to the next.
+    """A fixed number N of running nodes behind an arrival node, warm-started from shift to shift.
 
     `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]`
     their controls: disturbances (w, xi) in the forward form, (v+, xi) in the inverse form. The
@@ -79,7 +80,7 @@ class Window:
         return u
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
-        """Forget the oldest node into the arrival cost and append a new head, predicted without disturbance.
+        """Forget the oldest node into the arrival cost; append a head without disturbance.
 
         Args:
             given: input of the new head. The dynamics part of the former head's input must be
@@ -90,6 +91,7 @@ class Window:
         self.arrival.marginalize(
             self.nodes[0], self.data[0], self.xs[0], self.us[0], self.xs[1], noise
         )
+        self.solver.rotate()
         for entries in (self.nodes, self.data):
             entries.append(entries.pop(0))
         last, data = self.nodes[-1], self.data[-1]
@@ -105,19 +107,38 @@ class Window:
         ):
             entries.pop(0)
             entries.append(new)
-        for k in range(self.size):
-            self._shooting.updateNode(k + 1, self.nodes[k], self.data[k])
 
     def solve(self, iterations: int) -> bool:
-        """Improve the window by at most `iterations` Gauss-Newton steps, then renew its robust weights; True when converged."""
+        """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
+        self.solver.reach = 0.0
+        converged = self.solver.solve(*self._iterate(), iterations)
+        self._take_iterate()
+        self.solver.reweight(*self._tails())
+        return converged
+
+    def improve(self, iterations: int) -> None:
+        """Take so many Gauss-Newton steps, each with the robust weights of the one before.
+
+        Nodes that have hardly moved since their derivatives were computed keep them.
+        """
+        self.solver.reach = SOLVER.reach
+        self.solver.improve(*self._iterate(), iterations, *self._tails())
+        self._take_iterate()
+
+    def _iterate(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """States and controls of the problem, those of its arrival node in front."""
         correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
-        converged = self.solver.solve([self.xs[0], *self.xs], [correction, *self.us], iterations)
+        return [self.xs[0], *self.xs], [correction, *self.us]
+
+    def _take_iterate(self) -> None:
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
+
+    def _tails(self) -> tuple[float, float, float]:
+        """Degrees of freedom of contact disturbances, unmodelled forces, readings."""
         noise = self.problem.config.noise
         force_dof = noise.force_dof if self.force_dof is None else self.force_dof
-        self.solver.reweight(noise.contact_dof, force_dof, noise.reading_dof)
-        return converged
+        return noise.contact_dof, force_dof, noise.reading_dof
 
     def set_parameter(self, name: str, value: np.ndarray) -> None:
         """Value of a parameter block in all nodes."""
@@ -133,8 +154,7 @@ class Window:
 
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
-        correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
-        dxs, dus = self.solver.direction([self.xs[0], *self.xs], [correction, *self.us])
+        dxs, dus = self.solver.direction(*self._iterate())
         return dxs[1:], dus[1:]
 
     def release_inertia(self, theta_root: np.ndarray) -> None:
@@ -182,7 +202,7 @@ class Window:
         self.solver.compute_posterior()
 
     def expected_squares(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Expected squares (nr,) of the whitened errors of running node k, and which rows hold anything.
+        """Expected squares (nr,) of the whitened errors of running node k, and rows in use.
 
         `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
         the level that it was given.
@@ -196,8 +216,15 @@ class Window:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
         return self.solver.posterior(self.size + 1)
 
-    def forces(self, k: int = -1) -> tuple[np.ndarray, np.ndarray]:
-        """Contact forces (3 nc) [N, world axes] of running node k and their covariance (after `posterior`)."""
-        k = k % self.size
-        force, by_z = self.nodes[k].contact_forces(self.data[k])
-        return force, self.solver.covariance_of(k + 1, by_z)
+    def newest(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The newest covariances and contacts, without the posterior of all nodes.
+
+        Args:
+            rows: Jacobian (n, ndx) of what is asked for in the tangent of the head.
+
+        Returns:
+            Covariances (n, n) of that and (np, np) of the parameters; at the newest running node,
+            in world axes, contact points (nc, 3) [m], forces (3 nc) [N] with their covariance, and
+            velocities (3 nc) [m/s] of the points.
+        """
+        return self.solver.newest(rows)

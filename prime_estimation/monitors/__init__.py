@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator: lift-off, inertia hold, consistency, payload change, noise levels."""
+"""Monitors of the estimator, each of which watches one of its assumptions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from ..mhe.horizon import Horizon
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..types import Measurement
 from .consistency import ConsistencyMonitor
+from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
 from .lift_off import LiftDetector
 from .monitor import Monitor
@@ -22,16 +26,18 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, hold, consistency, payload, levels: each of them.
+        lift, agreement, hold, consistency, payload, levels: each of them.
     """
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
+        self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.levels = NoiseLevels(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
-        return iter((self.lift, self.hold, self.consistency, self.payload, self.levels))
+        own = (self.lift, self.agreement, self.hold, self.consistency, self.payload, self.levels)
+        return iter(own)
 
     @property
     def last_restart(self) -> tuple[int, str]:
@@ -43,10 +49,19 @@ class Monitors:
         for monitor in self:
             monitor.reset()
 
-    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
-        """Look at a window that a start batch gave."""
+    def begin(self, horizon: Horizon, situation: Situation) -> str:
+        """Look at the window that a start batch may have given; returns why it is lost, as `judge`."""
+        if horizon.window is None:
+            return ""
         for monitor in self:
-            monitor.begin(window, batch, situation)
+            monitor.begin(horizon.window, horizon.batch, situation)
+        return self.judge(horizon.window, situation)
+
+    def restarted(self, why: str, state: np.ndarray | None) -> np.ndarray | None:
+        """Note that an estimate was given up; returns the state from which the next may start."""
+        self.consistency.restarted(why)
+        self.payload.reset()
+        return self.lift.ground_under(state)
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
         """The situation of the next node."""
@@ -57,4 +72,5 @@ class Monitors:
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Why a window that has just been solved is lost; empty when it is not."""
+        situation = situation.holding(self.hold.held)
         return next(filter(None, [monitor.judge(window, situation) for monitor in self]), "")

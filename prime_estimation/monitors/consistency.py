@@ -8,7 +8,7 @@ import numpy as np
 
 from ..config.policies import CONSISTENCY
 from ..mhe.process_model import Situation
-from ..mhe.residual_rows import LOST_RATIO, mean_square, rows_by_sensor, squares
+from ..mhe.residual_rows import LOST_RATIO, parts_of_rows, squares
 from ..mhe.window import Window
 from .monitor import Monitor
 
@@ -28,7 +28,7 @@ class ConsistencyMonitor(Monitor):
         self.reason = ""
         self._fit: dict[str, float] = {}
         self._seen = 0
-        self._rows: dict[str, np.ndarray] | None = None
+        self._parts: tuple[list[str], np.ndarray] | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -44,34 +44,35 @@ class ConsistencyMonitor(Monitor):
         self.reset()
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """Says so when the window has not fitted its data for a while, or left all physical bounds."""
+        """Judges whether the window fits its data, and is within physical bounds."""
         self.refused += window.solver.refused
-        velocity = window.problem.layout.v(window.xs[-1])
-        finite = np.isfinite(window.xs[-1]).all()
-        if not finite or np.abs(velocity).max() > CONSISTENCY.fastest:
+        head = window.xs[-1]
+        velocity = window.problem.layout.v(head)
+        if not np.isfinite(head).all() or np.abs(velocity).max() > CONSISTENCY.fastest:
             return "the state is not that of a robot"
-        square, counts = squares(window)
-        self._learn(window, square, counts)
-        bad = mean_square(square, counts) > LOST_RATIO
-        self._bad = self._bad + 1 if bad else 0
+        square, count = self._learn(window)
+        self._bad = self._bad + 1 if square > LOST_RATIO * max(count, 1) else 0
         return "the residuals do not fit the model" if self._bad >= CONSISTENCY.lost_nodes else ""
 
-    def _learn(self, window: Window, square: np.ndarray, counts: np.ndarray) -> None:
-        """Smooth the mean squares of all parts."""
-        if self._rows is None:
-            self._rows = rows_by_sensor(window)
-        numbers = {name: counts[rows].sum() for name, rows in self._rows.items()}
-        self.present = {name for name, number in numbers.items() if number}
-        for name in self.present:
-            value = float(square[self._rows[name]].sum() / numbers[name])
-            old = self.innovations.get(name, value)
-            self.innovations[name] = old + CONSISTENCY.smoothing * (value - old)
+    def _learn(self, window: Window) -> tuple[float, float]:
+        """Smooth the mean squares of all parts; returns the sum of all squares, and their number."""
+        if self._parts is None:
+            self._parts = parts_of_rows(window)
+        names, members = self._parts
+        *sums, all_of_them = (members @ squares(window)).tolist()
+        self.present = {name for name, (_, number) in zip(names, sums) if number}
+        for name, (square, number) in zip(names, sums):
+            if number:
+                value = square / number
+                old = self.innovations.get(name, value)
+                self.innovations[name] = old + CONSISTENCY.smoothing * (value - old)
         self._seen += 1
         share = max(1.0 / self._seen, 1.0 / CONSISTENCY.doubt_nodes)
         for name in ("model", "accelerometer"):
             value = self.innovations[name] if name in self.present else 0.0
             value = min(value, CONSISTENCY.worst_ratio)
             self._fit[name] = (1.0 - share) * self._fit.get(name, 0.0) + share * value
+        return tuple(all_of_them)
 
     def doubt(self, mass: float, stddev: float, nominal: float) -> str:
         """Why the robot may be another one than the model's; empty when nothing speaks against it.

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Inertia hold: the inertia is not estimated while it is frozen, while no torque tells the weight,
-or while the feet do not carry it.
-"""
+"""Inertia hold: the inertia is not estimated while frozen, without torque or on wrong contacts."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import deque
 
 import numpy as np
 
+from ..config.policies import AGREEMENT
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
@@ -22,7 +21,7 @@ class InertiaHold(Monitor):
 
     Torques weigh the robot. Without them the weight is a difference of unknown contact forces, and
     a mass that were estimated all the same would come from the shape of their noise: far off, with
-    a small variance.
+    a small variance. Where contacts are wrong, it goes back to what it was before they were.
 
     Attributes:
         covariance: (ntheta, ntheta) of the held inertia; None while it is estimated.
@@ -39,6 +38,8 @@ class InertiaHold(Monitor):
         self.covariance: np.ndarray | None = None
         self._blind = 0  # nodes until none without torque is left in the window
         self._root = self.problem.theta_prior_root
+        # of the last nodes, oldest first: before contacts went wrong, the inertia was right
+        self._before: deque[np.ndarray] = deque(maxlen=AGREEMENT.nodes)
 
     @property
     def held(self) -> bool:
@@ -57,10 +58,10 @@ class InertiaHold(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Hold or release the inertia for the node that comes."""
         if window is not None and not situation.restart:
-            blind = m.torque is None or situation.suspended
+            blind = m.torque is None or situation.suspended or situation.contradicted
             self._blind = window.size if blind else max(0, self._blind - 1)
-            self._settle(window)
-        return replace(situation, inertia_held=self.held)
+            self._settle(window, situation.contradicted)
+        return situation.holding(self.held)
 
     def freeze(self, window: Window | None, value: bool) -> None:
         """Hold the inertia on demand, or let it go."""
@@ -68,14 +69,18 @@ class InertiaHold(Monitor):
         if window is not None:
             self._settle(window)
 
-    def _settle(self, window: Window) -> None:
+    def _settle(self, window: Window, contradicted: bool = False) -> None:
         wanted = self.frozen or self._blind > 0
         if wanted and not self.held:
+            if contradicted and self._before:
+                window.set_parameter("theta", self._before[0])
             window.posterior()
             self._hold(window, self._known(window))
         elif self.held and not wanted:
             self.covariance = None
             window.release_inertia(self._root)
+        if not self.held:
+            self._before.append(self.problem.parameter(window.xs[-1], "theta").copy())
         if self.frozen:
             self._root = self.problem.theta_prior_root  # a payload may change in the meantime
 

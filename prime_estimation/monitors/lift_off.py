@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Lift-off: detects that something else than its feet carries the robot (it hangs, is held, or fell)."""
+"""Lift-off: detects that something else than its feet carries the robot."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import replace
 
@@ -52,7 +53,8 @@ class LiftDetector(Monitor):
         self._update(m, window)
         since = self.since_ns if self.suspended else None
         if was == self.suspended:
-            return replace(situation, suspended_since_ns=since)
+            same = situation.suspended_since_ns == since
+            return situation if same else replace(situation, suspended_since_ns=since)
         what = "do not carry the robot any more" if self.suspended else "carry the robot again"
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
@@ -64,7 +66,7 @@ class LiftDetector(Monitor):
         self._stamps.append(m.stamp_ns)
         if len(self._missing) < LIFT.nodes:
             return
-        mean = float(np.mean(self._missing))
+        mean = sum(self._missing) / len(self._missing)
         self._standing = self._standing + 1 if mean < LIFT.found else 0
         was = self.suspended
         self.suspended = self._standing < self._batch if was else self._is_lost(mean, window)
@@ -73,7 +75,10 @@ class LiftDetector(Monitor):
             self.since_ns = next(stamp for stamp, share in shares if share > LIFT.found)
 
     def _missing_share(self, m: Measurement) -> float | None:
-        """Share of the weight that the feet ought to carry, and do not; None where nothing tells."""
+        """Share of the weight that the feet ought to carry, and do not.
+
+        None where nothing tells.
+        """
         before, self._previous = self._previous, m
         if self._legs is None or before is None:
             return None
@@ -83,9 +88,8 @@ class LiftDetector(Monitor):
             return None
         base_M_imu, _ = self.problem.mount.motion(before.position, before.velocity)
         felt = base_M_imu.rotation @ m.accelerometer
-        if not all(
-            np.isfinite(x).all() for x in (felt, before.position, before.velocity, m.torque)
-        ):
+        readings = (felt, before.position, before.velocity, m.torque)
+        if not math.isfinite(sum(x @ x for x in readings)):
             return None
         return self._legs.deficit(felt, before.position, before.velocity, m.torque)
 
@@ -97,7 +101,7 @@ class LiftDetector(Monitor):
             return False
         if self.problem.contacts.unsupported(window.inputs[:-1]):
             return True  # contact flags and accelerometer say the same as the torques
-        base = np.array([data.r[:3] for data in window.data])
+        base = window.solver.first_residuals(3)
         return float(np.sqrt(np.mean(base**2))) > LIFT.unexplained
 
     def ground_under(self, previous_state: np.ndarray | None) -> np.ndarray | None:

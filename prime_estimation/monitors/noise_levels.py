@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Noise levels: sensors and disturbances noisier than configured get the weight that they deserve."""
+"""Noise levels: weights of sensors and disturbances that are noisier than configured."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Part:
 PARTS = {
     "base_force": Part(("base_force",), 3.0),
     "base_moment": Part(("base_moment",), 3.0),
-    "joint_torque": Part(("joint_torque", "joint_model"), 10.0),
+    "joint_torque": Part(("joint_torque", "joint_model", "joint_targets"), 10.0),
     "contact": Part(("contact_normal", "contact_tangential", "contact_roll", "contact_yaw"), 3.0),
     "encoders": Part(("encoder",), 10.0, slow=False),
     "rates": Part(("joint_velocity",), 30.0, slow=False),
@@ -76,7 +76,7 @@ class NoiseLevels(Monitor):
         self._use()
 
     def learn(self, window: Window, situation: Situation) -> None:
-        """Look at the middle of a window with posterior, every few nodes."""
+        """Look at the middle of a solved window, every few nodes."""
         self._nodes += 1
         if not self._configured.estimator.adapt_noise or self._nodes % NOISE_LEVELS.every:
             return
@@ -84,6 +84,7 @@ class NoiseLevels(Monitor):
         given = window.inputs[k]
         if situation.suspended or given.ground_depth:
             return
+        window.posterior()
         square, seen = window.expected_squares(k)
         self._looks += 1
         for name, rows in self._rows().items():

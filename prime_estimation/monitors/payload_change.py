@@ -22,7 +22,7 @@ class PayloadDetector(Monitor):
     On alarm the knowledge of the inertia falls back to its prior. Statistic: `|sum of the last n
     whitened vertical disturbances of the base| / sqrt(n)` for n in the contact model's alarm spans,
     at most standard normal as long as the inertia is right. Vertical only: a payload always has
-    weight, while a slip or a push acts along the other axes too.
+    weight; what acts along the other axes too is a slip, a push, or a leg that has hit something.
 
     Attributes:
         alarms: since the last reset.
@@ -38,24 +38,24 @@ class PayloadDetector(Monitor):
         self.alarms = 0
         self._rest = PAYLOAD.rest_nodes
         # of the nodes that have left the window, oldest first
-        self._left: deque[float] = deque(maxlen=self._spans[-1])
+        self._left: deque[np.ndarray] = deque(maxlen=self._spans[-1])
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the newest nodes; an alarm releases the inertia."""
         self._rest -= 1
         if (
             situation.inertia_held
+            or situation.doubted
             or "theta" not in self.problem.layout
             or not self.problem.floating
         ):
             self._left.clear()
             return ""
-        up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
-        vertical = [*self._left, *(float(up @ data.r[:3]) for data in window.data)]
-        self._left.append(vertical[len(self._left)])
+        R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
+        forces = [*self._left, *(window.solver.first_residuals(3) @ R_world_base.T)]
+        self._left.append(forces[len(self._left)])
         statistic = max(
-            (abs(sum(vertical[-n:])) / np.sqrt(n) for n in self._spans if len(vertical) >= n),
-            default=0.0,
+            (self._statistic(forces[-n:]) for n in self._spans if len(forces) >= n), default=0.0
         )
         if self._rest <= 0 and statistic > self.problem.config.estimator.payload_threshold:
             window.release_inertia(self.problem.theta_prior_root)
@@ -63,3 +63,9 @@ class PayloadDetector(Monitor):
             self._rest = PAYLOAD.rest_nodes
             self._left.clear()
         return ""
+
+    @staticmethod
+    def _statistic(forces: list[np.ndarray]) -> float:
+        """Of whitened forces (3,), world axes; 0 of what pushes sideways as well."""
+        *sideways, upwards = np.sum(forces, axis=0) / np.sqrt(len(forces))
+        return abs(upwards) if abs(upwards) > PAYLOAD.upright * np.hypot(*sideways) else 0.0

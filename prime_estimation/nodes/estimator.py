@@ -30,7 +30,7 @@ log = logging.getLogger("prime.estimator")
 
 
 class EstimatorNode:
-    """Glue: callbacks push samples into the synchronizer, the solver thread turns nodes into estimates, this publishes them.
+    """Glue between callbacks (samples in), solver thread (nodes to estimates), and topics.
 
     Args:
         transport: where topics live.
@@ -82,8 +82,7 @@ class EstimatorNode:
         self.outputs.config = config.estimator
         self.solver.post(lambda estimator: estimator.retune(config))
 
-    # --- wiring
-    # ---------------------------------------------------------------------------------------------------
+    # --- wiring -----------------------------------------------------------------------------------
 
     def _announce(self) -> None:
         latched = {"inertial_parameters": Qos.LATCHED}

@@ -108,7 +108,8 @@ class Health:
             elif silence <= STALE_S and stream.apart >= _APART:
                 side = "behind" if stream.behind_ns > 0 else "ahead of"
                 out[role] = (
-                    f"stamped {1e-9 * abs(stream.behind_ns):.2f} s {side} the joints: are the clocks the same?"
+                    f"stamped {1e-9 * abs(stream.behind_ns):.2f} s {side} the joints: are the "
+                    "clocks the same?"
                 )
             elif silence > STALE_S and (stream.required or stream.count):
                 what = (

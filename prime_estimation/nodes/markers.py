@@ -92,7 +92,7 @@ class MarkersNode:
 
 
 def ellipsoid(parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Centre, orientation (xyzw) and semi-axes [m] of the solid ellipsoid with this inertia (10-vector about the frame origin).
+    """Centre, orientation (xyzw) and semi-axes [m] of the solid ellipsoid of a 10-vector.
 
     `a_i^2 = 5/(2 m) (I_j + I_k - I_i)` of the principal moments; None when there is no such body.
     """

@@ -14,7 +14,7 @@ _EARLY_NS = 1000  # of a sample, due to the rounding of stamps
 
 
 class OdometryStream:
-    """Publishes with stamps that never go back, though the solver's thread and that of the callbacks both have something to say.
+    """Publishes odometry of two threads (solver, callbacks) with stamps that never go back.
 
     Args:
         send: publishes a nav_msgs/Odometry.

@@ -8,7 +8,10 @@ from ..io.messages import stamp_ns
 
 
 class Converter:
-    """From the bag's classes to those of a transport; nothing to do where they are of the same kind."""
+    """From the bag's classes to those of a transport.
+
+    Nothing to do where they are of the same kind.
+    """
 
     def __init__(self, make, type_name: str):
         self._make, self._type = make, type_name

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..config.parameters import Config
+from ..errors import ConfigError, RobotError
 from ..robot import Robot
 from ..transport.base import Transport
 
+# the nodes, for `prime node`, and for setup.py, which makes ROS 2 executables of them: a literal
 NODES = {
     "estimator": "sensors in; odometry, contact forces, inertia and status out",
     "unitree_bridge": "Unitree's LowState to joint_states and imu, motor commands to LowCmd",
@@ -51,7 +53,7 @@ def build(
     changes: dict | None = None,
     **options,
 ) -> Startable:
-    """A node of a robot; `changes` go over the configuration, `options` are those of the node's class.
+    """Node of a robot; `changes` to the configuration, `options` of the node's class.
 
     Raises:
         PrimeError: unknown robot, bad configuration or option.
@@ -73,9 +75,14 @@ def build(
         from .inertia_listener import InertiaListenerNode
 
         return InertiaListenerNode(transport, Robot(config.robot), **options)
-    from .mpc import MpcNode
+    if node == "mpc":
+        from .mpc import MpcNode
 
-    return MpcNode(transport, Robot(config.robot), **options)
+        machine = Robot(config.robot)
+        if not (machine.config.floating_base and machine.feet):
+            raise RobotError(f"{machine.name}: mpc walks; give it a robot with feet", machine.name)
+        return MpcNode(transport, machine, **options)
+    raise ConfigError(f"'{node}' is no node of a robot; nodes are {', '.join(NODES)}", node)
 
 
 def run(transport: Transport, node: Startable, duration: float = 0.0) -> None:

@@ -10,8 +10,10 @@ from ..config.parameters import NodeConfig
 from ..errors import DataError
 from ..io.messages import MessageReader
 from ..io.topics import LOWSTATE, ROLES
+from ..io.unitree_commands import command_layout
 from ..robot import Robot
 from ..sensors import optional_sensors
+from ..sensors.joint_targets import NAME as TARGETS
 from ..transport.base import Qos, Transport
 from ..types import Sample
 from .health import Health
@@ -49,7 +51,9 @@ class SensorSubscriptions:
                 self._listen_to_role("imu", True)
         in_raw = reader.lowstate.family.roles if reader.lowstate is not None else ()
         for name in expected_sensors(config):
-            if name not in in_raw:
+            if name == TARGETS and reader.lowstate is not None:
+                self._listen(name, "lowcmd", command_layout(reader.lowstate.family).type, False)
+            elif name not in in_raw and name in ROLES:
                 self._listen_to_role(name, False)
 
     def _listen_to_role(self, role: str, required: bool) -> None:

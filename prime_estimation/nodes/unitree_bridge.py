@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Unitree's LowState as standard topics: `joint_states`, `imu`, and for G1 the torso's `imu_torso`; motor commands as LowCmd."""
+"""Bridge of Unitree's LowState to `joint_states`, `imu`, and for G1 `imu_torso`.
+
+Motor commands as LowCmd.
+"""
 
 from __future__ import annotations
 

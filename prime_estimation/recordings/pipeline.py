@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Pipeline: message -> sample -> measurement -> estimate; the same for live node, replay and
-offline reading.
+"""Pipeline: message -> sample -> measurement -> estimate.
+
+The same for live node, replay and offline reading.
 """
 
 from __future__ import annotations

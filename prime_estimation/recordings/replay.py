@@ -89,7 +89,7 @@ def replay(
     progress: Callable[[float], None] = lambda fraction: None,
     observer: Callable[[Estimate], None] = lambda estimate: None,
 ) -> ReplaySummary:
-    """Estimate from a recorded bag and write the output topics to `out` as `/prime/...`, stamped with data time.
+    """Estimates from a bag, and writes the output topics to `out` as `/prime/...`, in data time.
 
     Args:
         bag_path: rosbag2 folder, MCAP or sqlite3 file.
@@ -113,7 +113,7 @@ def replay(
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics, without)
         lowstate = lowstate_reader(bag, used)
-        optional = optional_sensors(used, lowstate, without)
+        optional = optional_sensors(used, lowstate, without, config.node.sensors)
         pipeline = Pipeline(robot, config, "mocap" in used, optional, lowstate)
         with BagWriter(out) as writer:
             run = _Run(
@@ -237,4 +237,5 @@ def _why_no_estimate(bag: BagReader, used: Mapping[str, str], pipeline: Pipeline
     )
     seconds = (bag.end_ns - bag.start_ns) * 1e-9
     why = pipeline.estimator.monitors.last_restart[1] or "not enough for a start"
-    return f"no estimate from {bag.path}: {seconds:.2f} s of data ({seen} messages; refused: {refused}): {why}"
+    data = f"{seconds:.2f} s of data ({seen} messages; refused: {refused})"
+    return f"no estimate from {bag.path}: {data}: {why}"

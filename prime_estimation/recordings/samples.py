@@ -14,6 +14,7 @@ from ..io.topics import LOWSTATE, OPTIONAL, ROLES, describe_topics, find_sensor_
 from ..io.typestore import typestore
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of_type
 from ..robot import Robot
+from ..sensors import optional_sensors as named_sensors
 from ..types import Measurement, Sample
 from .pipeline import Intake
 
@@ -59,11 +60,23 @@ def choose_topics(
 
 
 def optional_sensors(
-    topics: Mapping[str, str], lowstate: LowStateReader | None, without: Collection[str] = ()
+    topics: Mapping[str, str],
+    lowstate: LowStateReader | None,
+    without: Collection[str] = (),
+    wanted: str = "",
 ) -> list[str]:
-    """Optional sensors beside motion capture that these topics (by role) or a raw message give."""
-    given = {*topics, *(lowstate.family.roles if lowstate else ())} - {"mocap", *without}
-    return [name for name in OPTIONAL if name in given]
+    """Optional sensors beside motion capture that a recording gives.
+
+    Args:
+        topics: of the recording, by role.
+        lowstate: splits its raw messages.
+        without: sensors that are not wanted.
+        wanted: names of sensors (`node.sensors`), of which those count that have no topic of their
+            own: they are in the messages of others.
+    """
+    given = {*topics, *(lowstate.family.roles if lowstate else ())}
+    given |= set(named_sensors(wanted)) - set(ROLES)
+    return [name for name in OPTIONAL if name in given - {"mocap", *without}]
 
 
 def lowstate_reader(bag: BagReader, topics: Mapping[str, str]) -> LowStateReader | None:

@@ -3,9 +3,12 @@
 """Sensors, each declared in one file; a new one is added to the list below."""
 
 from ..errors import ConfigError
+from .contact_flags import ContactFlagSensor
 from .external_odometry import ExternalOdometry
 from .foot_force import FootForce
 from .imu import Imu
+from .imu_orientation import ImuOrientation
+from .joint_targets import JointTargets
 from .joints import Commands, Joints, Torque
 from .mocap import Mocap
 from .sensor import Sensor
@@ -18,6 +21,9 @@ SENSORS: tuple[Sensor, ...] = (
     Mocap(),
     FootForce(),
     ExternalOdometry(),
+    JointTargets(),
+    ContactFlagSensor(),
+    ImuOrientation(),
 )
 
 

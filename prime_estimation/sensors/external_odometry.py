@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""External odometry: pose and velocity of the base by a LiDAR or a camera, in a frame that drifts."""
+"""External odometry: pose and velocity by a LiDAR or a camera, in a frame that drifts."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from .sensor import INSTANT, Block, Role, Sensor, Wearer
 
 
 class Imu(Sensor):
-    """Gyro (mean over the past step), accelerometer (centred mean) and tilt, with constant biases."""
+    """Gyro (mean over the past step), accelerometer (centred mean), tilt; constant biases."""
 
     name = "imu"
     role = Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw"))
@@ -69,9 +70,8 @@ class Imu(Sensor):
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Gyro, and the vertical where the IMU has an orientation."""
         if m.gyro is not None:
-            sampled = noise.gyro / np.sqrt(m.gyro_samples)
-            missed = INSTANT * np.broadcast_to(m.gyro_change, 3)
-            given.set("gyro", m.gyro, 1.0 / np.hypot(sampled, missed))
+            sampled = np.full(3, noise.gyro / math.sqrt(m.gyro_samples))
+            given.set("gyro", m.gyro, 1.0 / np.hypot(sampled, INSTANT * m.gyro_change))
         if m.quat_world_imu is not None:
             given.set("tilt", _up(m.quat_world_imu), np.full(3, 1.0 / noise.imu_tilt))
 
@@ -79,9 +79,9 @@ class Imu(Sensor):
         """Specific force."""
         if m.accelerometer is None:
             return
-        sampled = noise.accelerometer / np.sqrt(m.accelerometer_samples)
-        missed = noise.accelerometer_sampling * np.broadcast_to(m.accelerometer_change, 3)
-        stddev = np.sqrt(sampled**2 + noise.accelerometer_model**2 + missed**2)
+        sampled = noise.accelerometer / math.sqrt(m.accelerometer_samples)
+        missed = noise.accelerometer_sampling * m.accelerometer_change
+        stddev = np.sqrt(np.full(3, sampled**2 + noise.accelerometer_model**2) + missed**2)
         given.set("accelerometer", m.accelerometer, 1.0 / stddev)
 
 

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..declaration import param
 from ..types import Measurement
+from .joint_targets import NAME as TARGETS
 from .sensor import INSTANT, Role, Sensor, Wearer
 
 _NOT_MEASURED = ("command", "cmd", "desired", "target", "reference")
@@ -51,11 +53,10 @@ class Joints(Sensor):
             position, stddev = self._position(m, noise, wearer.step)
             given.set("encoders", wearer.joints(position), 1.0 / stddev)
         if m.velocity is not None:
-            sampled = noise.joint_velocity / np.sqrt(m.velocity_samples)
-            missed = noise.joint_velocity_sampling * np.broadcast_to(
-                m.velocity_change, m.velocity.shape
-            )
-            given.set("rates", m.velocity, 1.0 / np.hypot(sampled, missed))
+            sampled = noise.joint_velocity / math.sqrt(m.velocity_samples)
+            missed = noise.joint_velocity_sampling * m.velocity_change
+            stddev = np.hypot(np.full(len(m.velocity), sampled), missed)
+            given.set("rates", m.velocity, 1.0 / stddev)
 
     @staticmethod
     def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -63,11 +64,9 @@ class Joints(Sensor):
         last = np.full(len(m.position), noise.encoder)
         if m.position_carried is None:
             return m.position, last
-        samples = np.sqrt(m.velocity_samples)
-        rate = np.hypot(
-            noise.joint_velocity / samples,
-            INSTANT * np.broadcast_to(m.velocity_change, m.position.shape),
-        )
+        samples = math.sqrt(m.velocity_samples)
+        sampled = np.full(len(m.position), noise.joint_velocity / samples)
+        rate = np.hypot(sampled, INSTANT * m.velocity_change)
         carried = np.hypot(noise.encoder / samples, step * rate)
         better = carried < last
         return np.where(better, m.position_carried, m.position), np.minimum(carried, last)
@@ -93,8 +92,24 @@ class Torque(Sensor):
         return m.torque is not None
 
     def remark(self, m: Measurement) -> str:
-        """Says that torques are commands."""
+        """Says that torques are commands, or made of targets."""
+        if TARGETS in m.readings:
+            return "made of joint targets, not measured"
         return "commanded, not measured" if m.torque_commanded else ""
+
+    @staticmethod
+    def stddev(m: Measurement, noise) -> np.ndarray:
+        """Standard deviation (nj,) [Nm] of the torque of a measurement.
+
+        Made of targets, it has the errors of position and rate times the gains, and what the
+        motors made of them.
+        """
+        sampled = noise.joint_torque / np.sqrt(m.torque_samples)
+        if (held := m.readings.get(TARGETS)) is None:
+            return np.full(len(m.torque), sampled)
+        noisy = np.hypot(held.stiffness * noise.encoder, held.damping * noise.joint_velocity)
+        obeyed = np.hypot(noise.joint_targets, noise.joint_targets_share * m.torque)
+        return np.hypot(noisy / np.sqrt(m.torque_samples), obeyed)
 
 
 class Commands(Sensor):

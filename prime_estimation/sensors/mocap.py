@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +73,7 @@ class Mocap(Sensor):
 
     def give_event(self, given, slot: int, sample: PoseSample, stamp_ns: int, noise) -> None:
         """A pose, and how long before the node it was taken."""
-        quat = sample.quat_world_body / np.linalg.norm(sample.quat_world_body)
+        quat = sample.quat_world_body / math.sqrt(sample.quat_world_body @ sample.quat_world_body)
         weight = [1.0 / noise.mocap_position] * 3 + [1.0 / noise.mocap_rotation] * 3
         age = 1e-9 * (stamp_ns - sample.stamp_ns)
         pose = np.concatenate([sample.position_world, quat])

@@ -105,8 +105,9 @@ class OdometryFrame:
         return True
 
     def _node(self, sample, window, there: pin.SE3) -> tuple[int, float, pin.SE3]:
-        """Index of the node that takes a sample, how long before it [s], and the base's motion from
-        the sample to there for one that is older than the window.
+        """Index of the node that takes a sample, how long before it [s], and a motion.
+
+        The motion of the base from the sample to there, for one that is older than the window.
         """
         if sample.stamp_ns <= window.stamps[0]:
             return 0, 0.0, there.actInv(_pose(self.problem, window.xs[0]))
@@ -120,7 +121,7 @@ class OdometryFrame:
         return np.maximum(least, said)
 
     def _has_jumped(self, sample, expected: pin.SE3, seen: pin.SE3) -> bool:
-        """Whether a reading lies apart from where the frame has it, by more than noise and drift."""
+        """Whether a reading lies apart from the frame by more than noise and drift."""
         frame = self._frame(self._latest)
         error = pin.log6(expected.actInv(frame * self._key.actInv(seen))).vector
         stddev = self._stddev(sample)
@@ -224,7 +225,10 @@ class OdometryFrame:
         self._given = {stamp: r for stamp, r in self._given.items() if stamp >= first}
 
     def _pose_at(self, stamp_ns: int) -> pin.SE3 | None:
-        """Pose of the base at a time, between those of the nodes around it; None outside of them."""
+        """Pose of the base at a time, between those of the nodes around it.
+
+        None outside of them.
+        """
         stamps = [stamp for stamp, _ in self._past]
         k = int(np.searchsorted(stamps, stamp_ns))
         if k == len(stamps) or (k == 0 and stamps[0] != stamp_ns):

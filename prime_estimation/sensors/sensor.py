@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -46,17 +47,19 @@ class Alignment(Enum):
 
     CENTRED: mean with triangular weight over [t_k - 2 dt, t_k], a reading of the node before;
     EVENTS: every sample by itself, to the node in whose past step it was taken, also when it comes
-    late; BUILT_IN: by the synchronizer itself, whose clock these streams are.
+    late; HELD: in force until the next one, combined with the joints into torque; BUILT_IN: by the
+    synchronizer itself, whose clock these streams are.
     """
 
     BUILT_IN = "built in"
     CENTRED = "centred"
+    HELD = "held"
     EVENTS = "events"
 
 
 @dataclass(frozen=True)
 class Block:
-    """A parameter block of a sensor: prior standard deviation and random walk (per root of a second)."""
+    """Parameter block of a sensor: prior standard deviation, random walk per root of a second."""
 
     prior: float | np.ndarray
     walk: float = 0.0
@@ -82,7 +85,10 @@ class Wearer:
 
 
 class Tracker(Protocol):
-    """Keeps what a sensor needs beside the window, and hands its readings to the nodes."""
+    """Keeps what a sensor needs beside the window, and hands its readings to the nodes.
+
+    That of a sensor without rows has an `innovation`: their mean square, 1 is consistent.
+    """
 
     def reset(self) -> None:
         """Forget everything: the window begins anew."""
@@ -188,7 +194,7 @@ class SensorSet:
         """Residuals of the core, in order."""
         return [r for s in self.sensors for r in s.residuals]
 
-    @property
+    @cached_property
     def event_sensors(self) -> tuple[Sensor, ...]:
         """Those whose samples go to nodes one by one."""
         return tuple(s for s in self.sensors if s.alignment is Alignment.EVENTS)

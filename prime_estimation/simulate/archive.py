@@ -37,7 +37,7 @@ def run(
     start: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> Path:
-    """Simulate a robot and write the bag folder `out` (MCAP, noise.json) and `<out>.json` beside it.
+    """Simulates a robot and writes the bag folder `out` (MCAP, noise.json) and `<out>.json`.
 
     Args:
         robot: name of a robot, or the path of its YAML.

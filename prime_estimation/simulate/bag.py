@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Readings and truth of a simulated run as messages in a rosbag2 folder (MCAP, zstd chunks, standard ROS 2 types)."""
+"""Bag of a simulated run: readings and truth in a rosbag2 folder (MCAP, zstd chunks)."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _truth(
 
 
 def foot_wrenches(recording: Recording, every: int) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Feet, and per foot the mean force and moment of the ground on it over each `every` physics steps; (n, feet, 3).
+    """Feet, and mean force and moment of the ground on each over `every` steps (n, feet, 3).
 
     A foot has the name that its contacts have in the output: what stands before the corner.
     """

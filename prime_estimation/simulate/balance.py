@@ -18,11 +18,11 @@ import numpy as np
 import pinocchio as pin
 from scipy.optimize import nnls
 
+from ..control.posture import contact_jacobian, standing_posture
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from .controller import PERIOD
 from .motion import STEP, Command, Gait
-from ..control.posture import contact_jacobian, standing_posture
 from .stepping import GAIN, MARGIN, StepPlan
 from .world import rotation
 
@@ -58,7 +58,8 @@ class BipedController:
             )
         if gait.period and gait is not STEP:
             raise RobotError(
-                f"{robot.name}: trotting and hopping need four point feet; on two flat ones: stand, sway, step",
+                f"{robot.name}: trotting and hopping need four point feet; on two flat ones: "
+                "stand, sway, step",
                 robot,
             )
         self.robot, self.gait, self.command = robot, gait, command
@@ -92,7 +93,7 @@ class BipedController:
     def torque(
         self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray
     ) -> np.ndarray:
-        """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
+        """Torques (nj,) [Nm] at time t (negative: stand still) for (q, v) and normal forces."""
         command = self.command(t) if t >= 0.0 else Command()
         self._update(q, v)
         self._learn(normal_force)
@@ -250,11 +251,13 @@ class BipedController:
         linear = a + k * (position - frame.translation) + d * (wanted - velocity[:3])
         return np.concatenate([linear, -k * pin.log3(frame.rotation) - d * velocity[3:]])
 
-    # --- forces
-    # -----------------------------------------------------------------------------------------------------
+    # --- forces -----------------------------------------------------------------------------------
 
     def _payload(self) -> np.ndarray:
-        """(6,) what the learnt weight adds to the base's equation of motion; joints above the base are not told of it, and give way."""
+        """(6,) what the learnt weight adds to the base's equation of motion.
+
+        Joints above the base are not told of it, and give way.
+        """
         force = np.array([0.0, 0.0, self._weight - self.robot.total_mass * GRAVITY])
         moment = self._weight * np.array([self._offset[1], -self._offset[0], 0.0])
         base = self.data.oMi[1]
@@ -263,7 +266,10 @@ class BipedController:
 
 
 def _cone_forces(J: np.ndarray, wrench: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """(3 n,) corner forces f in their friction cones that minimize `|J f - wrench|^2_S`, with as little force as that takes."""
+    """Corner forces f (3 n,) in their friction cones, as small as possible.
+
+    They minimize `|J f - wrench|^2_S`.
+    """
     n = J.shape[1] // 3
     rays = np.kron(
         np.eye(n), np.array([[CONE, -CONE, 0, 0], [0, 0, CONE, -CONE], [1, 1, 1, 1]], float)

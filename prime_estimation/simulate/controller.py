@@ -18,10 +18,10 @@ from typing import Callable
 import numpy as np
 import pinocchio as pin
 
+from ..control.posture import contact_jacobian, standing_posture
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from .motion import STEP, Command, Gait
-from ..control.posture import contact_jacobian, standing_posture
 from .world import rotation
 
 PERIOD = 0.002  # s, between torque updates
@@ -58,7 +58,8 @@ class Controller:
             )
         if gait.period and len(robot.contacts) != 4:
             raise RobotError(
-                f"{robot.name}: trotting and hopping need four point feet, not {len(robot.contacts)} contacts",
+                f"{robot.name}: trotting and hopping need four point feet, not "
+                f"{len(robot.contacts)} contacts",
                 robot,
             )
         self.robot, self.gait, self.command = robot, gait, command
@@ -82,7 +83,7 @@ class Controller:
     def torque(
         self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray
     ) -> np.ndarray:
-        """(nj,) Nm at time t (negative: stand still) for state (q, v) and normal forces of the contacts [N]."""
+        """Torques (nj,) [Nm] at time t (negative: stand still) for (q, v) and normal forces."""
         walking = t >= 0
         command = self.command(t) if walking else Command()
         self._update(q, v)
@@ -120,8 +121,7 @@ class Controller:
         gap = self._position[:2] - q[:2]
         self._position[:2] = q[:2] + gap * min(1.0, LEASH / max(np.linalg.norm(gap), 1e-9))
 
-    # --- gait
-    # ---------------------------------------------------------------------------------------------------
+    # --- gait -------------------------------------------------------------------------------------
 
     def _schedule(self, t: float | None, normal_force: np.ndarray) -> None:
         for foot, point, force in zip(self.feet, self._points, normal_force):
@@ -149,8 +149,7 @@ class Controller:
         if standing:
             self._ground += 0.02 * (float(np.mean(standing)) - self._ground)
 
-    # --- trunk
-    # --------------------------------------------------------------------------------------------------
+    # --- trunk ------------------------------------------------------------------------------------
 
     def _trunk_acceleration(
         self, t: float | None, command: Command, q: np.ndarray, v: np.ndarray

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The simulated world: a MuJoCo scene built from the Pinocchio model of a `Robot`, body by body, with rigid stiff contacts.
+"""Simulated world: a MuJoCo scene made of a `Robot`'s Pinocchio model, with stiff contacts.
 
 Contact law and integrator are MuJoCo's own and share nothing with the smoothed law of the
 estimator.
@@ -89,7 +89,10 @@ class Payload:
 
 @dataclass(frozen=True)
 class Ground:
-    """A floor at z = 0 with friction, and optionally smooth bumps (caps of buried spheres, seeded places, none near the start)."""
+    """Floor at z = 0 with friction, and smooth bumps if wanted.
+
+    Bumps are caps of buried spheres at seeded places, none near the start.
+    """
 
     friction: float = 0.8
     bump_height: float = 0.0  # m
@@ -104,7 +107,8 @@ class Ground:
             and self.bump_height < self.bump_radius < self.spacing
         ):
             raise ConfigError(
-                f"ground out of range (friction 0..5, bump_height 0..0.1 m < bump_radius < spacing), got {self}",
+                "ground out of range (friction 0..5, bump_height 0..0.1 m < bump_radius < "
+                f"spacing), got {self}",
                 self,
             )
 
@@ -137,7 +141,7 @@ def loaded_model(robot: Robot, payload: Payload | None) -> pin.Model:
 
 
 def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> mujoco.MjModel:
-    """MuJoCo model of the robot (inertias exactly those of its Pinocchio model, plus the payload) on the ground.
+    """MuJoCo model of the robot with the inertias of its Pinocchio model and a payload.
 
     One body per joint, one sphere per contact of `robot.contacts`; nothing else collides. Forces
     enter through `qfrc_applied`.
@@ -153,7 +157,8 @@ def build(robot: Robot, payload: Payload | None, ground: Ground, seed: int) -> m
         )
     if robot.model.nq != robot.nj + 7:
         raise RobotError(
-            f"{robot.name}: robots with continuous joints cannot be simulated; give these joints limits in the URDF",
+            f"{robot.name}: robots with continuous joints cannot be simulated; give these joints "
+            "limits in the URDF",
             robot,
         )
     model = loaded_model(robot, payload)
@@ -259,7 +264,10 @@ def _wxyz(rotation: np.ndarray) -> str:
 
 
 def torque_limits(robot: Robot) -> np.ndarray:
-    """(nj,) Nm: the robot's configured limits; where unknown those of the URDF (infinite if it has none)."""
+    """(nj,) Nm: the robot's configured limits.
+
+    Where unknown those of the URDF (infinite if it has none).
+    """
     urdf = np.array([robot.model.effortLimit[robot.model.joints[i].idx_v] for i in robot.joint_ids])
     urdf = np.where(urdf > 0, urdf, np.inf)
     return np.where(robot.torque_limit > 0, robot.torque_limit, urdf)

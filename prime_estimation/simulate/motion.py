@@ -18,7 +18,7 @@ from ..robot import GRAVITY
 
 @dataclass(frozen=True)
 class Command:
-    """Walking velocity in the heading frame, and where the trunk is wanted relative to its plain upright pose."""
+    """Walking velocity in the heading frame, and pose of the trunk relative to upright."""
 
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(2))  # (2,) m/s
     yaw_rate: float = 0.0  # rad/s
@@ -48,7 +48,7 @@ class Gait:
         return (t / self.period + self.offset(foot[0], foot[1])) % 1.0 if self.period else 0.0
 
     def vertical(self, t: float) -> np.ndarray:
-        """(offset, rate, acceleration) of the trunk's height: a parabola in stance, a ballistic one in flight."""
+        """Offset, rate, acceleration of the trunk's height: parabolas in stance and in flight."""
         if not self.hop:
             return np.zeros(3)
         s, stance = (t % self.period), self.duty * self.period
@@ -65,7 +65,7 @@ TROT = Gait(period=0.42, duty=0.6, offset=lambda x, y: 0.0 if x * y > 0 else 0.5
 
 
 def hopping(speed: float, stance: float) -> Gait:
-    """All feet together: `stance` seconds on the ground, then the flight that follows from the lift-off speed [m/s]."""
+    """Hop: `stance` seconds on the ground, then a flight by the lift-off speed [m/s]."""
     flight = 2 * speed / GRAVITY
     return Gait(period=stance + flight, duty=stance / (stance + flight), hop=speed)
 

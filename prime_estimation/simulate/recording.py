@@ -116,12 +116,14 @@ def simulate(
 def _check_times(duration: float, start: float, payload: Payload | None) -> None:
     if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
         raise ConfigError(
-            f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and {start}",
+            f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and "
+            f"{start}",
             duration,
         )
     if payload is not None and payload.switch is not None and not 0.0 < payload.switch < duration:
         raise ConfigError(
-            f"the payload must come or go within the recording of {duration} s, got {payload.switch} s",
+            f"the payload must come or go within the recording of {duration} s, got "
+            f"{payload.switch} s",
             payload,
         )
 
@@ -152,6 +154,7 @@ def _check_upright(step: Step, height: float, time: float) -> None:
     upright = rotation(step.q[3:7])[2, 2]
     if step.q[2] < 0.4 * height or upright < 0.6:
         raise SimulationError(
-            f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another motion",
+            f"the robot fell at t = {time:.2f} s; try a lighter payload, lower bumps or another "
+            "motion",
             step,
         )

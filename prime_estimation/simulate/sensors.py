@@ -42,7 +42,8 @@ class SensorFaults:
             and self.mocap_rate <= 1000
         ):
             raise ConfigError(
-                f"sensor faults: finite, not negative, dropout below 1, mocap_rate at most 1000 Hz; got {self}",
+                "sensor faults: finite, not negative, dropout below 1, mocap_rate at most 1000 "
+                f"Hz; got {self}",
                 self,
             )
 

@@ -60,7 +60,10 @@ class StepPlan:
         return (1.0 - self.gait.duty) * self.gait.period
 
     def pressure(self, t: float, command: Command) -> tuple[np.ndarray, np.ndarray]:
-        """Planned centre of pressure (2,) at time t and divergent component (2,) that goes with it: `xi = w int e^{-w s} p(t + s) ds`."""
+        """Planned centre of pressure (2,) at time t and its divergent component (2,).
+
+        `xi = w int e^{-w s} p(t + s) ds`.
+        """
         if not self.gait.period:
             offset, rate, bend = (
                 x[:2] for x in (command.body, command.body_rate, command.body_acceleration)

@@ -16,15 +16,20 @@ from .model import PHYSICS, loaded_model, torque_limits
 from .recording import Recording
 
 CONVENTIONS = {
-    "q": "pinocchio free-flyer: base position (world), quaternion xyzw (body->world), joints in the order of joint_names",
+    "q": "pinocchio free-flyer: base position (world), quaternion xyzw (body->world), joints in "
+    "the order of joint_names",
     "v": "pinocchio: base linear and angular velocity in the LOCAL base frame, joint rates",
-    "a": "pinocchio: time derivative of v (local spatial acceleration, gravity not included), joint accelerations",
+    "a": "pinocchio: time derivative of v (local spatial acceleration, gravity not included), "
+    "joint accelerations",
     "quat_order": "xyzw",
-    "tau_motor": "motor torque at the joint (actuator output, after clipping); what a current-based sensor reads",
+    "tau_motor": "motor torque at the joint (actuator output, after clipping); what a "
+    "current-based sensor reads",
     "tau_damping": "-damping*qdot",
     "tau_friction": "Coulomb joint friction plus joint-limit torque (MuJoCo constraint)",
-    "tau_link": "tau_motor+tau_damping+tau_friction-armature*qddot: equals rnea(q,v,a) - J^T f with the rigid-body inertias (no armature)",
-    "foot_wrench": "world axes, force of the floor on the foot; moment about the origin of the foot frame",
+    "tau_link": "tau_motor+tau_damping+tau_friction-armature*qddot: equals rnea(q,v,a) - J^T f "
+    "with the rigid-body inertias (no armature)",
+    "foot_wrench": "world axes, force of the floor on the foot; moment about the origin of the "
+    "foot frame",
     "contacts": "mean over the physics steps of [t_k, t_k + 4 ms), stamped with the middle",
     "imu": "specific force (acc) and angular rate (gyro) in the IMU frame, R^T (p_ddot - g)",
     "bodies": "per joint body, fixed links and payload lumped, about the joint frame; "

@@ -16,7 +16,7 @@ from .model import PHYSICS, Ground, Payload, build, torque_limits
 
 @dataclass(frozen=True)
 class Step:
-    """State at one physics step and the forces and accelerations that act at it (they lead to the next state)."""
+    """State at one physics step, and the forces and accelerations that act at it."""
 
     q: np.ndarray  # (nq,) Pinocchio: base position (world), quaternion xyzw, joints
     v: np.ndarray  # (nv,) Pinocchio: base linear, angular (base frame), joint rates

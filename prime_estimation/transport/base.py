@@ -56,10 +56,16 @@ class Transport(Protocol):
         """
 
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
-        """Announce a topic; the returned function sends a message and may be called from any thread."""
+        """Announce a topic.
+
+        The returned function sends a message and may be called from any thread.
+        """
 
     def serve(self, service: str, type_name: str, handler: Callable[[object], dict]) -> None:
-        """Answer a service; the handler takes the request and returns the fields of the response."""
+        """Answer a service.
+
+        The handler takes the request and returns the fields of the response.
+        """
 
     def spin(self, stop: threading.Event) -> None:
         """Deliver messages until `stop` is set."""
@@ -103,7 +109,8 @@ class Names:
         for name in (namespace, *(remap or {}), *(remap or {}).values()):
             if not _NAME.fullmatch(name):
                 raise ConfigError(
-                    f"'{name}' is no name in a ROS graph: letters, digits, underscores between slashes, no digit first",
+                    f"'{name}' is no name in a ROS graph: letters, digits, underscores between "
+                    "slashes, no digit first",
                     name,
                 )
         self.node, self.namespace = node, "/" + namespace.strip("/") if namespace.strip("/") else ""
@@ -123,7 +130,11 @@ class Names:
 
 
 def deliver(callback: Callable, arguments: tuple, topic: str, rejected: Counter[str]) -> None:
-    """Call it; a message that it stumbles over is counted and named in the log, and must not end the delivery of all others."""
+    """Call it.
+
+    A message that it stumbles over is counted and named in the log, and must not end the delivery
+    of all others.
+    """
     try:
         callback(*arguments)
     except Exception as error:  # noqa: BLE001 - whatever a foreign message brings about

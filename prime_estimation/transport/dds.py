@@ -159,7 +159,10 @@ class DdsTransport:
             )
 
     def serve(self, service: str, type_name: str, handler: Callable[[object], dict]) -> None:
-        """Answer a service. Request and response carry the client's id before their fields, as rmw_cyclonedds has it."""
+        """Answers a service.
+
+        Request and response carry the client's id before their fields, as rmw_cyclonedds has it.
+        """
         name, store = self.names.full(service), typestore()
         response = self.make(f"{type_name}_Response")
         send = self._publish_raw(f"rr{name}Reply", f"{type_name}_Response", Qos.STATE)
@@ -272,7 +275,8 @@ def _domain(number: int):
         return Domain(number, domain_config(os.environ))
     except DDSException as error:
         raise ConfigError(
-            f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is '{os.environ.get('CYCLONEDDS_URI', '')}'",
+            f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is "
+            f"'{os.environ.get('CYCLONEDDS_URI', '')}'",
             error,
         ) from error
 
@@ -284,7 +288,8 @@ def _participant(number: int):
         from cyclonedds.domain import DomainParticipant
     except ImportError as error:
         raise ConfigError(
-            f"Cyclone DDS is missing ({error}): pip install 'prime_estimation[dds]' (Python up to 3.13)",
+            f"Cyclone DDS is missing ({error}): pip install 'prime_estimation[dds]' (Python up to "
+            "3.13)",
             error,
         ) from error
     _domain(number)

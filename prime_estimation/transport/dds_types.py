@@ -21,7 +21,7 @@ def wire_name(type_name: str) -> str:
 
 @cache
 def idl_struct(type_name: str, *, raw: bool = False):
-    """The `cyclonedds.idl.IdlStruct` class of a message type, without keys, members in the order of the .msg file.
+    """Class `cyclonedds.idl.IdlStruct` of a message type, members in the order of the .msg file.
 
     With `raw`, samples are the CDR bytes that go over the wire, `idl_struct(t, raw=True)(b).raw`:
     encoding is then the store's generated code, which has arrays as numpy arrays and is several

@@ -18,14 +18,15 @@ def domain_id(given: int | None = None) -> int:
     text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0" if given is None else str(given)
     if not text.isdigit() or int(text) > 232:
         raise ConfigError(
-            f"the DDS domain must be a number from 0 to 232, got '{text}' (option --domain or ROS_DOMAIN_ID)",
+            f"the DDS domain must be a number from 0 to 232, got '{text}' (option --domain or "
+            "ROS_DOMAIN_ID)",
             text,
         )
     return int(text)
 
 
 def domain_config(environment: Mapping[str, str]) -> str:
-    """Cyclone's configuration: what the user has in CYCLONEDDS_URI, and over it what ROS 2's variables and its other vendors ask for.
+    """Cyclone's configuration: CYCLONEDDS_URI, and over it what ROS 2's variables ask for.
 
     Type information is ignored because Fast DDS sends type objects that differ from ours in the
     names of members only.
@@ -37,7 +38,8 @@ def domain_config(environment: Mapping[str, str]) -> str:
     )
     peers = [] if reach == "OFF" else peers
     general = (
-        '<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast>'
+        '<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
+        "<AllowMulticast>false</AllowMulticast>"
         if local
         else ""
     )
@@ -55,6 +57,7 @@ def domain_config(environment: Mapping[str, str]) -> str:
         "<CycloneDDS><Domain>"
         + (f"<General>{general}</General>" if general else "")
         + (f"<Discovery>{discovery}</Discovery>" if discovery else "")
-        + "<Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility></Domain></CycloneDDS>"
+        + "<Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility>"
+        + "</Domain></CycloneDDS>"
     )
     return ",".join(filter(None, [environment.get("CYCLONEDDS_URI", "").strip(), ours]))

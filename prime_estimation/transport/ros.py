@@ -57,7 +57,7 @@ class RosTransport:
     def subscribe(
         self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR
     ) -> None:
-        """Have `callback(message, arrival_ns)` called for every message, in one thread for all subscriptions."""
+        """Calls `callback(message, arrival_ns)` for every message, in one thread for all."""
         kind, name = _interface(type_name), self.full(topic)
         subscription = self._node.create_subscription(
             kind,
@@ -195,7 +195,7 @@ def _event_callbacks() -> type:
 
 
 def _hands_off():
-    """A callback group that keeps subscriptions out of every executor, and their events most of the time.
+    """Callback group that keeps subscriptions out of executors, and events most of the time.
 
     An executor that waits for events of a subscription wakes up with each of its messages, and a
     wake-up costs rclpy a good part of a millisecond under the interpreter lock. Events (lost

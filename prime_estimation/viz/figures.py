@@ -60,7 +60,7 @@ class Recordings:
 def save_figures(
     estimate: str | Path, reference: str | Path | None, folder: str | Path, title: str = ""
 ) -> list[Path]:
-    """Draw and save overview.png, mass.png, forces.png, velocity.png and timing.png (those for which there are data).
+    """Draws overview.png, mass.png, forces.png, velocity.png and timing.png, where there are data.
 
     Args:
         estimate: output bag.
@@ -137,7 +137,7 @@ def draw_mass(axes, bags: Recordings) -> None:
 
 
 def draw_force(axes, bags: Recordings, contact: str | None = None) -> None:
-    """Vertical force of one contact (default: the first) over a close-up from the middle of the run."""
+    """Vertical force of one contact (default: the first), a close-up of the middle."""
     messages = bags.estimate.get("/prime/contact_wrenches", [])
     if not messages or not messages[0].contacts:
         axes.set_axis_off()
@@ -228,7 +228,7 @@ def draw_timing(axes, bags: Recordings) -> None:
 
 
 def _broken_at_gaps(rows: np.ndarray) -> np.ndarray:
-    """Rows that start with a time, with a row of NaN in every gap, so that no line is drawn across it."""
+    """Rows that start with a time, with a row of NaN in every gap, where no line is drawn."""
     gaps = np.flatnonzero(np.diff(rows[:, 0]) > LONGEST_LINE) + 1
     return np.insert(rows, gaps, np.nan, axis=0)
 

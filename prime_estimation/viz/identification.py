@@ -22,8 +22,10 @@ from .identification_figures import (
 )
 
 STYLE = """body{font:15px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:1em 0}td,th{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:right}
-td:first-child,th:first-child{text-align:left}img{max-width:100%}.no{color:#a33}.note{background:#fff6dd;padding:.5em 1em}"""
+table{border-collapse:collapse;margin:1em 0}
+td,th{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:right}
+td:first-child,th:first-child{text-align:left}img{max-width:100%}
+.no{color:#a33}.note{background:#fff6dd;padding:.5em 1em}"""
 
 
 def write_report(outcome: Outcome, folder: Path) -> Path:
@@ -103,7 +105,8 @@ def _link(outcome: Outcome, link: str) -> list[str]:
         _table(["direction", "left of the prior's width", "observed", "what would excite it"], rows)
     )
     out.append(
-        "<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; more data do not reduce it.</p>"
+        "<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; "
+        "more data do not reduce it.</p>"
     )
     causes = {cause: by_link[link] for cause, by_link in error_table(outcome.posterior).items()}
     rows = [

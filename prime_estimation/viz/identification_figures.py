@@ -136,7 +136,7 @@ def _edges(box: dict) -> list[np.ndarray]:
 
 
 def draw_residuals(figure, outcome: Outcome) -> None:
-    """Root mean squares of the whitened residuals by sensor, nominal and identified inertia (1: as the noise model says)."""
+    """Rms of the whitened residuals by sensor, nominal and identified inertia (1: as expected)."""
     axes = figure.subplots()
     names = list(outcome.runs[0].after.mean_squares)
     for shift, color, label, which in (

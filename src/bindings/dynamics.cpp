@@ -163,12 +163,19 @@ void bindLaw() {
   bp::def("theta_from_inertia", &toTheta, (bp::arg("pi"), bp::arg("manifold")));
 }
 
+void setAnchor(SmoothedDynamics& dynamics, const MatrixXd& places) {
+  if (places.rows() != dynamics.anchor.cols() || places.cols() != 2)
+    throw std::invalid_argument("smoothed dynamics: one place (x, y) per foot");
+  dynamics.anchor = places.transpose();
+}
+
 void bindSmoothed() {
   bp::class_<DynamicsOptions>("DynamicsOptions")
       .def_readwrite("dt", &DynamicsOptions::dt)
       .def_readwrite("law", &DynamicsOptions::law)
       .def_readwrite("manifold", &DynamicsOptions::manifold)
       .def_readwrite("rolling", &DynamicsOptions::rolling)
+      .def_readwrite("slopes", &DynamicsOptions::slopes)
       .def_readwrite("midpoint", &DynamicsOptions::midpoint)
       .def_readwrite("friction_velocity", &DynamicsOptions::friction_velocity)
       .def_readwrite("tolerance", &DynamicsOptions::tolerance)
@@ -205,7 +212,10 @@ void bindSmoothed() {
            bp::make_constructor(
                &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
                (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joint_damping"),
-                bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"))));
+                bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"))))
+      .add_property(
+          "anchor", +[](const SmoothedDynamics& d) { return MatrixXd(d.anchor.transpose()); },
+          &setAnchor, "(nf, 2) where the ground of each foot has its height [m].");
 }
 
 void bindRigid() {

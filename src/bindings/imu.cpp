@@ -20,6 +20,27 @@ bp::tuple imuPose(const ImuMount& mount, const VectorXd& q, const VectorXd& v) {
   return bp::make_tuple(data.base_M_imu, data.base_M_imu.actInv(mount.relativeTwist(data, v)));
 }
 
+Eigen::Matrix3d rotationOf(const VectorXd& xyzw) {
+  return Eigen::Quaterniond(Eigen::Vector4d(xyzw)).toRotationMatrix();
+}
+
+bp::tuple velocityAtEndOf(const Vector3d& linear, const Vector3d& angular,
+                          const VectorXd& quat_world_base, const pinocchio::SE3& base_M_imu,
+                          const Vector3d& gyro, const Vector3d& force, const Vector3d& gravity,
+                          const double dt) {
+  const auto end = velocityAtEnd({linear, angular}, rotationOf(quat_world_base), base_M_imu, gyro,
+                                 force, gravity, dt);
+  return bp::make_tuple(Vector3d(end.linear()), Vector3d(end.angular()));
+}
+
+/// Starts at an IMU on a base with this pose and velocity, moving against it by `relative`.
+void startOnBase(Strapdown& s, const Vector3d& position, const VectorXd& quat_world_base,
+                 const Vector3d& linear, const Vector3d& angular, const pinocchio::SE3& base_M_imu,
+                 const pinocchio::Motion& relative) {
+  const pinocchio::SE3 base(rotationOf(quat_world_base), position);
+  s.start(base * base_M_imu, base_M_imu.actInv(pinocchio::Motion(linear, angular)) + relative);
+}
+
 /// The base of a robot whose IMU has the pose `base_M_imu` in it, and moves against it by
 /// `relative`.
 bp::tuple strapdownBase(const Strapdown& s, const pinocchio::SE3& base_M_imu,
@@ -42,12 +63,21 @@ void bindImu() {
       .def("pose", &imuPose, (bp::arg("q"), bp::arg("v")),
            "Pose of the IMU in the base, and its twist relative to the base in its own frame.");
 
+  bp::def("velocity_at_end", &velocityAtEndOf,
+          (bp::arg("linear"), bp::arg("angular"), bp::arg("quat_world_base"), bp::arg("base_M_imu"),
+           bp::arg("gyro"), bp::arg("force"), bp::arg("gravity"), bp::arg("dt")),
+          "Linear and angular velocity (base axes) of a rigid base with IMU at the end of a step, "
+          "from their means over it.");
+
   bp::class_<Strapdown>("Strapdown",
                         "Pose and velocity of an IMU in the world, carried on by its samples.")
       .def(Copied("gravity", &Strapdown::gravity))
       .def(Copied("gyro_bias", &Strapdown::gyro_bias))
       .def(Copied("accelerometer_bias", &Strapdown::accelerometer_bias))
       .def("start", &Strapdown::start, (bp::arg("world_M_imu"), bp::arg("velocity")))
+      .def("start_on_base", &startOnBase,
+           (bp::arg("position"), bp::arg("quat_world_base"), bp::arg("linear"), bp::arg("angular"),
+            bp::arg("base_M_imu"), bp::arg("relative")))
       .def("set_force", &Strapdown::setForce, bp::arg("specific_force"))
       .def("step", &Strapdown::step,
            (bp::arg("dt"), bp::arg("angular_velocity"), bp::arg("specific_force")))

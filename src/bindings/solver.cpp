@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 #include "bindings/bindings.hpp"
+#include "nodes/action_measurement.hpp"
 #include "solver/solver_multiple_shooting.hpp"
 
 namespace prime {
 
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
@@ -14,6 +16,38 @@ bool solve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& u
   const auto x = toVector<VectorXd>(xs), u = toVector<VectorXd>(us);
   const WithoutInterpreterLock unlocked;
   return solver.solve(x, u, maxiter, false, regularization);
+}
+
+bool improve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& us,
+             const std::size_t iterations, const double contact, const double force,
+             const double reading) {
+  const auto x = toVector<VectorXd>(xs), u = toVector<VectorXd>(us);
+  const WithoutInterpreterLock unlocked;
+  return solver.improve(x, u, iterations, {contact, force, reading});
+}
+
+/// What the newest nodes say, with covariances: of `jx (dx, dp)` at the last state, of the
+/// parameters; at the last running node contact points (nc, 3) [m], forces (3 nc) [N], their
+/// covariance, velocities (3 nc) [m/s] of the points, in world axes.
+bp::tuple newest(SolverMultipleShooting& solver, const MatrixXd& jx) {
+  const auto& problem = *solver.get_problem();
+  const auto* node =
+      dynamic_cast<const ActionMeasurement*>(problem.get_runningModels().back().get());
+  if (!node) throw std::invalid_argument("window problem: the last node has no contacts");
+  const auto& data = problem.get_runningDatas().back();
+  VectorXd force;
+  MatrixXd by_z;
+  SolverMultipleShooting::Newest covariance;
+  {
+    const WithoutInterpreterLock unlocked;
+    node->contactForces(data, force, by_z);
+    covariance = solver.newestPosterior(jx, by_z);
+  }
+  const auto& out = static_cast<const ActionMeasurement::Data&>(*data).dynamics.out;
+  MatrixXd points(out.point.size(), 3);
+  for (std::size_t i = 0; i < out.point.size(); ++i) points.row(i) = out.point[i].transpose();
+  return bp::make_tuple(covariance.state, covariance.parameters, points, force, covariance.node,
+                        VectorXd(out.velocity));
 }
 
 bp::tuple steps(const SolverMultipleShooting& solver) {
@@ -69,12 +103,25 @@ void bindSolver() {
       .def(
           "reweight",
           +[](SolverMultipleShooting& s, const double contact, const double force,
-              const double reading) {
-            s.reweight({contact, force, reading});
-          },
+              const double reading) { s.reweight({contact, force, reading}); },
           (bp::arg("contact_dof"), bp::arg("force_dof"),
            bp::arg("reading_dof") = HeavyTails::kGaussian),
           "New weights of the disturbances with heavy tails, for the next iteration.")
+      .def("improve", &improve,
+           (bp::arg("xs"), bp::arg("us"), bp::arg("iterations"), bp::arg("contact_dof"),
+            bp::arg("force_dof"), bp::arg("reading_dof")),
+           "So many times: an iteration as of `solve`, then `reweight`.")
+      .def("rotate", &SolverMultipleShooting::rotate,
+           "The first running node behind the arrival node becomes the last.")
+      .def("residual_squares", &SolverMultipleShooting::residualSquares,
+           "By row of a node's residual: sum of its squares over the running nodes, and how many "
+           "there are, (nr, 2).")
+      .def("first_residuals", &SolverMultipleShooting::firstResiduals, bp::arg("size"),
+           "The first rows of each running node's residual, (T, size).")
+      .def("newest", &newest, bp::arg("jx"),
+           "Covariances of jx (dx, dp) at the last state and of the parameters; points (nc, 3), "
+           "forces (3 nc), their covariance and velocities (3 nc) of the contacts at the last "
+           "running node.")
       .def("compute_posterior", &computePosterior)
       .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)
@@ -93,6 +140,9 @@ void bindSolver() {
           &SolverMultipleShooting::setLargestStep,
           "Trust region: bound (np,) of the change of each parameter in an iteration, inf for "
           "none; empty (default): no bounds.")
+      .def_readwrite("reach", &SolverMultipleShooting::reach,
+                     "Distance [m/s, rad/s; in one step for positions] within which a node's "
+                     "dynamics are not linearized anew; 0 (default): always.")
       .def_readwrite("rollout", &SolverMultipleShooting::rollout)
       .def_readwrite("method", &SolverMultipleShooting::method)
       .def_readwrite("threads", &SolverMultipleShooting::threads);

@@ -101,6 +101,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
   theta_ = take("theta", ntheta());
   height_ = take("height", nfeet());
   friction_ = take("friction", nc() > 0 ? 1 : 0);
+  take("slope", options.slopes ? 2 * nfeet() : 0);
 }
 
 ContactDynamics::Point::Point(const ContactDynamics& d)

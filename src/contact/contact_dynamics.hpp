@@ -25,6 +25,7 @@ struct DynamicsOptions {
   InertiaManifold manifold = InertiaManifold::LogCholesky;
   bool rolling = true;              ///< the contact point moves under the sphere
   bool midpoint = true;             ///< contact velocity in the middle of the step
+  bool slopes = false;               ///< the ground under a foot may slope (smoothed law only)
   double penetration_factor = 0.7;  ///< share of a penetration that one step corrects (Baumgarte)
   double penetration_width = 3e-4;  ///< where the factor sets in [m]
   double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
@@ -62,7 +63,8 @@ struct ConeRows {
 ///
 /// Parameters p, in blocks: `theta` (inertia, 10 per estimated link, coordinates of
 /// options.manifold), `height` (of the ground, one per foot [m]), `friction` (logarithm of the
-/// coefficient). A foot with one contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof
+/// coefficient), with options.slopes `slope` (two per foot: slope of its ground along the world's
+/// first and second axis). A foot with one contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof
 /// one (velocity at the foot frame, angular velocity; world axes).
 class ContactDynamics {
  public:
@@ -223,6 +225,9 @@ class ContactDynamics {
   double height(const Data& data, const std::size_t foot) const {
     return data.at.parameters[height_ + foot];
   }
+
+  /// First index of the slopes of a foot's ground.
+  std::size_t slope(const std::size_t foot) const { return friction_ + 1 + 2 * foot; }
 
   std::vector<std::size_t> joint_of_index_;    ///< joint of a velocity index
   std::size_t theta_ = 0, height_, friction_;  ///< first index of each parameter block

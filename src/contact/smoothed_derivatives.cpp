@@ -41,7 +41,7 @@ void SmoothedDynamics::addForceGeometry(Data& data, const std::size_t b) const {
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Motion S(data.work->pin.J.col(indices[k]));
     for (const auto i : body.contacts)
-      data.dphi_q(i, indices[k]) = pointVelocity(S, data.center[i]).z();
+      data.dphi_q(i, indices[k]) = data.by_center[i].dot(pointVelocity(S, data.center[i]));
     // the same for all m: (sum dp_i x lambda_i), dp_i = S_k at c_i
     data.moved.col(k) << Vector3d::Zero(), S.linear().cross(wrench.linear()) + moment * S.angular();
     // (S_k x S_m) . f = -S_m . (S_k x* f), moved from the world's origin to the reference
@@ -61,6 +61,7 @@ void SmoothedDynamics::velocityDerivatives(Data& data, const std::size_t i) cons
     data.path[k] = before;
     V += Motion(data.columns_mid.col(k) * data.out.vplus[k]);
   }
+  data.spin[i] = V.angular();
   for (const auto k : support[i]) {
     const Motion S(data.columns_mid.col(k));
     const Motion dV = S.cross(Motion(V - data.path[k]));
@@ -83,7 +84,7 @@ void SmoothedDynamics::velocityDerivatives(Data& data, const std::size_t i) cons
         xi_angular.cross(Vector3d(data.work->pin.J.col(k).tail<3>()).cross(lever));
 }
 
-/// g_q, g_v, g_xi, g_height, g_friction -= T^T (wrenches at the body's reference), T of
+/// g_q, g_v, g_xi, g_height, g_friction, g_slope -= T^T (wrenches at the body's reference), T of
 /// addContactSlope.
 void SmoothedDynamics::addBodyDerivatives(Data& data, const std::size_t b) const {
   const auto& body = bodies[b];
@@ -95,9 +96,12 @@ void SmoothedDynamics::addBodyDerivatives(Data& data, const std::size_t b) const
   data.by_v.leftCols(n).setZero();
   data.by_xi.setZero();
   Vector6d by_height = Vector6d::Zero(), by_friction = by_height;
-  for (const auto i : body.contacts)
-    addContactWrenches(data, i, data.out.point[i] - data.out.point[body.contacts[0]], by_height,
-                       by_friction);
+  Eigen::Matrix<double, 6, 2> by_slope = Eigen::Matrix<double, 6, 2>::Zero();
+  for (const auto i : body.contacts) {
+    const Vector3d arm = data.out.point[i] - data.out.point[body.contacts[0]];
+    addContactWrenches(data, i, arm, by_height, by_friction);
+    if (options.slopes) slopeDerivatives(data, i, arm, by_slope);
+  }
   for (std::size_t k = 0; k < n; ++k) {
     // joints before that of k do not turn with it
     std::size_t behind = k;
@@ -117,6 +121,8 @@ void SmoothedDynamics::addBodyDerivatives(Data& data, const std::size_t b) const
         T.row(m) * data.by_xi.leftCols(foot_xi_size[body.foot]);
     data.by.parameters(row, height_ + body.foot) += T.row(m).dot(by_height);
     data.by.parameters(row, friction_) -= friction(data) * T.row(m).dot(by_friction);
+    if (options.slopes)
+      data.by.parameters.row(row).segment<2>(slope(body.foot)) -= T.row(m) * by_slope;
   }
 }
 
@@ -126,20 +132,51 @@ void SmoothedDynamics::addContactWrenches(Data& data, const std::size_t i, const
                                           Vector6d& by_height, Vector6d& by_friction) const {
   const double dt = options.dt;
   const auto& indices = support[i];
+  const Vector3d& normal = data.normal[contacts[i].foot];
   Eigen::Matrix<double, 6, 3> slope;  // X_i^T L_i
   slope << data.law[i].d_velocity, pinocchio::skew(arm) * data.law[i].d_velocity;
   velocityDerivatives(data, i);
   for (std::size_t k = 0; k < indices.size(); ++k) {
     Vector3d dc = data.dvel_q.block<3, 1>(3 * i, indices[k]);
-    dc.z() += data.dpsi[i] / dt * data.dphi_q(i, indices[k]);
+    dc += data.dpsi[i] / dt * data.dphi_q(i, indices[k]) * normal;
     data.by_q.col(k) += slope * dc;
     data.by_v.col(k) += slope * data.dvel_v.block<3, 1>(3 * i, indices[k]);
   }
   data.by_xi.leftCols<3>() += slope;
   data.by_xi.rightCols<3>() -= slope * pinocchio::skew(data.lever[i]);
-  by_height += data.dpsi[i] / dt * slope.col(2);
+  by_height += data.dpsi[i] / dt * normal.z() * slope * normal;
   by_friction << by_friction.head<3>() + data.law[i].d_friction,
       by_friction.tail<3>() + arm.cross(data.law[i].d_friction);
+}
+
+/// Derivative of the ground's normal by its slope.
+Eigen::Matrix<double, 3, 2> SmoothedDynamics::normalBySlope(const Data& data,
+                                                            const std::size_t foot) const {
+  const Vector3d& n = data.normal[foot];
+  const Matrix3d across = n.z() * (Matrix3d::Identity() - n * n.transpose());
+  return -across.leftCols<2>();
+}
+
+/// What the slope changes in the impulse of a contact, and as wrenches at `arm` before it. A law
+/// without preferred direction turns with the normal: with dn = w x n, d lambda = w x lambda + L
+/// (dc - w x c), c: velocity without the gap's; the contact point moves by -r dn, the gap by dn .
+/// (centre - anchor).
+void SmoothedDynamics::slopeDerivatives(Data& data, const std::size_t i, const Vector3d& arm,
+                                        Eigen::Matrix<double, 6, 2>& by_slope) const {
+  const auto foot = contacts[i].foot;
+  const Vector3d& n = data.normal[foot];
+  const Vector3d lambda = data.out.impulse.segment<3>(3 * i);
+  const Vector3d c = data.out.velocity.segment<3>(3 * i) + disturbance(data, i);
+  const Eigen::Matrix<double, 3, 2> by = normalBySlope(data, foot);
+  for (int j = 0; j < 2; ++j) {
+    const Vector3d dn = by.col(j), w = n.cross(dn);
+    const Vector3d dp = options.rolling ? Vector3d(-contacts[i].radius * dn) : Vector3d::Zero();
+    const Vector3d dc = data.spin[i].cross(dp) - w.cross(c) +
+                        data.dpsi[i] / options.dt * dn.dot(data.above[i]) * n;
+    const Vector3d dlambda = data.law[i].d_velocity * dc + w.cross(lambda);
+    data.impulse_by_slope[i].col(j) = dlambda;
+    by_slope.col(j) += (Vector6d() << dlambda, arm.cross(dlambda) + dp.cross(lambda)).finished();
+  }
 }
 
 const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::Data& base) const {
@@ -150,9 +187,10 @@ const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto foot = contacts[i].foot;
     const Matrix3d& L = data.law[i].d_velocity;
+    const Vector3d& normal = data.normal[foot];
     for (const auto k : support[i]) {
       Vector3d dc = data.dvel_q.block<3, 1>(3 * i, k);
-      dc.z() += data.dpsi[i] / dt * data.dphi_q(i, k);
+      dc += data.dpsi[i] / dt * data.dphi_q(i, k) * normal;
       out.q.block<3, 1>(3 * i, k) = L * dc;
       out.v.block<3, 1>(3 * i, k) = L * data.dvel_v.block<3, 1>(3 * i, k);
       out.next.block<3, 1>(3 * i, k) = L * data.Jmid.block<3, 1>(3 * i, k);
@@ -160,7 +198,10 @@ const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::
     out.xi.block<3, 3>(3 * i, foot_xi[foot]) = L;
     if (foot_xi_size[foot] == 6)
       out.xi.block<3, 3>(3 * i, foot_xi[foot] + 3) = -L * pinocchio::skew(data.lever[i]);
-    out.parameters.block<3, 1>(3 * i, height_ + foot) = -data.dpsi[i] / dt * L.col(2);
+    out.parameters.block<3, 1>(3 * i, height_ + foot) =
+        -data.dpsi[i] / dt * normal.z() * L * normal;
+    if (options.slopes)
+      out.parameters.block<3, 2>(3 * i, slope(foot)) = data.impulse_by_slope[i];
     out.parameters.block<3, 1>(3 * i, friction_) = friction(data) * data.law[i].d_friction;
   }
   return out;

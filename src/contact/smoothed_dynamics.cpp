@@ -40,6 +40,7 @@ SmoothedDynamics::SmoothedDynamics(const pinocchio::Model& model,
                                    const VectorXd& dry_friction, const bool floating_base_,
                                    const DynamicsOptions& options_)
     : ContactDynamics(model, contacts_, links_, damping, dry_friction, floating_base_, options_),
+      anchor(Eigen::Matrix2Xd::Zero(2, nfeet())),
       branches_(parentOfIndex(model)) {}
 
 SmoothedDynamics::Data::Homotopy::Homotopy(const int n)
@@ -50,6 +51,10 @@ SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
       law(d.nc()),
       psi(d.nc(), 0.0),
       dpsi(psi),
+      normal(d.nfeet(), Eigen::Vector3d::UnitZ()),
+      above(center),
+      by_center(d.nc(), Eigen::Vector3d::UnitZ()),
+      frame(d.nfeet(), Eigen::Matrix3d::Identity()),
       q_mid(at.q),
       half_step(at.v),
       Jmid(out.J),
@@ -65,6 +70,8 @@ SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
       dvel_v(out.J),
       dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
       path(d.nv()),
+      spin(d.nc(), Eigen::Vector3d::Zero()),
+      impulse_by_slope(d.nc(), Eigen::Matrix<double, 3, 2>::Zero()),
       by_q(6, d.nv()),
       by_v(by_q),
       moved(by_q),
@@ -81,8 +88,20 @@ void SmoothedDynamics::contactKinematics(ContactDynamics::Data& data) const {
   pinocchio::integrate(model, d.at.q, d.half_step, d.q_mid);
   pinocchio::computeJointJacobians(model, pin_mid, d.q_mid);
   d.columns_mid = pin_mid.J;
+  for (std::size_t f = 0; options.slopes && f < nfeet(); ++f) placeGround(d, f);
   for (std::size_t i = 0; i < contacts.size(); ++i) placeContact(d, i);
   for (std::size_t b = 0; b < bodies.size(); ++b) placeBody(d, b);
+}
+
+/// Normal of the ground under a foot, and the rotation that takes it to the third axis on the
+/// shortest way.
+void SmoothedDynamics::placeGround(Data& d, const std::size_t foot) const {
+  Vector3d& n = d.normal[foot];
+  n << -d.at.parameters.segment<2>(slope(foot)), 1.0;
+  n.normalize();
+  const double x = n.x(), y = n.y(), z = n.z(), share = 1.0 / (1.0 + z);
+  d.frame[foot] << 1.0 - share * x * x, -share * x * y, -x, -share * x * y, 1.0 - share * y * y, -y,
+      x, y, z;
 }
 
 /// Point, gap and Jacobians of a contact.
@@ -90,20 +109,30 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   const double width = options.penetration_width, share = options.penetration_factor;
   const auto& [model, pin, pin_bias, pin_mid] = *d.work;
   const auto& contact = contacts[i];
+  const Vector3d& normal = d.normal[contact.foot];
   d.center[i] = pin.oMi[contact.joint].act(contact.position);
   d.center_mid[i] = pin_mid.oMi[contact.joint].act(contact.position);
   d.lever[i] = pin.oMi[contact.joint].rotation() * contact.lever;
   d.out.point[i] = d.center[i];
   d.point_mid[i] = d.center_mid[i];
   if (options.rolling) {
-    d.out.point[i].z() -= contact.radius;
-    d.point_mid[i].z() -= contact.radius;
+    d.out.point[i] -= contact.radius * normal;
+    d.point_mid[i] -= contact.radius * normal;
   }
   for (const auto k : support[i]) {
     d.out.J.block<3, 1>(3 * i, k) = pointVelocity(pin.J.col(k), d.out.point[i]);
     d.Jmid.block<3, 1>(3 * i, k) = pointVelocity(pin_mid.J.col(k), d.point_mid[i]);
   }
-  const double phi = d.center[i].z() - contact.radius - height(d, contact.foot);
+  d.above[i] = d.center[i] - Vector3d(0.0, 0.0, height(d, contact.foot));
+  if (options.slopes) {
+    const Eigen::Vector2d away = d.above[i].head<2>() - anchor.col(contact.foot);
+    const double share = 1.0 / (kSlopeReach * kSlopeReach + away.squaredNorm());
+    const double root = kSlopeReach * std::sqrt(share);
+    d.above[i].head<2>() = root * away;
+    d.by_center[i] << root * (normal.head<2>() - share * away.dot(normal.head<2>()) * away),
+        normal.z();
+  }
+  const double phi = normal.dot(d.above[i]) - contact.radius;
   const double root = std::sqrt(phi * phi + width * width);
   d.out.gap[i] = phi;
   d.psi[i] = 0.5 * (1.0 + share) * phi + 0.5 * (1.0 - share) * (root - width);

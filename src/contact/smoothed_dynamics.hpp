@@ -28,6 +28,10 @@ class SmoothedDynamics : public ContactDynamics {
 
     std::vector<ContactLaw::Result> law;
     std::vector<double> psi, dpsi;  ///< effective gap [m], its slope
+    std::vector<Eigen::Vector3d> normal;  ///< of the ground, per foot
+    std::vector<Eigen::Vector3d> above;   ///< centre of a sphere from its foot's anchor [m]
+    std::vector<Eigen::Vector3d> by_center;  ///< derivative of the gap by the sphere's centre
+    std::vector<Eigen::Matrix3d> frame;   ///< per foot: from world axes to those of its ground
 
     // kinematics in the middle of the step
     Eigen::VectorXd q_mid, half_step;
@@ -45,6 +49,8 @@ class SmoothedDynamics : public ContactDynamics {
     Eigen::MatrixXd dvel_mid, dvel_q, dvel_v;  ///< (3 nc, nv) d(Jmid v+)/d(q_mid, q, v)
     Eigen::MatrixXd dphi_q;                    ///< (nc, nv)
     std::vector<pinocchio::Motion> path;       ///< velocity along the support of a contact
+    std::vector<Eigen::Vector3d> spin;         ///< angular velocity of each contact's body [rad/s]
+    std::vector<Eigen::Matrix<double, 3, 2>> impulse_by_slope;  ///< per contact
     /// wrenches of a body by the velocities along its support
     Eigen::Matrix<double, 6, Eigen::Dynamic> by_q, by_v, moved, turned;
     Eigen::Matrix<double, 6, 6> by_xi;
@@ -68,6 +74,12 @@ class SmoothedDynamics : public ContactDynamics {
   }
   const ImpulseDerivatives& impulseDerivatives(ContactDynamics::Data& data) const override;
 
+  /// Distance from the anchor at which a slope levels off: it is known where the foot stands [m].
+  static constexpr double kSlopeReach = 0.05;
+  /// (2, nfeet) where the ground of each foot has its `height` and its `slope` [m]. To be changed
+  /// between two solves only.
+  Eigen::Matrix2Xd anchor;
+
  protected:
   void contactKinematics(ContactDynamics::Data& data) const override;
   void impulses(ContactDynamics::Data& data) const override;
@@ -79,6 +91,7 @@ class SmoothedDynamics : public ContactDynamics {
  private:
   using Vector6d = Eigen::Matrix<double, 6, 1>;
 
+  void placeGround(Data& data, std::size_t foot) const;
   void placeContact(Data& data, std::size_t contact) const;
   void placeBody(Data& data, std::size_t body) const;
   void evaluate(Data& data, const ContactLaw& law, const ConstRef& vplus) const;
@@ -99,6 +112,9 @@ class SmoothedDynamics : public ContactDynamics {
   void addForceGeometry(Data& data, std::size_t body) const;
   void velocityDerivatives(Data& data, std::size_t contact) const;
   void addBodyDerivatives(Data& data, std::size_t body) const;
+  void slopeDerivatives(Data& data, std::size_t contact, const Eigen::Vector3d& arm,
+                        Eigen::Matrix<double, 6, 2>& by_slope) const;
+  Eigen::Matrix<double, 3, 2> normalBySlope(const Data& data, std::size_t foot) const;
   void addContactWrenches(Data& data, std::size_t contact, const Eigen::Vector3d& arm,
                           Vector6d& by_height, Vector6d& by_friction) const;
 

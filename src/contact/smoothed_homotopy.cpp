@@ -40,10 +40,11 @@ void SmoothedDynamics::pathTangent(Data& d) const {
     // the correction adds to the normal velocity: d lambda/ds = d lambda/da mu (sqrt(|c_t|^2 +
     // eps^2) - eps)
     const double e = options.law.smoothing;
-    const double slip =
-        (d.out.velocity.segment<2>(3 * i) + disturbance(d, i).head<2>()).squaredNorm();
+    const Eigen::Vector3d c = d.out.velocity.segment<3>(3 * i) + disturbance(d, i);
+    const Eigen::Vector3d& normal = d.normal[contacts[i].foot];
+    const double slip = (c - normal.dot(c) * normal).squaredNorm();
     const Eigen::Vector3d dlambda =
-        d.law[i].d_velocity.col(2) * (friction(d) * (std::sqrt(slip + e * e) - e));
+        d.law[i].d_velocity * normal * (friction(d) * (std::sqrt(slip + e * e) - e));
     for (const auto k : support[i]) path.matrix(k, n) -= d.out.J.block<3, 1>(3 * i, k).dot(dlambda);
   }
   path.matrix.row(n) = path.metric.cwiseProduct(path.tangent).transpose();

@@ -14,9 +14,30 @@ using Eigen::Lower;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+constexpr int kSmall = 40;  ///< size up to which products of blocks do not pay
+
+/// Forward substitution, column by column.
+void invertColumns(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
+  const int n = L.rows();
+  for (int j = 0; j < n; ++j) {
+    double* const x = &inverse(0, j);
+    x[j] = 1.0;
+    for (int k = j; k < n; ++k) {
+      const double* const column = L.data() + k * L.outerStride();
+      const double value = x[k] /= column[k];
+      for (int i = k + 1; i < n; ++i) x[i] -= value * column[i];
+    }
+  }
+}
+
+}  // namespace
+
 void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   const int n = L.rows(), block = 12;
   inverse.setZero(n, n);
+  if (n <= kSmall) return invertColumns(L, inverse);
   // by block columns: the inverse of the diagonal block, then forward substitution below it
   for (int j = 0; j < n; j += block) {
     const int w = std::min(block, n - j), below = n - j - w;

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
+#include <pinocchio/spatial/explog.hpp>
 
 #include "linalg/dense_kernels.hpp"
 #include "linalg/square_root.hpp"
@@ -39,7 +40,15 @@ void ActionArrival::calc(const std::shared_ptr<DataAbstract>& data, const ConstR
 void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u) {
   auto& d = static_cast<Data&>(*data);
   state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
-  invertLower(L, d.Ru);
+  d.Ru = inverseRoot();
+}
+
+const MatrixXd& ActionArrival::inverseRoot() {
+  if (inverted_.rows() != L.rows() || inverted_ != L) {
+    inverted_ = L;
+    invertLower(L, Linv_);
+  }
+  return Linv_;
 }
 
 void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef&,
@@ -68,7 +77,7 @@ void ActionArrival::marginalize(ActionLeastSquares& node, const std::shared_ptr<
   gap_.resize(state_->get_ndx());
   state_->diff(reference, x0, deviation_);
   state_->diff(next, data->xnext, gap_);
-  invertLower(L, Linv_);
+  inverseRoot();
   second ? marginalizeSecondOrder(*second, data, x0, u0) : marginalizeLinear(*linear, data, x0, u0);
   mean += gap_;
   reference = next;
@@ -125,11 +134,14 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
 /// yet only with the adjoint a motion of the world stays that motion, and what is not known of it
 /// stays unknown.
 ActionSecondOrder::BaseMatrix ActionArrival::carryBack(const VectorXd& dx, const int nb) {
-  const auto jacobian = [&](const VectorXd& step) {
-    state_->Jintegrate(reference, step, J_, J_, crocoddyl::second, crocoddyl::setto);
-    return ActionSecondOrder::BaseMatrix(J_.topLeftCorner(nb, nb));
+  using Matrix6 = Eigen::Matrix<double, 6, 6>;
+  if (nb == 0) return ActionSecondOrder::BaseMatrix(0, 0);
+  const auto jacobian = [](const Eigen::Matrix<double, 6, 1>& step) {
+    Matrix6 J;
+    pinocchio::Jexp6(pinocchio::Motion(step), J);
+    return J;
   };
-  return jacobian(-dx) * jacobian(dx).inverse();
+  return jacobian(-dx.head<6>()) * jacobian(dx.head<6>()).inverse();
 }
 
 /// Rows in z = (xi, v+, q, v, p | right-hand side).

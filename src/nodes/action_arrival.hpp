@@ -66,7 +66,9 @@ class ActionArrival : public ActionLeastSquares {
                          const ConstRef& x0, const ConstRef& u0);
   void marginalizeSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
                               const ConstRef& x0, const ConstRef& u0);
-  ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
+  static ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
+  /// L^-1, computed anew where L has changed.
+  const Eigen::MatrixXd& inverseRoot();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
   void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
@@ -74,7 +76,8 @@ class ActionArrival : public ActionLeastSquares {
   void sortRows();
   void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
-  Eigen::MatrixXd Linv_, J_, stacked_, sorted_, wide_, F_;
+  Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
+  Eigen::MatrixXd J_, stacked_, sorted_, wide_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;  ///< column of a variable of z in the order of elimination
   std::vector<int> first_, order_, sorted_first_;

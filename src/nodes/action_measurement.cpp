@@ -35,7 +35,8 @@ ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state,
       row_encoder_(nv_ + nxi_),
       row_rate_(row_encoder_ + nj_),
       row_dense_(row_rate_ + nj_),
-      row_step_(nr_ - model_->stepRows()) {}
+      row_step_(nr_ - model_->stepRows()),
+      first_height_(model_->dynamics->ntheta()) {}
 
 /// The step that x and u ask for. In the inverse form the force is the measured one.
 void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) const {
@@ -195,6 +196,7 @@ void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, cons
   d.r.head(nv_) = in.weight_force.cwiseProduct(d.force);
   d.r.segment(nv_, nxi_) = in.weight_xi.cwiseProduct(xi);
   reweightReadings(d, tails.reading);
+  d.cost = 0.5 * d.r.squaredNorm();
 }
 
 /// Readings that can be outliers, at their residuals of the last calc.

@@ -33,23 +33,30 @@ class ActionMeasurement : public ActionSecondOrder {
           dynamics_data(model.dynamics->createData()),
           dynamics(*dynamics_data),
           point(*model.dynamics),
+          expanded(point),
           D(Eigen::MatrixXd::Zero(nv(), G.cols())),
           rhs(D),
+          gram(S.cols(), S.cols()),
           q_step(Eigen::VectorXd::Zero(nv())),
           dq(q_step),
-          force(q_step) {
+          force(q_step),
+          expanded_next(q_step) {
       for (const auto& entry : model.entries()) scratch.push_back(entry.residual->createScratch());
     }
     int nv() const { return static_cast<int>(G.rows()); }
 
     std::unique_ptr<ContactDynamics::Data> dynamics_data;
     ContactDynamics::Data& dynamics;
-    ContactDynamics::Point point;  ///< of the step that is to be taken
+    ContactDynamics::Point point;     ///< of the step that is to be taken
+    ContactDynamics::Point expanded;  ///< at which G was computed
     std::vector<std::unique_ptr<Residual::Scratch>> scratch;
-    Eigen::MatrixXd D;    ///< d v+/d(q, v, p, u), made from G on demand
-    Eigen::MatrixXd rhs;  ///< of the linear system for D
+    Eigen::MatrixXd D;     ///< d v+/d(q, v, p, u), made from G on demand
+    Eigen::MatrixXd rhs;   ///< of the linear system for D
+    Eigen::MatrixXd gram;  ///< of the dense rows
     Eigen::VectorXd q_step, dq, force;
-    const void* input = nullptr;  ///< whose solution is in `dynamics`: Newton starts there
+    Eigen::VectorXd expanded_next;  ///< v+ at which G was computed
+    bool has_G = false;             ///< it was
+    const void* input = nullptr;    ///< whose solution is in `dynamics`: Newton starts there
     std::optional<ContactDynamics::Solved> solved;  ///< of `dynamics` at its own point
     bool has_D = false;                             ///< D belongs to G
   };
@@ -67,7 +74,8 @@ class ActionMeasurement : public ActionSecondOrder {
                 const ConstRef& u) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
 
-  void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
+  void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                 double reach = 0.0) override;
 
   /// Heavy tails of the disturbances by iterated reweighting (Student-t): a foot that slips must
   /// not drag the base along, an impact within a node must not pull the mass. For each foot, the
@@ -99,12 +107,15 @@ class ActionMeasurement : public ActionSecondOrder {
   void reweightReadings(Data& d, double dof) const;
   void sumUp(Data& d) const;
   std::string nameOfRow(std::size_t row) const;
+  bool isWithin(const Data& d, double reach) const;
   void collectDerivatives(Data& d) const;
   void makeD(Data& d) const;
   void makeResidualJacobians(Data& d) const;
+  void assembleTouched(Data& d) const;
   void assembleSparse(Data& d, bool terminal) const;
 
   std::size_t row_encoder_, row_rate_, row_dense_, row_step_;
+  std::size_t first_height_;  ///< of the ground, among the parameters of the dynamics
 };
 
 }  // namespace prime

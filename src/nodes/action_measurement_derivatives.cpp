@@ -11,9 +11,30 @@ namespace prime {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// The point of G is nearer than a change of velocity by `reach`, of positions by that in one step.
+/// A cone's rows switch, and have no such neighbourhood.
+bool ActionMeasurement::isWithin(const Data& d, const double reach) const {
+  const auto &then = d.expanded, &now = d.dynamics.at;
+  if (!d.has_G || !(reach > 0.0) || dynamics->ncone() > 0) return false;
+  const auto near = [](const auto& a, const auto& b, const double most) {
+    return (a - b).template lpNorm<Eigen::Infinity>() <= most;
+  };
+  const auto heights = [this](const VectorXd& p) {
+    return p.segment(first_height_, dynamics->nfeet());
+  };
+  return then.law == now.law && then.stance == now.stance && near(then.v, now.v, reach) &&
+         near(d.expanded_next, d.dynamics.out.vplus, reach) && near(then.xi, now.xi, reach) &&
+         near(then.q, now.q, dt * reach) &&
+         near(heights(then.parameters), heights(now.parameters), dt * reach) &&
+         near(then.parameters, now.parameters, reach);
+}
+
 /// G = dg/dz, z = (xi, v+, q, v, p)
 void ActionMeasurement::collectDerivatives(Data& d) const {
   const auto& by = d.dynamics.by;
+  d.expanded = d.dynamics.at;
+  d.expanded_next = d.dynamics.out.vplus;
+  d.has_G = true;
   dynamics->derivatives(*d.solved);
   d.G.leftCols(nxi_) = by.xi;
   d.G.middleCols(nxi_, nv_) = by.next;
@@ -22,10 +43,13 @@ void ActionMeasurement::collectDerivatives(Data& d) const {
   d.G.middleCols(nu_ + 2 * nv_, dynamics->nparameters()) = by.parameters;
 }
 
-void ActionMeasurement::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) {
+void ActionMeasurement::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                                  const double reach) {
   auto& d = static_cast<Data&>(*data);
-  collectDerivatives(d);
-  d.has_D = false;
+  if (!isWithin(d, reach)) {
+    collectDerivatives(d);
+    d.has_D = false;
+  }
   d.force_weight = input->weight_force / dt;
   if (dynamics->floating_base) {
     // q+ = q (+) dt v+ of a free-flyer
@@ -139,14 +163,28 @@ void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, cons
   assembleSparse(d, true);
 }
 
+/// Hessian of the dense rows of a state: most of its variables do not touch them.
+void ActionMeasurement::assembleTouched(Data& d) const {
+  const auto& columns = model->columns();
+  const int nu = static_cast<int>(nu_);
+  d.gram.noalias() = d.S.transpose() * d.S;
+  d.Lxx.setZero();
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i] >= nu && columns[j] >= nu)
+        d.Lxx(columns[i] - nu, columns[j] - nu) = d.gram(i, j);
+}
+
 /// Gauss-Newton cost model: rows of encoders, rates and disturbances touch one variable each, the
 /// others are dense.
 void ActionMeasurement::assembleSparse(Data& d, const bool terminal) const {
   const auto dense = d.r.size() - row_dense_;
   const auto Rx = d.Rx.bottomRows(dense);
-  const auto r = d.r.tail(dense);
-  d.Lx.noalias() = Rx.transpose() * r;
-  d.Lxx.noalias() = Rx.transpose() * Rx;
+  d.Lx.noalias() = Rx.transpose() * d.r.tail(dense);
+  if (terminal)
+    assembleTouched(d);
+  else
+    d.Lxx.noalias() = Rx.transpose() * Rx;
   const auto& wp = input->encoders.weight;
   const auto& wv = input->rates.weight;
   d.Lx.segment(nv_ - nj_, nj_) += wp.cwiseProduct(d.r.segment(row_encoder_, nj_));

@@ -60,7 +60,10 @@ class ActionSecondOrder : public ActionLeastSquares {
         nxi_(nxi) {}
 
   /// Fill the linearization above at the last calc (the explicit one, Fx to Luu, stays as it was).
-  virtual void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) = 0;
+  /// `reach` > 0 [m/s, rad/s]: the derivatives G of the dynamics stay those of an earlier calc
+  /// while the node is not further from it than that; all weights are those of now.
+  virtual void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
+                         double reach = 0.0) = 0;
 
   int nv() const { return nv_; }
   int nj() const { return nj_; }

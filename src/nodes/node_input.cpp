@@ -13,10 +13,11 @@ namespace {
 
 constexpr int kPoseSize = 7;  ///< position and quaternion
 
-void requireSize(const std::string& name, const Eigen::Index size, const Eigen::Index expected) {
+void requireSize(const std::string& name, const Eigen::Index size, const Eigen::Index expected,
+                 const std::string& otherwise = "") {
   if (size == expected) return;
   throw std::invalid_argument("node input: " + name + " has " + std::to_string(size) +
-                              " entries, not " + std::to_string(expected));
+                              " entries, not " + std::to_string(expected) + otherwise);
 }
 
 }  // namespace
@@ -53,10 +54,13 @@ void NodeInput::set(const std::string& name, const VectorXd& value, const Vector
   auto& to = reading(name, slot);
   requireSize("weight of " + name, weight.size(), to.weight.size());
   const auto base = base_wrench.size() > 0 ? kPoseSize : 0;
-  if (name == "encoders" && value.size() == to.value.size() - base) {
-    to.value.tail(value.size()) = value;  // of the joints alone
+  const auto joints = name == "encoders" ? to.value.size() - base : to.value.size();
+  if (value.size() == joints) {
+    to.value.tail(joints) = value;
   } else {
-    requireSize("value of " + name, value.size(), to.value.size());
+    const auto alone = " (or " + std::to_string(joints) + " of the joints alone)";
+    requireSize("value of " + name, value.size(), to.value.size(),
+                joints < to.value.size() ? alone : "");
     to.value = value;
   }
   to.weight = to.nominal = weight;

@@ -30,7 +30,8 @@ struct NodeInput {
   Eigen::VectorXd base_wrench;  ///< (nb) force and moment of rotors on a floating base [N, Nm]
   Eigen::VectorXd weight_force, weight_xi;    ///< (nv), (nxi) process disturbances
   Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
-  bool weighed = true;  ///< by the torques of its legs: only then the base may feel outliers of force
+  bool weighed =
+      true;  ///< by the torques of its legs: only then the base may feel outliers of force
   double ground_depth = 0.0;   ///< by which the ground is lowered [m]: legs that nobody sees
   ContactLaw law;              ///< of the step; softer on the way to a first solution
   std::vector<Stance> stance;  ///< contact flags of the step, one per foot (rigid contacts)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "sensing/leg_forces.hpp"
 
+#include <Eigen/LU>
 #include <limits>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
@@ -63,6 +64,11 @@ double LegForces::normalForce(Leg& leg, const Vector3d& sole_point, const ConstR
     leg.felt[k] = data_.tau[column] - torque[column];
   }
   if (!leg.felt.allFinite()) return std::numeric_limits<double>::quiet_NaN();
+  if (leg.wrench_map.rows() == 3 && leg.wrench_map.cols() == 3) {
+    // three joints and a force: far from a stretched leg there is one answer
+    const Eigen::Matrix3d map = leg.wrench_map, inverse = map.inverse();
+    if (map.norm() * inverse.norm() * leg.svd.threshold() < 1.0) return inverse.row(2) * leg.felt;
+  }
   leg.svd.compute(leg.wrench_map);
   leg.wrench = leg.svd.solve(leg.felt);
   return leg.wrench[2];

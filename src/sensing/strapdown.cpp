@@ -36,4 +36,18 @@ void Strapdown::step(const double dt, const Vector3& angular_velocity,
   force_known = true;
 }
 
+pinocchio::Motion velocityAtEnd(const pinocchio::Motion& mean, const Eigen::Matrix3d& R_world_base,
+                                const pinocchio::SE3& base_M_imu, const Eigen::Vector3d& gyro,
+                                const Eigen::Vector3d& force, const Eigen::Vector3d& gravity,
+                                const double dt) {
+  using Eigen::Vector3d;
+  const Vector3d linear = mean.linear(), angular = mean.angular(), arm = base_M_imu.translation();
+  const Vector3d now = base_M_imu.rotation() * gyro;
+  const Vector3d alpha = 2.0 / dt * (now - angular);
+  const Vector3d acceleration = base_M_imu.rotation() * force - alpha.cross(arm) -
+                                angular.cross(angular.cross(arm) + linear) +
+                                R_world_base.transpose() * gravity;
+  return {linear + 0.5 * dt * acceleration, now};
+}
+
 }  // namespace prime

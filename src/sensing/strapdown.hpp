@@ -39,4 +39,15 @@ struct Strapdown {
   pinocchio::Motion velocity() const { return {R.transpose() * v, w}; }
 };
 
+/// Velocity (base axes) of a rigid base with IMU at the end of a step of dt, whose mean is `mean`:
+/// half a step of acceleration is added.
+///
+///     v(t) - mean = integral (s/dt) dv/ds ds = dt/2 (f_ramp - w x v + R^T g - lever arm terms)
+///
+/// `gyro` at the end, `force`: mean with a weight that grows linearly to it; both without biases.
+pinocchio::Motion velocityAtEnd(const pinocchio::Motion& mean, const Eigen::Matrix3d& R_world_base,
+                                const pinocchio::SE3& base_M_imu, const Eigen::Vector3d& gyro,
+                                const Eigen::Vector3d& force, const Eigen::Vector3d& gravity,
+                                double dt);
+
 }  // namespace prime

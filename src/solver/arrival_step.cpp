@@ -4,6 +4,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "linalg/dense_kernels.hpp"
 #include "linalg/square_root.hpp"
 
 namespace prime {
@@ -30,6 +31,7 @@ ArrivalStep::ArrivalStep(const int m, const int np)
       g_(m + np),
       du_(m + np),
       extra_(np),
+      root_(MatrixXd::Zero(m + np + 1 + kPadRows, m + np + 1 + kPadColumns)),
       llt_(m) {}
 
 /// From (dx, dp) to the arrival node's control, plus its own cost.
@@ -79,8 +81,33 @@ bool ArrivalStep::invertParameters(const ParameterMethod method) {
   return true;
 }
 
+/// (dx, dp) from H_, g_ and the damping, by one elimination.
+bool ArrivalStep::resolveAtOnce(const bool with_state) {
+  const int n = np_ + m_;
+  root_.topLeftCorner(np_, np_).triangularView<Lower>() = H_.bottomRightCorner(np_, np_);
+  root_.diagonal().head(np_) += extra_;
+  root_.block(np_, 0, m_, np_) = H_.bottomLeftCorner(np_, m_).transpose();
+  root_.block(np_, np_, m_, m_).triangularView<Lower>() = H_.topLeftCorner(m_, m_);
+  root_.row(n).head(np_) = g_.tail(np_).transpose();
+  root_.row(n).segment(np_, m_) = g_.head(m_).transpose();
+  root_(n, n) = 0.0;
+  const int solved = with_state ? n : np_;
+  if (!partialCholesky(n + 1, solved, root_.data(), root_.rows())) return false;
+  Tt_.resize(np_, np_);
+  VectorXd d = -root_.row(n).head(solved).transpose();
+  root_.topLeftCorner(solved, solved).triangularView<Lower>().transpose().solveInPlace(d);
+  du_.tail(np_) = d.head(np_);
+  if (with_state)
+    du_.head(m_) = d.tail(m_);
+  else
+    du_.head(m_).setZero();
+  return du_.allFinite();
+}
+
 /// (dx, dp) from H_, g_ and the damping.
 bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
+  at_once_ = method == ParameterMethod::Schur;
+  if (at_once_) return resolveAtOnce(with_state);
   if (!invertParameters(method)) return false;
   const VectorXd y = Tt_ * g_.tail(np_);
   Bt_.noalias() = Tt_ * H_.bottomLeftCorner(np_, m_);
@@ -143,13 +170,20 @@ void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorX
 }
 
 void ArrivalStep::covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const {
-  Ppp.noalias() = Tt_.transpose() * Tt_;
+  MatrixXd Tt, Bt, root;  // root: L^-1 of the state's information
+  if (at_once_) {
+    invertLower(root_.topLeftCorner(np_, np_), Tt);
+    Bt = root_.block(np_, 0, m_, np_).transpose();
+    if (arrival) invertLower(root_.block(np_, np_, m_, m_), root);
+  } else {
+    Tt = Tt_, Bt = Bt_;
+    if (arrival) invertLower(llt_.matrixLLT(), root);
+  }
+  Ppp.noalias() = Tt.transpose() * Tt;
   P.xx.setZero();
   P.xp.setZero();
   if (!arrival) return;
-  MatrixXd root;  // L^-1 of the state's information
-  invertLower(llt_.matrixLLT(), root);
-  const MatrixXd seen = root * Bt_.transpose() * Tt_;
+  const MatrixXd seen = root * Bt.transpose() * Tt;
   Ppp.noalias() += seen.transpose() * seen;
   P.xp.noalias() = -root.transpose() * seen;
   addGramOfLower(root, P.xx);

@@ -68,6 +68,7 @@ class ArrivalStep {
   bool invertParameters(ParameterMethod method);
   bool findComplement();
   bool resolve(bool with_state, ParameterMethod method);
+  bool resolveAtOnce(bool with_state);
   bool tooLong() const;
   bool shorten(bool with_state, ParameterMethod method);
 
@@ -81,6 +82,8 @@ class ArrivalStep {
       known_;   ///< (np) scale of Vpp; (rank) eigenvalues of the complement of its null space
   MatrixXd Y_;  ///< (np, rank) and their eigenvectors
   MatrixXd Tt_, Bt_, Vxx_;
+  bool at_once_ = false;  ///< Schur: the factors are in root_, and only the size of Tt_ counts
+  MatrixXd root_;         ///< Cholesky factor of [Vpp .; Vxp Vxx], below it L^-1 v; padded
   Eigen::LLT<MatrixXd> llt_;
 };
 

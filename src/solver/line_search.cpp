@@ -115,8 +115,28 @@ bool SolverMultipleShooting::solve(const std::vector<VectorXd>& xs, const std::v
                                    const std::size_t maxiter, const bool,
                                    const double regularization) {
   start(xs, us, regularization);
+  return iterate(maxiter);
+}
+
+bool SolverMultipleShooting::improve(const std::vector<VectorXd>& xs,
+                                     const std::vector<VectorXd>& us, const std::size_t iterations,
+                                     const HeavyTails& tails) {
+  start(xs, us, 0.0);
+  bool converged = false;
+  for (std::size_t i = 0; i < iterations; ++i) {
+    if (i > 0) {  // another cost at the same point
+      beginIterations(0.0);
+      cost_ = sumOfCosts();
+    }
+    converged = iterate(1);
+    reweight(tails);
+  }
+  return converged;
+}
+
+bool SolverMultipleShooting::iterate(const std::size_t maxiter) {
   bool accepted = true;
-  for (iter_ = 0; iter_ < maxiter;) {
+  for (std::size_t i = 0; i < maxiter; ++i) {
     computeDirection(true);
     ++iter_;
     const bool again = !accepted;

@@ -17,18 +17,56 @@ void SolverMultipleShooting::computePosterior() {
   require(Done::Backward);
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   if (P_.empty()) P_.assign(T + 1, Covariance(m_, np_)), Ppp_ = MatrixXd::Zero(np_, np_);
-  if (damping_ > 0.0 || arrival_.bounded()) {
-    // refused steps and the trust region have damped the Hessians: that is no knowledge
-    const double damping = std::exchange(preg_, 0.0);
-    const VectorXd largest = std::exchange(arrival_.largest, VectorXd());
-    const bool definite = backward();
-    preg_ = damping;
-    arrival_.largest = largest;
-    if (!definite) backward();
-  }
+  undamp();
   arrival_.covariance(arrivalData(), P_[first], Ppp_);
   for (std::size_t t = first; t < T; ++t)
     stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
+}
+
+/// Refused steps and the trust region have damped the Hessians: that is no knowledge.
+void SolverMultipleShooting::undamp() {
+  if (!(damping_ > 0.0) && !arrival_.bounded()) return;
+  const double damping = std::exchange(preg_, 0.0);
+  const VectorXd largest = std::exchange(arrival_.largest, VectorXd());
+  const bool definite = backward();
+  preg_ = damping;
+  arrival_.largest = largest;
+  if (!definite) backward();
+}
+
+SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const MatrixXd& jx,
+                                                                       const MatrixXd& jz) {
+  require(Done::Backward);
+  undamp();
+  const std::size_t T = problem_->get_T(), first = has_arrival_;
+  const auto& datas = problem_->get_runningDatas();
+  const int nx = jx.rows(), nz = jz.rows();
+  CarriedRows rows(nx + nz, m_ + np_);
+  rows.J.topRows(nx) = jx;
+  rows.count = nx;
+  for (std::size_t t = T; t-- > first;) {
+    stages_[t]->carry(*datas[t], rows);
+    if (t + 1 == T) stages_[t]->enter(jz, rows);
+  }
+  Newest out;
+  out.parameters.setZero(np_, np_);
+  Covariance P(m_, np_);
+  arrival_.covariance(arrivalData(), P, out.parameters);
+  const auto J = rows.J.topRows(rows.count);
+  MatrixXd by_first = J.leftCols(m_) * P.xx, by_parameters = J.rightCols(np_) * out.parameters;
+  by_first.noalias() += J.rightCols(np_) * P.xp.transpose();
+  by_parameters.noalias() += J.leftCols(m_) * P.xp;
+  const auto whole = [&](const int from, const int n) {
+    MatrixXd covariance = rows.covariance.block(from, from, n, n);
+    covariance.noalias() +=
+        by_first.middleRows(from, n) * J.middleRows(from, n).leftCols(m_).transpose();
+    covariance.noalias() +=
+        by_parameters.middleRows(from, n) * J.middleRows(from, n).rightCols(np_).transpose();
+    return covariance;
+  };
+  out.state = whole(0, nx);
+  out.node = whole(nx, nz);
+  return out;
 }
 
 MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {

@@ -116,10 +116,8 @@ void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::v
   bind();
   setCandidate(xs, us, false);
   shareParameters();
-  preg_ = std::isnan(regularization) ? 0.0 : regularization;
-  merit_function_.reset();
-  arrival_.resetRegion();
-  refused_ = 0;
+  beginIterations(std::isnan(regularization) ? 0.0 : regularization);
+  refused_ = iter_ = 0;
   for (auto& f : fs_try_) f.setZero();
   if (rollout == Rollout::Single) {
     for (std::size_t t = 0; t < dus_.size(); ++t) dus_[t].setZero();
@@ -134,6 +132,12 @@ void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::v
   if (!std::isfinite(cost_))
     throw SolveError("window problem: the cost of the first trajectory is not finite");
   std::swap(fs_, fs_try_);
+}
+
+void SolverMultipleShooting::beginIterations(const double regularization) {
+  preg_ = regularization;
+  merit_function_.reset();
+  arrival_.resetRegion();
 }
 
 double SolverMultipleShooting::evaluate(const std::vector<VectorXd>& xs,
@@ -152,8 +156,12 @@ double SolverMultipleShooting::evaluate(const std::vector<VectorXd>& xs,
       problem_->get_runningModels()[t]->get_state()->diff(xs[t + 1], data->xnext, fs_try_[t + 1]);
     }
   });
+  return sumOfCosts();
+}
+
+double SolverMultipleShooting::sumOfCosts() const {
   double cost = problem_->get_terminalData()->cost;
-  for (std::size_t t = 0; t < T; ++t) cost += problem_->get_runningDatas()[t]->cost;
+  for (const auto& data : problem_->get_runningDatas()) cost += data->cost;
   return cost;
 }
 
@@ -167,7 +175,7 @@ void SolverMultipleShooting::linearize() {
           .linearize(problem_->get_runningDatas()[0], us_[0]);
     else
       stages_[t]->linearize(*problem_->get_runningModels()[t], problem_->get_runningDatas()[t],
-                            xs_[t], us_[t]);
+                            xs_[t], us_[t], reach);
   });
   done_ = Done::Linearization;
 }
@@ -262,6 +270,34 @@ void SolverMultipleShooting::reweight(const HeavyTails& tails) {
   for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t)
     static_cast<ActionLeastSquares&>(*problem_->get_runningModels()[t])
         .reweight(problem_->get_runningDatas()[t], us_[t], tails);
+}
+
+void SolverMultipleShooting::rotate() {
+  const auto models = problem_->get_runningModels();
+  const auto datas = problem_->get_runningDatas();
+  const std::size_t T = models.size(), first = has_arrival_;
+  for (std::size_t t = first; t < T; ++t) {
+    const std::size_t from = t + 1 < T ? t + 1 : first;
+    problem_->updateNode(t, models[from], datas[from]);
+  }
+}
+
+MatrixXd SolverMultipleShooting::residualSquares() const {
+  const auto& datas = problem_->get_runningDatas();
+  MatrixXd out = MatrixXd::Zero(datas.back()->r.size(), 2);
+  for (std::size_t t = has_arrival_; t < datas.size(); ++t) {
+    out.col(0) += datas[t]->r.cwiseAbs2();
+    out.col(1) += (datas[t]->r.array() != 0.0).cast<double>().matrix();
+  }
+  return out;
+}
+
+MatrixXd SolverMultipleShooting::firstResiduals(const Eigen::Index size) const {
+  const auto& datas = problem_->get_runningDatas();
+  MatrixXd out(datas.size() - has_arrival_, size);
+  for (std::size_t t = has_arrival_; t < datas.size(); ++t)
+    out.row(t - has_arrival_) = datas[t]->r.head(size).transpose();
+  return out;
 }
 
 double SolverMultipleShooting::largestGap() const {

@@ -60,10 +60,20 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
 
   /// New weights of the disturbances at the current iterate, for the next one.
   void reweight(const HeavyTails& tails);
+  /// So many times: an iteration as of `solve`, then new weights. True when the last one converged.
+  bool improve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
+               std::size_t iterations, const HeavyTails& tails);
 
   /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ =
   /// (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior();
+  /// Posterior covariances of a few quantities alone, in a third of the time: of `jx (dx, dp)` at
+  /// the last state, of `jz dz` at the last running node (in the variables of its stage), and of
+  /// the parameters.
+  struct Newest {
+    Eigen::MatrixXd state, node, parameters;
+  };
+  Newest newestPosterior(const Eigen::MatrixXd& jx, const Eigen::MatrixXd& jz);
   /// Posterior covariance of (x, p) at node k (after computePosterior).
   Eigen::MatrixXd posterior(std::size_t k) const;
   /// Posterior covariance of `jx (dx, dp) + ju du` at running node k (after computePosterior).
@@ -71,6 +81,15 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
                                const Eigen::MatrixXd& ju) const;
   /// The same of `jz dz`, in the variables z = (decision, dx, dp) in which the node's stage works.
   Eigen::MatrixXd covarianceOf(std::size_t k, const Eigen::MatrixXd& jz) const;
+
+  /// The first running node behind an arrival node, if there is one, becomes the last: the window
+  /// moves, and the node that left serves again.
+  void rotate();
+  /// By row of a node's residual at the last calc: sum of its squares over the running nodes, and
+  /// in how many it is not 0 (an absent reading's is).
+  Eigen::MatrixXd residualSquares() const;
+  /// The first `size` rows of each running node's residual at its last calc, (T, size).
+  Eigen::MatrixXd firstResiduals(Eigen::Index size) const;
 
   double largestGap() const;
   std::size_t refused() const {
@@ -94,6 +113,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   std::size_t threads = 1;
   Rollout rollout = Rollout::Multiple;
   ParameterMethod method = ParameterMethod::Schur;
+  double reach = 0.0;  ///< of a node's derivatives [m/s, rad/s]: see ActionSecondOrder::linearize
 
  private:
   enum class Done { Nothing, Linearization, Backward };  ///< since the last start
@@ -101,6 +121,10 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   void bind();
   void start(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
              double regularization);
+  void beginIterations(double regularization);
+  bool iterate(std::size_t maxiter);
+  double sumOfCosts() const;
+  void undamp();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();

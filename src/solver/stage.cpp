@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "linalg/dense_kernels.hpp"
 #include "solver/stage_second_order.hpp"
 
 namespace prime {
@@ -11,6 +12,11 @@ namespace prime {
 using Eigen::Lower;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+CarriedRows::CarriedRows(const int most, const int columns)
+    : J(MatrixXd::Zero(most + kPadRows, columns)),
+      covariance(MatrixXd::Zero(most + kPadRows, most)),
+      work(J) {}
 
 namespace {
 
@@ -41,7 +47,7 @@ class StageDense : public Stage {
   }
 
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
-                 const ConstRef& u) override {
+                 const ConstRef& u, double) override {
     model.calcDiff(data, x, u);
   }
 
@@ -118,6 +124,28 @@ class StageDense : public Stage {
     next.xx.noalias() = by_x * Wx.transpose();
     next.xx.noalias() += next.xp * Wp.transpose();
     next.xx.noalias() += Wu_ * Wu_.transpose();
+  }
+
+  void carry(const DataAbstract& d, CarriedRows& rows) override {
+    W_ = d.Fx.topRows(m_);
+    W_.noalias() -= d.Fu.topRows(m_) * S_;
+    Wu_ = d.Fu.topRows(m_);
+    llt_.matrixU().solveInPlace<Eigen::OnTheRight>(Wu_);
+    auto J = rows.J.topRows(rows.count);
+    const MatrixXd by_x = J.leftCols(m_), noise = by_x * Wu_;
+    J.leftCols(m_).setZero();
+    J += by_x * W_;
+    rows.covariance.topLeftCorner(rows.count, rows.count) += noise * noise.transpose();
+  }
+
+  void enter(const MatrixXd& jz, CarriedRows& rows) const override {
+    const auto ju = jz.leftCols(nu_);
+    MatrixXd white = ju.transpose();
+    llt_.matrixL().solveInPlace(white);
+    rows.J.middleRows(rows.count, jz.rows()) = jz.rightCols(n_) - ju * S_;
+    rows.covariance.block(rows.count, rows.count, jz.rows(), jz.rows()) +=
+        white.transpose() * white;
+    rows.count += jz.rows();
   }
 
   MatrixXd inVariables(const DataAbstract&, const MatrixXd& jx, const MatrixXd& ju) const override {

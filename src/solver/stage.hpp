@@ -39,6 +39,16 @@ struct Covariance {
   Eigen::MatrixXd xx, xp;
 };
 
+/// Rows of a Jacobian in (dx, dp) of a node, carried back to the node before, and the covariance
+/// that the nodes which were passed give them. Padded for the kernels.
+struct CarriedRows {
+  CarriedRows(int most, int columns);
+  int count = 0;
+  Eigen::MatrixXd J;           ///< (count, columns)
+  Eigen::MatrixXd covariance;  ///< (count, count)
+  Eigen::MatrixXd work;
+};
+
 /// Linear algebra of one node in the parametrized Riccati recursion, with its work space: one kind
 /// for each structure of the dynamics.
 ///
@@ -61,9 +71,9 @@ class Stage {
                         const ConstRef& u, const ConstRef&) {
     model.calc(data, x, u);
   }
-  /// Derivatives at (x, u), the point of the last calc.
+  /// Derivatives at (x, u), the point of the last calc; `reach` as of ActionSecondOrder.
   virtual void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
-                         const ConstRef& u) = 0;
+                         const ConstRef& u, double reach) = 0;
   /// Cost-to-go `value` from that of the next node; `common` gets this node's share. The diagonal
   /// of its Hessian is scaled by 1 + regularization. False: not positive definite.
   virtual bool eliminate(const DataAbstract& data, const CostToGo& next, double regularization,
@@ -78,6 +88,11 @@ class Stage {
   /// Posterior covariance of the next state from that of this one.
   virtual void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                          Covariance& next) = 0;
+  /// Rows in the next (dx, dp) become rows in this one's: the covariance of a few rows is had
+  /// without that of the states.
+  virtual void carry(const DataAbstract& data, CarriedRows& rows) = 0;
+  /// Add rows `jz dz` in the stage's own variables.
+  virtual void enter(const MatrixXd& jz, CarriedRows& rows) const = 0;
   /// `jx (dx, dp) + ju du` as a Jacobian in the stage's own variables z = (decision, dx, dp).
   virtual MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
                                const MatrixXd& ju) const = 0;

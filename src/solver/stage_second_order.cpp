@@ -3,6 +3,7 @@
 #include "solver/stage_second_order.hpp"
 
 #include "linalg/dense_kernels.hpp"
+#include "linalg/square_root.hpp"
 
 namespace prime {
 
@@ -33,11 +34,8 @@ StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
       nz_(nu_ + n_),
       dt_(node.dt),
       inverse_(node.inverse),
-      H_(MatrixXd::Zero(nz_ + 1 + kPadRows, nz_ + 1 + kPadColumns)),
-      Wt_(MatrixXd::Zero(nz_ + 1 + kPadRows, nv_)),
+      factor_(nz_, nu_),
       g_(nz_),
-      X_(nv_, nv_),
-      Y_(np_, nv_),
       Z_(nv_, nv_),
       C_(MatrixXd::Zero(nv_ + kPadRows, n_)),
       K_(C_),
@@ -46,6 +44,21 @@ StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
       Px_(np_, 2 * nv_),
       dz_(nz_),
       rows_(nv_) {}
+
+StageSecondOrder::Scratch::Scratch(const int nz, const int nv, const int np)
+    : H(MatrixXd::Zero(nz + 1 + kPadRows, nz + 1 + kPadColumns)),
+      Wt(MatrixXd::Zero(nz + 1 + kPadRows, nv)),
+      X(nv, nv),
+      Y(np, nv),
+      Z(nv, nv) {}
+
+StageSecondOrder::Scratch& StageSecondOrder::scratch() const {
+  thread_local std::unique_ptr<Scratch> last;
+  const bool same = last && last->Wt.rows() == nz_ + 1 + kPadRows && last->Wt.cols() == nv_ &&
+                    last->Y.rows() == np_;
+  if (!same) last = std::make_unique<Scratch>(nz_, nv_, np_);
+  return *last;
+}
 
 bool StageSecondOrder::fits(const Model& model) const {
   const auto* node = dynamic_cast<const ActionSecondOrder*>(&model);
@@ -62,69 +75,70 @@ void StageSecondOrder::evaluate(Model& model, const std::shared_ptr<DataAbstract
 }
 
 void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstract>& data,
-                                 const ConstRef& x, const ConstRef&) {
-  static_cast<ActionSecondOrder&>(model).linearize(data, x);
+                                 const ConstRef& x, const ConstRef&, const double reach) {
+  static_cast<ActionSecondOrder&>(model).linearize(data, x, reach);
 }
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
-void StageSecondOrder::addResiduals(const Data& d) {
-  Wt_.topRows(nz_) = d.G.transpose() * d.force_weight.asDiagonal();
-  Wt_.row(nz_) = d.r.head(nv_).transpose();
-  gramLower(nz_ + 1, nv_, Wt_.data(), Wt_.rows(), H_.data(), H_.rows());
-  g_ = H_.row(nz_).head(nz_).transpose();
-  H_.diagonal().head(nz_) += d.diagonal.cwiseAbs2();
+void StageSecondOrder::addResiduals(const Data& d, Scratch& s) {
+  s.Wt.topRows(nz_) = d.G.transpose() * d.force_weight.asDiagonal();
+  s.Wt.row(nz_) = d.r.head(nv_).transpose();
+  gramLower(nz_ + 1, nv_, s.Wt.data(), s.Wt.rows(), s.H.data(), s.H.rows());
+  g_ = s.H.row(nz_).head(nz_).transpose();
+  s.H.diagonal().head(nz_) += d.diagonal.cwiseAbs2();
   const int q = nu_ + nb_, v = q + nv_;
   g_.head(nxi_) += d.diagonal.head(nxi_).cwiseProduct(d.r.segment(nv_, nxi_));
   g_.segment(q, nj_) += d.diagonal.segment(q, nj_).cwiseProduct(d.r.segment(nu_, nj_));
   g_.segment(v, nj_) += d.diagonal.segment(v, nj_).cwiseProduct(d.r.segment(nu_ + nj_, nj_));
-  addDenseRows(d);
+  addDenseRows(d, s);
 }
 
-void StageSecondOrder::addDenseRows(const Data& d) {
+void StageSecondOrder::addDenseRows(const Data& d, Scratch& s) {
   const int nc = d.columns.size(), rows = d.S.rows();
-  if (St_.cols() != rows || St_.rows() != nc + 1 + kPadRows) {
-    St_.setZero(nc + 1 + kPadRows, rows);
-    R_.setZero(nc + 1 + kPadRows, nc + 1 + kPadColumns);
+  if (s.St.cols() != rows || s.St.rows() != nc + 1 + kPadRows) {
+    s.St.setZero(nc + 1 + kPadRows, rows);
+    s.R.setZero(nc + 1 + kPadRows, nc + 1 + kPadColumns);
   }
-  St_.topRows(nc) = d.S.transpose();
-  St_.row(nc) = d.r.tail(rows).transpose();
-  gramLower(nc + 1, rows, St_.data(), St_.rows(), R_.data(), R_.rows());
+  s.St.topRows(nc) = d.S.transpose();
+  s.St.row(nc) = d.r.tail(rows).transpose();
+  gramLower(nc + 1, rows, s.St.data(), s.St.rows(), s.R.data(), s.R.rows());
   for (int j = 0; j < nc; ++j) {
-    g_[d.columns[j]] += R_(nc, j);
+    g_[d.columns[j]] += s.R(nc, j);
     for (int i = j; i < nc; ++i)
-      H_(std::max(d.columns[i], d.columns[j]), std::min(d.columns[i], d.columns[j])) += R_(i, j);
+      s.H(std::max(d.columns[i], d.columns[j]), std::min(d.columns[i], d.columns[j])) += s.R(i, j);
   }
 }
 
 /// H += F^T V F, g += F^T v with dq+ = E dq + T dv+, dv+, dp.
-void StageSecondOrder::addNext(const Data& d, const CostToGo& next) {
+void StageSecondOrder::addNext(const Data& d, const CostToGo& next, Scratch& scratch) {
+  auto& [H, Wt, St, R, X, Y, Z] = scratch;
   const auto& V = next.xx;
   const auto& Vp = next.xp;
   const auto& v = next.x;
   const int s = nxi_, q = nu_, p = nu_ + 2 * nv_;
   // rows (q, p) of V F against v+
-  timesT(d, dt_, V.topLeftCorner(nv_, nv_), X_);
-  X_ += V.topRightCorner(nv_, nv_);
+  timesT(d, dt_, V.topLeftCorner(nv_, nv_), X);
+  X += V.topRightCorner(nv_, nv_);
   // v+ against v+: T^T (V_qq T + V_qv) + V_vq T + V_vv
-  timesT(d, dt_, V.bottomLeftCorner(nv_, nv_), Z_);
-  Z_ += V.bottomRightCorner(nv_, nv_);
-  Z_.topRows(nb_).noalias() += d.T.transpose() * X_.topRows(nb_);
-  Z_.bottomRows(nj_) += dt_ * X_.bottomRows(nj_);
-  H_.block(s, s, nv_, nv_) += Z_;
+  timesT(d, dt_, V.bottomLeftCorner(nv_, nv_), Z);
+  Z += V.bottomRightCorner(nv_, nv_);
+  Z.topRows(nb_).noalias() += d.T.transpose() * X.topRows(nb_);
+  Z.bottomRows(nj_) += dt_ * X.bottomRows(nj_);
+  H.block(s, s, nv_, nv_) += Z;
   // q against v+, q: E^T
-  H_.block(q, s, nb_, nv_).noalias() += d.E.transpose() * X_.topRows(nb_);
-  H_.block(q + nb_, s, nj_, nv_) += X_.bottomRows(nj_);
-  Z_ = V.topLeftCorner(nv_, nv_);
-  Z_.leftCols(nb_).noalias() = V.topLeftCorner(nv_, nb_) * d.E;
-  H_.block(q, q, nb_, nb_).noalias() += d.E.transpose() * Z_.topLeftCorner(nb_, nb_);
-  H_.block(q + nb_, q, nj_, nv_) += Z_.bottomRows(nj_);
+  H.block(q, s, nb_, nv_).noalias() += d.E.transpose() * X.topRows(nb_);
+  H.block(q + nb_, s, nj_, nv_) += X.bottomRows(nj_);
+  Z = V.topLeftCorner(nv_, nv_);
+  Z.leftCols(nb_).noalias() = V.topLeftCorner(nv_, nb_) * d.E;
+  H.block(q, q, nb_, nb_).noalias() += d.E.transpose() * Z.topLeftCorner(nb_, nb_);
+  H.block(q + nb_, q, nj_, nv_) += Z.bottomRows(nj_);
   // p against v+, q
-  Y_ = Vp.topRows(nv_).transpose();
-  H_.block(p, s, np_, nb_).noalias() += Y_.leftCols(nb_) * d.T;
-  H_.block(p, s + nb_, np_, nj_) += dt_ * Y_.rightCols(nj_);
-  H_.block(p, s, np_, nv_) += Vp.bottomRows(nv_).transpose();
-  H_.block(p, q, np_, nb_).noalias() += Y_.leftCols(nb_) * d.E;
-  H_.block(p, q + nb_, np_, nj_) += Y_.rightCols(nj_);
+  Y = Vp.topRows(nv_).transpose();
+  H.block(p, s, np_, nb_).noalias() += Y.leftCols(nb_) * d.T;
+  H.block(p, s + nb_, np_, nj_) += dt_ * Y.rightCols(nj_);
+  H.block(p, s, np_, nv_) += Vp.bottomRows(nv_).transpose();
+  H.block(p, q, np_, nb_).noalias() += Y.leftCols(nb_) * d.E;
+  H.block(p, q + nb_, np_, nj_) += Y.rightCols(nj_);
 
   g_.segment(s, nb_).noalias() += d.T.transpose() * v.head(nb_);
   g_.segment(s + nb_, nj_) += dt_ * v.segment(nb_, nj_);
@@ -138,17 +152,22 @@ bool StageSecondOrder::eliminate(const DataAbstract& data, const CostToGo& next,
                                  ParameterCostToGo& common) {
   const auto& d = static_cast<const Data&>(data);
   const int m = 2 * nv_;
-  addResiduals(d);
-  addNext(d, next);
-  H_.diagonal().head(nu_) *= 1.0 + regularization;
-  H_.row(nz_).head(nz_) = g_.transpose();
-  if (!partialCholesky(nz_ + 1, nu_, H_.data(), H_.rows())) return false;
-  g_ = H_.row(nz_).head(nz_).transpose();
+  auto& s = scratch();
+  addResiduals(d, s);
+  addNext(d, next, s);
+  s.H.diagonal().head(nu_) *= 1.0 + regularization;
+  s.H.row(nz_).head(nz_) = g_.transpose();
+  if (!partialCholesky(nz_ + 1, nu_, s.H.data(), s.H.rows())) return false;
+  factor_ = s.H.topLeftCorner(nz_, nu_);
+  g_ = s.H.row(nz_).head(nz_).transpose();
   value.x = g_.segment(nu_, m);
-  value.xx = H_.block(nu_, nu_, m, m).selfadjointView<Lower>();
-  value.xp = H_.block(nu_ + m, nu_, np_, m).transpose();
+  for (int j = 0; j < m; ++j) {
+    value.xx.col(j).tail(m - j) = s.H.col(nu_ + j).segment(nu_ + j, m - j);
+    value.xx.row(j).tail(m - j) = value.xx.col(j).tail(m - j).transpose();
+  }
+  value.xp = s.H.block(nu_ + m, nu_, np_, m).transpose();
   common.p += g_.tail(np_);
-  common.pp.triangularView<Lower>() += H_.block(nu_ + m, nu_ + m, np_, np_);
+  common.pp.triangularView<Lower>() += s.H.block(nu_ + m, nu_ + m, np_, np_);
   return value.x.allFinite();
 }
 
@@ -158,8 +177,8 @@ void StageSecondOrder::control(const DataAbstract& data, const VectorXd& dxp, co
   const auto& d = static_cast<const Data&>(data);
   auto y = dz_.head(nu_);
   y = -alpha * g_.head(nu_);
-  y.noalias() -= H_.block(nu_, 0, n_, nu_).transpose() * dxp;
-  H_.topLeftCorner(nu_, nu_).triangularView<Lower>().transpose().solveInPlace(y);
+  y.noalias() -= factor_.block(nu_, 0, n_, nu_).transpose() * dxp;
+  factor_.topLeftCorner(nu_, nu_).triangularView<Lower>().transpose().solveInPlace(y);
   dz_.tail(n_) = dxp;
   rows_.noalias() = d.G * dz_;
   du.tail(nxi_) = dz_.head(nxi_);
@@ -198,10 +217,10 @@ void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const
 void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                                  Covariance& next) {
   const auto& d = static_cast<const Data&>(data);
-  const int m = 2 * nv_, ldh = H_.rows(), ld = K_.rows();
-  U_.topRows(nv_).setIdentity();
-  H_.block(nxi_, nxi_, nv_, nv_).triangularView<Lower>().transpose().solveInPlace(U_.topRows(nv_));
-  timesTransposed(false, nv_, n_, nv_, U_.data(), ld, &H_(nu_, nxi_), ldh, K_.data(), ld);
+  const int m = 2 * nv_, ldh = factor_.rows(), ld = K_.rows();
+  invertLower(factor_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  U_.topRows(nv_) = inverse_root_.transpose();
+  timesTransposed(false, nv_, n_, nv_, U_.data(), ld, &factor_(nu_, nxi_), ldh, K_.data(), ld);
   // C = -Cov(v+, (x, p)), its columns of p after those of x
   timesTransposed(false, nv_, m, m, K_.data(), ld, P.xx.data(), m, C_.data(), ld);
   timesTransposed(true, nv_, m, np_, K_.data() + m * ld, ld, P.xp.data(), m, C_.data(), ld);
@@ -237,6 +256,37 @@ void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, 
   next.xp.bottomRows(nv_) = -Cp;
 }
 
+/// With (q+, v+) = (E q + T v+, v+) and dv+ = -U B_v^T (dx, dp) + e, Cov e = U U^T, U = L_vv^-T.
+void StageSecondOrder::carry(const DataAbstract& data, CarriedRows& rows) {
+  const auto& d = static_cast<const Data&>(data);
+  const int k = rows.count, ld = rows.J.rows(), ldh = factor_.rows();
+  auto J = rows.J.topRows(k);
+  auto by_next = rows.work.topLeftCorner(k, nv_);
+  by_next = J.middleCols(nv_, nv_);
+  by_next.leftCols(nb_).noalias() += J.leftCols(nb_) * d.T;
+  by_next.rightCols(nj_) += dt_ * J.middleCols(nb_, nj_);
+  invertLower(factor_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  double* const noise = &rows.work(0, nv_);
+  timesTransposed(false, k, nv_, nv_, rows.work.data(), ld, inverse_root_.data(), nv_, noise, ld);
+  timesTransposed(true, k, k, nv_, noise, ld, noise, ld, rows.covariance.data(),
+                  rows.covariance.rows());
+  J.leftCols(nb_) = (J.leftCols(nb_) * d.E).eval();
+  J.middleCols(nv_, nv_).setZero();
+  rows.work.middleCols(nv_, nv_).topRows(k) *= -1.0;
+  timesTransposed(true, k, n_, nv_, noise, ld, &factor_(nu_, nxi_), ldh, rows.J.data(), ld);
+}
+
+void StageSecondOrder::enter(const MatrixXd& jz, CarriedRows& rows) const {
+  const int first = rows.count, k = jz.rows();
+  const MatrixXd white =
+      factor_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
+  rows.J.middleRows(first, k) = jz.rightCols(n_);
+  rows.J.middleRows(first, k).noalias() -=
+      white.transpose() * factor_.block(nu_, 0, n_, nu_).transpose();
+  rows.covariance.block(first, first, k, k).noalias() += white.transpose() * white;
+  rows.count += k;
+}
+
 /// In the forward form w = G dz / dt.
 MatrixXd StageSecondOrder::inVariables(const DataAbstract& data, const MatrixXd& jx,
                                        const MatrixXd& ju) const {
@@ -253,9 +303,9 @@ MatrixXd StageSecondOrder::inVariables(const DataAbstract& data, const MatrixXd&
 
 MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& jz) const {
   const MatrixXd white =
-      H_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
+      factor_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
   const MatrixXd closed =
-      jz.rightCols(n_) - white.transpose() * H_.block(nu_, 0, n_, nu_).transpose();
+      jz.rightCols(n_) - white.transpose() * factor_.block(nu_, 0, n_, nu_).transpose();
   return closed * P * closed.transpose() + white.transpose() * white;
 }
 

@@ -23,7 +23,7 @@ class StageSecondOrder : public Stage {
   void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
                 const ConstRef& u, const ConstRef& next) override;
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
-                 const ConstRef& u) override;
+                 const ConstRef& u, double reach) override;
   bool eliminate(const DataAbstract& data, const CostToGo& next, double regularization,
                  CostToGo& value, ParameterCostToGo& common) override;
   void control(const DataAbstract& data, const VectorXd& dxp, double alpha, VectorXd& du) override;
@@ -31,27 +31,37 @@ class StageSecondOrder : public Stage {
             VectorXd& next, DirectionalModel& along) override;
   void propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                  Covariance& next) override;
+  void carry(const DataAbstract& data, CarriedRows& rows) override;
+  void enter(const MatrixXd& jz, CarriedRows& rows) const override;
   MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
                        const MatrixXd& ju) const override;
   MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const override;
 
  private:
   using Data = ActionSecondOrder::Data;
-  void addResiduals(const Data& d);
-  void addDenseRows(const Data& d);
-  void addNext(const Data& d, const CostToGo& next);
+  /// What `eliminate` computes with; one for all nodes that a thread eliminates one after the
+  /// other, so that it stays in the cache. Padded for the kernels; the gradient stands below H as a
+  /// row, so that elimination and products treat it along with H.
+  struct Scratch {
+    Scratch(int nz, int nv, int np);
+    MatrixXd H;      ///< lower triangle (nz + 1); after the elimination L, B and V
+    MatrixXd Wt;     ///< (nz + 1, nv) W^T
+    MatrixXd St, R;  ///< (columns + 1, dense rows) S^T; S^T S
+    MatrixXd X, Y, Z;
+  };
+  Scratch& scratch() const;
+  void addResiduals(const Data& d, Scratch& s);
+  void addDenseRows(const Data& d, Scratch& s);
+  void addNext(const Data& d, const CostToGo& next, Scratch& s);
 
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;
   bool inverse_;
-  // padded for the kernels; the gradient stands below H as a row, so that elimination and products
-  // treat it along with H
-  MatrixXd H_;       ///< lower triangle (nz + 1); after the elimination L and B
-  MatrixXd Wt_;      ///< (nz + 1, nv) W^T
-  MatrixXd St_, R_;  ///< (columns + 1, dense rows) S^T; S^T S
+  MatrixXd factor_;  ///< (nz, nu) L, below it B
   VectorXd g_;       ///< gradient; after the elimination its head is L^-1 g_u
-  MatrixXd X_, Y_, Z_;
+  MatrixXd Z_;
   MatrixXd C_, K_, U_, V_;  ///< of the covariances: padded as well
+  MatrixXd inverse_root_;   ///< (nv, nv) L_vv^-1
   MatrixXd Px_;
   VectorXd dz_, rows_, picked_;
 };

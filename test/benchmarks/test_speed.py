@@ -8,8 +8,12 @@ What the times are is not asserted.
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
+import pairs  # noqa: E402
 import speed  # noqa: E402
 
 
@@ -24,3 +28,20 @@ def test_every_part_takes_time(recorded_runs):
     rows = list(speed.updates("go2", ms, threads=(1,)))
     assert [r["nodes"] for r in rows] == [speed.Config.load("go2").estimator.window, 30]
     assert all(set(r) == set(speed.UPDATES) and 0.0 < r["p50 [ms]"] <= r["p99 [ms]"] for r in rows)
+
+
+def test_ratios_of_a_pair():
+    """Twice as fast in the median, and in the slow updates."""
+    times = np.linspace(1.0, 2.0, 101)[None, :, None] * np.array([2.0, 1.0])[:, None, None]
+    other, this = pairs.rows("go2", np.repeat(times, 2, axis=2))
+    assert set(other) < set(this) == set(pairs.COLUMNS)
+    assert other["p50 [ms]"] == pytest.approx(3.0) and this["p99 [ms]"] == pytest.approx(1.99)
+    assert all(value == pytest.approx(0.5) for name, value in this.items() if "ratio" in name)
+
+
+def test_a_version_beside_itself(recorded_runs):
+    here = Path(pairs.__file__).parents[1]
+    if not (here / pairs.PYTHON).is_file():
+        pytest.skip("not built in its own folder")
+    times = pairs.pair("go2", 1.2, [here, here])
+    assert times.shape == (2, 20, 2) and (times > 0.0).all()

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from prime_estimation import cli
-from prime_estimation.commands.config import SECTIONS, parameter_table
+from prime_estimation.commands.config import SECTIONS, parameter_tables
 from prime_estimation.config.parameters import Config
 
 
@@ -26,8 +26,19 @@ def test_ros_parameters_are_the_configuration(capsys):
     assert printed == {f"{s}.{k}": v for s in SECTIONS for k, v in config.to_dict()[s].items()}
 
 
-def test_table_of_the_documentation_is_current(repository):
+def test_tables_of_the_documentation_are_current(repository):
     written = (repository / "docs" / "parameters.md").read_text()
-    assert "\n".join(parameter_table()) in written, (
+    assert "\n".join(parameter_tables()) in written, (
         "run: prime config --format table, and put it into docs/parameters.md"
     )
+
+
+def test_tables_have_defaults_and_what_robots_change():
+    everything, of_robots = "\n".join(parameter_tables()).split("\n\n")
+    window, kappa = Config().estimator.window, Config().robot.kappa
+    assert f"| `estimator.window` | `{window}` |" in everything
+    head, _, *rows = ([c.strip() for c in r.split("|")[1:-1]] for r in of_robots.splitlines())
+    table = {row[0]: dict(zip(head, row)) for row in rows}
+    assert table["`robot.kappa`"]["default"] == f"`{kappa}`"
+    assert table["`robot.kappa`"]["g1"] == f"`{Config.load('g1').robot.kappa}`"
+    assert "estimator.window" not in of_robots

@@ -6,8 +6,8 @@ import crocoddyl
 import numpy as np
 import pinocchio as pin
 import pytest
-from prime_estimation._core import StateParameters, WholeBody
 
+from prime_estimation._core import StateParameters, WholeBody
 from prime_estimation.control.horizon import Horizon
 from prime_estimation.control.parameters import ControlConfig
 from prime_estimation.control.posture import contact_jacobian, standing_posture

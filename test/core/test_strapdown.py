@@ -79,3 +79,30 @@ def test_on_a_circle():
     np.testing.assert_allclose(position, 0.0, atol=1e-2)
     np.testing.assert_allclose(np.abs(quaternion), [0.0, 0.0, 0.0, 1.0], atol=1e-9)
     np.testing.assert_allclose(linear, [s, 0.0, 0.0], atol=1e-2)
+
+
+def test_start_on_a_base():
+    """The IMU moves with the base that carries it, and against it."""
+    base, velocity = pin.SE3.Random(), pin.Motion.Random()
+    base_M_imu, relative = pin.SE3.Random(), pin.Motion.Random()
+    imu = _core.Strapdown()
+    quaternion = pin.Quaternion(base.rotation).coeffs()
+    place = base.translation, quaternion, velocity.linear, velocity.angular
+    imu.start_on_base(*place, base_M_imu, relative)
+    for value, expected in zip(imu.base(base_M_imu, relative), place):
+        sign = np.sign(value[-1] * expected[-1]) if len(value) == 4 else 1.0
+        np.testing.assert_allclose(sign * value, expected, atol=1e-12)
+
+
+def test_velocity_at_the_end_of_a_turn():
+    """A base that turns ever faster about its origin: its IMU feels only the lever arm."""
+    dt, rate, alpha, r = 0.01, 0.7, 3.0, np.array([0.2, -0.1, 0.05])
+    z = np.array([0.0, 0.0, 1.0])
+    end = rate + 0.5 * dt * alpha
+    felt = np.cross(alpha * z, r) + np.cross(rate * z, np.cross(rate * z, r)) - GRAVITY
+    linear, angular = _core.velocity_at_end(
+        np.zeros(3), rate * z, np.array([0.0, 0.0, 0.0, 1.0]), pin.SE3(np.eye(3), r),
+        end * z, felt, GRAVITY, dt,
+    )  # fmt: skip
+    np.testing.assert_allclose(linear, 0.0, atol=1e-12)
+    np.testing.assert_allclose(angular, end * z, atol=1e-12)

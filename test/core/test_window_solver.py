@@ -113,6 +113,59 @@ def test_step_and_posterior_equal_dense_least_squares(name, form, method):
     assert relative_error(value, rows @ joint[k] @ rows.T) < 1e-7
 
 
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_newest_covariances_are_those_of_the_posterior(name):
+    window = random_window(name, "forward", 4)
+    window.solve(1)
+    of, solver = window.problem, window.solver
+    jx = np.random.default_rng(0).normal(size=(5, of.ndx))
+    state, parameters, points, force, covariance, velocity = solver.newest(jx)
+    window.posterior()
+    P = window.head_covariance()
+    assert relative_error(state, jx @ P @ jx.T) < 1e-9
+    assert relative_error(parameters, P[2 * of.nv :, 2 * of.nv :]) < 1e-12
+    expected, by_z = window.nodes[-1].contact_forces(window.data[-1])
+    np.testing.assert_array_equal(force, expected)
+    if len(force):
+        assert relative_error(covariance, solver.covariance_of(NODES, by_z)) < 1e-9
+    kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
+    np.testing.assert_array_equal(points, kinematics["points"])
+    np.testing.assert_array_equal(velocity, kinematics["velocity"])
+
+
+@pytest.mark.parametrize("name", ["go2", "kinova"])
+def test_improving_is_solving_step_by_step(name):
+    """Each iteration has the robust weights of the one before, as `solve` gives them."""
+    slow, fast = (random_window(name, "forward", 5) for _ in range(2))
+    for _ in range(3):
+        slow.solve(1)
+    fast.solver.improve(*fast._iterate(), 3, *fast._tails())
+    assert fast.solver.iter == 3
+    for one, other in zip(slow.xs, fast.solver.states()[1:]):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-8)
+    residuals = np.array([data.r for data in fast.data])
+    squares = fast.solver.residual_squares()
+    np.testing.assert_allclose(squares[:, 0], (residuals**2).sum(axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(squares[:, 1], np.count_nonzero(residuals, axis=0))
+    np.testing.assert_array_equal(fast.solver.first_residuals(3), residuals[:, :3])
+
+
+def test_derivatives_are_kept_within_reach():
+    """Nothing changes while the nodes move on; within their reach, little of a step does."""
+    exact, kept = (random_window("go2", "forward", 6) for _ in range(2))
+    for window, reach in ((exact, 0.0), (kept, 1e6)):
+        window.solve(1)
+        window.solver.reach = reach
+        window.improved = window.solver.direction(*window._iterate())[0]
+    assert max(abs(a - b).max() for a, b in zip(exact.improved, kept.improved)) > 1e-6
+    for window in (exact, kept):
+        window.solve(6)
+    kept.improve(1)
+    exact.solver.improve(*exact._iterate(), 1, *exact._tails())
+    for one, other in zip(exact.solver.states()[1:], kept.xs):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-6)
+
+
 def test_damping_is_no_knowledge():
     """Covariances are those of the undamped problem, whatever the last step was damped with."""
     window = random_window("go2", "forward", 1)

@@ -73,18 +73,48 @@ class FootForceSensor:
     def __call__(self, source: Path, make: Make) -> Iterator[Event]:
         """Messages of the whole run, every one with all feet."""
         rng = np.random.default_rng(self.seed)
-        topics = {f"/ground_truth/contacts/{foot}": i for i, foot in enumerate(self.feet)}
-        rows: dict[int, np.ndarray] = {}
-        with BagReader(source) as bag:
-            for topic, _, m in bag.messages(topics):
-                row = rows.setdefault(stamp_ns(m.header), np.zeros(len(self.feet)))
-                row[topics[topic]] = m.wrench.force.z
-        for stamp, force in sorted(rows.items()):
+        for stamp, force in vertical_forces(source, self.feet):
             counts = self.gain * force + self.offset + rng.normal(0.0, self.noise, len(force))
             message = make("prime_estimation_msgs/msg/FootForces")(
                 header=header(make, stamp, ""), name=self.feet, force=np.round(counts)
             )
             yield stamp, "/foot_force", message
+
+
+@dataclass
+class ContactSwitches:
+    """Contact flags of switches that are wrong now and then.
+
+    Attributes:
+        feet: names. wrong: share of wrong flags. least: N, that closes a switch.
+    """
+
+    feet: list[str]
+    wrong: float = 0.03
+    least: float = 5.0
+    seed: int = 0
+
+    def __call__(self, source: Path, make: Make) -> Iterator[Event]:
+        """Messages of the whole run at 125 Hz, every one with all feet."""
+        rng = np.random.default_rng(self.seed)
+        for k, (stamp, force) in enumerate(vertical_forces(source, self.feet)):
+            if k % 2 == 0:
+                flags = (force > self.least) ^ (rng.random(len(force)) < self.wrong)
+                message = make("prime_estimation_msgs/msg/FootForces")(
+                    header=header(make, stamp, ""), name=self.feet, force=flags.astype(float)
+                )
+                yield stamp, "/contacts", message
+
+
+def vertical_forces(source: Path, feet: list[str]) -> list[tuple[int, np.ndarray]]:
+    """(stamp, true forces (nf,) [N]) of a run."""
+    topics = {f"/ground_truth/contacts/{foot}": i for i, foot in enumerate(feet)}
+    rows: dict[int, np.ndarray] = {}
+    with BagReader(source) as bag:
+        for topic, _, m in bag.messages(topics):
+            row = rows.setdefault(stamp_ns(m.header), np.zeros(len(feet)))
+            row[topics[topic]] = m.wrench.force.z
+    return sorted(rows.items(), key=lambda row: row[0])
 
 
 @dataclass

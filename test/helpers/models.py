@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -15,6 +15,7 @@ from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 
 ROBOTS = ("go1", "go2", "kinova", "kinova_free", "g1")  # kinova_free: without contact
+SLOPE_REACH = 0.05  # of a slope around its anchor [m]
 SITUATIONS = ("stance", "air", "deep", "sliding")
 _CORNERS = [(-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03)]
 
@@ -94,15 +95,16 @@ class Point:
     theta: np.ndarray
     height: np.ndarray
     friction: float
+    slope: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def parameters(self) -> np.ndarray:
-        """Those of the dynamics: theta, heights, logarithm of the friction coefficient.
+        """Those of the dynamics: theta, heights, logarithm of the friction coefficient, slopes.
 
-        The last one is none where there is no foot.
+        Without feet there is only theta.
         """
         friction = [np.log(self.friction)] if len(self.height) else []
-        return np.concatenate([self.theta, self.height, friction])
+        return np.concatenate([self.theta, self.height, friction, self.slope])
 
 
 def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -113,6 +115,21 @@ def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
     return np.array(
         [f.act(np.array(c.position))[2] - c.radius for f, c in zip(frames, robot.contacts)]
     )
+
+
+def ground_under(problem: Problem, q: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Heights (nf,) [m] at which ground of these slopes, anchored at the origin, touches feet."""
+    robot, heights = problem.robot, []
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q)
+    for foot, s in zip(robot.feet, slope.reshape(-1, 2) if slope.size else np.zeros((9, 2))):
+        touching = []
+        for c in (c for c in robot.contacts if c.foot == foot):
+            center = data.oMf[robot.model.getFrameId(c.frame)].act(np.array(c.position))
+            away = center[:2] / np.sqrt(1.0 + center[:2] @ center[:2] / SLOPE_REACH**2)
+            touching.append(center[2] - s @ away - c.radius * np.sqrt(1.0 + s @ s))
+        heights.append(min(touching))
+    return np.array(heights)
 
 
 def random_configuration(robot: Robot, rng: np.random.Generator) -> np.ndarray:
@@ -146,13 +163,11 @@ def random_point(problem: Problem, rng: np.random.Generator, situation: str) -> 
         "deep": (-0.05, -0.005),
         "sliding": (-1e-3, 0.0),
     }[situation]
-    bottoms = sphere_bottoms(robot, q)
-    feet = [[b for b, c in zip(bottoms, robot.contacts) if c.foot == foot] for foot in robot.feet]
-    height = (
-        np.array([min(b) for b in feet]) - rng.uniform(*gaps, len(feet)) if feet else np.zeros(0)
-    )
+    slope = 0.2 * rng.normal(size=2 * len(robot.feet) if "slope" in problem.layout else 0)
+    height = ground_under(problem, q, slope) - rng.uniform(*gaps, len(robot.feet))
     # the estimator keeps it below 1.2
     friction = float(min(1.2, np.exp(rng.normal(np.log(0.8), 0.3))))
     force = rng.normal(0.0, 20.0, problem.nv)
     theta = problem.theta_nominal + 0.1 * rng.normal(size=len(problem.theta_nominal))
-    return Point(q, v, force, rng.normal(0.0, 0.1, problem.dynamics.nxi), theta, height, friction)
+    xi = rng.normal(0.0, 0.1, problem.dynamics.nxi)
+    return Point(q, v, force, xi, theta, height, friction, slope)

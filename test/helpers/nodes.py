@@ -104,8 +104,10 @@ def random_reading(
     R = pin.Quaternion(q[3:7]).toRotationMatrix()
 
     def pose(position: np.ndarray, R: np.ndarray) -> np.ndarray:
-        turned = pin.Quaternion(R @ pin.exp3(rng.normal(size=3)))
-        return np.concatenate([position + rng.normal(size=3), turned.coeffs()])
+        return np.concatenate([position + rng.normal(size=3), turned(R)])
+
+    def turned(R: np.ndarray, by: float = 1.0) -> np.ndarray:
+        return pin.Quaternion(R @ pin.exp3(by * rng.normal(size=3))).coeffs()
 
     def age() -> float:
         return float(rng.uniform(0.001, 0.009))
@@ -113,6 +115,7 @@ def random_reading(
     readings = {
         "gyro": lambda: (rng.normal(size=3), 0.0),
         "tilt": lambda: ((R @ pin.exp3(0.3 * rng.normal(size=3)))[2], 0.0),
+        "orientation": lambda: (np.concatenate([turned(np.eye(3), 0.3), turned(R)]), 0.0),
         "held": lambda: (rng.normal(size=3), 0.0),
         "accelerometer": lambda: (9.81 * rng.normal(size=3), 0.0),
         "mocap": lambda: (pose(q[:3], R), age()),

@@ -16,7 +16,7 @@ import yaml
 from prime_estimation import cli
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError
-from prime_estimation.identify.reconstruct import motion
+from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
 from prime_estimation.io.bag import BagReader
@@ -161,6 +161,25 @@ def test_reconstructed_motion_obeys_the_dynamics(run):
     error = np.array(error)
     # N, Nm: half a step of velocity
     assert np.sqrt(np.mean(error[:, :3] ** 2)) < 1.5 and np.sqrt(np.mean(error[:, 6:] ** 2)) < 0.3
+
+
+def test_reconstructed_motion_says_how_well_it_is_known(run):
+    arrays = motion(run.result.window)
+    estimate = next(iter(estimates(run, arrays)))
+    mass = run.posterior.quantities("base")[0]
+    assert estimate.total_mass_stddev == pytest.approx(mass.stddev)
+    assert estimate.bodies[0].mass_stddev == pytest.approx(mass.stddev)
+    # 1 % of torque scale is 1 % of the total mass
+    assert mass.systematic > 0.009 * estimate.total_mass
+    covariance = arrays["contact_force_covariance"]
+    assert np.linalg.eigvalsh(covariance).min() > 0.0
+    force, vertical = arrays["contact_force"][:, :, 2], np.sqrt(covariance[:, :, 2, 2])
+    loaded = force > 40.0
+    assert np.median(vertical[loaded]) > 5.0 * np.median(vertical[force < 1.0])
+    assert 0.3 < np.median(vertical[loaded]) < 5.0  # N
+    assert arrays["contact_probability"][loaded].min() > 0.99
+    first = estimate.contacts[0]
+    assert np.allclose(first.force_covariance, covariance[0, 0])
 
 
 def test_reconstruct_writes_arrays_and_topics(recording, tmp_path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.choreography import POSTURE, perform, standing_pose
+from helpers.choreography import POSTURE, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import GROUND
@@ -63,3 +63,39 @@ def test_ground_is_put_under_the_foot_of_head_and_arrival_cost(moved):
             x[column] == pytest.approx(was[column] + above, abs=1e-12)
             for x, was in zip(window.xs, before)
         )
+
+
+def test_ground_comes_to_a_foot_that_carries():
+    """A ground that is thought too low under a loaded foot is put under it within two nodes."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
+    measurements = perform(config, lambda t: q, lambda t: 1.0, 0.9)
+    for m in measurements[:-5]:
+        estimator.update(m)
+    window, ground = estimator.window, estimator.horizon.ground
+    right = window.problem.parameter(window.xs[-1], "height").copy()
+    ground._place(window, np.array([1]), np.array([0.0, -0.02, 0.0, 0.0]))
+    estimates = [estimator.update(m) for m in measurements[-5:]]
+    found = window.problem.parameter(window.xs[-1], "height")
+    assert found[1] == pytest.approx(right[1], abs=0.003)
+    assert estimates[-1].contacts[1].force_world[2] == pytest.approx(
+        estimates[-1].contacts[0].force_world[2], rel=0.3
+    )
+
+
+def test_ground_stays_below_a_foot_that_is_lifted():
+    """A foot in the air that still counts as loaded for a moment does not take its ground along."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
+
+    def path(t):
+        lifted = q.copy()
+        lifted[2] += 0.1 * smooth(t, 0.7, 0.8)
+        return lifted
+
+    for m in perform(config, path, lambda t: float(t < 0.7), 0.8):
+        estimator.update(m)
+    heights = estimator.problem.parameter(estimator.window.xs[-1], "height")
+    assert heights.max() < 0.01

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Walking robots that lack a sensor: without torque or joint rates the estimate stays on the ground."""
+"""Walking robots that lack a sensor: without torque or rates the estimate stays on the ground."""
 
 from __future__ import annotations
 

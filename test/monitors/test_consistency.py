@@ -21,13 +21,12 @@ MASS = dict(mass=16.0, stddev=0.2, nominal=16.0)
 
 def window(model: float):
     """One node whose model residuals have this mean square; the others are consistent."""
-    it = SimpleNamespace(
-        problem=PROBLEM, xs=[PROBLEM.neutral()], solver=SimpleNamespace(refused=0), data=[]
-    )
+    solver = SimpleNamespace(refused=0)
+    it = SimpleNamespace(problem=PROBLEM, xs=[PROBLEM.neutral()], solver=solver)
     rows = rows_by_sensor(it)
     r = np.ones(sum(map(len, rows.values())))
     r[rows["model"]] = np.sqrt(model)
-    it.data.append(SimpleNamespace(r=r))
+    solver.residual_squares = lambda: np.stack([r**2, r != 0.0], axis=1)
     return it
 
 

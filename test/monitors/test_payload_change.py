@@ -35,12 +35,10 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
     detector, seen, level = PayloadDetector(problem), [], np.zeros(problem.nq + problem.nv)
     level[6] = 1.0
     for head in range(size, NODES):
-        data = [
-            SimpleNamespace(r=np.array([0.0, 0.0, disturbance(k)]))
-            for k in range(head - size, head)
-        ]
+        forces = [[0.0, 0.0, disturbance(k)] for k in range(head - size, head)]
+        solver = SimpleNamespace(first_residuals=lambda n, forces=forces: np.array(forces)[:, :n])
         window = SimpleNamespace(
-            xs=[level], data=data, release_inertia=lambda _, head=head: seen.append(head)
+            xs=[level], solver=solver, release_inertia=lambda _, head=head: seen.append(head)
         )
         assert detector.judge(window, ON_ITS_FEET) == ""
     assert detector.alarms == len(seen)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Foot force and external odometry in the live node."""
+"""Optional sensors in the live node."""
 
+import dataclasses
 import heapq
 
+import numpy as np
 import pytest
-from helpers.added_sensors import FootForceSensor, LidarOdometry
+from helpers.added_sensors import ContactSwitches, FootForceSensor, LidarOdometry
 from helpers.models import robot
 from helpers.waiting import wait
 
@@ -16,26 +18,21 @@ from prime_estimation.io.typestore import typestore
 from prime_estimation.nodes.sensors import expected_sensors
 
 
-@pytest.fixture
-def with_more(go2_payload3, messages):
-    """The messages, with foot force and odometry among them, in order of arrival."""
+def merged(go2_payload3, messages, more: dict):
+    """The messages, with those of sensors by role among them, in order of arrival."""
     make = typestore().types.__getitem__
-    added = [
-        [(at, role, m) for at, _, m in of(go2_payload3, make)]
-        for role, of in (
-            ("foot_force", FootForceSensor.drawn(robot("go2").feet, 1)),
-            ("external_odometry", LidarOdometry(dropouts=0.0)),
-        )
-    ]
+    added = [[(at, role, m) for at, _, m in of(go2_payload3, make)] for role, of in more.items()]
     own = [(stamp_ns(m.header), role, m) for role, m in messages]
     end = max(at for at, *_ in own)
     merged = heapq.merge(own, *added, key=lambda event: event[0])
     return [(role, m) for at, role, m in merged if at <= end]
 
 
-def test_their_readings_are_used(graph, with_more):
+def test_their_readings_are_used(graph, go2_payload3, messages):
     g = graph(node={"sensors": "foot_force, external_odometry", "mocap": False})
-    g.play(with_more)
+    scales = FootForceSensor.drawn(robot("go2").feet, 1)
+    more = {"foot_force": scales, "external_odometry": LidarOdometry(dropouts=0.0)}
+    g.play(merged(go2_payload3, messages, more))
     assert wait(lambda: len(g.heard["status"]) > 200)
     health = {s.name: s for s in g.heard["status"][-1].sensors}
     for name in ("foot_force", "external_odometry"):
@@ -50,3 +47,40 @@ def test_unknown_sensor_is_named():
         ConfigError, match="no optional sensor 'radar'; there are mocap, foot_force"
     ):
         expected_sensors(node)
+
+
+@pytest.fixture
+def with_targets(messages):
+    """The messages without torque; what was measured is what the motors are told."""
+    kind = typestore().types["prime_estimation_msgs/msg/MotorCommands"]
+    out = []
+    for role, m in messages:
+        if role == "joint_states":
+            zero = np.zeros(len(m.name))
+            arrays = dict(position=zero, velocity=zero, stiffness=zero, damping=zero)
+            out.append(("joint_targets", kind(m.header, list(m.name), effort=m.effort, **arrays)))
+            m = dataclasses.replace(m, effort=np.zeros(0))
+        out.append((role, m))
+    return out
+
+
+def test_torque_of_joint_targets(graph, with_targets):
+    g = graph(node={"sensors": "joint_targets", "mocap": False})
+    g.play(with_targets)
+    assert wait(lambda: len(g.heard["status"]) > 200)
+    status = g.heard["status"][-1]
+    health = {s.name: s for s in status.sensors}
+    assert health["torque"].ok and status.dropped_samples == 0
+    assert health["torque"].message == "made of joint targets, not measured"
+    assert g.node.latest.bodies[0].observable
+
+
+def test_contact_flags_and_an_orientation_that_does_not_come(graph, go2_payload3, messages):
+    """Flags agree with the forces of torques; this IMU has no filter of its own, which is said."""
+    g = graph(node={"sensors": "contact_flags, imu_orientation", "mocap": False})
+    g.play(merged(go2_payload3, messages, {"contact_flags": ContactSwitches(robot("go2").feet)}))
+    assert wait(lambda: len(g.heard["status"]) > 200)
+    health = {s.name: s for s in g.heard["status"][-1].sensors}
+    assert health["contact_flags"].ok and health["contact_flags"].normalized_innovation < 4.0
+    assert health["imu_orientation"].message == "no data" and not health["imu_orientation"].ok
+    assert g.heard["status"][-1].dropped_samples == 0

@@ -118,10 +118,10 @@ def test_player_that_is_killed_and_restarted(observer, domain, go2_payload3):
 def test_bad_options_are_one_line(domain):
     for options, reason in [
         (["--robot", "spot"], "unknown robot 'spot'"),
-        ([], "which robot?"),
-        (["replay"], "which recording?"),
+        ([], "no robot for the node estimator; give --robot"),
+        (["replay"], "no recording to replay; give --bag"),
         (["replay", "--bag", "/no/such/bag"], "no such bag"),
-        (["mpc", "--robot", "go2", "--remap", "imu"], "--remap wants OLD:=NEW"),
+        (["mpc", "--robot", "go2", "--remap", "imu"], "give OLD:=NEW"),
         (["--robot", "go2", "--name", "1x"], "no name for a node"),
     ]:
         code, out, err = node(*options, domain=domain).wait(30.0)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+from helpers.models import SLOPE_REACH
 
 from .contact_law import impulse
 from .inertia import dynamic_parameters
@@ -32,6 +33,13 @@ class ReferenceDynamics:
         )
         self.contacts = [self._contact(robot, c) for c in robot.contacts]
 
+    def _normal(self, contact):
+        """Upward normal of the ground under a contact's foot."""
+        foot = self.problem.robot.feet.index(contact.foot)
+        slope = self.point.slope[2 * foot : 2 * foot + 2]
+        n = np.array([*(-slope if len(slope) else (0.0, 0.0)), 1.0])
+        return n / np.linalg.norm(n)
+
     def _point(self, q, contact):
         """Pose of the contact's frame, centre of the sphere, Jacobian of the material point under
         it, at q."""
@@ -42,18 +50,22 @@ class ReferenceDynamics:
         pose = data.oMf[frame]
         center = pose.act(np.array(contact.position))
         rolling = self.problem.config.estimator.rolling
-        under = center - [0.0, 0.0, contact.radius if rolling else 0.0]
+        under = center - self._normal(contact) * (contact.radius if rolling else 0.0)
         J = pin.getFrameJacobian(self.model, data, frame, pin.LOCAL_WORLD_ALIGNED)
         return pose, center, J[:3] - pin.skew(under - pose.translation) @ J[3:]
 
     def _contact(self, robot, contact):
         """Jacobians of impulse (start of the step) and velocity (its middle), constant part of the
-        contact velocity, gap."""
+        contact velocity, gap, normal of the ground."""
         pose, center, J = self._point(self.point.q, contact)
         middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
         J_middle = self._point(middle, contact)[2]
         foot = robot.feet.index(contact.foot)
-        gap = center[2] - contact.radius - self.point.height[foot]
+        normal, above = self._normal(contact), center - [0.0, 0.0, self.point.height[foot]]
+        if len(self.point.slope):
+            above[:2] -= self.problem.dynamics.anchor[foot]
+            above[:2] /= np.sqrt(1.0 + above[:2] @ above[:2] / SLOPE_REACH**2)
+        gap = normal @ above - contact.radius
         width, factor = 3e-4, 0.7
         softened = (
             gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
@@ -63,17 +75,20 @@ class ReferenceDynamics:
         disturbance = xi[:3] + (
             np.cross(xi[3:], center - pose.translation) if len(xi) == 6 else 0.0
         )
-        return J, J_middle, disturbance + [0.0, 0.0, softened / self.problem.dt], gap
+        return J, J_middle, disturbance + softened / self.problem.dt * normal, gap, normal
 
-    def law(self, c):
-        """Impulse at contact velocity c."""
+    def law(self, c, normal):
+        """Impulse at contact velocity c, whose normal part includes the gap's."""
         e, r = self.problem.config.estimator, self.problem.config.robot
-        return impulse(c, self.point.friction, r.kappa, r.compliance, convex=e.cone == "convex")
+        up = np.array([0.0, 0.0, 1.0])
+        R = pin.Quaternion.FromTwoVectors(normal, up).toRotationMatrix()
+        convex = e.cone == "convex"
+        return R.T @ impulse(R @ c, self.point.friction, r.kappa, r.compliance, convex=convex)
 
     def impulses(self, vplus):
         """(3 nc) [N s]."""
         return (
-            np.concatenate([self.law(J @ vplus + c0) for _, J, c0, _ in self.contacts])
+            np.concatenate([self.law(J @ vplus + c0, n) for _, J, c0, _, n in self.contacts])
             if self.contacts
             else np.zeros(0)
         )
@@ -86,7 +101,7 @@ class ReferenceDynamics:
         g[-nj:] += self.problem.dt * (
             robot.joint_damping * rate + robot.joint_friction * rate / np.hypot(rate, 0.05)
         )
-        for (J, _, _, _), impulse_ in zip(self.contacts, self.impulses(vplus).reshape(-1, 3)):
+        for (J, *_), impulse_ in zip(self.contacts, self.impulses(vplus).reshape(-1, 3)):
             g -= J.T @ impulse_
         return g
 

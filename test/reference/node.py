@@ -59,6 +59,7 @@ def point_of(problem, given, x, u) -> Point:
         problem.parameter(x, "theta"),
         problem.parameter(x, "height"),
         friction,
+        problem.parameter(x, "slope"),
     )
 
 
@@ -183,6 +184,14 @@ def foot_force(at: Step, value, _age) -> np.ndarray:
     return gain * force + at.parameter("foot_force_offset") - value
 
 
+def orientation(at: Step, value, _age) -> np.ndarray:
+    """Rotation, in world axes, from where the IMU's own filter has it to where it is."""
+    R = _imu(at.problem, at.q, at.v, 0.0 * at.v)[0]
+    frame, seen = (pin.Quaternion(value[i : i + 4]).toRotationMatrix() for i in (0, 4))
+    world = pin.exp3(at.parameter("orientation_frame")) @ frame
+    return pin.log3(R @ (world @ seen).T)
+
+
 def external_odometry(at: Step, value, age) -> np.ndarray:
     """Motion since a key pose, and velocity.
 
@@ -200,7 +209,8 @@ def external_odometry(at: Step, value, age) -> np.ndarray:
 
 # by the name of the residual; OF_THE_STEP: those that need the step that follows the state
 OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
-RESIDUALS = {f.__name__: f for f in (gyro, tilt, held, mocap, external_odometry)} | OF_THE_STEP
+OF_THE_STATE = (gyro, tilt, held, orientation, mocap, external_odometry)
+RESIDUALS = {f.__name__: f for f in OF_THE_STATE} | OF_THE_STEP
 
 
 def _imu(problem, q, v, a):

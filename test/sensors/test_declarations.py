@@ -53,7 +53,7 @@ def test_noise_has_units_and_meaning(sensor):
 def test_messages_are_known(sensor):
     if sensor.role is not None:
         assert sensor.role.names and set(sensor.role.types) <= set(typestore().types)
-    assert (sensor.sample is not None) == sensor.optional
+    assert (sensor.sample is not None) == (sensor.optional and sensor.role is not None)
 
 
 @every_sensor
@@ -61,7 +61,7 @@ def test_parameters_are_those_of_its_residuals(sensor, problem):
     """Prior and random walk of what the core adds for them, and of nothing else."""
     assert set(sensor.residuals) <= set(_core.residuals())
     model = _core.MeasurementModel(problem.dynamics, problem.mount.core, list(sensor.residuals))
-    of_the_dynamics = {"theta", "height", "friction"}
+    of_the_dynamics = {"theta", "height", "friction", "slope"}
     added = {name for name, _ in model.parameters()} - of_the_dynamics
     blocks = sensor.blocks(problem.config.noise, problem.sensors.wearer)
     assert set(blocks) == added

@@ -19,7 +19,11 @@ from . import parameters
 
 
 class EstimatorLifecycle(LifecycleNode):
-    """Parameters: `robot`, `config` (YAML of changes), `autostart`, and all of `config.py` as `noise.*`, `estimator.*`, `node.*`."""
+    """Lifecycle node of the estimator.
+
+    Parameters: `robot`, `config` (YAML of changes), `autostart`, and all of the configuration as
+    `noise.*`, `estimator.*`, `node.*`.
+    """
 
     def __init__(self):
         super().__init__("prime")
@@ -103,7 +107,10 @@ class EstimatorLifecycle(LifecycleNode):
         self._node = self._transport = None
 
     def _failed(self, error: Exception) -> TransitionCallbackReturn:
-        """A transition's error into the log, which rclpy would keep to itself; what was begun is taken back."""
+        """A transition's error into the log, which rclpy would keep to itself.
+
+        What was begun is taken back.
+        """
         kind = (
             ""
             if isinstance(error, PrimeError)

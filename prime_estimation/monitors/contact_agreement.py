@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Contact agreement: what the torques of each leg carry against the window's contact forces."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+
+from ..config.policies import AGREEMENT
+from ..contact.leg_forces import LegForces
+from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
+from ..mhe.window import Window
+from ..robot import GRAVITY
+from ..types import Measurement, SensorHealth
+from .monitor import Monitor
+
+
+class ContactAgreement(Monitor):
+    """Compares both normal forces of every foot at the newest complete node.
+
+    The torques of a leg say what its foot carries whatever the trunk weighs and wherever the ground
+    is; the window needs a ground in the right place for it. Where the two differ, node after node,
+    the contacts are wrong, and a load that a foot carries looks like one that the trunk does not
+    have: from such nodes nothing is learned of the inertia.
+
+    Attributes:
+        contradicted: the contacts are wrong at present.
+        worst: index of the foot that differed most at last. told, estimated: its forces [N].
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        legged = problem.floating and problem.dynamics.nc > 0
+        self._legs = LegForces(problem.robot) if legged else None
+        self._least = AGREEMENT.share * GRAVITY * problem.robot.total_mass
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.contradicted = False
+        self.worst, self.told, self.estimated = 0, 0.0, 0.0
+        self._differed: deque[bool] = deque(maxlen=AGREEMENT.nodes)
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Whether the contacts of the nodes that were solved last are right."""
+        if self._legs is None or window is None or situation.restart:
+            return situation
+        given = window.inputs[-2]
+        if not given.weighed or given.ground_depth > 0.0 or situation.suspended:
+            self.reset()
+            return situation
+        self._compare(window)
+        doubted = sum(self._differed) > AGREEMENT.fewest
+        self.contradicted = sum(self._differed) > AGREEMENT.most or (self.contradicted and doubted)
+        return replace(situation, contradicted=self.contradicted, doubted=doubted)
+
+    def _compare(self, window: Window) -> None:
+        told = self._told(window)
+        estimated = window.foot_forces()
+        difference = np.abs(told - estimated)
+        allowed = np.maximum(self._least, AGREEMENT.relative * np.maximum(told, estimated))
+        differs = difference > allowed
+        self._differed.append(bool(differs.any()))
+        if differs.any():
+            self.worst = int(np.argmax(difference / allowed))
+            self.told, self.estimated = float(told[self.worst]), float(estimated[self.worst])
+
+    def _told(self, window: Window) -> np.ndarray:
+        """(nf,) normal forces [N] by the torques of the legs."""
+        layout, (before, after) = self.problem.layout, window.xs[-2:]
+        v = layout.v(before)
+        a = (layout.v(after) - v) / self.problem.dt
+        return self._legs.evaluate(layout.q(before), v, a, np.array(window.inputs[-2].torque))[2]
+
+    def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
+        """Says which foot's force contradicts its torques."""
+        if not self.contradicted:
+            return ()
+        foot = self.problem.robot.feet[self.worst]
+        forces = f"torques say {self.told:.0f} N, the estimate {self.estimated:.0f} N"
+        what = f"{foot}: {forces}; the ground is not where it is thought, inertia is not estimated"
+        return (SensorHealth("contacts", False, what),)

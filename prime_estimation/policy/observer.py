@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""State observer of a controller: lowstate or arrays in, base state out, at the caller's rate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..config.parameters import Config
+from ..errors import ConfigError, DataError, RobotError
+from ..estimator import Estimator
+from ..io.topics import LOWSTATE
+from ..io.typestore import typestore
+from ..io.unitree import LowStateReader, family_of
+from ..nodes.solver_thread import SolverThread
+from ..recordings.pipeline import Intake, Node, update
+from ..robot import Robot
+from ..sensors.joint_targets import TargetSample
+from ..types import CommandSample, Estimate, ImuSample, JointSample, Sample
+from .base_state import BaseState, Joints, base_state, no_state
+from .joint_order import JointArrays
+from .validity import Validity
+
+LARGEST_STDDEV = 0.3  # m/s, of a velocity that a controller may still use
+
+
+class StateObserver:
+    """Observer of the base state for a controller that calls it, 50 to 500 times a second.
+
+    Readings go through the same alignment, estimator and prediction as in node and replay. A call
+    never waits for a solve: that has a thread of its own, and the IMU carries its newest result to
+    now. For a simulation that stands still meanwhile, `threaded=False` solves within the call,
+    repeatably.
+
+    Args:
+        robot: name (`go2`, `g1`, ...), path of a YAML file, or a Robot.
+        config: changes laid over its configuration, a YAML file; or a whole Config.
+        joints: order of all joint arrays in and out: `isaac_lab`, `isaac_gym`, `mujoco`, `unitree`,
+            `pinocchio`, or the names of the joints.
+        sensors: optional sensors that come beside joints and IMU (`foot_force`, ...).
+        mocap: expect motion capture.
+        threaded: solve in a thread of its own.
+        largest_stddev: of the velocity, above which a state is not valid [m/s].
+
+    Attributes:
+        joint_names: in the order of the arrays. feet: names, in the order of `BaseState.contacts`.
+        estimator: behind it, for everything that a policy does not need.
+
+    Raises:
+        RobotError: a robot on a fixed base, or without IMU.
+    """
+
+    def __init__(
+        self,
+        robot: str | Robot,
+        config: str | Path | Config | None = None,
+        *,
+        joints: str | Sequence[str] = "pinocchio",
+        sensors: Collection[str] = (),
+        mocap: bool = False,
+        threaded: bool = True,
+        largest_stddev: float = LARGEST_STDDEV,
+    ):
+        if not isinstance(config, Config):
+            config = Config.load(getattr(robot, "name", robot), config)
+        self.robot = robot if isinstance(robot, Robot) else Robot(config.robot)
+        if not self.robot.config.floating_base or self.robot.imu_joint is None:
+            raise RobotError(f"{self.robot.name}: a base state needs a floating base and an IMU")
+        self._order = JointArrays(self.robot, joints)
+        self.joint_names, self.feet = self._order.names, tuple(self.robot.feet)
+        raw = _lowstate_reader(self.robot)
+        self._intake = Intake(self.robot, config.estimator.step, mocap, sensors, raw)
+        self.estimator = Estimator(self.robot, config, mocap, sensors)
+        self._validity = Validity(largest_stddev, wall_clock=threaded)
+        self._joints = Joints(*np.full((2, self.robot.nj), np.nan))
+        self._latest: Estimate | None = None
+        self._predicted: Estimate | None = None
+        self._solver: SolverThread | None = None
+        if threaded:
+            self._solver = SolverThread(self.estimator, self._solved, self._failed, self._forget)
+            self._solver.start()
+
+    # --- readings in ------------------------------------------------------------------------------
+
+    def lowstate(self, message, arrival_ns: int | None = None) -> BaseState:
+        """Take Unitree's LowState and say what is known now.
+
+        Args:
+            message: LowState of unitree_go, unitree_hg or ros2_unitree_legged_msgs, read by its
+                fields: of unitree_sdk2py, of ROS 2, of a bag.
+            arrival_ns: when it came; default: now. Its stamp is made from this and its `tick`.
+
+        Raises:
+            ConfigError: the robot is of no family with a known LowState.
+        """
+        if self._intake.reader.lowstate is None:
+            family_of(self.robot.name)  # says which are known
+        arrival = time.time_ns() if arrival_ns is None else arrival_ns
+        for sample in self._intake.reader.samples(LOWSTATE, message, arrival):
+            self.push(sample)
+        return self.state()
+
+    def arrays(
+        self,
+        stamp_ns: int,
+        *,
+        position=None,
+        velocity=None,
+        torque=None,
+        command=None,
+        gyro=None,
+        accelerometer=None,
+        quat_world_imu=None,
+    ) -> BaseState:
+        """Take readings of one instant and say what is known now; what was not read is left out.
+
+        Args:
+            stamp_ns: when they were measured, the same clock for all.
+            position: (nj,) joint positions [rad], this and the next in the observer's order.
+            velocity: (nj,) joint rates [rad/s].
+            torque: (nj,) measured torques [Nm].
+            command: (nj,) commanded torques [Nm], used where none are measured.
+            gyro: (3,) angular rate [rad/s], this and the next in axes of the IMU.
+            accelerometer: (3,) specific force [m/s^2], +9.81 upwards at rest.
+            quat_world_imu: (4,) xyzw, of the IMU's own filter; its roll and pitch are used.
+
+        Raises:
+            DataError: gyro and accelerometer do not come together.
+        """
+        if (gyro is None) != (accelerometer is None):
+            raise DataError("gyro and accelerometer come together: one of them is missing", gyro)
+        stamp, to_robot = int(stamp_ns), self._order.to_robot
+        if command is not None:
+            self.push(CommandSample(stamp, to_robot(command)))
+        if position is not None:
+            parts = (None if x is None else to_robot(x) for x in (position, velocity, torque))
+            self.push(JointSample(stamp, *parts))
+        if gyro is not None:
+            parts = (gyro, accelerometer, quat_world_imu)
+            self.push(ImuSample(stamp, *(None if x is None else np.array(x, float) for x in parts)))
+        return self.state()
+
+    def targets(
+        self,
+        position,
+        stiffness,
+        damping,
+        *,
+        velocity=None,
+        effort=None,
+        stamp_ns: int | None = None,
+    ) -> None:
+        """Take what the motors were told, for a robot that measures no torque.
+
+        The observer must have been made with `sensors=["joint_targets"]`. Targets are in force
+        until the next ones.
+
+        Args:
+            position: (nj,) rad, all in the observer's order.
+            stiffness: (nj,) Nm/rad.
+            damping: (nj,) Nm s/rad.
+            velocity: (nj,) rad/s; default: 0.
+            effort: (nj,) Nm, feed-forward; default: 0.
+            stamp_ns: when, on the clock of the readings; default: now, the clock of `lowstate`.
+        """
+        zero = np.zeros(self.robot.nj)
+        parts = (position, velocity, effort, stiffness, damping)
+        parts = (zero if x is None else self._order.to_robot(x) for x in parts)
+        self.push(TargetSample(time.time_ns() if stamp_ns is None else int(stamp_ns), *parts))
+
+    def push(self, sample: Sample) -> None:
+        """Take one sample, with joints in the order of `Robot.joint_names`."""
+        self._validity.heard(sample)
+        if isinstance(sample, JointSample):
+            self._heard_joints(sample)
+        for node in self._intake.take(sample):
+            if self._solver is not None:
+                self._solver.put(node)
+            else:
+                self._solve(node)
+        if isinstance(sample, ImuSample):
+            self._predicted = self.estimator.predict(sample)
+
+    def _heard_joints(self, sample: JointSample) -> None:
+        velocity, latest = sample.velocity, self._latest
+        if velocity is None:
+            velocity = np.full(self.robot.nj, np.nan) if latest is None else latest.joint_velocity
+        parts = (self._order.from_robot(x) for x in (sample.position, velocity))
+        self._joints = Joints(*parts)
+
+    # --- state out --------------------------------------------------------------------------------
+
+    def state(self) -> BaseState:
+        """What is known of the base at the newest reading of the IMU; it waits for nothing."""
+        latest, predicted, validity = self._latest, self._predicted, self._validity
+        if latest is None:
+            why = validity.why_nothing(self._intake.reader.reason)
+            return no_state(validity.newest_ns, why, self.feet, self._joints)
+        newer = predicted is not None and predicted.stamp_ns > latest.stamp_ns
+        estimate = predicted if newer and not validity.is_behind(latest) else latest
+        return base_state(estimate, validity.doubt(latest, estimate), self.feet, self._joints)
+
+    def reset(self) -> None:
+        """Forget everything; the next state comes after a new start batch."""
+        if self._solver is not None:
+            self._solver.post(lambda estimator: estimator.reset())
+        else:
+            self.estimator.reset()
+        self._forget()
+
+    def close(self) -> None:
+        """End the thread; the observer cannot be used any more."""
+        if self._solver is not None:
+            self._solver.stop()
+
+    def __enter__(self) -> StateObserver:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    # --- solving ----------------------------------------------------------------------------------
+
+    def _solve(self, node: Node) -> None:
+        """One node within the call."""
+        if node.apart:
+            self._forget()
+        restarts = self.estimator.monitors.last_restart[0]
+        estimate = update(self.estimator, node)
+        now_restarts, reason = self.estimator.monitors.last_restart
+        if now_restarts > restarts:
+            self._failed(reason)
+        if estimate is not None:
+            self._solved(estimate)
+
+    def _solved(self, estimate: Estimate) -> None:
+        sensors = self._intake.health(estimate.status.sensors)
+        status = replace(estimate.status, sensors=sensors, dropped_samples=self._intake.dropped)
+        self._latest, self._validity.failure = replace(estimate, status=status), ""
+
+    def _failed(self, error: Exception | str) -> None:
+        text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        self._latest = self._predicted = None
+        self._validity.failure = f"the estimate was lost and starts anew: {text}"
+
+    def _forget(self) -> None:
+        self._latest = self._predicted = None
+
+
+def _lowstate_reader(robot: Robot) -> LowStateReader | None:
+    """Splits the raw messages of a robot; None where it has none."""
+    try:
+        return LowStateReader(family_of(robot.name), typestore().types.__getitem__)
+    except ConfigError:
+        return None

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Validity of a base state: whether a controller may use it, and if not, why."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..types import Estimate, ImuSample, JointSample, Sample
+
+SILENT_S = 0.05  # without a reading of joints or IMU, after which a state is not valid
+BEHIND_NS = 100_000_000  # by which an estimate may be older than the newest reading
+_NEEDED = {JointSample: "joints", ImuSample: "imu"}
+
+
+class Validity:
+    """Judges states from the readings that came, and from what the estimate says of itself.
+
+    Args:
+        largest_stddev: of the velocity in any direction [m/s].
+        wall_clock: silence counts by the computer's clock, not only by stamps.
+
+    Attributes:
+        failure: why there is no estimate any more; empty while there is, or was none yet.
+    """
+
+    def __init__(self, largest_stddev: float, wall_clock: bool):
+        self._largest, self._wall_clock = largest_stddev, wall_clock
+        self.failure = ""
+        self._last_ns: dict[str, int] = {}
+        self._heard_at = time.monotonic()
+
+    def heard(self, sample: Sample) -> None:
+        """Note that a reading came."""
+        if name := _NEEDED.get(type(sample)):
+            self._last_ns[name] = sample.stamp_ns
+            self._heard_at = time.monotonic()
+
+    @property
+    def newest_ns(self) -> int:
+        """Stamp of the newest reading; a single wrong one counts until the next only."""
+        return max(self._last_ns.values(), default=0)
+
+    def is_behind(self, estimate: Estimate) -> bool:
+        """The estimate is older than the IMU may carry it on."""
+        return self.newest_ns - estimate.stamp_ns > BEHIND_NS
+
+    def why_nothing(self, refused: str) -> str:
+        """Why there is no estimate; `refused`: why the last message was."""
+        missing = [name for name in _NEEDED.values() if name not in self._last_ns]
+        if missing:
+            return f"no {' and no '.join(missing)} yet" + (f" ({refused})" if refused else "")
+        return self.failure or "the start batch is being gathered"
+
+    def doubt(self, latest: Estimate, said: Estimate) -> str:
+        """Why a state is not to be used; empty when it is.
+
+        Args:
+            latest: the newest solved estimate.
+            said: the same, possibly carried on by the IMU.
+        """
+        if self.is_behind(latest):
+            late = 1e-9 * (self.newest_ns - latest.stamp_ns)
+            return f"the estimate is {late:.2f} s behind the readings"
+        return self._silence() or self._spread(said)
+
+    def _silence(self) -> str:
+        silent = time.monotonic() - self._heard_at
+        if self._wall_clock and silent > SILENT_S:
+            return f"no reading for {silent:.2f} s"
+        for name, stamp_ns in self._last_ns.items():
+            if self.newest_ns - stamp_ns > 1e9 * SILENT_S:
+                return f"no {name} for {1e-9 * (self.newest_ns - stamp_ns):.2f} s"
+        return ""
+
+    def _spread(self, said: Estimate) -> str:
+        covariance, velocity = said.twist_covariance[:3, :3], said.linear_velocity_base
+        if not (np.isfinite(covariance).all() and np.isfinite(velocity).all()):
+            return "the velocity is not finite"
+        stddev = float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0)))
+        return f"the velocity is known to {stddev:.2f} m/s only" if stddev > self._largest else ""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What footholds tell of the slope under the next one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prime_estimation.config.policies import TERRAIN
+from prime_estimation.contact.footholds import Footholds
+
+PLACES = [(0.2, 0.15), (0.2, -0.15), (-0.2, 0.15), (-0.2, -0.15)]
+
+
+def footholds(height) -> Footholds:
+    out = Footholds(4)
+    for x, y in PLACES * 2:
+        out.add(np.array([x, y, height(x, y)]))
+    return out
+
+
+def test_nothing_is_known_before_the_first_ones():
+    slope = Footholds(4).slope()
+    np.testing.assert_array_equal(slope.mean, 0.0)
+    assert slope.stddev == TERRAIN.slope
+
+
+def test_a_plane_is_recognized():
+    slope = footholds(lambda x, y: 0.3 + 0.2 * x - 0.1 * y).slope()
+    assert slope.mean == pytest.approx([0.2, -0.1], abs=0.005)
+    assert slope.stddev < 0.02
+
+
+def test_a_floor_is_level():
+    slope = footholds(lambda x, y: 0.3).slope()
+    assert slope.mean == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert slope.stddev < 0.02
+
+
+def test_uneven_ground_leaves_the_slope_open():
+    slope = footholds(lambda x, y: 0.03 * np.sign(x * y)).slope()
+    assert slope.mean == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert slope.stddev == TERRAIN.slope
+
+
+def test_old_footholds_are_forgotten():
+    feet = footholds(lambda x, y: 0.5 * x)
+    for x, y in PLACES * TERRAIN.footholds:
+        feet.add(np.array([x, y, 0.0]))
+    assert feet.slope().mean == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+def test_stairs_are_no_slope():
+    """Footholds on treads rise like a plane on the whole; each tread is level."""
+    feet = Footholds(4)
+    for x, height in ((0.0, 0.0), (0.3, 0.09), (0.4, 0.09), (0.6, 0.18)):
+        for y in (-0.15, 0.15):
+            feet.add(np.array([x, y, height]))
+    slope = feet.slope()
+    assert np.abs(slope.mean).max() < 0.1
+    assert slope.stddev > 0.1

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The list of nodes, and what is made of it."""
+
+import ast
+import re
+
+import pytest
+
+from prime_estimation.errors import ConfigError
+from prime_estimation.nodes.run_node import NODES, build
+
+
+def test_every_node_is_an_executable_and_documented(repository):
+    folder = repository / "prime_estimation" / "nodes" / "ros"
+    tree = ast.parse((folder / "executables.py").read_text())
+    assert set(NODES) <= {f.name for f in tree.body if isinstance(f, ast.FunctionDef)}
+    page = (repository / "docs" / "ros2.md").read_text()
+    table = page.split("## Nodes")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)`", table, re.M)) == set(NODES)
+
+
+@pytest.mark.parametrize("name", ["replay", "mcp"])
+def test_what_is_no_node_of_a_robot_is_refused(name):
+    with pytest.raises(ConfigError, match=f"'{name}' is no node of a robot; nodes are estimator"):
+        build(name, None, "go2")

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""State observer: what a policy is told of walking robots, and when it is told nothing."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from helpers.lowstates import accelerometer, gyro, instants, lowstate, true_contacts, truth
+
+from prime_estimation import Config, Robot, StateObserver
+from prime_estimation.errors import ConfigError, DataError, RobotError
+from prime_estimation.io.messages import JointOrder
+from prime_estimation.io.unitree import family_of
+from prime_estimation.recordings.pipeline import Pipeline
+from prime_estimation.types import ImuSample, JointSample
+
+SECONDS = 2.5
+ANY = 10.0  # m/s
+RUNS = [("go2_nominal", "go2"), ("g1_walk_nominal", "g1")]
+
+
+@pytest.mark.parametrize("run, name", RUNS)
+def test_lowstate_of_a_walking_robot(recorded_runs, run, name):
+    """Velocity, gravity and contacts at every message, 500 times a second."""
+    family, true = family_of(name), truth(recorded_runs / run, SECONDS)
+    velocity, gravity, nees, contacts = [], [], [], {}
+    with StateObserver(name, joints="unitree", threaded=False) as observer:
+        for instant in instants(recorded_runs / run, SECONDS):
+            state = observer.lowstate(lowstate(family, instant), instant.stamp_ns)
+            assert state.joint_position[5] == lowstate(family, instant).motor_state[5].q
+            if not state.valid:
+                assert state.reason == "the start batch is being gathered"
+                assert np.isnan(state.linear_velocity_base).all() and not state.contacts.any()
+                continue
+            assert abs(state.stamp_ns - instant.stamp_ns) < 2_000_000 and not state.warnings
+            contacts[state.estimate.contacts_stamp_ns] = state.contacts
+            if (there := true.get(instant.stamp_ns)) is not None:
+                error = state.linear_velocity_base - there.velocity
+                velocity.append(error)
+                gravity.append(state.projected_gravity - there.gravity)
+                nees.append(error @ np.linalg.solve(state.linear_velocity_covariance, error))
+    assert len(velocity) > 400
+    assert np.sqrt(np.mean(np.square(velocity))) < 0.01
+    assert np.sqrt(np.mean(np.square(gravity))) < 0.003
+    assert 0.5 < np.mean(nees) < 12.0
+    assert f1(contacts, true_contacts(recorded_runs / run, observer.feet, SECONDS)) > 0.95
+
+
+def f1(found: dict, forces: dict) -> float:
+    """F1 of contact flags (nf,) by stamp, where a foot carries above 1 N."""
+    stamps = sorted(found.keys() & forces.keys())
+    said = np.array([found[t] for t in stamps])
+    true = np.array([forces[t] > 1.0 for t in stamps])
+    return 2.0 * (said & true).sum() / (said.sum() + true.sum())
+
+
+def test_arrays_in_a_policys_order_give_what_replay_gives(recorded_runs):
+    """One pipeline: bit for bit the estimates of a replay, whatever the order of the arrays."""
+    config = Config.load("go2")
+    robot, stamps = Robot(config.robot), []
+    pipeline = Pipeline(robot, config, mocap=False)
+    with StateObserver(robot, config, joints="isaac_lab", threaded=False) as observer:
+        for instant in instants(recorded_runs / "go2_nominal", 1.0):
+            names = list(instant.joints.name)
+            own, wire = (JointOrder(x, names) for x in (robot.joint_names, observer.joint_names))
+            values = instant.joints.position, instant.joints.velocity, instant.joints.effort
+            imu = gyro(instant), accelerometer(instant)
+            state = observer.arrays(
+                instant.stamp_ns,
+                **dict(zip(("position", "velocity", "torque"), map(wire.pick, values))),
+                gyro=imu[0],
+                accelerometer=imu[1],
+            )
+            estimates = list(pipeline.push(JointSample(instant.stamp_ns, *map(own.pick, values))))
+            estimates += pipeline.push(ImuSample(instant.stamp_ns, *imu))
+            for estimate in estimates:
+                assert state.valid
+                np.testing.assert_array_equal(
+                    state.linear_velocity_base, estimate.linear_velocity_base
+                )
+                stamps.append(estimate.stamp_ns)
+    assert len(stamps) > 40
+
+
+@pytest.fixture
+def hanging():
+    """Readings of a Go2 that hangs in its zero posture, at a time in seconds."""
+
+    def readings(t: float) -> dict:
+        position = np.zeros(12)
+        return dict(
+            stamp_ns=round(1e9 * t),
+            position=position,
+            velocity=position,
+            torque=position,
+            gyro=np.zeros(3),
+            accelerometer=np.array([0.0, 0.0, 9.81]),
+        )
+
+    return readings
+
+
+def test_says_why_it_is_not_valid(hanging):
+    with StateObserver("go2", threaded=False, largest_stddev=ANY) as observer:
+        assert observer.state().reason == "no joints and no imu yet"
+        only_joints = {k: v for k, v in hanging(0.0).items() if k not in ("gyro", "accelerometer")}
+        assert observer.arrays(**only_joints).reason == "no imu yet"
+        assert observer.arrays(**hanging(0.002)).reason == "the start batch is being gathered"
+        for k in range(2, 400):
+            state = observer.arrays(**hanging(0.002 * k))
+        assert state.valid and any("feet" in text for text in state.warnings)
+        for k in range(400, 440):
+            imu = {k: v for k, v in hanging(0.002 * k).items() if k not in _JOINTS}
+            state = observer.arrays(**imu)
+        assert not state.valid and state.reason.startswith("no joints for 0.0")
+        observer.reset()
+        assert observer.state().reason == "the start batch is being gathered"
+
+
+_JOINTS = ("position", "velocity", "torque")
+
+
+def test_wide_velocity_is_not_valid(hanging):
+    """Against what the caller finds too wide; the numbers are there all the same."""
+    with StateObserver("go2", threaded=False, largest_stddev=1e-5) as observer:
+        for k in range(400):
+            state = observer.arrays(**hanging(0.002 * k))
+        assert not state.valid and state.reason.startswith("the velocity is known to 0.")
+        assert np.isfinite(state.linear_velocity_base).all()
+
+
+def test_a_call_does_not_wait_for_a_solve(hanging):
+    """While the solver is busy for a second, calls return, carry the state on, and then say so."""
+    with StateObserver("go2", largest_stddev=ANY) as observer:
+        deadline, k = time.monotonic() + 30.0, 0
+        while not observer.state().valid:
+            k += 1
+            observer.arrays(**hanging(0.002 * k))
+            time.sleep(0.001)
+            assert time.monotonic() < deadline
+        while observer._solver.pending:
+            time.sleep(0.001)
+        observer._solver.post(lambda estimator: time.sleep(1.0))
+        begin, states = time.monotonic(), []
+        for i in range(100):
+            states.append(observer.arrays(**hanging(0.002 * (k + i))))
+        assert time.monotonic() - begin < 0.9
+        assert states[20].valid and states[20].stamp_ns == round(2e6 * (k + 20))
+        assert states[-1].reason.startswith("the estimate is 0.")
+        time.sleep(0.1)
+        assert not observer.state().valid
+
+
+def test_wrong_use_is_refused(hanging):
+    with StateObserver("go2", threaded=False) as observer:
+        with pytest.raises(DataError, match="gyro and accelerometer come together"):
+            observer.arrays(0, gyro=np.zeros(3))
+        with pytest.raises(ConfigError, match=r"must have the shape \(12,\), has \(29,\)"):
+            observer.arrays(0, position=np.zeros(29))
+    with pytest.raises(RobotError, match="a base state needs a floating base and an IMU"):
+        StateObserver("ricmonk")
+    with StateObserver("mini_cheetah", threaded=False) as observer:
+        with pytest.raises(ConfigError, match="'mini_cheetah' has no known LowState"):
+            observer.lowstate(None)
+
+
+def test_torque_of_joint_targets(hanging):
+    """Targets in one's own order and on one's own clock; the status says what torque is made of."""
+    with StateObserver("go2", joints="isaac_lab", sensors=["joint_targets"], threaded=False) as own:
+        names = np.array([float(own.robot.joint_names.index(n)) for n in own.joint_names])
+        for k in range(400):
+            told = dict(stiffness=10.0 * np.ones(12), damping=np.ones(12), stamp_ns=2_000_000 * k)
+            own.targets(0.01 * names, **told)
+            state = own.arrays(**{n: v for n, v in hanging(0.002 * k).items() if n != "torque"})
+        torque = own.estimator.window.inputs[-2].torque
+        np.testing.assert_allclose(torque, 0.1 * np.arange(12.0), atol=1e-9)
+        assert "torque: made of joint targets, not measured" in map(
+            str, state.estimate.status.sensors
+        )

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Recorded walks over uneven ground: mass, tilt and contacts stay right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from helpers.runs import measurements, truth
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.robot import Robot
+
+SECONDS = 7.5
+# mass [kg] and rms of tilt [rad] that the estimate may be off by from the third second on
+RUNS = {"go2_slope12_payload3": (0.12, 0.008), "go2_rough11_payload3": (0.25, 0.008)}
+MASS = 16.085 + 3.0
+
+
+def up(pose) -> np.ndarray:
+    q = pose.pose.pose.orientation
+    return pin.Quaternion(q.w, q.x, q.y, q.z).toRotationMatrix()[2]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_mass_and_tilt(run, recorded_runs):
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config)
+    estimates = [
+        estimator.update(m) for m in measurements(recorded_runs / run, robot, config, SECONDS)
+    ]
+    estimates = [e for e in estimates if e is not None]
+    stamps, true_up = truth(recorded_runs / run, "/ground_truth/odom", up)
+    late = [e for e in estimates if e.stamp_ns > stamps[0] + 3_000_000_000]
+    mass, tilt = RUNS[run]
+    assert max(abs(e.total_mass - MASS) for e in late) < mass
+    errors = [
+        pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix()[2]
+        - true_up[np.argmin(np.abs(stamps - e.stamp_ns))]
+        for e in late
+    ]
+    assert np.sqrt(np.mean(np.sum(np.square(errors), axis=1))) < tilt
+    assert estimator.monitors.payload.alarms == 0
