@@ -34,6 +34,7 @@ from prime_estimation.simulate.ground import Ground
 from prime_estimation.simulate.payload import Payload
 
 ROOT = Path(__file__).resolve().parent
+KINDS = ("loads", "pushes", "endurance")
 LOADS = {"go2": 4.6, "go1": 7.2}  # kg
 PLACES = {"middle": (0.0, 0.0, 0.1), "side": (0.0, 0.05, 0.1), "back": (-0.1, 0.0, 0.1)}  # m
 SPEEDS = {"stand": 0.0, "trot": 0.5, "walk": 0.25, "bound": 0.4}  # m/s
@@ -166,8 +167,8 @@ def main() -> None:
     parser.add_argument(
         "--only",
         nargs="+",
-        choices=("loads", "pushes", "endurance"),
-        default=["loads", "pushes", "endurance"],
+        choices=KINDS,
+        default=KINDS,
         help="kinds of cases (default: all)",
     )
     parser.add_argument("--out", type=Path, default=Path("prime_runs/loop"), help="folder of runs")

@@ -32,7 +32,8 @@ estimator's; `true`: it is told the truth at once.
 
 def report(rows: list[dict]) -> str:
     """The results page."""
-    parts = [HEADLINE]
+    seeds = len({row["seed"] for row in rows})
+    parts = [HEADLINE, f"Here: {len(rows)} runs, {seeds} seed{'s' if seeds > 1 else ''} at most."]
     endurance = [row for row in rows if row["kind"] == "endurance"]
     if endurance:
         parts += ["\n## Endurance, trot at 0.5 m/s\n", _endurance(endurance)]

@@ -27,10 +27,11 @@ goes. Then it walks once more, unseen, while the MPC is not told of the load, to
 folder keeps estimate, figure and figures of merit."""
 EXAMPLES = [
     "prime walk",
-    "prime walk --robot go1 --payload 7.2 --at -0.1 0 0.1 --gait walk --velocity 0.25",
+    "prime walk --robot go1 --payload 7.2 --at -0.1 0 0.1 --gait walk",
     "prime walk --no-update --headless      # the MPC keeps its nominal inertia",
 ]
 ON = 6.0  # s, when the load is put on unless told otherwise
+BRISK, EASY = 0.5, 0.8  # m/s, unless that is more than so much of a gait's top speed
 PATIENCE_S = 15.0  # for a browser, before the robot walks without
 
 
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--robot", default="go2", metavar="NAME", help="with four feet (default: go2)")
     add("--gait", choices=gaits, default="trot", help="default: trot")
-    add("--velocity", type=float, default=0.5, metavar="M/S", help="forwards (default: 0.5)")
+    add("--velocity", type=float, metavar="M/S", help="forwards (default: what suits the gait)")
     add("--turn", type=float, default=0.2, metavar="RAD/S", help="to the left (default: 0.2)")
     add("--duration", type=float, default=14.0, metavar="S", help="seconds (default: 14)")
     add_payload_arguments(parser, mass=3.0)
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Walk, draw, judge."""
     need_mujoco()
+    _check_velocity(args)
     on = ON if args.on is None else args.on
     off = float("inf") if args.off is None else args.off
     if not 3.0 <= on < min(off, args.duration - SETTLED):
@@ -73,6 +75,17 @@ def run(args: argparse.Namespace) -> dict:
         result = _seen(args, work)
     say(args, *_verdict(result))
     return result
+
+
+def _check_velocity(args: argparse.Namespace) -> None:
+    top = GAITS[args.gait].top_speed
+    if args.velocity is None:
+        args.velocity = min(BRISK, EASY * top)
+    if not abs(args.velocity) <= top:
+        raise ConfigError(
+            f"--velocity {args.velocity:g}: a {args.gait} goes at {top:g} m/s at most",
+            args.velocity,
+        )
 
 
 def _told(args: argparse.Namespace, on: float, off: float) -> dict:

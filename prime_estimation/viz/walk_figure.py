@@ -45,9 +45,10 @@ def save_walks(
     axes = figure.subplots(4, 1, sharex=True)
     for update, trace in traces.items():
         style = dict(color=COLOURS[update], label=NAMES[update], lw=1.2)
-        axes[0].plot(trace.t, 1e3 * (trace.height - trace.nominal_height), **style)
-        axes[1].plot(trace.t, np.degrees(trace.roll), **style)
-        axes[2].plot(trace.t, np.degrees(trace.pitch), **style)
+        k = trace.t >= begin
+        axes[0].plot(trace.t[k], 1e3 * (trace.height[k] - trace.nominal_height), **style)
+        axes[1].plot(trace.t[k], np.degrees(trace.roll[k]), **style)
+        axes[2].plot(trace.t[k], np.degrees(trace.pitch[k]), **style)
     trace = traces["on"] if "on" in traces else next(iter(traces.values()))
     _draw_mass(axes[3], trace)
     labels = ("height error [mm]", "roll [deg]", "pitch [deg]", "total mass [kg]")

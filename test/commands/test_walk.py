@@ -46,6 +46,11 @@ def test_a_load_that_comes_too_late(tmp_path, capsys):
     assert code == 2 and "--on 4" in err and not list(tmp_path.iterdir())
 
 
+def test_a_velocity_beyond_the_gait(tmp_path, capsys):
+    code, _, err = run(capsys, "--gait", "walk", "--velocity", "0.5", "--out", str(tmp_path))
+    assert code == 2 and "a walk goes at 0.3 m/s at most" in err
+
+
 def test_a_robot_without_four_feet(tmp_path, capsys):
     code, _, err = run(capsys, "--robot", "g1", "--headless", "--out", str(tmp_path))
     assert code == 2 and "four feet" in err and not list(tmp_path.iterdir())
