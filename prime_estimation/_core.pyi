@@ -63,6 +63,7 @@ class DynamicsOptions:
     law: ContactLaw
     manifold: InertiaManifold
     rolling: bool
+    slopes: bool
     midpoint: bool
     friction_velocity: float
     tolerance: float
@@ -74,6 +75,12 @@ class ImuMount:
     size: int
     def pose(self, q: numpy.ndarray, v: numpy.ndarray) -> tuple:
         """Pose of the IMU in the base, and its twist relative to the base in its own frame."""
+
+class Interruption:
+    """Request of another thread to end what is being solved."""
+    def __init__(self) -> None: ...
+    def request(self) -> None: ...
+    requested: bool
 
 class LegForces:
     def __init__(
@@ -134,6 +141,15 @@ class Strapdown:
     gyro_bias: numpy.ndarray
     accelerometer_bias: numpy.ndarray
     def start(self, world_M_imu: pin.SE3, velocity: pin.Motion) -> None: ...
+    def start_on_base(
+        self,
+        position: numpy.ndarray,
+        quat_world_base: numpy.ndarray,
+        linear: numpy.ndarray,
+        angular: numpy.ndarray,
+        base_M_imu: pin.SE3,
+        relative: pin.Motion,
+    ) -> None: ...
     def set_force(self, specific_force: numpy.ndarray) -> None: ...
     def step(
         self, dt: float, angular_velocity: numpy.ndarray, specific_force: numpy.ndarray
@@ -272,6 +288,7 @@ class SmoothedDynamics(ContactDynamics):
         floating_base: bool,
         options: DynamicsOptions,
     ) -> None: ...
+    anchor: numpy.ndarray
 
 class SolverMultipleShooting(crocoddyl.SolverAbstract):
     def __init__(self, arg2: crocoddyl.ShootingProblem) -> None: ...
@@ -286,6 +303,28 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         """Repeat the forward pass after it: the full step."""
     def reweight(self, contact_dof: float, force_dof: float, reading_dof: float = ...) -> None:
         """New weights of the disturbances with heavy tails, for the next iteration."""
+    def improve(
+        self,
+        xs: list,
+        us: list,
+        iterations: int,
+        contact_dof: float,
+        force_dof: float,
+        reading_dof: float,
+    ) -> bool:
+        """So many times: an iteration as of `solve`, then `reweight`."""
+    def rotate(self) -> None:
+        """The first running node behind the arrival node becomes the last."""
+    def residual_squares(self) -> numpy.ndarray:
+        """By row of a node's residual: sum of its squares over the running nodes, and how many there
+        are, (nr, 2).
+        """
+    def first_residuals(self, size: int) -> numpy.ndarray:
+        """The first rows of each running node's residual, (T, size)."""
+    def newest(self, jx: numpy.ndarray) -> tuple:
+        """Covariances of jx (dx, dp) at the last state and of the parameters; points (nc, 3), forces
+        (3 nc), their covariance and velocities (3 nc) of the contacts at the last running node.
+        """
     def compute_posterior(self) -> None: ...
     def posterior(self, arg2: int) -> numpy.ndarray: ...
     def covariance_at(
@@ -299,6 +338,8 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
     refused: int
     rank: int
     largest_step: numpy.ndarray
+    interruption: Interruption
+    reach: float
     rollout: Rollout
     method: ParameterMethod
     threads: int
@@ -400,6 +441,9 @@ class ActionMeasurement(ActionLeastSquares):
         """Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last linearization."""
     def contact_kinematics(self, arg2: crocoddyl.ActionDataAbstract) -> dict: ...
 
+class Interrupted(Exception):
+    """A solve was ended because somebody asked for it."""
+
 class SolveError(Exception):
     """A step of the contact dynamics, or a window, has no solution at the data it was given."""
 
@@ -423,3 +467,16 @@ def residuals() -> list:
     """Names of the residuals that a measurement model can have."""
 
 def theta_from_inertia(pi: numpy.ndarray, manifold: InertiaManifold) -> numpy.ndarray: ...
+def velocity_at_end(
+    linear: numpy.ndarray,
+    angular: numpy.ndarray,
+    quat_world_base: numpy.ndarray,
+    base_M_imu: pin.SE3,
+    gyro: numpy.ndarray,
+    force: numpy.ndarray,
+    gravity: numpy.ndarray,
+    dt: float,
+) -> tuple:
+    """Linear and angular velocity (base axes) of a rigid base with IMU at the end of a step,
+    from their means over it.
+    """

@@ -214,6 +214,7 @@ def test_sources_assume_no_processor(repository):
     kernels = (repository / "src" / "linalg" / "dense_kernels.cpp").read_text()
     assert re.search(r"#if.*__x86_64__.*\n#define PRIME_WIDE_VECTORS", kernels)
 
+
 def test_no_dependency_comes_from_pip(repository):
     """Packages of a distribution must not depend on pip; what only recordings need stays out."""
     for path in (repository / "package.xml", repository / "prime_estimation_msgs" / "package.xml"):

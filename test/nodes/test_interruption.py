@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.waiting import wait
-from prime_estimation._core import Interrupted
 
+from prime_estimation._core import Interrupted
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.nodes.solver_thread import SolverThread
