@@ -126,7 +126,7 @@ class Robot:
         return position
 
     def check(self, m: Measurement) -> None:
-        """DataError where a measurement has another number of joints, or of axes, than this robot and its sensors."""
+        """DataError where a measurement has another number of joints or axes than the robot."""
         for name, shape in self._shapes:
             value = getattr(m, name)
             if value is not None and np.shape(value) != shape:

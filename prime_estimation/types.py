@@ -21,7 +21,7 @@ Array = np.ndarray
 
 
 def _freeze(instance) -> None:
-    """Make every array of a frozen dataclass read-only, so that nobody changes an estimate behind its owner."""
+    """Make every array of a frozen dataclass read-only: an estimate may have several readers."""
     for value in instance.__dict__.values():
         if type(value) is np.ndarray:
             value.setflags(False)

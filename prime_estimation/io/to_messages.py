@@ -130,7 +130,7 @@ def wrench_stamped(
 
 
 def external_wrench(make: Make, wrench: ExternalWrench, base_frame: str):
-    """geometry_msgs/WrenchStamped of what pushes the robot, at the origin and in axes of the base."""
+    """geometry_msgs/WrenchStamped of what pushes the robot, at the base and in its axes."""
     return make("geometry_msgs/msg/WrenchStamped")(
         header=header(make, wrench.stamp_ns, base_frame),
         wrench=_wrench(make, wrench.force_base, wrench.moment_base),

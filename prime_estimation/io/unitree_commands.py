@@ -151,7 +151,7 @@ class LowCmdWriter:
 
 @dataclass(frozen=True)
 class Commanded:
-    """What a LowCmd tells the motors, by joint: the fields of prime_estimation_msgs/MotorCommands."""
+    """What a LowCmd tells the motors, by joint: fields of prime_estimation_msgs/MotorCommands."""
 
     name: tuple[str, ...]
     position: np.ndarray  # rad
@@ -162,7 +162,7 @@ class Commanded:
 
 
 def commanded(message) -> Commanded:
-    """Commands of a LowCmd by joint; a motor that is off, or told to stop, has no gains and no torque.
+    """Commands of a LowCmd by joint; a motor that is off, or is to stop, has no gains and torque.
 
     Args:
         message: unitree_go or unitree_hg LowCmd.

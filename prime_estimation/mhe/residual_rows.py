@@ -21,7 +21,10 @@ def misfit(window: Window) -> float:
 
 
 def squares(window: Window) -> np.ndarray:
-    """By row of a node's residual: sum of its squares over the window, and how many there are (an absent reading has the residual zero), (nr, 2)."""
+    """(nr, 2) by row of a node's residual: sum of its squares over the window, and their number.
+
+    An absent reading has the residual zero, and does not count.
+    """
     return window.solver.residual_squares()
 
 
@@ -37,7 +40,7 @@ def rows_by_sensor(window: Window) -> dict[str, np.ndarray]:
 
 
 def parts_of_rows(window: Window) -> tuple[list[str], np.ndarray]:
-    """Names of `rows_by_sensor`, and which rows belong to each (parts + 1, nr); the last one has all."""
+    """Names of `rows_by_sensor`, and members (parts + 1, nr) of each; the last one has all."""
     rows = rows_by_sensor(window)
     members = np.zeros((len(rows) + 1, sum(map(len, rows.values()))))
     for member, part in zip(members, rows.values()):

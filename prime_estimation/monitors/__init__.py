@@ -53,7 +53,7 @@ class Monitors:
             monitor.reset()
 
     def begin(self, horizon: Horizon, situation: Situation) -> str:
-        """Look at the window that a start batch may have given; returns why it is lost, as `judge`."""
+        """Look at the window that a start batch may have given; why it is lost, as `judge`."""
         if horizon.window is None:
             return ""
         for monitor in self:

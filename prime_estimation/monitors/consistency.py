@@ -55,7 +55,7 @@ class ConsistencyMonitor(Monitor):
         return "the residuals do not fit the model" if self._bad >= CONSISTENCY.lost_nodes else ""
 
     def _learn(self, window: Window) -> tuple[float, float]:
-        """Smooth the mean squares of all parts; returns the sum of all squares, and their number."""
+        """Smooth the mean squares of all parts; the sum of all squares, and their number."""
         if self._parts is None:
             self._parts = parts_of_rows(window)
         names, members = self._parts
