@@ -24,6 +24,7 @@ from .mpc_messages import MpcMessages
 from .periodic import Worker, period_of
 
 log = logging.getLogger("prime.mpc")
+SETTLED_NS = 1_000_000_000  # for which states must have come in time before the robot is taken over
 REPORTED = 500  # solves whose times the diagnostics summarize
 
 
@@ -65,6 +66,7 @@ class MpcNode:
         self._messages = MpcMessages(robot, transport.make, graph_name(transport))
         self._orders: dict[tuple, JointOrder] = {}
         self._frame, self._posture = "", (0.0, 0.0, 0.0)
+        self._ready_ns: int | None = None  # since when states come in time
         self._times: deque[float] = deque(maxlen=REPORTED)
         self._listen(transport)
         self._announce(transport)
@@ -173,13 +175,25 @@ class MpcNode:
 
     def _solve(self) -> None:
         began = time.perf_counter()
-        plan = self.controller.solve(self._transport.now_ns())
+        now_ns = self._transport.now_ns()
+        if not self._settled(now_ns):
+            return
+        plan = self.controller.solve(now_ns)
         if plan is None:
             return
         self.controller.follow(plan)
         self._times.append(time.perf_counter() - began)
         stamped = header(self._transport.make, plan.stamp_ns, self._frame)
         self._send["~/contact_wrenches"](self._messages.contact_wrenches(stamped, plan))
+
+    def _settled(self, now_ns: int) -> bool:
+        """Whether states have come in time for a while: an estimator that starts is late."""
+        supervisor = self.controller.supervisor
+        if supervisor.mode is not Mode.WAITING:
+            return True
+        if self._ready_ns is None or not supervisor.ready(now_ns):
+            self._ready_ns = now_ns
+        return now_ns - self._ready_ns > SETTLED_NS
 
     def _command(self) -> None:
         now_ns = self._transport.now_ns()
