@@ -72,7 +72,7 @@ def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
     config = Config().updated(
         {
             "robot": settings,
-            "estimator": {"manifold": manifold, "step": machine.step},
+            "estimator": {"terrain_slopes": False, "manifold": manifold, "step": machine.step},
             "noise": CONTACT,
         }
     )

@@ -54,7 +54,8 @@ def one_step(config):
     q, v = np.zeros(robot.model.nq), np.full(robot.model.nv, 0.3)
     q[2], q[6], q[7:] = 0.325, 1.0, np.tile([0.0, 0.7, -1.4], 4)
     force, dynamics = np.zeros(robot.model.nv), problem.dynamics
-    parameters = np.concatenate([problem.theta_nominal, np.zeros(dynamics.nfeet), [np.log(0.8)]])
+    flat = np.zeros(dynamics.nfeet), [np.log(0.8)], np.zeros(2 * dynamics.nfeet)
+    parameters = np.concatenate([problem.theta_nominal, *flat])
     return dynamics.step(q, v, force, np.zeros(dynamics.nxi), parameters, v)["v_next"]
 
 

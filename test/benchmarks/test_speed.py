@@ -44,4 +44,4 @@ def test_a_version_beside_itself(recorded_runs):
     if not (here / pairs.PYTHON).is_file():
         pytest.skip("not built in its own folder")
     times = pairs.pair("go2", 1.2, [here, here])
-    assert times.shape == (2, 20, 2) and (times > 0.0).all()
+    assert times.shape[::2] == (2, 2) and times.shape[1] > 15 and (times > 0.0).all()

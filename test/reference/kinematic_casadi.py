@@ -67,7 +67,7 @@ class Reference:
             "reference",
             "ipopt",
             {"x": ca.vec(d), "f": self.cost},
-            {"print_time": 0, "ipopt": {"print_level": 0, "tol": 1e-9, "sb": "yes"}},
+            {"print_time": 0, "ipopt": {"print_level": 0, "tol": 1e-12, "sb": "yes"}},
         )
 
     def _state(self, d, k):

@@ -91,6 +91,7 @@ def evaluate(problem, given, x, u, guess):
         rows += [whitened(name, at, given) for name in ("gyro", "tilt")]
         if "mocap" in problem.sensors.names:
             rows += [whitened("mocap", at, given, slot) for slot in range(2)]
+        rows.append(whitened("held", at, given))
         rows.append(whitened("accelerometer", at, given))
     return x_next, np.concatenate(rows)
 
