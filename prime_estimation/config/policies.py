@@ -100,7 +100,8 @@ class LiftPolicy:
     )
     quiet_rate: float = param(0.1, "of the IMU of a robot that lies still", "rad/s")
     quiet_force: float = param(1.0, "its specific force less gravity", "m/s2")
-    resting: float = param(0.02, "deviation of its velocity from zero", "m/s")
+    quiet_nodes: int = param(40, "in a row: being lifted is quiet for a moment, too")
+    resting: float = param(0.05, "deviation of its velocity from zero", "m/s")
     carried: float = param(1.0, "the same of a robot that moves but not on its feet", "m/s")
     unexplained: float = param(
         1.5, "rms of the whitened base force that the estimate must show too"

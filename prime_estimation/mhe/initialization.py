@@ -120,8 +120,17 @@ def start_window(
 
 
 def usable(measurements: list[Measurement]) -> list[Measurement] | None:
-    """The measurements from the first with joint positions on; None when they are too few."""
-    first = next((i for i, m in enumerate(measurements) if m.position is not None), None)
+    """The measurements from the first complete one on; None when they are too few.
+
+    Complete: with joint positions, and rates where the robot has any.
+    """
+    rates = any(m.velocity is not None for m in measurements)
+    complete = (
+        i
+        for i, m in enumerate(measurements)
+        if m.position is not None and (m.velocity is not None or not rates)
+    )
+    first = next(complete, None)
     few = first is None or len(measurements) - first < FEWEST
     return None if few else measurements[first:]
 
@@ -171,6 +180,8 @@ def batch_inputs(
         inputs.append(problem.state_input(m, last_position))
     for given, after in zip(inputs, ms[1:]):
         problem.complete(given, after, situation)
+        if not situation.suspended:
+            problem.process.leave_ground_open(given)
     stamps = [m.stamp_ns for m in ms]
     for m in ms:
         problem.measurements.give_events(m.readings, inputs, stamps)

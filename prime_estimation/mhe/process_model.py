@@ -27,8 +27,8 @@ class Factors:
     contact: float = 1.0
 
 
-# without torque the weight is unknown
-UNWEIGHED = Factors(1.0, 1.0)
+# without torque, before a start has found the ground: it may slope
+GROUND_UNKNOWN = Factors(10.0, 3.0)
 # without joint positions either no contact is modelled: contact forces become a disturbance of the
 # base, which follows the IMU
 UNSEEN = Factors(250.0, 1.0)
@@ -42,6 +42,7 @@ class Situation:
         suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
             they do.
         inertia_held: the inertia is not estimated.
+        resting: it does not move, wherever it hangs or lies.
         contradicted: contact forces of the last nodes are not those that the torques of the legs
             carry. doubted: those of some of them.
         pushed: something pushes or pulls the base sideways.
@@ -54,6 +55,7 @@ class Situation:
     doubted: bool = False
     restart: str = ""
     pushed: bool = False
+    resting: bool = False
 
     @property
     def suspended(self) -> bool:
@@ -110,14 +112,12 @@ class ProcessModel:
             m: measurement at the end of its step.
             situation: who carries the robot.
         """
-        noise = self.config.noise
+        noise, factors = self.config.noise, Factors()
         if m.torque is not None:
             given.torque = m.torque / self.config.robot.torque_scale
             joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
-            factors = Factors()
         else:
             joint = np.full(self.robot.nj, noise.joint_unmeasured)
-            factors = UNWEIGHED
             # legs that may do anything would leave the ground, and an outlier carry the robot
             given.weighed = False
             if m.position is None or given.ground_depth:
@@ -125,7 +125,7 @@ class ProcessModel:
         self._weigh(given, factors, joint)
         if situation.suspended_at(m.stamp_ns):
             self.leave_unsupported(given)
-            self._slow_down(given, m)
+            self._slow_down(given, m, situation.resting)
         elif situation.pushed:
             self.leave_pushed(given)
         self.contacts.complete(given, m, self)
@@ -136,6 +136,14 @@ class ProcessModel:
         stddev = np.concatenate([base, joint]) if self._floating else joint
         given.nominal_force = given.weight_force = 1.0 / stddev
         given.nominal_xi = given.weight_xi = self._weight_xi / factors.contact
+
+    def leave_ground_open(self, given) -> None:
+        """Widen the disturbances of a step without torque in a batch, which guesses the ground."""
+        if not given.weighed and not given.ground_depth:
+            given.nominal_xi = given.weight_xi = self._weight_xi / GROUND_UNKNOWN.contact
+            weight = given.nominal_force.copy()
+            weight[:6] /= GROUND_UNKNOWN.base
+            given.nominal_force = given.weight_force = weight
 
     def leave_unsupported(self, given) -> None:
         """Something else than the feet carries the robot, anywhere: the base follows the IMU."""
@@ -150,16 +158,13 @@ class ProcessModel:
         weight[:3] = np.minimum(weight[:3], 1.0 / stddev)
         given.nominal_force = given.weight_force = weight
 
-    def _slow_down(self, given, m: Measurement) -> None:
-        """Weighs a robot that is not on its feet: its base follows the IMU, carried slowly."""
+    def _slow_down(self, given, m: Measurement, resting: bool) -> None:
+        """The base of a robot that is not on its feet rests or moves slowly, unless it falls."""
         if m.accelerometer is None or m.gyro is None or not self._floating:
             return
-        felt = float(np.linalg.norm(m.accelerometer))
-        if felt < FREE_FALL * GRAVITY:
+        if np.linalg.norm(m.accelerometer) < FREE_FALL * GRAVITY:
             return
-        quiet = np.linalg.norm(m.gyro) < LIFT.quiet_rate
-        still = quiet and abs(felt - GRAVITY) < LIFT.quiet_force
-        speed = LIFT.resting if still else LIFT.carried
+        speed = LIFT.resting if resting else LIFT.carried
         given.set("held", np.zeros(3), np.full(3, 1.0 / speed))
 
     def expect_ground(self, given, unevenness: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from ..contact.leg_forces import LegForces
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
+from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth
 from .monitor import Monitor
 
@@ -46,15 +47,19 @@ class LiftDetector(Monitor):
         self._previous: Measurement | None = None
         self._ground: np.ndarray | None = None  # heights that were left
         self._standing = 0  # nodes for which the feet have carried the robot
+        self._quiet = 0  # nodes for which the IMU has felt gravity and nothing else
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Who carries the robot; the estimate must start anew when that has changed."""
         was = self.suspended
         self._update(m, window)
+        self._quiet = self._quiet + 1 if _is_quiet(m) else 0
         since = self.since_ns if self.suspended else None
         if was == self.suspended:
-            same = situation.suspended_since_ns == since
-            return situation if same else replace(situation, suspended_since_ns=since)
+            if not self.suspended:
+                return situation
+            resting = self._quiet >= LIFT.quiet_nodes
+            return replace(situation, suspended_since_ns=since, resting=resting)
         what = "do not carry the robot any more" if self.suspended else "carry the robot again"
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
@@ -82,16 +87,15 @@ class LiftDetector(Monitor):
         before, self._previous = self._previous, m
         if self._legs is None or before is None:
             return None
-        if before.position is None or before.velocity is None:
+        if before.position is None or m.torque is None or m.accelerometer is None:
             return None
-        if m.torque is None or m.accelerometer is None:
-            return None
-        base_M_imu, _ = self.problem.mount.motion(before.position, before.velocity)
+        rates = np.zeros(len(m.torque)) if before.velocity is None else before.velocity
+        base_M_imu, _ = self.problem.mount.motion(before.position, rates)
         felt = base_M_imu.rotation @ m.accelerometer
-        readings = (felt, before.position, before.velocity, m.torque)
+        readings = (felt, before.position, rates, m.torque)
         if not math.isfinite(sum(x @ x for x in readings)):
             return None
-        return self._legs.deficit(felt, before.position, before.velocity, m.torque)
+        return self._legs.deficit(felt, before.position, rates, m.torque)
 
     def _is_lost(self, missing: float, window: Window | None) -> bool:
         """The feet do not carry the robot any more: torques say so, and the estimate agrees."""
@@ -126,3 +130,13 @@ class LiftDetector(Monitor):
             return ()
         what = "they do not carry the robot, which is held or has fallen; inertia is not estimated"
         return (SensorHealth("feet", False, what),)
+
+
+def _is_quiet(m: Measurement) -> bool:
+    """The IMU turns and accelerates so little that it may rest."""
+    if m.gyro is None or m.accelerometer is None:
+        return False
+    felt = float(np.linalg.norm(m.accelerometer))
+    return float(np.linalg.norm(m.gyro)) < LIFT.quiet_rate and (
+        abs(felt - GRAVITY) < LIFT.quiet_force
+    )

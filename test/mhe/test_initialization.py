@@ -42,7 +42,7 @@ def standing(name: str, n: int, posture: float = 0.0) -> list[Measurement]:
 
 def test_needs_joints():
     ms = [replace(m, position=None) for m in standing("go2", 20)]
-    with pytest.raises(InitializationError, match="no joint positions and rates"):
+    with pytest.raises(InitializationError, match="no joint positions"):
         start_window(Problem(robot("go2"), config("go2")), ms)
 
 

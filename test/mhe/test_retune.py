@@ -32,6 +32,7 @@ ELSEWHERE = {  # read from the configuration when they are used
     *(
         *(name for _, name in TUNABLE if name.endswith("_dof")),
         "wrench_cone",
+        "adapt_noise",
         "iterations",
         "payload_threshold",
         "publish_mass_stddev",
@@ -85,9 +86,8 @@ def degrees_of_freedom(problem: Problem) -> tuple[float, ...]:
 @pytest.mark.parametrize(("section", "name"), TUNABLE, ids=[".".join(p) for p in TUNABLE])
 def test_retuned_is_as_if_from_the_start(section, name):
     value = getattr(getattr(START, section), name)
-    changed = START.updated(
-        {section: {name: value + 1 if isinstance(value, int) else 1.5 * value + 1e-6}}
-    )
+    other = {bool: lambda: not value, int: lambda: value + 1, float: lambda: 1.5 * value + 1e-6}
+    changed = START.updated({section: {name: other[type(value)]()}})
     names = [s.name for s in OPTIONAL]
     estimator = Estimator(ROBOT, START, sensors=names)
     before = effect(estimator.problem)
