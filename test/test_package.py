@@ -192,11 +192,14 @@ def test_installed_distribution(setup_cfg):
     assert installed.version == setup_cfg["metadata"]["version"]
     assert {e.name: e.value for e in installed.entry_points}["prime"] == "prime_estimation.cli:main"
     assert set(installed.metadata.get_all("Provides-Extra")) == {
+        "calibrate",
+        "convert",
         "dds",
+        "docs",
         "identify",
         "sim",
-        "viz",
         "test",
+        "viz",
     }
 
 

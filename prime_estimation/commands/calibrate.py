@@ -40,7 +40,6 @@ EXAMPLES = [
     "prime calibrate recordings/walk --robot go2 --out calibrated",
     "prime calibrate walk1 walk2 --robot go2 --what feet,mocap --held-out walk3 --out calibrated",
     "prime calibrate walk1 --robot go2 --what feet,imu,mocap,noise --out calibrated",
-    "prime replay walk3 --robot calibrated/go2.yaml --out out.mcap",
 ]
 DEFAULT = "feet,imu,mocap"
 

@@ -46,6 +46,8 @@ class Ground:
         self._arriving = np.zeros(feet, bool)
         self._resting = np.zeros(feet, int)
         self._footholds = Footholds(feet)
+        if "slope" in problem.layout:
+            problem.dynamics.anchor = np.zeros((feet, 2))
         self.unevenness = np.zeros(feet)  # standard deviation of the slope under each foot
         spheres = [
             [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet

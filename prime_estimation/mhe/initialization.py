@@ -76,8 +76,10 @@ def first_window(
             batch = solve_batch(problem, ms, previous_state, soft, situation)
             window = shorten(batch, min(problem.config.estimator.window, batch.size), noise)
             window.solve(1)
-        except (_core.SolveError, InitializationError, np.linalg.LinAlgError) as failure:
+        except InitializationError as failure:
             why = str(failure).removeprefix("cannot start: ")
+            continue
+        except (_core.SolveError, np.linalg.LinAlgError):
             continue
         if (ratio := misfit(window)) < least:
             prior = problem.layout.p(batch.arrival.reference)

@@ -217,6 +217,14 @@ class Window:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
         return self.solver.posterior(self.size + 1)
 
+    def forces(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Contact forces (3 nc) [N, world axes] of running node k, and their covariance.
+
+        After `posterior`.
+        """
+        force, by_z = self.nodes[k].contact_forces(self.data[k])
+        return force, self.solver.covariance_of(k + 1, by_z)
+
     def newest(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """The newest covariances and contacts, without the posterior of all nodes.
 

@@ -39,7 +39,7 @@ def test_stop_interrupts_the_search_for_a_start(hopeless):
     for m in nodes:
         thread.put(Node(m))
     assert wait(lambda: thread.pending and estimator.window is None)
-    time.sleep(1.0)  # the batch is being solved
+    time.sleep(0.2)  # the batch is being solved
     assert thread.pending
     began = time.monotonic()
     thread.stop()

@@ -110,11 +110,13 @@ def test_estimated_and_nominal_box(robot, builder):
 
 def test_the_push_is_turned_into_the_world(robot, builder):
     quarter = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])  # 90 degrees to the left
-    scene = scene_of(builder, gliding(robot, 0, quat_world_base=quarter), push=(10.0, 0.0, 5.0))
+    scene = scene_of(
+        builder, gliding(robot, 0, quat_world_base=quarter, external=None), push=(10.0, 0.0, 5.0)
+    )
     way = np.array([0.0, 10.0, 5.0]) * builder.metres_per_newton
     np.testing.assert_allclose(scene.push.tip - scene.push.tail, way, atol=1e-9)
     np.testing.assert_allclose(scene.push.tail, scene.position)
-    assert scene_of(builder, gliding(robot, 0)).push is None
+    assert scene_of(builder, gliding(robot, 0, external=None)).push is None
 
 
 def test_without_a_word_about_them_there_are_neither_forces_nor_mass(robot, builder):

@@ -32,7 +32,7 @@ def read(source):
 def test_a_bag_fills_its_track(robot, bag):
     track = read(BagSource(bag, robot, "/a/prime"))
     assert track.span_ns == (START_NS, START_NS + (NODES - 1) * 10_000_000)
-    assert {t: len(s) for t, s in track.series.items() if len(s) != NODES} == {"external_wrench": 0}
+    assert all(len(series) == NODES for series in track.series.values())
     np.testing.assert_allclose(
         track.at(START_NS + 50_000_000).odometry["position"], gliding(robot, 5).position_world
     )

@@ -37,7 +37,8 @@ def test_a_moment_is_what_was_said(robot, glide):
     )
     np.testing.assert_allclose(moment.joints["position"], gliding(robot, 0).joint_position)
     assert moment.inertia["total_mass"] == pytest.approx(robot.total_mass + 3.0)
-    assert moment.status["solve_time_ms"] == 1.5 and moment.push is None
+    assert moment.status["solve_time_ms"] == 1.5
+    np.testing.assert_allclose(moment.push["force"], gliding(robot, 100).external.force_base)
     assert moment.troubles == ("mocap: no data",)
     # forces come one node later than the state: those of its time, once they are there
     assert moment.contacts["stamp_ns"] == START_NS + SECOND
@@ -112,7 +113,7 @@ def test_inertia_goes_by_link(robot):
 
 def test_the_push_is_taken_where_it_is_published(robot):
     track = Track(robot)
-    put(track, gliding(robot, 0))
+    put(track, gliding(robot, 0, external=None))
     message = random_message("geometry_msgs/msg/WrenchStamped", np.random.default_rng(0))
     message.header = messages(robot, gliding(robot, 0))["odometry"].header
     track.put("external_wrench", message)
