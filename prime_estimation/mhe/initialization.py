@@ -70,7 +70,8 @@ def first_window(
     if ms is None:
         return Start(reason="the first measurements hold no joint positions")
     noise = problem.process_noise(held=True)
-    best, least, why = Start(), np.inf, "no motion of the model fits the first measurements"
+    best, least, nothing = Start(), np.inf, "no motion of the model fits the first measurements"
+    why = nothing
     for soft in SOFT:
         try:
             batch = solve_batch(problem, ms, previous_state, soft, situation)
@@ -79,7 +80,8 @@ def first_window(
         except InitializationError as failure:
             why = str(failure).removeprefix("cannot start: ")
             continue
-        except (_core.SolveError, np.linalg.LinAlgError):
+        except (_core.SolveError, np.linalg.LinAlgError) as failure:
+            why = f"{nothing} ({failure})"
             continue
         if (ratio := misfit(window)) < least:
             prior = problem.layout.p(batch.arrival.reference)

@@ -125,7 +125,8 @@ def test_says_why_no_way_leads_to_a_start(monkeypatch):
         raise _core.SolveError(f"soft {soft}")
 
     monkeypatch.setattr(start, "solve_batch", fails)
-    ms, reason = standing("go2", 50), f"soft {start.SOFT[-1]}"
+    ms = standing("go2", 50)
+    reason = f"no motion of the model fits the first measurements (soft {start.SOFT[-1]})"
     begun = start.first_window(Problem(robot("go2"), config("go2")), ms, None)
     assert begun.window is None and begun.reason == reason
     estimator = Estimator(robot("go2"), config("go2"), False)
