@@ -177,7 +177,7 @@ class _Run:
         for arrival_ns, sample in samples:
             due = clock + (arrival_ns - start) * 1e-9
             if realtime and due > time.perf_counter():
-                time.sleep(due - time.perf_counter())
+                time.sleep(max(0.0, due - time.perf_counter()))
             for estimate in self._pipeline.push(sample):
                 if realtime:
                     latency_ms = 1e3 * (time.perf_counter() - due)

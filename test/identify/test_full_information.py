@@ -22,9 +22,10 @@ SECONDS = 3.0
 # yet
 SETTLED, FUTURE = 20, 50
 
-# Full information has constant parameters, and so has the window here.
+# Full information has constant parameters and the configured noise, and so has the window here.
 CONSTANT = {
     "estimator": dict(
+        adapt_noise=False,
         mass_walk=0.0,
         com_walk=0.0,
         inertia_walk=0.0,
@@ -76,6 +77,7 @@ def heads(request, recorded_runs):
     online, states, covariances = Estimator(robot, config), {}, {}
     for m in ms:
         if online.update(m) is not None:
+            online.window.posterior()
             states[m.stamp_ns], covariances[m.stamp_ns] = (
                 np.array(online.window.xs[-1]),
                 online.window.head_covariance(),
