@@ -115,8 +115,16 @@ def run(
 
 def stop_on_signals() -> threading.Event:
     """An event that SIGINT and SIGTERM set; a second one does not kill an interpreter that ends."""
-    stop = threading.Event()
-    _on_signals(lambda *_: stop.set())
+    stop, heard = threading.Event(), []
+
+    def handle(*_) -> None:
+        # by another thread: the one that is interrupted may hold the event's lock, and a second
+        # signal may come while it is being set
+        if not heard:
+            heard.append(True)
+            threading.Thread(target=stop.set, daemon=True).start()
+
+    _on_signals(handle)
     atexit.register(_on_signals, signal.SIG_IGN)
     return stop
 

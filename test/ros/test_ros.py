@@ -61,7 +61,7 @@ def test_rclpy_and_the_store_write_the_same_bytes(name):
             typestore().serialize_cdr(random_message(name, np.random.default_rng(seed)), name)
         )
         again = serialize_message(deserialize_message(raw, cls))
-        assert len(again) - len(raw) < 4
+        assert len(again) - len(raw) < 8  # alignment of what may follow an empty sequence
         # Fast CDR leaves the bytes of alignment as they were in memory
         assert (
             bytes(typestore().serialize_cdr(typestore().deserialize_cdr(again, name), name)) == raw
