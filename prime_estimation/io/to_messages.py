@@ -210,7 +210,7 @@ def inertia_parameters(message) -> np.ndarray:
 def estimator_status(make: Make, estimate: Estimate, world_frame: str):
     """prime_estimation_msgs/EstimatorStatus."""
     s, external = estimate.status, estimate.external
-    covariance = np.zeros(0) if external is None else np.array(external.covariance).ravel()
+    covariance = np.zeros(36) if external is None else np.array(external.covariance).ravel()
     return make("prime_estimation_msgs/msg/EstimatorStatus")(
         header=header(make, estimate.stamp_ns, world_frame),
         solve_time_ms=float(s.solve_time_ms),

@@ -229,7 +229,7 @@ class Health:
             overruns=overruns,
             dropped_samples=dropped,
             sensors=sensor_health(make, sensors),
-            external_wrench_covariance=np.zeros(0),
+            external_wrench_covariance=np.zeros(36),
         )
 
     def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):

@@ -73,7 +73,7 @@ def test_no_external_wrench_where_none_is_told(robot):
     estimate = replace(make_estimate(robot), external=None)
     messages = dict(Outputs(robot, EstimatorConfig(), MAKE).messages(estimate))
     assert "external_wrench" not in messages
-    assert len(messages["status"].external_wrench_covariance) == 0
+    assert not messages["status"].external_wrench_covariance.any()
 
 
 def test_odometry_twist_is_in_the_child_frame_and_pose_in_the_world(robot):
