@@ -26,7 +26,7 @@ from ..errors import ConfigError, RobotError
 from ..robot import Robot
 from .console import add_progress_argument, interruptible, progress_bar, say, table, warn
 from .offline import out_folder
-from .topics import add_topic_argument, topics_of
+from .topics import add_span_arguments, add_topic_argument, topics_of
 
 DESCRIPTION = """Calibrate what the URDF does not know of a machine, from recordings with motion
 capture: tips of the feet (leg length included), place of the IMU, body that the motion capture
@@ -78,22 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--held-out", metavar="BAG", help="recording of the same machine that only tests the result"
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    parser.add_argument(
-        "--from",
-        dest="begin",
-        type=float,
-        default=0.0,
-        metavar="S",
-        help="use recordings from this second on",
-    )
-    parser.add_argument(
-        "--to",
-        dest="end",
-        type=float,
-        default=float("inf"),
-        metavar="S",
-        help="... up to this second",
-    )
+    add_span_arguments(parser)
     add_topic_argument(parser)
     add_progress_argument(parser)
 

@@ -17,7 +17,7 @@ from ..errors import ConfigError
 from ..identify.single import STEP, Run, identify_run
 from ..robot import Robot
 from .console import add_progress_argument
-from .topics import add_topic_argument, topics_of
+from .topics import add_span_arguments, add_topic_argument, topics_of
 
 
 def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,22 +37,7 @@ def add_offline_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help=f"time between nodes (default: {STEP:g})",
     )
-    parser.add_argument(
-        "--from",
-        dest="begin",
-        type=float,
-        default=0.0,
-        metavar="S",
-        help="use recordings from this second on",
-    )
-    parser.add_argument(
-        "--to",
-        dest="end",
-        type=float,
-        default=float("inf"),
-        metavar="S",
-        help="use recordings up to this second",
-    )
+    add_span_arguments(parser)
     parser.add_argument("--no-mocap", action="store_true", help="do not use motion capture")
     add_topic_argument(parser)
     add_progress_argument(parser)

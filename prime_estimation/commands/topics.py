@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Topics by sensor (`--topic SENSOR=NAME`), of the verbs that read bags."""
+"""Recordings on the command line: the topics of a bag and the span of it that is read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def add_topic_argument(parser: argparse.ArgumentParser) -> None:
         metavar="SENSOR=NAME",
         help=f"topic of a sensor ({', '.join([*ROLES, LOWSTATE])})",
     )
+
+
+def add_span_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds `--from` and `--to`, which become `args.begin` and `args.end` [s]."""
+    for name, end, default, text in (
+        ("--from", "begin", 0.0, "use recordings from this second on"),
+        ("--to", "end", float("inf"), "... up to this second"),
+    ):
+        parser.add_argument(name, dest=end, type=float, default=default, metavar="S", help=text)
 
 
 def topics_of(args: argparse.Namespace) -> dict[str, str]:
