@@ -15,7 +15,7 @@ from ..contact.detection import ContactFlags
 from ..errors import DataError, RobotError
 from ..io.bag import BagReader
 from ..recordings.pipeline import Intake
-from ..recordings.samples import choose_topics, lowstate_reader, sensor_samples
+from ..recordings.samples import choose_topics, lowstate_reader, samples_between
 from ..robot import Robot
 from ..types import ImuSample, JointSample, Measurement, PoseSample
 from .preintegration import Preintegration, preintegrate
@@ -102,17 +102,11 @@ def read_recording(
         intake = Intake(robot, STEP, True, (), lowstate_reader(bag, used))
         samples: dict[type, list] = {JointSample: [], ImuSample: [], PoseSample: []}
         nodes: list[Measurement] = []
-        whole = max(1, bag.end_ns - bag.start_ns)
-        for arrival_ns, sample in sensor_samples(bag, used, intake.reader):
-            seconds = 1e-9 * (arrival_ns - bag.start_ns)
-            if seconds > span[1]:
-                break
-            if seconds < span[0]:
-                continue
+        for share, sample in samples_between(bag, used, intake.reader, span):
             samples.setdefault(type(sample), []).append(sample)
             nodes += [node.measurement for node in intake.take(sample)]
             if len(nodes) % 50 == 0:
-                progress(min(1.0, 1e9 * seconds / whole))
+                progress(share)
         intake.reader.check_joints_seen()
     return align(Path(path).name, robot, nodes, samples)
 

@@ -100,6 +100,22 @@ def sensor_samples(
             yield arrival_ns, sample
 
 
+def samples_between(
+    bag: BagReader,
+    topics: Mapping[str, str],
+    reader: MessageReader,
+    span: tuple[float, float],
+) -> Iterator[tuple[float, Sample]]:
+    """(share of the bag that has been read, sample) of those that arrived within a span [s]."""
+    whole = max(1, bag.end_ns - bag.start_ns)
+    for arrival_ns, sample in sensor_samples(bag, topics, reader):
+        seconds = 1e-9 * (arrival_ns - bag.start_ns)
+        if seconds > span[1]:
+            return
+        if seconds >= span[0]:
+            yield min(1.0, 1e9 * seconds / whole), sample
+
+
 def measurements(
     bag_path: str | Path,
     robot: Robot,
@@ -133,17 +149,12 @@ def measurements(
         lowstate = lowstate_reader(bag, used)
         optional = optional_sensors(used, lowstate, without)
         intake = Intake(robot, step, "mocap" in used, optional, lowstate, **options)
-        whole, out = max(1, bag.end_ns - bag.start_ns), []
-        for arrival_ns, sample in sensor_samples(bag, used, intake.reader):
-            seconds = 1e-9 * (arrival_ns - bag.start_ns)
-            if seconds > span[1]:
-                break
-            if seconds < span[0]:
-                continue
+        out = []
+        for share, sample in samples_between(bag, used, intake.reader, span):
             for node in intake.take(sample):
                 out.append(node.measurement)
                 if len(out) % 50 == 0:
-                    progress(min(1.0, 1e9 * seconds / whole))
+                    progress(share)
         _check(bag, intake, step, out)
         return out
 
