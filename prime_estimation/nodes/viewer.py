@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from ..errors import PrimeError
+from ..output_messages import TOPICS
 from ..robot import Robot
 from ..transport.base import Qos, Transport
-from ..viz.browser.track import TOPICS, Track
+from ..viz.browser.track import Track
 
 LONGEST_S = 120.0  # of what a node has said, to be looked back at
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from helpers.motions import gliding, messages
 from prime_estimation.errors import PrimeError
-from prime_estimation.viz.browser.track import TOPICS, Track
+from prime_estimation.output_messages import TOPICS
+from prime_estimation.viz.browser.track import Track
 
 
 @dataclass

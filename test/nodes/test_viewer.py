@@ -12,10 +12,10 @@ from helpers.waiting import wait
 
 from prime_estimation.errors import DataError
 from prime_estimation.nodes.viewer import NodeSource
+from prime_estimation.output_messages import TOPICS
 from prime_estimation.robot import Robot
 from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
-from prime_estimation.viz.browser.track import TOPICS
 
 
 @pytest.fixture(scope="module")

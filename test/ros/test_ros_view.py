@@ -12,10 +12,10 @@ from helpers.motions import START_NS, gliding, messages  # noqa: E402
 from helpers.waiting import wait  # noqa: E402
 
 from prime_estimation.nodes.viewer import NodeSource  # noqa: E402
+from prime_estimation.output_messages import TOPICS  # noqa: E402
 from prime_estimation.robot import Robot  # noqa: E402
 from prime_estimation.transport.dds import DdsTransport  # noqa: E402
 from prime_estimation.transport.ros import RosTransport  # noqa: E402
-from prime_estimation.viz.browser.track import TOPICS  # noqa: E402
 
 
 def test_a_view_through_rclpy(tester, domain):

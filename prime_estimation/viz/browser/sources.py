@@ -17,11 +17,11 @@ from ...errors import DataError, PrimeError
 from ...io.bag import BagReader
 from ...io.topics import Topic, describe_topics
 from ...io.typestore import typestore
-from ...output_messages import Outputs
+from ...output_messages import TOPICS, Outputs
 from ...recordings.replay import replay
 from ...robot import Robot
 from ...types import Estimate
-from .track import TOPICS, Track
+from .track import Track
 
 OURS = "/prime"  # the node of `prime replay`
 PATIENCE_S = 20.0  # for a process that has been asked to end

@@ -14,15 +14,6 @@ from ...robot import Robot
 from ...types import ContactState
 from .series import Series
 
-# Types of the topics that a track takes, by their name below the node's.
-TOPICS = {
-    "odometry": "nav_msgs/msg/Odometry",
-    "joint_states": "sensor_msgs/msg/JointState",
-    "contact_wrenches": "prime_estimation_msgs/msg/ContactWrenches",
-    "inertial_parameters": "prime_estimation_msgs/msg/InertialParameters",
-    "status": "prime_estimation_msgs/msg/EstimatorStatus",
-    "external_wrench": "geometry_msgs/msg/WrenchStamped",
-}
 RESTART_NS = 1_000_000_000  # stamps that go back by more are those of a new run, not a late message
 STALE_NS = 500_000_000  # without a word for longer, a topic's last value says nothing about now
 
@@ -84,7 +75,7 @@ class Track:
         }
 
     def put(self, topic: str, message) -> None:
-        """Take a message of one of TOPICS.
+        """Take a message of one of `output_messages.TOPICS`.
 
         A stamp far back begins the track anew.
 

@@ -8,10 +8,11 @@ import pytest
 from helpers.messages import random_message
 from helpers.motions import HEIGHT, SPEED, START_NS, gliding, heavier, messages
 
+from prime_estimation.output_messages import TOPICS
 from prime_estimation.types import ContactState
 from prime_estimation.viz.browser.scene import LARGE, WEIGHT_LENGTH, SceneBuilder
 from prime_estimation.viz.browser.shapes import RADIUS_95
-from prime_estimation.viz.browser.track import TOPICS, Track
+from prime_estimation.viz.browser.track import Track
 
 FRICTION = 0.8
 SECOND = 1_000_000_000

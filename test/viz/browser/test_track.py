@@ -9,9 +9,10 @@ from helpers.motions import HEIGHT, SPEED, START_NS, gliding, heavier, messages
 
 from prime_estimation.errors import DataError
 from prime_estimation.io.typestore import typestore
+from prime_estimation.output_messages import TOPICS
 from prime_estimation.robot import Robot
 from prime_estimation.types import ContactState
-from prime_estimation.viz.browser.track import STALE_NS, TOPICS, Track
+from prime_estimation.viz.browser.track import STALE_NS, Track
 
 SECOND = 1_000_000_000
 
