@@ -92,6 +92,7 @@ class Reporter:
             accelerometer_bias=layout.part(x, "accelerometer_bias").copy(),
             friction=self._friction(x),
             external=external_wrench(window),
+            activity=monitors.activity.activity,
         )
 
     def _health(

@@ -131,6 +131,23 @@ class ContactState(IntEnum):
     SLIPPING = 2
 
 
+class Activity(IntEnum):
+    """What the robot does, with the numbers of `prime_estimation_msgs/EstimatorStatus.activity`."""
+
+    UNKNOWN = 0
+    LYING = 1  # on its belly, legs folded
+    STANDING = 2
+    WALKING = 3
+    SUSPENDED = 4  # held by something else than the ground
+    FALLING = 5
+    FALLEN = 6  # on its side or back
+
+    @property
+    def base_contact(self) -> bool:
+        """The trunk lies on the ground."""
+        return self in (Activity.LYING, Activity.FALLEN)
+
+
 @dataclass(frozen=True)
 class ContactEstimate:
     """Force on the robot by the ground at one contact: triangular mean of +-dt around its stamp."""
@@ -267,6 +284,7 @@ class Estimate:
     friction: float = float("nan")  # coefficient of the ground
     # None while it is not told from the contact forces: no torque, fixed base
     external: ExternalWrench | None = None
+    activity: Activity = Activity.UNKNOWN
 
     def __post_init__(self):
         _freeze(self)

@@ -109,6 +109,23 @@ class LiftPolicy:
 
 
 @dataclass(frozen=True)
+class ActivityPolicy:
+    """What a robot does, by what is felt and by who carries it."""
+
+    nodes: int = param(5, "in a row that must show another activity")
+    upright: float = param(0.6, "tilt above which a robot that turns fast falls over", "rad")
+    overturned: float = param(0.9, "tilt that is no longer upon its feet or belly", "rad")
+    turning: float = param(1.5, "rate that falling over has at some time", "rad/s")
+    calm_nodes: int = param(20, "without that, after which a fall is over")
+    folded: float = param(0.35, "height above the feet that says lying, of the length of a leg")
+    still: float = param(0.3, "deviation of the specific force at rest", "m/s2")
+    loaded: float = param(0.05, "share of the weight that puts a foot down")
+    unloaded: float = param(0.02, "and below which it has been lifted")
+    step_nodes: int = param(60, "without a step after which a robot stands")
+    speed: float = param(0.15, "of the base, above which it walks whatever its feet do", "m/s")
+
+
+@dataclass(frozen=True)
 class PushPolicy:
     """When a force pushes the base that is neither ground nor load."""
 
@@ -170,6 +187,7 @@ AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
+ACTIVITY = ActivityPolicy()
 PAYLOAD = PayloadPolicy()
 SOLVER = SolverPolicy()
 PUSH = PushPolicy()

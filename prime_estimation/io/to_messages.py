@@ -223,6 +223,8 @@ def estimator_status(make: Make, estimate: Estimate, world_frame: str):
         dropped_samples=int(s.dropped_samples),
         sensors=sensor_health(make, s.sensors),
         external_wrench_covariance=covariance,
+        activity=int(estimate.activity),
+        base_contact=estimate.activity.base_contact,
     )
 
 

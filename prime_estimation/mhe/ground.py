@@ -74,6 +74,9 @@ class Ground:
         weighed = window.inputs[-2].weighed
         if not weighed:
             normal = self._load_by_motion(window, above, rates)
+        if situation.suspended and not situation.landing:
+            # torques of a leg that hangs jump where data are missing
+            normal = np.zeros_like(normal)
         landed, wrong = self._judge(above, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._left_hanging(window, normal)

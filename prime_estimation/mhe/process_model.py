@@ -41,6 +41,7 @@ class Situation:
     Attributes:
         suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
             they do.
+        landing: then the feet have begun to carry it again.
         inertia_held: the inertia is not estimated.
         resting: it does not move, wherever it hangs or lies.
         contradicted: contact forces of the last nodes are not those that the torques of the legs
@@ -50,6 +51,7 @@ class Situation:
     """
 
     suspended_since_ns: int | None = None
+    landing: bool = False
     inertia_held: bool = False
     contradicted: bool = False
     doubted: bool = False

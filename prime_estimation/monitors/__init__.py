@@ -13,6 +13,7 @@ from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..types import Measurement
+from .activity import ActivityMonitor
 from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
@@ -28,7 +29,7 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, push, place, levels: each of them.
+        lift, agreement, hold, consistency, payload, push, place, levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -36,11 +37,11 @@ class Monitors:
         self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
-        self.levels = NoiseLevels(problem)
+        self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
         carried = (self.lift, self.agreement, self.hold, self.consistency)
-        return iter((*carried, self.payload, self.push, self.place, self.levels))
+        return iter((*carried, self.payload, self.push, self.place, self.levels, self.activity))
 
     @property
     def last_restart(self) -> tuple[int, str]:

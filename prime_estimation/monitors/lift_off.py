@@ -43,6 +43,7 @@ class LiftDetector(Monitor):
         self.suspended = False
         self.since_ns = 0
         self._missing: deque[float] = deque(maxlen=LIFT.nodes)
+        self._mean = 1.0  # of the missing shares
         self._stamps: deque[int] = deque(maxlen=LIFT.nodes)
         self._previous: Measurement | None = None
         self._ground: np.ndarray | None = None  # heights that were left
@@ -58,8 +59,8 @@ class LiftDetector(Monitor):
         if was == self.suspended:
             if not self.suspended:
                 return situation
-            resting = self._quiet >= LIFT.quiet_nodes
-            return replace(situation, suspended_since_ns=since, resting=resting)
+            found = {"resting": self._quiet >= LIFT.quiet_nodes, "landing": self._mean < LIFT.found}
+            return replace(situation, suspended_since_ns=since, **found)
         what = "do not carry the robot any more" if self.suspended else "carry the robot again"
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
@@ -71,7 +72,7 @@ class LiftDetector(Monitor):
         self._stamps.append(m.stamp_ns)
         if len(self._missing) < LIFT.nodes:
             return
-        mean = sum(self._missing) / len(self._missing)
+        mean = self._mean = sum(self._missing) / len(self._missing)
         self._standing = self._standing + 1 if mean < LIFT.found else 0
         was = self.suspended
         self.suspended = self._standing < self._batch if was else self._is_lost(mean, window)

@@ -17,7 +17,7 @@ from ..io.to_messages import Make, header, sensor_health
 from ..sensors import SENSORS
 from ..sensors.sensor import Alignment
 from ..transport.base import Transport, graph_name
-from ..types import SensorHealth
+from ..types import Activity, SensorHealth
 
 STALE_S = 0.3  # silence of a sensor after which it is called out
 CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
@@ -230,6 +230,8 @@ class Health:
             dropped_samples=dropped,
             sensors=sensor_health(make, sensors),
             external_wrench_covariance=np.zeros(36),
+            activity=int(Activity.UNKNOWN),
+            base_contact=False,
         )
 
     def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):

@@ -70,6 +70,7 @@ class Housekeeping(Periodic):
                 "total mass [kg]": f"{e.total_mass:.3f} +- {e.total_mass_stddev:.3f}",
                 "solve time [ms]": f"{e.status.solve_time_ms:.2f}",
             }
+            values |= {"activity": e.activity.name.lower(), "base contact": e.activity.base_contact}
             values |= {"refused steps": e.status.refused_steps}
         restarts, reason = node.estimator.monitors.last_restart
         values |= {"restarts": restarts, "reason of the last restart": reason or "none"}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Activity: what the robot does, by who carries it and how it lies in gravity."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+import pinocchio as pin
+
+from ..config.policies import ACTIVITY
+from ..contact.leg_forces import FREE_FALL, LegForces
+from ..contact.points import contact_points
+from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
+from ..mhe.window import Window
+from ..robot import GRAVITY, Robot
+from ..types import Activity, Measurement
+from .monitor import Monitor
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+class ActivityMonitor(Monitor):
+    """Names what a floating robot does.
+
+    On its feet it stands, or walks where feet are put down or the base moves. Off its feet it is
+    falling while nothing carries it or it turns over, has fallen where it then lies on its side or
+    back, lies where its legs are folded and the IMU is quiet, and else something holds it.
+
+    Attributes:
+        activity: at present.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        known = problem.floating and problem.dynamics.nc > 0 and problem.has_imu
+        self._legs = LegForces(problem.robot) if known else None
+        self._reach = _reach(problem.robot) if known else 1.0
+        self._weight = GRAVITY * problem.robot.total_mass
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.activity = self._seen = Activity.UNKNOWN
+        self._nodes = 0  # in a row that show what was seen last
+        self._loaded: np.ndarray | None = None
+        self._since_step = ACTIVITY.step_nodes  # nodes since a foot was put down or lifted
+        self._since_turn = ACTIVITY.calm_nodes  # and since the robot has turned fast, or fell
+        # specific force in base axes, and tilt
+        self._up: deque[np.ndarray] = deque(maxlen=ACTIVITY.calm_nodes)
+        self._tilts: deque[float] = deque(maxlen=ACTIVITY.calm_nodes)
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Look at the next measurement; the situation stays as it is."""
+        if self._legs is None or m.accelerometer is None or m.gyro is None or m.position is None:
+            return situation
+        self._feel(m)
+        seen = self._off_its_feet(m, window, situation) or self._on_its_feet(window)
+        self._nodes = self._nodes + 1 if seen == self._seen else 1
+        self._seen = seen
+        if self._nodes >= ACTIVITY.nodes or Activity.UNKNOWN in (seen, self.activity):
+            self.activity = seen
+        return situation
+
+    def _feel(self, m: Measurement) -> None:
+        rates = np.zeros(len(m.position)) if m.velocity is None else m.velocity
+        base_M_imu, _ = self.problem.mount.motion(m.position, rates)
+        self._up.append(base_M_imu.rotation @ m.accelerometer)
+        turns = float(np.linalg.norm(m.gyro)) > ACTIVITY.turning
+        falls = float(np.linalg.norm(m.accelerometer)) < FREE_FALL * GRAVITY
+        self._since_turn = 0 if turns or falls else self._since_turn + 1
+
+    def _off_its_feet(
+        self, m: Measurement, window: Window | None, situation: Situation
+    ) -> Activity | None:
+        """What a robot does that its feet do not carry; None where they do."""
+        up = np.mean(self._up, axis=0)
+        up /= max(float(np.linalg.norm(up)), 1e-9)
+        tilt = self._tilt(up, window)
+        self._tilts.append(tilt)
+        rests = situation.resting or (m.torque is None and self._is_still())
+        folded = tilt < ACTIVITY.upright and self._is_folded(m, up)
+        if not (situation.suspended or tilt > ACTIVITY.overturned or (folded and rests)):
+            return None
+        was = self.activity
+        fell = was in (Activity.FALLING, Activity.FALLEN)
+        if self._since_turn < ACTIVITY.calm_nodes and was is not Activity.FALLEN:
+            nothing_carries = float(np.linalg.norm(m.accelerometer)) < FREE_FALL * GRAVITY
+            tips = tilt > max(ACTIVITY.upright, self._tilts[0])  # put upright, it leans less
+            if was is Activity.FALLING or nothing_carries or tips:
+                return Activity.FALLING
+        if tilt > ACTIVITY.overturned and (fell or rests):
+            return Activity.FALLEN
+        return Activity.LYING if folded and (rests or was is Activity.LYING) else Activity.SUSPENDED
+
+    def _tilt(self, up: np.ndarray, window: Window | None) -> float:
+        """Angle between the base's vertical axis and the vertical [rad]."""
+        if window is not None and self._since_turn < ACTIVITY.calm_nodes:
+            up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
+        return math.acos(min(max(float(up @ UP), -1.0), 1.0))
+
+    def _is_still(self) -> bool:
+        """The specific force has been the same for a while."""
+        full = len(self._up) == self._up.maxlen
+        return full and float(np.std(self._up, axis=0).max()) < ACTIVITY.still
+
+    def _is_folded(self, m: Measurement, up: np.ndarray) -> bool:
+        """No foot is far enough below the base to carry it."""
+        rotation = pin.Quaternion.FromTwoVectors(up, UP).toRotationMatrix()
+        q, rates = self.problem.robot.coordinates(m.position), np.zeros(len(m.position))
+        soles = self._legs.kinematics(rotation, q, rates, None)[1]
+        return -float(soles[:, 2].min()) < ACTIVITY.folded * self._reach
+
+    def _on_its_feet(self, window: Window | None) -> Activity:
+        if window is None:
+            return Activity.UNKNOWN
+        force = window.foot_forces()
+        before = self._loaded
+        on, off = ACTIVITY.loaded * self._weight, ACTIVITY.unloaded * self._weight
+        self._loaded = force > (on if before is None else np.where(before, off, on))
+        stepped = before is not None and bool((before != self._loaded).any())
+        self._since_step = 0 if stepped else self._since_step + 1
+        speed = float(np.linalg.norm(self.problem.layout.part(window.xs[-1], "velocity")[:2]))
+        moves = self._since_step < ACTIVITY.step_nodes or speed > ACTIVITY.speed
+        return Activity.WALKING if moves else Activity.STANDING
+
+
+def _reach(robot: Robot) -> float:
+    """Length of the longest leg, stretched, from its second joint to the sole [m]."""
+    model, legs = robot.model, []
+    for contact in contact_points(robot):
+        joints = [j for j in model.supports[contact.joint] if j in robot.joint_ids][1:]
+        links = sum(float(np.linalg.norm(model.jointPlacements[j].translation)) for j in joints)
+        legs.append(links + float(np.linalg.norm(contact.position)) + contact.radius)
+    return max(legs)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Activities: what robots do in recordings where somebody looked, from lying to falling."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.convert import convert, load_mapping
+from prime_estimation.io.bag import BagReader
+from prime_estimation.recordings.pipeline import Pipeline
+from prime_estimation.recordings.samples import (
+    choose_topics,
+    lowstate_reader,
+    optional_sensors,
+    sensor_samples,
+)
+from prime_estimation.robot import Robot
+from prime_estimation.types import Activity
+
+
+@pytest.fixture(scope="module")
+def real(repository):
+    folder = repository.parent / "shared" / "data" / "real"
+    if not folder.is_dir():
+        pytest.skip("no recordings of real machines beside the repository")
+    return folder
+
+
+def estimates_of(bag, robot_name: str, until: float):
+    """(seconds since the first sample, estimate) of all nodes, without motion capture."""
+    config, out, first = Config.load(robot_name), [], None
+    robot = Robot(config.robot)
+    with BagReader(bag) as reader:
+        used = choose_topics(reader, robot, False, {}, [])
+        low = lowstate_reader(reader, used)
+        pipeline = Pipeline(robot, config, False, optional_sensors(used, low, []), low)
+        for at, sample in sensor_samples(reader, used, pipeline.intake.reader):
+            first = first or at
+            if at - first > until * 1e9:
+                break
+            out += [((e.stamp_ns - first) * 1e-9, e) for e in pipeline.push(sample)]
+    return out
+
+
+def course(estimates) -> list[Activity]:
+    """The activities one after the other."""
+    return [a for a, _ in itertools.groupby(e.activity for _, e in estimates if e.activity)]
+
+
+def between(estimates, begin: float, end: float):
+    return [e for t, e in estimates if begin <= t < end]
+
+
+def test_a_robot_falls_lies_and_is_put_upright(recorded_runs):
+    """Pushed over at 3.5 s, picked up at 6.1 s, let go at 9.1 s."""
+    estimates = estimates_of(recorded_runs / "go2_fall_payload2", "go2", 10.5)
+    a = Activity
+    assert course(estimates) == [a.WALKING, a.FALLING, a.FALLEN, a.SUSPENDED, a.WALKING]
+    assert between(estimates, 3.5, 3.7)[-1].activity is Activity.FALLING
+    assert all(e.activity.base_contact for e in between(estimates, 5.0, 6.1))
+    assert not any(e.bodies[0].observable for e in between(estimates, 3.7, 9.1))
+    assert between(estimates, 9.1, 9.9)[-1].activity is Activity.WALKING
+
+
+def test_a_robot_is_lifted_and_put_down(recorded_runs):
+    estimates = estimates_of(recorded_runs / "go2_lift_payload3", "go2", 10.5)
+    assert course(estimates) == [Activity.WALKING, Activity.SUSPENDED, Activity.WALKING]
+    assert between(estimates, 5.0, 5.4)[-1].activity is Activity.SUSPENDED
+    held = between(estimates, 5.6, 8.8)
+    assert max(f.force_world[2] for e in held for f in e.feet) < 5.0
+
+
+def test_a_robot_hangs_in_the_air_and_moves_its_legs(real, tmp_path):
+    """Noisy, with gaps, commanded torques only."""
+    log = real / "mini_cheetah_umich" / "air_walking_gait.npz"
+    convert(log, load_mapping("mini_cheetah_umich"), tmp_path / "air.mcap")
+    estimates = estimates_of(tmp_path / "air.mcap", "mini_cheetah", 8.0)
+    assert {e.activity for _, e in estimates} == {Activity.SUSPENDED}
+    assert max(np.linalg.norm(f.force_world) for _, e in estimates for f in e.feet) < 5.0
+
+
+def test_a_robot_gets_up_from_its_belly(real, tmp_path):
+    """No torque: what the legs do, and that it lies still, tells."""
+    convert(real / "a1_sipo_mocap", load_mapping("sipo_a1"), tmp_path / "a1.mcap")
+    estimates = estimates_of(tmp_path / "a1.mcap", "a1", 5.0)
+    told = course(estimates)
+    assert told[0] is Activity.LYING and Activity.LYING not in told[1:]
+    assert set(told[1:]) == {Activity.STANDING, Activity.WALKING}
+
+
+def test_lying_on_the_ground_is_contact_of_the_base():
+    assert [a.name for a in Activity if a.base_contact] == ["LYING", "FALLEN"]
