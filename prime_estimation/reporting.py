@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -74,7 +75,10 @@ class Reporter:
         theta = parameters[self._theta, self._theta] if held is None else held
         bodies = self._bodies(x, theta, situation)
         mass, stddev = self._total(bodies)
-        health = self._health(window, m, situation, monitors, mass, stddev)
+        doubt = monitors.consistency.doubt(mass, stddev, self.nominal_mass)
+        if doubt or monitors.support.doubted:
+            bodies = tuple(replace(body, observable=False) for body in bodies)
+        health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
         return Estimate(
             stamp_ns=window.stamps[-1],
@@ -96,9 +100,9 @@ class Reporter:
         )
 
     def _health(
-        self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, *mass: float
+        self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, doubt: str
     ) -> list[SensorHealth]:
-        """Health of sensors and assumptions; `mass`: the total one and its deviation [kg]."""
+        """Health of sensors and assumptions; `doubt`: whether it is the model's robot."""
         consistency, out = monitors.consistency, []
         innovations = consistency.innovations
         for sensor in self.problem.sensors:
@@ -117,7 +121,7 @@ class Reporter:
             value = float("nan") if wrong == "no data" else value
             said = wrong or sensor.remark(m)
             out.append(SensorHealth(sensor.name, not wrong, said, value))
-        if doubt := monitors.consistency.doubt(*mass, self.nominal_mass):
+        if doubt:
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
         for monitor in monitors:
             out += monitor.health(situation)

@@ -109,6 +109,30 @@ class LiftPolicy:
 
 
 @dataclass(frozen=True)
+class SupportPolicy:
+    """When contact forces do not carry what the IMU feels."""
+
+    nodes: int = param(200, "over which the vertical force that nothing explains is averaged")
+    most: float = param(1.0, "largest share of the weight that counts: impacts")
+    doubted: float = param(0.1, "share of the weight above which the mass is not to be believed")
+    carried: float = param(0.2, "share of the weight that contacts carry of a robot that stands")
+    said_nodes: int = param(20, "in a row with less, after which it is said")
+    flying_nodes: int = param(60, "and after which the estimate is given up: longer than a jump")
+
+
+@dataclass(frozen=True)
+class StancePolicy:
+    """When feet that carry move more than feet that stand."""
+
+    every: int = param(5, "nodes from one look at the soles to the next")
+    loaded: float = param(0.15, "share of the weight that a sole has when it is looked at")
+    soles: int = param(40, "over which their speed is the median")
+    slow: float = param(0.05, "median from which contacts are widened", "m/s")
+    gyro_bias: float = param(0.0005, "deviation of a bias that only such feet would tell", "rad/s")
+    fast: float = param(0.5, "median from which the motion is not to be believed", "m/s")
+
+
+@dataclass(frozen=True)
 class ActivityPolicy:
     """What a robot does, by what is felt and by who carries it."""
 
@@ -188,6 +212,8 @@ TERRAIN = TerrainPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 ACTIVITY = ActivityPolicy()
+STANCE = StancePolicy()
+SUPPORT = SupportPolicy()
 PAYLOAD = PayloadPolicy()
 SOLVER = SolverPolicy()
 PUSH = PushPolicy()

@@ -85,6 +85,8 @@ class Horizon:
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
         self.problem.process.expect_ground(former, self.ground.unevenness)
+        if situation.creep:
+            self.problem.process.expect_creep(former, situation.creep)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 

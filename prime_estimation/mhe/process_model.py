@@ -47,6 +47,7 @@ class Situation:
         contradicted: contact forces of the last nodes are not those that the torques of the legs
             carry. doubted: those of some of them.
         pushed: something pushes or pulls the base sideways.
+        creep: deviation of the velocity of feet that stand, where they move [m/s].
         restart: why the estimate must start anew; empty when it goes on.
     """
 
@@ -58,6 +59,7 @@ class Situation:
     restart: str = ""
     pushed: bool = False
     resting: bool = False
+    creep: float = 0.0
 
     @property
     def suspended(self) -> bool:
@@ -180,6 +182,19 @@ class ProcessModel:
         for part, slope in zip(self._foot_parts, unevenness):
             linear = slice(part.start, part.start + 3)
             weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], TERRAIN.creep * slope)
+        given.nominal_xi = given.weight_xi = weight
+
+    def expect_creep(self, given, creep: float) -> None:
+        """Widen the tangential contact disturbance of feet that move where they stand.
+
+        Args:
+            given: input with its dynamics part.
+            creep: standard deviation of their velocity [m/s].
+        """
+        weight = given.nominal_xi.copy()
+        for part in self._foot_parts:
+            tangential = slice(part.start, part.start + 2)
+            weight[tangential] = 1.0 / np.hypot(1.0 / weight[tangential], creep)
         given.nominal_xi = given.weight_xi = weight
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:

@@ -23,13 +23,16 @@ from .monitor import Monitor
 from .noise_levels import NoiseLevels
 from .payload_change import PayloadDetector
 from .push import PushDetector
+from .stance_motion import StanceMotion
+from .support import Support
 
 
 class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, push, place, levels, activity: each of them.
+        lift, agreement, hold, consistency, payload, push, place, stance, support, levels,
+            activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -37,11 +40,13 @@ class Monitors:
         self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
+        self.stance, self.support = StanceMotion(problem), Support(problem)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
         carried = (self.lift, self.agreement, self.hold, self.consistency)
-        return iter((*carried, self.payload, self.push, self.place, self.levels, self.activity))
+        watched = (self.payload, self.push, self.place, self.stance, self.support)
+        return iter((*carried, *watched, self.levels, self.activity))
 
     @property
     def last_restart(self) -> tuple[int, str]:

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from ..monitors.stance_motion import MOTION
 from ..types import Estimate, ImuSample, JointSample, Sample
 
 SILENT_S = 0.05  # without a reading of joints or IMU, after which a state is not valid
@@ -64,7 +65,7 @@ class Validity:
         if self.is_behind(latest):
             late = 1e-9 * (self.newest_ns - latest.stamp_ns)
             return f"the estimate is {late:.2f} s behind the readings"
-        return self._silence() or self._spread(said)
+        return self._silence() or _implausible(latest) or self._spread(said)
 
     def _silence(self) -> str:
         silent = time.monotonic() - self._heard_at
@@ -81,3 +82,9 @@ class Validity:
             return "the velocity is not finite"
         stddev = float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0)))
         return f"the velocity is known to {stddev:.2f} m/s only" if stddev > self._largest else ""
+
+
+def _implausible(estimate: Estimate) -> str:
+    """What the estimator itself says against its motion."""
+    said = (s for s in estimate.status.sensors if s.name == MOTION and not s.ok)
+    return next((s.message for s in said), "")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Stance motion: feet that carry stand, unless joint rates, times or lengths of legs are wrong."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+
+from ..config.policies import STANCE
+from ..contact.leg_forces import LegForces
+from ..mhe.problem import Problem
+from ..mhe.process_model import Situation
+from ..mhe.window import Window
+from ..robot import GRAVITY
+from ..types import Measurement, SensorHealth
+from .monitor import Monitor
+
+MOTION = "motion"  # assumption that the status names: pose and velocity are those of the robot
+
+
+class StanceMotion(Monitor):
+    """Watches the horizontal speed of the soles that carry, in the middle of the window.
+
+    Single feet slip, and on ice all of them do now and then. Where half of them move at any time,
+    it is the machine: soft feet, play, late or wrong rates. An estimate that takes these for slips
+    finds a friction coefficient that is far too low, and a gyro bias that turns it as they do. So
+    from `STANCE.slow` on the contact disturbance is widened by what the feet move, and what was
+    learned of these two is forgotten; from `STANCE.fast` on the motion is not to be believed.
+
+    Attributes:
+        speed: median over the newest stances [m/s]; 0 while too few have been seen.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        legged = problem.floating and problem.dynamics.nc > 0
+        self._legs = LegForces(problem.robot) if legged else None
+        self._loaded = STANCE.loaded * GRAVITY * problem.robot.total_mass
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.speed, self._nodes = 0.0, 0
+        self._speeds: deque[float] = deque(maxlen=STANCE.soles)
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Feet that move where they stand are expected to."""
+        return replace(situation, creep=self.creep)
+
+    @property
+    def creep(self) -> float:
+        """Deviation of the velocity of a sole that stands [m/s]; 0 where it does not move."""
+        # the median of the length of two normal variables is 1.18 deviations
+        return self.speed / 1.18 if self.speed > STANCE.slow else 0.0
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at the soles of a node that has neighbours on both sides."""
+        self._nodes += 1
+        k = window.size // 2
+        off = situation.suspended or self._legs is None or k + 2 > window.size
+        if off or self._nodes % STANCE.every or window.inputs[k].ground_depth > 0.0:
+            return ""
+        loaded = np.min([window.foot_forces(i) for i in range(k - 1, k + 2)], axis=0)
+        layout, x = self.problem.layout, window.xs[k]
+        v = layout.v(x)
+        rates = self._legs.evaluate(layout.q(x), v, np.zeros_like(v), None)[1]
+        stands = loaded > self._loaded
+        self._speeds.extend(np.linalg.norm(rates[stands, :2], axis=1).tolist())
+        if len(self._speeds) == self._speeds.maxlen:
+            before, self.speed = self.creep, float(np.median(self._speeds))
+            if self.creep and not before:
+                self._forget(window)
+        return ""
+
+    def _forget(self, window: Window) -> None:
+        """Friction becomes what its prior says, and the gyro has no bias about the vertical.
+
+        Of that bias nothing but feet that stand tells. Gravity tells those about the other axes.
+        """
+        problem, e = self.problem, self.problem.config.estimator
+        self._set(window, "friction", 0, np.log(e.friction), e.friction_stddev)
+        if problem.has_imu:
+            rotation = problem.mount.motion()[0].rotation
+            up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2] @ rotation
+            self._set(window, "gyro_bias", int(np.argmax(np.abs(up))), 0.0, STANCE.gyro_bias)
+
+    def _set(self, window: Window, name: str, i: int, mean: float, stddev: float) -> None:
+        """Value and knowledge of one element of a parameter block."""
+        problem, arrival = self.problem, window.arrival
+        column = int(problem.columns(name).start) + i
+        value = problem.parameter(window.xs[0], name).copy()
+        change = mean - problem.parameter(arrival.reference, name)[i]
+        value[i] = mean
+        rows = np.zeros((1, problem.ndx))
+        arrival.replace_prior([column], rows, np.array([stddev]), np.array([change]))
+        window.set_parameter(name, value)
+
+    def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
+        """Says that feet move that ought to stand."""
+        if not self.creep:
+            return ()
+        what = f"feet that carry move at {self.speed:.2f} m/s: are joint rates, clocks, legs right?"
+        return (SensorHealth(MOTION, self.speed < STANCE.fast, what),)
