@@ -127,7 +127,7 @@ class StancePolicy:
     every: int = param(5, "nodes from one look at the soles to the next")
     loaded: float = param(0.15, "share of the weight that a sole has when it is looked at")
     soles: int = param(40, "over which their speed is the median")
-    slow: float = param(0.05, "median from which contacts are widened", "m/s")
+    slow: float = param(0.07, "median from which contacts are widened", "m/s")
     gyro_bias: float = param(0.0005, "deviation of a bias that only such feet would tell", "rad/s")
     fast: float = param(0.5, "median from which the motion is not to be believed", "m/s")
 
