@@ -110,11 +110,11 @@ class LiftPolicy:
 
 @dataclass(frozen=True)
 class SupportPolicy:
-    """When contact forces do not carry what the IMU feels."""
+    """When the legs do not carry what the robot is said to weigh."""
 
-    nodes: int = param(200, "over which the vertical force that nothing explains is averaged")
+    nodes: int = param(200, "over which that is averaged")
     most: float = param(1.0, "largest share of the weight that counts: impacts")
-    doubted: float = param(0.1, "share of the weight above which the mass is not to be believed")
+    doubted: float = param(0.15, "share of the weight above which the mass is not to be believed")
     carried: float = param(0.2, "share of the weight that contacts carry of a robot that stands")
     said_nodes: int = param(20, "in a row with less, after which it is said")
     flying_nodes: int = param(60, "and after which the estimate is given up: longer than a jump")

@@ -152,6 +152,11 @@ class Problem:
         manifold = self.config.estimator.manifold
         return [from_theta(values[i : i + 10], manifold) for i in range(0, len(values), 10)]
 
+    def total_mass(self, x: np.ndarray) -> float:
+        """Total mass of the robot [kg] at a state."""
+        nominal = sum(float(pi[0]) for pi in self._links)
+        return self.robot.total_mass - nominal + sum(float(pi[0]) for pi, _ in self.inertias(x))
+
     # --- priors -----------------------------------------------------------------------------------
 
     def neutral(self) -> np.ndarray:

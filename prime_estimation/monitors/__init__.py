@@ -40,7 +40,7 @@ class Monitors:
         self.agreement = ContactAgreement(problem)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
-        self.stance, self.support = StanceMotion(problem), Support(problem)
+        self.stance, self.support = StanceMotion(problem), Support(problem, self.agreement)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
@@ -70,7 +70,7 @@ class Monitors:
         """Note that an estimate was given up; returns the state from which the next may start."""
         self.consistency.restarted(why)
         self.payload.reset()
-        return self.lift.ground_under(state)
+        return self.activity.unlearned(self.lift.ground_under(state))
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
         """The situation of the next node."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -30,6 +31,9 @@ class ActivityMonitor(Monitor):
     falling while nothing carries it or it turns over, has fallen where it then lies on its side or
     back, lies where its legs are folded and the IMU is quiet, and else something holds it.
 
+    While it gets up, its feet slide and its trunk is pushed from below. Where no torque tells how
+    much, tilt and accelerometer bias take the blame: the estimate starts anew once it stands still.
+
     Attributes:
         activity: at present.
     """
@@ -46,6 +50,8 @@ class ActivityMonitor(Monitor):
         """Forget everything."""
         self.activity = self._seen = Activity.UNKNOWN
         self._nodes = 0  # in a row that show what was seen last
+        self._lay, self._got_up = False, False  # since the last start; the next one is for that
+        self._stood = 0  # nodes for which it has stood still since
         self._loaded: np.ndarray | None = None
         self._since_step = ACTIVITY.step_nodes  # nodes since a foot was put down or lifted
         self._since_turn = ACTIVITY.calm_nodes  # and since the robot has turned fast, or fell
@@ -54,7 +60,7 @@ class ActivityMonitor(Monitor):
         self._tilts: deque[float] = deque(maxlen=ACTIVITY.calm_nodes)
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
-        """Look at the next measurement; the situation stays as it is."""
+        """Look at the next measurement; the estimate starts anew where the robot has got up."""
         if self._legs is None or m.accelerometer is None or m.gyro is None or m.position is None:
             return situation
         self._feel(m)
@@ -63,7 +69,28 @@ class ActivityMonitor(Monitor):
         self._seen = seen
         if self._nodes >= ACTIVITY.nodes or Activity.UNKNOWN in (seen, self.activity):
             self.activity = seen
-        return situation
+        if m.torque is not None or not self._has_got_up(window):
+            return situation
+        return replace(situation, restart=situation.restart or "the robot has got up")
+
+    def _has_got_up(self, window: Window | None) -> bool:
+        """Stands still after it has lain."""
+        lies = self.activity.base_contact
+        self._lay = (self._lay or lies) and window is not None
+        stands = self._lay and not lies and self._is_still()
+        self._stood = self._stood + 1 if stands else 0
+        self._got_up = self._stood >= self.problem.config.estimator.start_nodes
+        if self._got_up:
+            self._lay = False
+        return self._got_up
+
+    def unlearned(self, state: np.ndarray | None) -> np.ndarray | None:
+        """State to start anew from, without what was learned while the robot got up."""
+        if state is None or not self._got_up:
+            return state
+        state = state.copy()
+        self.problem.parameter(state, "accelerometer_bias")[:] = 0.0
+        return state
 
     def _feel(self, m: Measurement) -> None:
         rates = np.zeros(len(m.position)) if m.velocity is None else m.velocity

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ class ContactAgreement(Monitor):
 
     Attributes:
         contradicted: the contacts are wrong at present.
+        carried: sum of the normal forces that the torques say [N]; NaN while they say nothing.
         worst: index of the foot that differed most at last. told, estimated: its forces [N].
     """
 
@@ -41,7 +43,7 @@ class ContactAgreement(Monitor):
 
     def reset(self) -> None:
         """Forget everything."""
-        self.contradicted = False
+        self.contradicted, self.carried = False, math.nan
         self.worst, self.told, self.estimated = 0, 0.0, 0.0
         self._differed: deque[bool] = deque(maxlen=AGREEMENT.nodes)
 
@@ -60,6 +62,7 @@ class ContactAgreement(Monitor):
 
     def _compare(self, window: Window) -> None:
         told = self._told(window)
+        self.carried = float(told.sum())
         estimated = window.foot_forces()
         difference = np.abs(told - estimated)
         allowed = np.maximum(self._least, AGREEMENT.relative * np.maximum(told, estimated))

@@ -95,11 +95,5 @@ class PayloadDetector(Monitor):
             return False
         if np.hypot(x, y) > max(PAYLOAD.sideways * abs(up), least):
             return False
-        left = self._total_mass(window) - up / GRAVITY
+        left = self.problem.total_mass(window.xs[-1]) - up / GRAVITY
         return left > PAYLOAD.lightest * self.problem.robot.total_mass
-
-    def _total_mass(self, window: Window) -> float:
-        """Total mass [kg] at the head."""
-        robot, estimated = self.problem.robot, self.problem.inertias(window.xs[-1])
-        nominal = sum(robot.model.inertias[robot.link_joint(n)].mass for n in robot.estimated_links)
-        return robot.total_mass - nominal + sum(float(pi[0]) for pi, _ in estimated)

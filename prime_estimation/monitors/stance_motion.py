@@ -82,22 +82,11 @@ class StanceMotion(Monitor):
         Of that bias nothing but feet that stand tells. Gravity tells those about the other axes.
         """
         problem, e = self.problem, self.problem.config.estimator
-        self._set(window, "friction", 0, np.log(e.friction), e.friction_stddev)
+        window.renew_parameter("friction", [0], np.log(e.friction), e.friction_stddev)
         if problem.has_imu:
             rotation = problem.mount.motion()[0].rotation
             up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2] @ rotation
-            self._set(window, "gyro_bias", int(np.argmax(np.abs(up))), 0.0, STANCE.gyro_bias)
-
-    def _set(self, window: Window, name: str, i: int, mean: float, stddev: float) -> None:
-        """Value and knowledge of one element of a parameter block."""
-        problem, arrival = self.problem, window.arrival
-        column = int(problem.columns(name).start) + i
-        value = problem.parameter(window.xs[0], name).copy()
-        change = mean - problem.parameter(arrival.reference, name)[i]
-        value[i] = mean
-        rows = np.zeros((1, problem.ndx))
-        arrival.replace_prior([column], rows, np.array([stddev]), np.array([change]))
-        window.set_parameter(name, value)
+            window.renew_parameter("gyro_bias", [int(np.argmax(np.abs(up)))], 0.0, STANCE.gyro_bias)
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that feet move that ought to stand."""

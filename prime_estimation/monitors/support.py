@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-import pinocchio as pin
 
 from ..config.policies import SUPPORT
 from ..contact.leg_forces import FREE_FALL
@@ -14,24 +15,28 @@ from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth
+from .contact_agreement import ContactAgreement
 from .monitor import Monitor
 from .stance_motion import MOTION
 
 
 class Support(Monitor):
-    """Compares contact forces with the weight that the robot on its feet feels.
+    """Compares what the torques of the legs carry with the weight that the robot is said to have.
 
-    Over some seconds nothing else carries it, whatever load it has: `mean(sum f_z) = mean(m (a_z +
-    g))`. What the vertical force that nothing explains takes away from that, the mass lacks or has
-    too much. Where contacts carry next to nothing for as long as no jump lasts, the estimate flies,
-    and is given up.
+    Over some seconds on its feet nothing else carries it: `mean(sum f_z) = m g`, whatever
+    disturbance of base or joints the window has found in between. Where contacts carry next to
+    nothing for longer than a jump lasts, the estimate flies, and is given up.
 
     Attributes:
-        unexplained: smoothed vertical force of the base that nothing explains, share of the weight.
+        unexplained: smoothed share of the weight that the legs do not carry.
+
+    Args:
+        problem: of the estimator.
+        agreement: asked for what the legs carry.
     """
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, agreement: ContactAgreement):
+        self.problem, self._agreement = problem, agreement
         self._known = problem.floating and problem.dynamics.nc > 0 and problem.has_imu
         self._weight = GRAVITY * problem.robot.total_mass
         self._felt = 0.0  # m/s^2
@@ -57,16 +62,17 @@ class Support(Monitor):
         weighs = self._felt > FREE_FALL * GRAVITY
         flies = weighs and carried < SUPPORT.carried * self._weight
         self._flying = self._flying + 1 if flies else 0
-        if given.weighed:
-            self._smooth(window)
+        self._smooth(window)
         if self._flying < SUPPORT.flying_nodes:
             return ""
         self.reset()
         return "no contact carries the robot, which feels its weight"
 
     def _smooth(self, window: Window) -> None:
-        up = pin.Quaternion(window.xs[-2][3:7]).toRotationMatrix()[2]
-        lacks = float(up @ window.unexplained(slice(-2, -1))[0, :3]) / self._weight
+        if math.isnan(self._agreement.carried):
+            return
+        weight = GRAVITY * self.problem.total_mass(window.xs[-1])
+        lacks = 1.0 - self._agreement.carried / weight
         lacks = min(max(lacks, -SUPPORT.most), SUPPORT.most)
         self._nodes = min(self._nodes + 1, SUPPORT.nodes)
         self.unexplained += (lacks - self.unexplained) / self._nodes
@@ -84,5 +90,5 @@ class Support(Monitor):
         if situation.suspended or not self.doubted:
             return ()
         share = f"{100.0 * abs(self.unexplained):.0f} % of the weight"
-        what = f"contact forces and mass differ by {share}; the inertia is not to be believed"
+        what = f"torques of the legs and mass differ by {share}; the inertia is not to be believed"
         return (SensorHealth("weight", False, what),)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Stance motion: feet that carry and move widen the contacts; feet that stand do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import STANCE
+from prime_estimation.convert import convert, load_mapping
+from prime_estimation.io.bag import BagReader
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.mhe.process_model import Situation
+from prime_estimation.monitors.stance_motion import MOTION, StanceMotion
+from prime_estimation.recordings.pipeline import Pipeline
+from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.robot import Robot
+
+
+def run(bag, robot_name: str, seconds: float) -> tuple[Pipeline, list]:
+    config, out, first = Config.load(robot_name), [], None
+    robot = Robot(config.robot)
+    pipeline = Pipeline(robot, config, mocap=False)
+    with BagReader(bag) as reader:
+        used = choose_topics(reader, robot, False)
+        for at, sample in sensor_samples(reader, used, pipeline.intake.reader):
+            first = first or at
+            if at - first > seconds * 1e9:
+                break
+            out += pipeline.push(sample)
+    return pipeline, out
+
+
+def test_feet_of_a_simulated_robot_stand(recorded_runs):
+    pipeline, estimates = run(recorded_runs / "go2_nominal", "go2", 4.0)
+    assert 0.0 < pipeline.estimator.monitors.stance.speed < 0.02
+    assert not any(h.name == MOTION for e in estimates for h in e.status.sensors)
+
+
+def test_feet_of_a_real_robot_creep_and_friction_stays(repository, tmp_path):
+    """Noisy feet once were taken for slips: the friction coefficient fell to 0.3."""
+    log = repository.parent / "shared" / "data" / "real" / "mini_cheetah_umich" / "sidewalk.npz"
+    if not log.exists():
+        pytest.skip("no recordings of real machines beside the repository")
+    convert(log, load_mapping("mini_cheetah_umich"), tmp_path / "walk.mcap")
+    pipeline, estimates = run(tmp_path / "walk.mcap", "mini_cheetah", 9.0)
+    said = [h for h in estimates[-1].status.sensors if h.name == MOTION]
+    assert len(said) == 1 and said[0].ok and "feet that carry move" in said[0].message
+    assert estimates[-1].friction > 0.45
+    assert estimates[-1].status.restarts == 0
+    assert abs(estimates[-1].total_mass / 8.95 - 1.0) < 0.03
+    yaw_bias = estimates[-1].gyro_bias[2]
+    assert abs(yaw_bias) < 0.005
+
+
+def test_motion_of_feet_that_never_stand_is_not_to_be_believed():
+    config = Config.load("go2")
+    stance = StanceMotion(Problem(Robot(config.robot), config))
+    for speed, creep, ok in ((0.0, 0.0, True), (0.2, 0.2 / 1.18, True), (STANCE.fast, None, False)):
+        stance.speed = speed
+        assert creep is None or stance.creep == pytest.approx(creep)
+        assert all(h.ok == ok for h in stance.health(Situation()))
+    assert len(stance.health(Situation())) == 1
+
+
+def test_creep_widens_along_the_ground_only():
+    config = Config.load("go2")
+    problem = Problem(Robot(config.robot), config)
+    given = problem.node().input
+    problem.process.unmeasured(given)
+    before = given.weight_xi.copy()
+    problem.process.expect_creep(given, 0.1)
+    noise = config.noise
+    widened = np.hypot(noise.contact_tangential, 0.1)
+    np.testing.assert_allclose(given.weight_xi[0::3], 1.0 / widened)
+    np.testing.assert_allclose(given.weight_xi[1::3], 1.0 / widened)
+    np.testing.assert_array_equal(given.weight_xi[2::3], before[2::3])
