@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Joint parameter and state estimation on the test problems of its paper.
+
+    python benchmarks/joint_parameters.py [--out FILE] [--real FOLDER]
+
+Marklund, Servin, Larson, "Joint parameter and state estimation for regularized time-discrete
+multibody dynamics": a pendulum with friction of three models, a Furuta pendulum (constants of
+Table 5, simulated with steps of 0.1 ms) that is released or swung up, sweeps over the step, the
+state error weight and the compliance of the hinges; with --real the pendulums of the DFKI.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import furuta as f
+import joint_parameters_friction as friction
+import joint_parameters_real as real
+import numpy as np
+from tables import table
+
+from prime_estimation.fixed_base import (
+    Estimate,
+    JointRecording,
+    Leapfrog,
+    Machine,
+    Spline,
+    Weights,
+    estimate,
+    validate,
+)
+
+OUT = Path(__file__).resolve().parent / "results" / "joint_parameters.md"
+KAPPA, STEP = 100.0, 0.01  # the paper's state error weight and step
+HALF_HOLD = 0.5 * f.SAMPLE  # s, by which a held control acts later than its samples, on average
+WIDE = (0.0, 0.1)
+# Table 1: where the paper starts. Inertias about the joints: those of the centre of mass are +0.01
+A, B = f.MASS_A * f.L1**2, f.MASS_B * f.L2**2
+START = {
+    "hinge1.gain": 0.1,
+    "A.Ixx": 0.01,
+    "A.Iyy": 0.01 + A,
+    "A.Izz": 0.01 + A,
+    "B.Ixx": 0.01 + B,
+    "B.Iyy": 0.01 + B,
+    "hinge1.viscous": 1e-4,
+    "hinge2.viscous": 1e-4,
+    "hinge1.dry": 1e-4,
+    "hinge2.dry": 1e-4,
+    "tilt_x": 0.0,
+    "tilt_y": 0.0,
+    "tilt_z": 0.0,
+}
+TRUE = {
+    "hinge1.gain": f.GAIN,
+    "A.Ixx": f.INERTIA_A[0],
+    "A.Iyy": f.INERTIA_A[1] + A,
+    "A.Izz": f.INERTIA_A[2] + A,
+    "B.Ixx": f.INERTIA_B[1] + B,
+    "B.Iyy": f.INERTIA_B[2] + B,
+    "hinge1.viscous": f.TABLE_5.viscous[0],
+    "hinge2.viscous": f.TABLE_5.viscous[1],
+}
+RELEASED = ("A.Izz", "B.Ixx", "hinge1.viscous", "hinge2.viscous")  # section 4.7
+TILT, DRY = (0.01, -0.02, 0.0), (0.002, 0.0003)  # of the swing-up; Table 5 has neither
+
+
+def boxes(names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """Boxes: tilt +-0.3 rad, everything else from zero to 0.1, the gain to 1."""
+    wide = {"tilt_x": (-0.3, 0.3), "tilt_y": (-0.3, 0.3), "tilt_z": (-0.3, 0.3)}
+    return {name: wide.get(name, (0.0, 1.0) if "gain" in name else WIDE) for name in names}
+
+
+def release(truth: f.Truth, seed: int = 0) -> JointRecording:
+    """Released 0.03 rad off the upright position, 6 s."""
+    return f.simulate(f.furuta(), truth, 6.0, (0.0, np.pi - 0.03), seed=seed)
+
+
+def ratio_weights(kappa: float, step: float, nj: int, position: float = f.NOISE) -> Weights:
+    """Weights of a state error weight, scaled to the deviation of the encoders."""
+    of = Weights.of_state_error_weight(kappa, step, nj)
+    return Weights(position * of.position, position * of.torque)
+
+
+def fit_release(
+    recording: JointRecording, step: float = STEP, kappa: float = KAPPA, basis=Spline
+) -> Estimate:
+    """The four parameters of section 4.7."""
+    return estimate(
+        Machine(f.furuta()),
+        [recording],
+        boxes(RELEASED),
+        ratio_weights(kappa, step, 2),
+        step,
+        {name: START[name] for name in RELEASED},
+        basis,
+    )
+
+
+def deviations(found: Estimate, true: dict[str, float], kind: str) -> dict[str, float]:
+    """Errors in standard deviations of a kind of covariance."""
+    stddev = np.sqrt(np.diag(found.posterior.covariance(kind)))
+    return {n: (v - true[n]) / s for (n, v), s in zip(found.parameters.items(), stddev)}
+
+
+def sweep_rows(found: dict[str, Estimate]) -> list[list[str]]:
+    """Rows of a sweep: errors in percent, worst error in stated deviations, iterations."""
+    rows = []
+    for label, e in found.items():
+        error = [f"{100.0 * (e.parameters[n] / TRUE[n] - 1.0):+.2f}" for n in RELEASED]
+        worst = [
+            max(abs((e.parameters[n] - TRUE[n]) / e.stddev[n]) for n in RELEASED),
+            max(map(abs, deviations(e, TRUE, "white").values())),
+        ]
+        rows.append([label, *error, *(f"{w:.1f}" for w in worst), str(e.solution.iterations)])
+    return rows
+
+
+SWEEP = ["", *(f"{n} [%]" for n in RELEASED), "worst [sd]", "as in the paper [sd]", "iterations"]
+
+
+def sweeps() -> str:
+    """Step (both bases), state error weight, compliance."""
+    recording = release(f.TABLE_5)
+    parts = ["### Step\n"]
+    steps = (0.002, 0.005, 0.01, 0.02, 0.03)
+    found = {
+        f"{name}, {1e3 * h:g} ms": fit_release(recording, h, KAPPA * (STEP / h) ** 2, basis)
+        for name, basis in (("splines", Spline), ("central differences", Leapfrog))
+        for h in steps
+    }
+    parts += [table(SWEEP, sweep_rows(found)), "\n### State error weight, 10 ms\n"]
+    kappas = (1e-2, 1.0, 1e2, 1e4, 1e6)
+    found = {f"{k:g}": fit_release(recording, kappa=k) for k in kappas}
+    parts += [table(SWEEP, sweep_rows(found)), "\n### Compliance of the hinges, 10 ms\n"]
+    found = {"rigid": fit_release(recording)} | {f"{c:g} m/N": soft(recording, c) for c in SOFT}
+    return "\n".join([*parts, table(SWEEP, sweep_rows(found))])
+
+
+SOFT = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+
+
+def soft(recording: JointRecording, compliance: float) -> Estimate:
+    """Hinges that give way: ten more joints, which nothing measures."""
+    robot, known = f.soft_furuta(compliance)
+    columns = [robot.joint_names.index(name) for name in (f.ARM, f.ROD)]
+    position = np.full((len(recording.time), robot.nj), np.nan)
+    torque = np.zeros_like(position)
+    position[:, columns], torque[:, columns] = recording.position, recording.torque
+    return estimate(
+        Machine(robot),
+        [JointRecording(recording.time, position, torque)],
+        boxes(RELEASED),
+        ratio_weights(KAPPA, STEP, robot.nj),
+        STEP,
+        {name: START[name] for name in RELEASED} | known,
+    )
+
+
+def swing_up() -> str:
+    """Thirteen parameters."""
+    truth = replace(f.TABLE_5, tilt=TILT, dry=DRY)
+    robot = f.furuta()
+    recording = f.simulate(robot, truth, 8.0, (0.0, 0.0), f.swing_up(robot))
+    machine, true = Machine(robot), TRUE | {"hinge1.dry": DRY[0], "hinge2.dry": DRY[1]}
+    true |= dict(zip(("tilt_x", "tilt_y", "tilt_z"), TILT))
+    kappa = KAPPA * 100.0
+    begun = time.perf_counter()
+    found = estimate(
+        machine,
+        [recording],
+        boxes(tuple(START)),
+        ratio_weights(kappa, STEP, 2),
+        STEP,
+        START | {"delay": HALF_HOLD},
+    )
+    spent = time.perf_counter() - begun
+    observable = dict(zip(found.boxes, found.posterior.observable))
+    rows = [
+        [
+            name,
+            f"{START[name]:.6f}",
+            f"{value:.6f}",
+            f"{found.stddev[name]:.6f}",
+            f"{true[name]:.6f}",
+            f"{(value - true[name]) / found.stddev[name]:+.1f}",
+            "yes" if observable[name] else "no",
+        ]
+        for name, value in found.parameters.items()
+    ]
+    head = ["parameter", "start", "found", "sd", "true", "error [sd]", "observable"]
+    say = (
+        f"{found.solution.iterations} iterations, {spent:.2f} s (the paper, swing-up of its own "
+        f"hardware: 6 iterations, 6.6 s). State error weight {kappa:g}, step 10 ms, 8 s at 1 kHz.\n"
+    )
+    return say + "\n" + table(head, rows)
+
+
+def page(folder: Path | None) -> str:
+    """The page of results."""
+    parts = {
+        "Swing-up: thirteen parameters": swing_up,
+        "Release: sweeps": sweeps,
+        "Friction that the model lacks": friction.mismodelled,
+        "Pendulum, simulated: three models of friction": friction.pendulum,
+    }
+    text = [HEAD]
+    for title, part in parts.items():
+        text += [f"## {title}\n", part(), ""]
+    if folder is not None:
+        text += ["## Pendulums of the DFKI\n", real.report(folder), ""]
+    return "\n".join(text)
+
+
+HEAD = """# Joint parameters and states of fixed-base machines
+
+Written by `make bench-joints` (`joint_parameters.py`).
+"""
+
+
+def main() -> None:
+    """Run, print, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--real", type=Path, help="folder of the recordings of real pendulums")
+    args = parser.parse_args()
+    text = page(args.real)
+    args.out.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
