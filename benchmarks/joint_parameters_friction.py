@@ -4,14 +4,36 @@
 
 from __future__ import annotations
 
-FRICTION_TRUTH = replace(
-    f.TABLE_5, dry=(0.003, 0.0006), stribeck=(0.003, 0.0006), stribeck_velocity=1.0
+from dataclasses import replace
+
+import furuta as f
+import numpy as np
+from joint_parameters_problems import (
+    KAPPA,
+    RELEASED,
+    START,
+    STEP,
+    TRUE,
+    WIDE,
+    B,
+    boxes,
+    ratio_weights,
+    release,
 )
+from tables import table
+
+from prime_estimation.fixed_base import Estimate, JointRecording, Machine, estimate, validate
+
 MODELS = {
     "viscous": ("viscous",),
     "dry": ("viscous", "dry"),
     "Stribeck": ("viscous", "dry", "stribeck", "stribeck_velocity"),
 }
+STUCK = replace(f.TABLE_5, dry=(0.003, 0.0006), stribeck=(0.003, 0.0006), stribeck_velocity=1.0)
+ROD = f.Truth((2e-4,), dry=(0.0055,), stribeck=(0.004,), stribeck_velocity=2.0)
+DRAWS = 20  # of the sensors' noise
+WITHIN = 1.96  # standard deviations: 95 %
+ANGLES = (3.10, 3.05, 3.0, 2.95, 2.9)  # rad, of the five releases
 
 
 def friction_boxes(joints: tuple[str, ...], model: str) -> dict[str, tuple[float, float]]:
@@ -20,63 +42,91 @@ def friction_boxes(joints: tuple[str, ...], model: str) -> dict[str, tuple[float
     return {f"{j}.{kind}": wide.get(kind, WIDE) for j in joints for kind in MODELS[model]}
 
 
+def beginnings(box: dict[str, tuple[float, float]]) -> dict[str, float]:
+    """Start values: Table 1, friction 1e-4, Stribeck velocity 0.5 rad/s."""
+    kinds = {"stribeck_velocity": 0.5}
+    return {name: START.get(name, kinds.get(name.split(".")[-1], 1e-4)) for name in box}
+
+
+def white(found: Estimate) -> np.ndarray:
+    """Standard deviations as in the paper."""
+    return np.sqrt(np.diag(found.posterior.covariance("white")))
+
+
 def mismodelled() -> str:
-    """Furuta pendulum with Stribeck friction, estimated with less of a model."""
-    recording = release(FRICTION_TRUTH)
+    """Intervals of the inertias of released Furuta pendulums, noise drawn anew."""
     rows = []
-    for model in MODELS:
-        box = boxes(("A.Izz", "B.Ixx")) | friction_boxes((f.ARM, f.ROD), model)
-        start = {n: START[n] for n in RELEASED} | dict.fromkeys(
-            [n for n in box if n.endswith(("dry", "stribeck"))], 1e-4
-        )
-        start |= {n: 0.5 for n in box if n.endswith("stribeck_velocity")}
-        weights = ratio_weights(KAPPA, STEP, 2)
-        found = estimate(Machine(f.furuta()), [recording], box, weights, STEP, start)
-        for name in ("A.Izz", "B.Ixx"):
-            value, stddev = found.parameters[name], found.stddev[name]
-            white = deviations(found, TRUE | dict.fromkeys(found.boxes, 0.0) | TRUE, "white")[name]
-            percent = 100.0 * (value / TRUE[name] - 1.0)
-            own = (value - TRUE[name]) / stddev
-            rows.append([model, name, f"{percent:+.2f}", f"{white:+.1f}", f"{own:+.1f}"])
-    head = ["friction modelled", "parameter", "error [%]", "as in the paper [sd]", "here [sd]"]
-    return table(head, rows)
+    for name, truth in {"viscous": f.TABLE_5, "Stribeck": STUCK}.items():
+        clean = release(truth, noise=0.0)
+        for model in MODELS if name == "Stribeck" else ["viscous"]:
+            for kappa in (100.0 * KAPPA, 1e4 * KAPPA):
+                rows.append([name, model, f"{kappa:g}", *_coverage(clean, model, kappa)])
+    head = ["friction", "modelled", "state error weight", "worst mean error [%]"]
+    return table([*head, "intervals right, as in the paper [%]", "here [%]"], rows)
+
+
+def _coverage(clean: JointRecording, model: str, kappa: float) -> list[str]:
+    box = boxes(("A.Izz", "B.Ixx")) | friction_boxes((f.ARM, f.ROD), model)
+    machine, weights = Machine(f.furuta()), ratio_weights(kappa, STEP, 2)
+    true = np.array([TRUE[n] for n in RELEASED[:2]])
+    errors, stated, paper = [], [], []
+    for seed in range(DRAWS):
+        noise = np.random.default_rng(seed).normal(0.0, f.NOISE, clean.position.shape)
+        run = replace(clean, position=clean.position + noise)
+        found = estimate(machine, [run], box, weights, STEP, beginnings(box))
+        errors.append(np.array(list(found.parameters.values()))[:2] - true)
+        stated.append(found.posterior.stddev[:2])
+        paper.append(white(found)[:2])
+    size = np.abs(errors)
+    right = [100.0 * np.mean(size < WITHIN * np.array(sd)) for sd in (paper, stated)]
+    worst = 100.0 * np.max(np.abs(np.mean(errors, axis=0)) / true)
+    return [f"{worst:.2f}", *(f"{r:.0f}" for r in right)]
 
 
 def pendulum_runs() -> list[JointRecording]:
     """Five releases of a pendulum with Stribeck friction, encoder of 4096 pulses."""
-    truth = f.Truth((2e-4,), dry=(0.0055,), stribeck=(0.004,), stribeck_velocity=2.0)
     runs = []
-    for seed, angle in enumerate((3.10, 3.05, 3.0, 2.95, 2.9)):
-        run = f.simulate(f.pendulum(), truth, 12.0, (angle,), noise=0.0, seed=seed)
-        steps = np.round(run.position / f.ENCODER) * f.ENCODER
-        runs.append(JointRecording(run.time, steps, run.torque))
+    for angle in ANGLES:
+        run = f.simulate(f.pendulum(), ROD, 12.0, (angle,), noise=0.0)
+        pulses = np.round(run.position / f.ENCODER) * f.ENCODER
+        runs.append(JointRecording(run.time, pulses, run.torque))
     return runs
 
 
 def pendulum() -> str:
     """Tables 2 and 3: costs, cross-validation, spread of the inertia, for three models."""
-    runs, machine, weights = pendulum_runs(), Machine(f.pendulum()), ratio_weights(KAPPA, STEP, 1)
-    rows, before = [], None
-    true = 0.0039 + f.MASS_B * f.L2**2
-    for model in MODELS:
-        box = {"B.Iyy": WIDE} | friction_boxes((f.ROD,), model)
-        start = {n: 1e-4 for n in box} | {"B.Iyy": 0.01 + B, "hinge2.stribeck_velocity": 0.5}
-        found = [estimate(machine, [run], box, weights, STEP, start) for run in runs]
-        cost = np.mean([e.cost for e in found])
-        others = [
-            validate(e, [run]).cost
-            for i, e in enumerate(found)
-            for k, run in enumerate(runs)
-            if k != i
-        ]
-        inertia = np.array([e.parameters["B.Iyy"] for e in found])
-        spread = 100.0 * (inertia.max() - inertia.min()) / inertia.mean()
-        ratio = "" if before is None else f"{cost / before:.2f}"
-        error = 100.0 * (inertia.mean() / true - 1.0)
-        rows.append([model, f"{cost:.3g}", f"{np.mean(others):.3g}", ratio])
-        rows[-1] += [f"{error:+.2f}", f"{spread:.2f}"]
-        before = cost
-    head = ["friction", "cost", "cross-validation", "cost ratio", "inertia, mean error [%]"]
-    return table([*head, "spread over five runs [%]"], rows)
+    runs, true, rows = pendulum_runs(), 0.0039 + B, []
+    for kappa in (KAPPA, 1e4 * KAPPA):
+        before = None
+        for model in MODELS:
+            found = [_fit(run, model, kappa) for run in runs]
+            cost = np.mean([e.cost for e in found])
+            pairs = [(e, run) for e in found for run in runs if run is not e.recordings[0]]
+            others = np.mean([validate(e, [run]).cost for e, run in pairs])
+            inertia = np.array([e.parameters["B.Iyy"] for e in found])
+            apart = 100.0 * np.ptp(inertia) / inertia.mean()
+            sds = [min(sd(e) for e in found) for sd in (_white_inertia, _stated_inertia)]
+            ratio = "" if before is None else f"{cost / before:.2f}"
+            error = 100.0 * (inertia.mean() / true - 1.0)
+            rows.append([model, f"{kappa:g}", f"{cost:.3f}", f"{others:.3f}", ratio])
+            rows[-1] += [f"{error:+.3f}", f"{apart:.3f}"]
+            rows[-1] += [f"{np.ptp(inertia) / sd:.1f}" for sd in sds]
+            before = cost
+    head = ["friction", "state error weight", "cost", "cross-validation", "cost ratio"]
+    head += ["inertia, mean error [%]", "spread over five runs [%]"]
+    return table([*head, "as in the paper [sd]", "here [sd]"], rows)
 
 
+def _fit(run: JointRecording, model: str, kappa: float) -> Estimate:
+    box = {"B.Iyy": WIDE} | friction_boxes((f.ROD,), model)
+    start = beginnings(box) | {"B.Iyy": 0.01 + B}
+    weights = ratio_weights(kappa, STEP, 1, f.ENCODER / np.sqrt(12.0))
+    return estimate(Machine(f.pendulum()), [run], box, weights, STEP, start)
+
+
+def _white_inertia(found: Estimate) -> float:
+    return float(white(found)[0])
+
+
+def _stated_inertia(found: Estimate) -> float:
+    return float(found.posterior.stddev[0])

@@ -48,6 +48,11 @@ class Estimate:
         return dict(zip(self.boxes, self.solution.values[self.free.columns].tolist()))
 
     @property
+    def recordings(self) -> tuple[JointRecording, ...]:
+        """What it is estimated from."""
+        return tuple(s.recording for s in self.segments)
+
+    @property
     def cost(self) -> float:
         """Weighted squares per node of the dynamics."""
         return self.solution.costs[-1] / sum(len(s.basis.nodes) for s in self.segments)

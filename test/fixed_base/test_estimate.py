@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Machines whose parameters are known: pendulums with three kinds of friction, a Furuta pendulum."""
+"""Machines whose parameters are known: pendulums with friction, a Furuta pendulum."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_boxes_hold(pendulums):
 
 def test_thirteen_parameters(swung):
     """As many as in the paper, in its six iterations; what the motion does not tell is said."""
-    import joint_parameters as tables
+    import joint_parameters_problems as tables
 
     weights = tables.ratio_weights(1e4, 0.01, 2)
     start = tables.START | {"delay": tables.HALF_HOLD}
