@@ -5,6 +5,7 @@
 Inertia, friction, motors, tilt, from joint positions and torques; no rates or accelerations needed.
 """
 
+from .bag import read_bag
 from .basis import Leapfrog, Spline
 from .estimate import Estimate, estimate, validate
 from .machine import Machine
@@ -21,5 +22,6 @@ __all__ = [
     "Weights",
     "estimate",
     "noise_levels",
+    "read_bag",
     "validate",
 ]

@@ -4,11 +4,42 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from prime_estimation.errors import ConfigError, DataError
-from prime_estimation.fixed_base import JointRecording, Leapfrog, Spline
+from prime_estimation.fixed_base import JointRecording, Leapfrog, Spline, read_bag
+from prime_estimation.io.bag import BagWriter
+from prime_estimation.io.sensor_messages import joint_state
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import furuta  # noqa: E402
+
+
+def write(path: Path, **values: float) -> Path:
+    """Bag of 20 joint states, 10 ms apart; every stamp comes twice, joints in another order."""
+    with BagWriter(path) as bag:
+        for k in range(40):
+            stamp = 10**9 + k // 2 * 10**7
+            arrays = {name: np.array([value, k // 2]) for name, value in values.items()}
+            names = ["hinge2", "hinge1"]
+            message = joint_state(bag.message_class, stamp, names, **arrays)
+            bag.write("/joint_states", stamp + k % 2, message)
+    return path
+
+
+def test_bag(tmp_path):
+    robot = furuta.furuta()
+    run = read_bag(write(tmp_path / "run.mcap", position=0.5, effort=0.0), robot)
+    np.testing.assert_allclose(run.time, 0.01 * np.arange(20))
+    np.testing.assert_allclose(run.position, np.column_stack([np.arange(20), np.full(20, 0.5)]))
+    np.testing.assert_allclose(run.torque[:, 1], 0.0)
+    with pytest.raises(DataError, match="no effort"):
+        read_bag(write(tmp_path / "dumb.mcap", position=0.5), robot)
 
 
 @pytest.mark.parametrize(("basis", "degree"), [(Spline, 5), (Leapfrog, 2)])
