@@ -35,6 +35,17 @@ DRAWS = 20  # of the sensors' noise
 WITHIN = 1.96  # standard deviations: 95 %
 ANGLES = (3.10, 3.05, 3.0, 2.95, 2.9)  # rad, of the five releases
 
+COVERAGE = f"""Released Furuta pendulums whose hinges have viscous or Stribeck friction, estimated
+with a model of friction that may lack some of it. Share of 95 % intervals of J_A,zz and J_B,yy
+that contain the truth, {DRAWS} draws of the noise. Where the dynamics are trusted (large state
+error weight) a model that lacks friction makes the paper's intervals wrong.
+"""
+PENDULUM = """A pendulum with Stribeck friction and an encoder of 4096 pulses, released five times.
+Cost per node in variances of the encoder; spread of the inertia over the five estimates in
+percent and in standard deviations (the paper, on its own pendulum: 0.8 %, 10 deviations, cost
+ratios 0.77 and 0.80).
+"""
+
 
 def friction_boxes(joints: tuple[str, ...], model: str) -> dict[str, tuple[float, float]]:
     """Boxes of the friction of a model."""
@@ -62,7 +73,9 @@ def mismodelled() -> str:
             for kappa in (100.0 * KAPPA, 1e4 * KAPPA):
                 rows.append([name, model, f"{kappa:g}", *_coverage(clean, model, kappa)])
     head = ["friction", "modelled", "state error weight", "worst mean error [%]"]
-    return table([*head, "intervals right, as in the paper [%]", "here [%]"], rows)
+    return (
+        COVERAGE + "\n" + table([*head, "intervals right, as in the paper [%]", "here [%]"], rows)
+    )
 
 
 def _coverage(clean: JointRecording, model: str, kappa: float) -> list[str]:
@@ -114,7 +127,7 @@ def pendulum() -> str:
             before = cost
     head = ["friction", "state error weight", "cost", "cross-validation", "cost ratio"]
     head += ["inertia, mean error [%]", "spread over five runs [%]"]
-    return table([*head, "as in the paper [sd]", "here [sd]"], rows)
+    return PENDULUM + "\n" + table([*head, "as in the paper [sd]", "here [sd]"], rows)
 
 
 def _fit(run: JointRecording, model: str, kappa: float) -> Estimate:

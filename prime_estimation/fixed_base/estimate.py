@@ -109,13 +109,8 @@ def estimate(
     lower, upper = np.array(list(free.values()), float).reshape(-1, 2).T
     of = Free(columns, lower, upper)
     trajectories = [s.start() for s in segments]
-    return Estimate(
-        machine,
-        segments,
-        dict(free),
-        of,
-        minimize(segments, values, trajectories, of, max_iterations),
-    )
+    solution = minimize(segments, values, trajectories, of, max_iterations)
+    return Estimate(machine, segments, dict(free), of, solution)
 
 
 def validate(found: Estimate, recordings: Sequence[JointRecording]) -> Estimate:

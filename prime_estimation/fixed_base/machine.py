@@ -23,7 +23,7 @@ from .friction import FRICTION, friction
 
 # dynamic parameters of a body about its joint: m, m c, inertia
 INERTIA = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-JOINT = ("armature", "stiffness", *FRICTION, "gain", "offset")
+JOINT = ("armature", "stiffness", *FRICTION, "gear_loss", "gain", "offset")
 WHOLE = ("tilt_x", "tilt_y", "tilt_z", "delay")
 STRIBECK_VELOCITY = 0.1  # rad/s, until it is estimated
 
@@ -39,13 +39,23 @@ class Loads:
     by_parameters: np.ndarray
 
 
+@dataclass(frozen=True)
+class Motors:
+    """Torques (n, nj) of motors behind gears; derivatives by the joints' rates, by parameters."""
+
+    torque: np.ndarray
+    by_rate: np.ndarray
+    by_parameters: np.ndarray
+
+
 class Machine:
     """Fixed-base robot with its parameters, which have names.
 
     Of a body `LINK.mass`, `LINK.mx` ... `LINK.Izz` (dynamic parameters about its joint: kg, kg m,
     kg m^2); of a joint `JOINT.armature` [kg m^2], `.stiffness` [Nm/rad], `.viscous` [Nm s/rad],
-    `.dry`, `.stribeck` [Nm], `.stribeck_velocity` [rad/s], `.gain` (of torque), `.offset` [Nm]; of
-    the whole `tilt_x`, `tilt_y`, `tilt_z` (rotation of gravity [rad]) and `delay` (of torque [s]).
+    `.dry`, `.stribeck` [Nm], `.stribeck_velocity` [rad/s], `.gain` (of torque), `.gear_loss`
+    (share of the motor's torque), `.offset` [Nm]; of the whole `tilt_x`, `tilt_y`, `tilt_z`
+    (rotation of gravity [rad]) and `delay` (of torque [s]).
 
     Attributes:
         names: of all parameters. nominal: their values in the robot's description.
@@ -136,13 +146,21 @@ class Machine:
         return Loads(torque, by_q, by_v, by_a, by_parameters)
 
     def motors(
-        self, values: np.ndarray, control: np.ndarray, control_by_delay: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Torque of the motors (n, nj) of their control, and by parameters (n, nj, np)."""
+        self, values: np.ndarray, control: np.ndarray, control_by_delay: np.ndarray, v: np.ndarray
+    ) -> Motors:
+        """Torque that reaches the joints at rates v (n, nj) of a control (n, nj)."""
         n, nj = control.shape
-        gain, joint = self.part(values, "gain"), np.arange(nj)
+        gain, lost, joint = self.part(values, "gain"), self.part(values, "gear_loss"), np.arange(nj)
+        size = np.hypot(v, self.friction_velocity)
+        sign, size_of = v / size, np.abs(gain * control)
+        by_control = gain * (1.0 - lost * np.sign(gain * control) * sign)
         by = np.zeros((n, nj, len(values)))
-        by[:, joint, joint + self._columns("gain").start] = control
-        by[:, joint, joint + self._columns("offset").start] = 1.0
-        by[:, :, -1] = gain * control_by_delay
-        return gain * control + self.part(values, "offset"), by
+        for kind, column in {
+            "gain": by_control / gain * control,
+            "gear_loss": -size_of * sign,
+            "offset": np.ones_like(v),
+        }.items():
+            by[:, joint, joint + self._columns(kind).start] = column
+        by[:, :, -1] = by_control * control_by_delay
+        torque = gain * control - lost * size_of * sign + self.part(values, "offset")
+        return Motors(torque, -lost * size_of * self.friction_velocity**2 / size**3, by)

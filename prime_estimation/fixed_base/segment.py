@@ -16,7 +16,7 @@ from scipy.sparse.linalg import spsolve
 
 from ..errors import DataError
 from .basis import Basis
-from .machine import Machine
+from .machine import Machine, Motors
 from .recording import JointRecording
 
 CUT_OFF = 10.0  # Hz, of the smoothing that starts the trajectories
@@ -107,30 +107,27 @@ class Segment:
     def torque_error(self, values: np.ndarray, trajectory: np.ndarray) -> np.ndarray:
         """(n, nj) torque that the motion needs, minus that of the motors [Nm]."""
         q, v, a = self.motion(trajectory)
-        return self.machine.loads(values, q, v, a).torque - self._motors(values)[0]
+        return self.machine.loads(values, q, v, a).torque - self._motors(values, v).torque
 
-    def torque(self, values: np.ndarray) -> np.ndarray:
-        """(n, nj) torque of the motors at the nodes [Nm]."""
-        return self._motors(values)[0]
-
-    def _motors(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _motors(self, values: np.ndarray, v: np.ndarray) -> Motors:
         control = self.recording.mean_torque(
             self.basis.nodes, self.basis.step, self.machine.delay(values)
         )
-        return self.machine.motors(values, *control)
+        return self.machine.motors(values, *control, v)
 
     def rows(self, values: np.ndarray, trajectory: np.ndarray) -> Rows:
         """Residuals and Jacobians by all parameters of the machine."""
-        loads = self.machine.loads(values, *self.motion(trajectory))
-        motors, by_motors = self._motors(values)
-        by = (loads.by_position, loads.by_rate, loads.by_acceleration)
+        q, v, a = self.motion(trajectory)
+        loads, motors = self.machine.loads(values, q, v, a), self._motors(values, v)
+        by_rate = loads.by_rate - motors.by_rate[:, :, None] * np.eye(self.machine.nj)
+        by = (loads.by_position, by_rate, loads.by_acceleration)
         weight = 1.0 / self.weights.torque
         dynamics = sum(_blocks(d * weight[:, None]) @ B for d, B in zip(by, self._motion))
-        parameters = (loads.by_parameters - by_motors) * weight[:, None]
+        parameters = (loads.by_parameters - motors.by_parameters) * weight[:, None]
         parameters = parameters.reshape(-1, parameters.shape[-1])
         encoders = self._encoders @ trajectory - self._reading
         return Rows(
-            np.concatenate([((loads.torque - motors) * weight).ravel(), encoders]),
+            np.concatenate([((loads.torque - motors.torque) * weight).ravel(), encoders]),
             sparse.vstack([dynamics, self._encoders], format="csr"),
             np.vstack([parameters, np.zeros((len(encoders), parameters.shape[1]))]),
             self.nodes,

@@ -33,6 +33,7 @@ CHANGES = {
     "hinge2.viscous": 0.01,
     "hinge1.stiffness": 0.3,
     "hinge1.gain": 1.3,
+    "hinge1.gear_loss": 0.2,
     "hinge2.offset": 0.01,
 }
 EPSILON = 1e-6

@@ -115,6 +115,23 @@ def test_thirteen_parameters(swung):
         assert abs(value - found.parameters[name]) < 3.0 * found.stddev[name], name
 
 
+def test_gear_loss(swung):
+    """A motor whose gear lets 10 % less through than it is told, and one that loses nothing."""
+    boxes = {"A.Izz": (0.0, 0.1), "B.Ixx": (0.0, 0.1), "hinge1.gear_loss": (0.0, 0.5)}
+    known = {"hinge1.gain": furuta.GAIN, "delay": 5e-4, "hinge1.viscous": 1e-3}
+    known |= {"hinge2.viscous": 1e-4}
+    machine, weights = Machine(furuta.furuta()), Weights(np.full(2, 1e-3), np.full(2, 1e-3))
+    none = estimate(machine, [swung], boxes, weights, 0.01, known)
+    assert none.parameters["hinge1.gear_loss"] < 0.005
+    v = np.gradient(swung.position[:, 0], swung.time)  # a control that makes up for the loss
+    v = np.convolve(v, np.ones(25) / 25.0, mode="same")
+    sign = v / np.hypot(v, machine.friction_velocity)
+    told = swung.torque.copy()
+    told[:, 0] /= 1.0 - 0.1 * np.sign(told[:, 0]) * sign
+    some = estimate(machine, [replace(swung, torque=told)], boxes, weights, 0.01, known)
+    assert some.parameters["hinge1.gear_loss"] == pytest.approx(0.1, abs=0.01)
+
+
 def test_covariance_is_that_of_the_whole_problem(swung):
     """Variable projection against the inverse of the normal equations of everything."""
     short = JointRecording(swung.time[:400], swung.position[:400], swung.torque[:400])
