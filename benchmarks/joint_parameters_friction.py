@@ -61,7 +61,7 @@ def beginnings(box: dict[str, tuple[float, float]]) -> dict[str, float]:
 
 def white(found: Estimate) -> np.ndarray:
     """Standard deviations as in the paper."""
-    return np.sqrt(np.diag(found.posterior.covariance("white")))
+    return found.posterior.deviations("white")
 
 
 def mismodelled() -> str:

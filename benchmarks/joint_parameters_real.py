@@ -176,7 +176,7 @@ def spread(found: list[Estimate]) -> list[str]:
     """Largest spread of an inertia: percent of its mean, in deviations as in the paper, in ours."""
     chosen = [i for i, n in enumerate(found[0].boxes) if n.endswith("Iyy")]
     values = np.array([list(e.parameters.values()) for e in found])[:, chosen]
-    white = [np.sqrt(np.diag(e.posterior.covariance("white")))[chosen] for e in found]
+    white = [e.posterior.deviations("white")[chosen] for e in found]
     stated = [e.posterior.stddev[chosen] for e in found]
     apart = np.ptp(values, axis=0)
     return [

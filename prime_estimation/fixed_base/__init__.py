@@ -6,7 +6,7 @@ Inertia, friction, motors, tilt, from joint positions and torques; no rates or a
 """
 
 from .bag import read_bag
-from .basis import Leapfrog, Spline
+from .basis import Basis, Leapfrog, Spline
 from .estimate import Estimate, estimate, validate
 from .machine import Machine
 from .noise import noise_levels
@@ -14,6 +14,7 @@ from .recording import JointRecording
 from .segment import Weights
 
 __all__ = [
+    "Basis",
     "Estimate",
     "JointRecording",
     "Leapfrog",

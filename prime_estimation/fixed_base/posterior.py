@@ -64,10 +64,14 @@ class Posterior:
         middle = self._white() if kind == "white" else self._correlated()
         return inverse @ middle @ inverse
 
+    def deviations(self, kind: str) -> np.ndarray:
+        """Standard deviation of each parameter by one kind of covariance."""
+        return np.sqrt(np.maximum(np.diag(self.covariance(kind)), 0.0))
+
     @property
     def stddev(self) -> np.ndarray:
         """Of each parameter, the larger of `given` and `correlated`."""
-        return np.sqrt(np.maximum(*(np.diag(self.covariance(k)) for k in ("given", "correlated"))))
+        return np.maximum(self.deviations("given"), self.deviations("correlated"))
 
     @property
     def observable(self) -> np.ndarray:
