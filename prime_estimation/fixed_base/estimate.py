@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import ConfigError
 from .basis import Basis, Spline
 from .levenberg_marquardt import MAX_ITERATIONS, Free, Solution, minimize
 from .machine import Machine
@@ -98,7 +99,7 @@ def estimate(
         max_iterations: after which the result is not `converged`.
 
     Raises:
-        ConfigError: no parameter of that name, or too long a step.
+        ConfigError: no parameter of that name, an empty box, or too long a step.
         DataError: a recording does not determine the motion.
     """
     values = machine.values(start or {})
@@ -107,10 +108,20 @@ def estimate(
     )
     columns = np.array([machine.index(name) for name in free], int)
     lower, upper = np.array(list(free.values()), float).reshape(-1, 2).T
+    _check_boxes(free)
     of = Free(columns, lower, upper)
     trajectories = [s.start() for s in segments]
     solution = minimize(segments, values, trajectories, of, max_iterations)
     return Estimate(machine, segments, dict(free), of, solution)
+
+
+def _check_boxes(free: Mapping[str, Box]) -> None:
+    for name, (lower, upper) in free.items():
+        if not lower < upper:
+            raise ConfigError(
+                f"the box of {name} is ({lower:g}, {upper:g}), expected (lower, upper); a "
+                "parameter that is known belongs into start"
+            )
 
 
 def validate(found: Estimate, recordings: Sequence[JointRecording]) -> Estimate:

@@ -125,7 +125,7 @@ def minimize(
         if promise <= TOLERANCE * costs[-1] or damping > LARGEST_DAMPING:
             return Solution(values, x, costs, damping <= LARGEST_DAMPING)
         trial = values.copy()
-        trial[free.columns] += dp
+        trial[free.columns] = np.clip(trial[free.columns] + dp, free.lower, free.upper)
         moved = [t + d for t, d in zip(x, steps)]
         cost = sum(s.cost(trial, t) for s, t in zip(segments, moved))
         gain = (costs[-1] - cost) / promise
@@ -154,9 +154,7 @@ def _parameter_step(
     root = np.linalg.cholesky(matrix)
     target = -solve_triangular(root, scale * gradient, lower=True)
     now = values[free.columns]
-    # a parameter on its bound: rounding must not turn the box inside out
-    box = (np.minimum(free.lower - now, 0.0) / scale, np.maximum(free.upper - now, 0.0) / scale)
-    box = (box[0], np.where(box[1] > box[0], box[1], box[0] + 1e-300))
+    box = ((free.lower - now) / scale, (free.upper - now) / scale)
     return scale * lsq_linear(root.T, target, bounds=box, method="bvls").x
 
 

@@ -217,6 +217,8 @@ def test_refused(pendulums):
     machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
     with pytest.raises(ConfigError, match="no parameter is called 'B.Izy'; near it: B.I"):
         estimate(machine, [run], {"B.Izy": (0.0, 1.0)}, WEIGHTS, 0.01)
+    with pytest.raises(ConfigError, match="belongs into start"):
+        estimate(machine, [run], {"B.Iyy": (0.1, 0.1)}, WEIGHTS, 0.01)
     with pytest.raises(ConfigError, match="free base"):
         Machine(Robot.load("go2"))
     blind = replace(run, position=np.full_like(run.position, np.nan))
