@@ -206,14 +206,15 @@ Largest error of the 13, and what it took; the paper, for a swing-up of its own 
 iterations, 6.6 s.
 """
 SWEEPS = f"""Section 4.7: four parameters from 6 s after a release. State error weight {KAPPA:g} at
-10 ms, the same standard deviations at other steps. Central differences are the paper's scheme:
-its shadow parameters.
+10 ms, the same standard deviations at other steps. Central differences
+(Stoermer-Verlet) are of the family of the paper's scheme, and give its shadow parameters.
 """
 COMPLIANCE = """
 ### Compliance of the hinges, 10 ms
 
-The truth is rigid. Stiff hinges, which the paper's method cannot have, tend to the rigid ones;
-soft ones take the place of viscous friction.
+The truth is rigid. Stiff hinges, where the paper's method fails (below 1e-5 m/N), tend to the
+rigid ones; the damping of soft ones takes the place of viscous friction. 50 iterations: not
+converged.
 """
 
 

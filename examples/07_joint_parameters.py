@@ -22,6 +22,7 @@ from prime_estimation.fixed_base import (
     Weights,
     estimate,
     noise_levels,
+    notices,
     validate,
 )
 
@@ -60,5 +61,6 @@ weights, found = noise_levels(
 print(f"{found.solution.iterations} iterations, encoder {1e3 * weights.position[0]:.2f} mrad")
 for (name, value), true in zip(found.parameters.items(), (INERTIA, VISCOUS, DRY)):
     print(f"{name:>14} {value:.5f} +- {1.96 * found.stddev[name]:.5f} (true {true})")
+print(*notices(found), sep="\n", end="")
 again = validate(found, [swing(1.5, 1)])  # another run: only its motion is estimated
 print(f"cost per node: {found.cost:.2f}, of a run it has not seen: {again.cost:.2f}")

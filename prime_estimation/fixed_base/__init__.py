@@ -10,6 +10,7 @@ from .basis import Basis, Leapfrog, Spline
 from .estimate import Estimate, estimate, validate
 from .machine import Machine
 from .noise import noise_levels
+from .notices import notices
 from .recording import JointRecording
 from .segment import Weights
 
@@ -23,6 +24,7 @@ __all__ = [
     "Weights",
     "estimate",
     "noise_levels",
+    "notices",
     "read_bag",
     "validate",
 ]

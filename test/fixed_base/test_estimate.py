@@ -19,6 +19,7 @@ from prime_estimation.fixed_base import (
     Weights,
     estimate,
     noise_levels,
+    notices,
     validate,
 )
 from prime_estimation.fixed_base.levenberg_marquardt import Linearized
@@ -130,6 +131,38 @@ def test_gear_loss(swung):
     told[:, 0] /= 1.0 - 0.1 * np.sign(told[:, 0]) * sign
     some = estimate(machine, [replace(swung, torque=told)], boxes, weights, 0.01, known)
     assert some.parameters["hinge1.gear_loss"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_scale_of_everything_is_said(swung):
+    """Gain and inertias free: only their ratios are observable. With the gain known: all."""
+    boxes = {
+        "hinge1.gain": (0.0, 0.2),
+        "A.Izz": (0.0, 0.02),
+        "B.mz": (-0.1, 0.0),
+        "B.Ixx": (0.0, 0.02),
+        "B.Iyy": (0.0, 0.02),
+    }
+    known = {"delay": 5e-4, "hinge1.viscous": 1e-3, "hinge2.viscous": 1e-4}
+    machine, weights = Machine(furuta.furuta()), Weights(np.full(2, 1e-3), np.full(2, 0.01))
+    free = estimate(machine, [swung], boxes, weights, 0.01, known)
+    (line,) = [n for n in notices(free) if "only together" in n]
+    assert all(name in line for name in boxes)
+    del boxes["hinge1.gain"]
+    known["hinge1.gain"] = furuta.GAIN
+    assert notices(estimate(machine, [swung], boxes, weights, 0.01, known)) == []
+    # the mass at the end of the arm turns with the arm: one inertia
+    both = estimate(machine, [swung], boxes | {"B.mass": (0.0, 1.0)}, weights, 0.01, known)
+    (line,) = notices(both)
+    assert "only together: A.Izz, B.mass;" in line
+
+
+def test_a_joint_that_rests():
+    """Friction of a joint that does not move: it stays where it was, and that is said."""
+    run = furuta.simulate(furuta.pendulum(), furuta.Truth((1e-3,)), 1.0, (0.0,))
+    weights, boxes = Weights(np.full(1, 1e-3), np.full(1, 0.02)), {"hinge2.viscous": (0.0, 0.1)}
+    found = estimate(Machine(furuta.pendulum()), [run], boxes, weights, 0.01)
+    assert found.parameters["hinge2.viscous"] == pytest.approx(0.0, abs=1e-3)
+    assert notices(found)[0].startswith("not observable in these recordings")
 
 
 def test_covariance_is_that_of_the_whole_problem(swung):
