@@ -222,9 +222,9 @@ TEXT = """Torque RMSE [Nm] over all parts, each held out once, viscous and dry f
 states estimated anew, and with states from filtered positions alone, the measure of
 `pendulums.py`, whose own figure stands beside it. The first may be made as small as one likes by
 the state error weight, at the cost of what is left of the encoders. Step 10 ms, encoders 1 mrad;
-nothing is chosen per machine, the rotor of the elbow is a
-parameter. 50 iterations: not converged. Spread: largest minus smallest inertia over the fits with one part
-left out, of the link where it is largest.
+nothing is chosen per machine, the rotor of the elbow is a parameter. 50 iterations: not
+converged. Spread: largest minus smallest inertia over the fits with one part left out, of the
+link where it is largest.
 """
 MODEL_TEXT = f"""
 Models of friction, state error weight {KAPPA:g}. Cost ratio: to the model that each extends (the
