@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_solve_banded, cholesky_banded, solve_triangular
+from scipy.linalg import cho_solve_banded, cholesky_banded
 from scipy.optimize import lsq_linear
 
 from ..errors import DataError
@@ -22,7 +22,7 @@ from .segment import Segment
 FIRST_DAMPING, LARGEST_DAMPING = 1e-6, 1e6  # relative to the diagonal
 TOLERANCE = 1e-6  # of the cost: what another step promises
 MAX_ITERATIONS = 50
-LEAST = 1e-13  # relative: keeps what no row feels where it is, and rounding from turning signs
+LEAST = 1e-12  # relative: keeps what no row feels where it is, and rounding from turning signs
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ def _parameter_step(
     matrix, gradient = sum(S for S, _ in left), sum(g for _, g in left)
     diagonal = sum(np.diag(p.corner) for p in parts)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    matrix = scale[:, None] * matrix * scale + (damping + LEAST) * np.eye(len(scale))
-    root = np.linalg.cholesky(matrix)
-    target = -solve_triangular(root, scale * gradient, lower=True)
+    squares, axes = np.linalg.eigh(scale[:, None] * matrix * scale)
+    roots = np.sqrt(np.maximum(squares, LEAST) + damping)
+    target = -(axes.T @ (scale * gradient)) / roots
     now = values[free.columns]
     box = ((free.lower - now) / scale, (free.upper - now) / scale)
-    return scale * lsq_linear(root.T, target, bounds=box, method="bvls").x
+    return scale * lsq_linear(roots[:, None] * axes.T, target, bounds=box, method="bvls").x
 
 
 def _lower_band(matrix: sparse.csr_matrix) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from .basis import Basis
 from .machine import Machine, Motors
 from .recording import JointRecording
@@ -27,10 +27,23 @@ class Weights:
     """Standard deviations (nj,) that weigh the residuals: encoders [rad], torques [Nm].
 
     Of torques: errors of the inverse dynamics at a node, sensors and model together.
+
+    Raises:
+        ConfigError: one of them is not positive.
     """
 
     position: np.ndarray
     torque: np.ndarray
+
+    def __post_init__(self):
+        for name in ("position", "torque"):
+            values = np.array(getattr(self, name), float)
+            if values.ndim != 1 or not np.all(values > 0.0):
+                raise ConfigError(
+                    f"the weights' {name} is {values.tolist()}, expected a positive standard "
+                    "deviation for each joint"
+                )
+            object.__setattr__(self, name, values)
 
     @classmethod
     def of_state_error_weight(cls, kappa: float, step: float, nj: int) -> Weights:
@@ -63,7 +76,7 @@ class Segment:
     def __init__(self, machine: Machine, recording: JointRecording, basis: Basis, weights: Weights):
         self.machine, self.recording, self.basis = machine, recording, basis
         self.weights, nj = weights, machine.nj
-        _check(machine, recording)
+        _check(machine, recording, weights)
         self._joints = sparse.identity(nj, format="csr")
         self._motion = [sparse.kron(B, self._joints, format="csr") for B in basis.motion()]
         nodes, end = basis.nodes, basis.start + basis.step * basis.steps
@@ -146,7 +159,11 @@ def _blocks(values: np.ndarray) -> sparse.csr_matrix:
     return blocks.tocsr()
 
 
-def _check(machine: Machine, recording: JointRecording) -> None:
+def _check(machine: Machine, recording: JointRecording, weights: Weights) -> None:
+    if len(weights.position) != machine.nj or len(weights.torque) != machine.nj:
+        raise ConfigError(
+            f"weights of {len(weights.torque)} joints, expected {machine.nj}: one for each"
+        )
     if recording.position.shape[1] != machine.nj or recording.torque.shape[1] != machine.nj:
         raise DataError(
             f"the machine has {machine.nj} joints, the recording positions of "

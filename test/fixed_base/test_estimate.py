@@ -111,7 +111,7 @@ def test_thirteen_parameters(swung):
     assert found.solution.converged and found.solution.iterations <= 6
     unseen = {n for n, seen in zip(found.boxes, found.posterior.observable) if not seen}
     assert unseen == {"A.Ixx", "A.Iyy", "tilt_z"}
-    assert found.parameters["A.Iyy"] == pytest.approx(start["A.Iyy"], rel=1e-6)
+    assert found.parameters["A.Iyy"] == pytest.approx(start["A.Iyy"], rel=1e-3)
     for name, value in tables.TRUE.items():
         assert abs(value - found.parameters[name]) < 3.0 * found.stddev[name], name
 
@@ -250,6 +250,10 @@ def test_refused(pendulums):
     machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
     with pytest.raises(ConfigError, match="no parameter is called 'B.Izy'; near it: B.I"):
         estimate(machine, [run], {"B.Izy": (0.0, 1.0)}, WEIGHTS, 0.01)
+    with pytest.raises(ConfigError, match="expected a positive standard deviation"):
+        Weights([0.0], [1.0])
+    with pytest.raises(ConfigError, match="weights of 2 joints, expected 1"):
+        estimate(machine, [run], {}, Weights([1e-3, 1e-3], [1.0, 1.0]), 0.01)
     with pytest.raises(ConfigError, match="belongs into start"):
         estimate(machine, [run], {"B.Iyy": (0.1, 0.1)}, WEIGHTS, 0.01)
     with pytest.raises(ConfigError, match="free base"):
