@@ -49,10 +49,10 @@ class StanceMotion(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Feet that move where they stand are expected to."""
-        return replace(situation, creep=self.creep)
+        return replace(situation, unrest=self.unrest)
 
     @property
-    def creep(self) -> float:
+    def unrest(self) -> float:
         """Deviation of the velocity of a sole that stands [m/s]; 0 where it does not move."""
         # the median of the length of two normal variables is 1.18 deviations
         return self.speed / 1.18 if self.speed > STANCE.slow else 0.0
@@ -71,8 +71,8 @@ class StanceMotion(Monitor):
         stands = loaded > self._loaded
         self._speeds.extend(np.linalg.norm(rates[stands, :2], axis=1).tolist())
         if len(self._speeds) == self._speeds.maxlen:
-            before, self.speed = self.creep, float(np.median(self._speeds))
-            if self.creep and not before:
+            before, self.speed = self.unrest, float(np.median(self._speeds))
+            if self.unrest and not before:
                 self._forget(window)
         return ""
 
@@ -90,7 +90,7 @@ class StanceMotion(Monitor):
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that feet move that ought to stand."""
-        if not self.creep:
+        if not self.unrest:
             return ()
         what = f"feet that carry move at {self.speed:.2f} m/s: are joint rates, clocks, legs right?"
         return (SensorHealth(MOTION, self.speed < STANCE.fast, what),)

@@ -58,20 +58,24 @@ def test_feet_of_a_real_robot_creep_and_friction_stays(repository, tmp_path):
 def test_motion_of_feet_that_never_stand_is_not_to_be_believed():
     config = Config.load("go2")
     stance = StanceMotion(Problem(Robot(config.robot), config))
-    for speed, creep, ok in ((0.0, 0.0, True), (0.2, 0.2 / 1.18, True), (STANCE.fast, None, False)):
+    for speed, unrest, ok in (
+        (0.0, 0.0, True),
+        (0.2, 0.2 / 1.18, True),
+        (STANCE.fast, None, False),
+    ):
         stance.speed = speed
-        assert creep is None or stance.creep == pytest.approx(creep)
+        assert unrest is None or stance.unrest == pytest.approx(unrest)
         assert all(h.ok == ok for h in stance.health(Situation()))
     assert len(stance.health(Situation())) == 1
 
 
-def test_creep_widens_along_the_ground_only():
+def test_unrest_widens_along_the_ground_only():
     config = Config.load("go2")
     problem = Problem(Robot(config.robot), config)
     given = problem.node().input
     problem.process.unmeasured(given)
     before = given.weight_xi.copy()
-    problem.process.expect_creep(given, 0.1)
+    problem.process.expect_unrest(given, 0.1)
     noise = config.noise
     widened = np.hypot(noise.contact_tangential, 0.1)
     np.testing.assert_allclose(given.weight_xi[0::3], 1.0 / widened)
