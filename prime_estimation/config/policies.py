@@ -134,6 +134,7 @@ class StancePolicy:
     loaded: float = param(0.15, "share of the weight that a sole has when it is looked at")
     soles: int = param(40, "over which their speed is the median")
     slow: float = param(0.07, "median from which contacts are widened", "m/s")
+    widest: float = param(0.15, "median that they are widened by at most: they must hold", "m/s")
     gyro_bias: float = param(0.0005, "deviation of a bias that only such feet would tell", "rad/s")
     fast: float = param(0.5, "median from which the motion is not to be believed", "m/s")
 

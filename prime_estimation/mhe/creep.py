@@ -21,11 +21,13 @@ class Creep:
     Attributes:
         velocity: (nf,) what is left unexplained of the velocity of each foot [m/s]; 0 of those that
             stand.
+        superseded: all feet move where they stand, and are expected to: no foot is an exception.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.velocity = np.zeros(problem.dynamics.nfeet)
+        self.superseded = False
 
     def land(self, feet: np.ndarray) -> None:
         """Put these feet (nf,) down: they stand."""
@@ -42,7 +44,7 @@ class Creep:
 
     def begin(self, window: Window, which: np.ndarray) -> np.ndarray:
         """Let these feet (nf,) creep at all nodes of a window; returns indices of those new."""
-        new = which & (self.velocity == 0.0)
+        new = which & (self.velocity == 0.0) & (not self.superseded)
         if new.any():
             self.velocity[new] = TERRAIN.creep
             for given in window.inputs[:-1]:

@@ -85,9 +85,12 @@ class Horizon:
         """Gives the former head torque, specific force and disturbances of the step that ends."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
-        self.problem.process.expect_creep(former, self.ground.creep.velocity)
-        if situation.unrest:
+        creep = self.ground.creep
+        creep.superseded = situation.unrest > 0.0
+        if creep.superseded:
             self.problem.process.expect_unrest(former, situation.unrest)
+        else:
+            self.problem.process.expect_creep(former, creep.velocity)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 

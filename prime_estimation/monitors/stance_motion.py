@@ -55,7 +55,8 @@ class StanceMotion(Monitor):
     def unrest(self) -> float:
         """Deviation of the velocity of a sole that stands [m/s]; 0 where it does not move."""
         # the median of the length of two normal variables is 1.18 deviations
-        return self.speed / 1.18 if self.speed > STANCE.slow else 0.0
+        speed = min(self.speed, STANCE.widest)
+        return speed / 1.18 if speed > STANCE.slow else 0.0
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the soles of a node that has neighbours on both sides."""
