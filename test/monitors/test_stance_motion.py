@@ -60,7 +60,7 @@ def test_motion_of_feet_that_never_stand_is_not_to_be_believed():
     stance = StanceMotion(Problem(Robot(config.robot), config))
     for speed, unrest, ok in (
         (0.0, 0.0, True),
-        (0.2, 0.2 / 1.18, True),
+        (0.1, 0.1 / 1.18, True),
         (STANCE.fast, None, False),
     ):
         stance.speed = speed
