@@ -57,12 +57,7 @@ def robot_of(machine: Published) -> Robot:
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / "pendulum.urdf"
         urdf.write_text(machine.urdf())
-        settings = {
-            "name": "pendulum",
-            "urdf": str(urdf),
-            "floating_base": False,
-            "base_frame": "stand",
-        }
+        settings = {"name": "pendulum", "urdf": str(urdf), "floating_base": False}
         return Robot(Config().updated({"robot": settings}).robot)
 
 
