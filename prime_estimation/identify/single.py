@@ -18,6 +18,7 @@ from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
 from .full_information import no_stop, smooth_forward
+from .joints import JointPosterior
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve
@@ -49,6 +50,7 @@ class Run:
         before, after: residuals with the nominal and with the identified inertia.
         friction: coefficient of the ground and its standard deviation.
         notices: what the user should know.
+        joints: joint parameters, where they are estimated.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Run:
     after: Residuals
     friction: tuple[float, float]
     notices: list[str] = field(default_factory=list)
+    joints: JointPosterior | None = None
 
     @property
     def nodes(self) -> int:
@@ -173,8 +176,10 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
         mu = (float(np.exp(log_mu[0])), float(np.exp(log_mu[0]) * np.sqrt(variance[0, 0])))
     span = tuple(offset + 1e-9 * (window.stamps[i] - begin) for i in (0, -1))
     after = residuals(window)
+    joints = JointPosterior.of_window(window)
+    notices += [f"{name}: {said}" for said in (joints.unobserved() if joints else ())]
     before = residuals_held(window, problem.theta_nominal)
-    return Run(name, span, result, posterior, before, after, mu, notices)
+    return Run(name, span, result, posterior, before, after, mu, notices, joints)
 
 
 def check_fit(bag: str | Path, run: Run) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..joint_friction import dry_friction
+from ..mhe.joint_parameters import ZEROS
 from ..mhe.problem import block_diagonal
 from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
@@ -58,7 +59,8 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
     by_torque = np.array([given.weight_force[joints] for given in inputs])
     by_position = np.array([given.weight("encoders") for given in inputs])
     out = {name: (joints, -by_torque * error) for name, error in torque_errors(window).items()}
-    for j, name in enumerate(problem.robot.joint_names):
+    estimated = {block.name for block in problem.joints}
+    for j, name in enumerate(problem.robot.joint_names if ZEROS not in estimated else ()):
         error = np.zeros(problem.nj)
         error[j] = problem.config.noise.encoder_offset
         out[ZERO + name] = (encoders, -by_position * error)
@@ -66,7 +68,10 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
 
 
 def torque_errors(window: Window) -> dict[str, np.ndarray]:
-    """Change (n, nj) of the measured torques [Nm] by cause, one standard deviation each."""
+    """Change (n, nj) of the measured torques [Nm] by cause, one standard deviation each.
+
+    What is estimated is no cause: its uncertainty is in the posterior.
+    """
     problem = window.problem
     robot, noise, nj = problem.robot, problem.config.noise, problem.nj
     torque = np.array([given.torque for given in window.inputs[:-1]])
@@ -77,17 +82,23 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
         0.5 * (velocity[1:] + velocity[:-1]),
         np.diff(velocity, axis=0) / problem.dt,
     )
-    out = {"torque scale": noise.torque_scale * torque}
-    groups = _legs(robot)
+    estimated = {block.name for block in problem.joints}
+    gains = "torque_gain" in estimated
+    out = {} if gains else {"torque scale": noise.torque_scale * torque}
+    groups = {} if gains else _legs(robot)
     for name, joints in groups.items() if len(groups) > 1 else ():
         alone = np.zeros_like(torque)
         alone[:, joints] = noise.torque_scale_spread * torque[:, joints]
         out[f"torque scale of {name} alone"] = alone
-    losses = {
-        "armature": robot.model.armature[-nj:] * acceleration,
-        "joint friction": dry_friction(robot, rate),
-        "joint damping": robot.joint_damping * rate,
-    }
+    losses = (
+        {}
+        if "armature" in estimated
+        else {
+            "armature": robot.model.armature[-nj:] * acceleration,
+            "joint friction": dry_friction(robot, rate),
+            "joint damping": robot.joint_damping * rate,
+        }
+    )
     out.update({name: -noise.joint_losses * loss for name, loss in losses.items() if np.any(loss)})
     out["torque delay"] = TORQUE_DELAY * np.gradient(torque, problem.dt, axis=0)
     return out

@@ -18,6 +18,7 @@ from ..sensors.sensor import SensorSet, Wearer
 from ..types import Measurement
 from .contact_model import contact_model
 from .imu_mount import ImuMount
+from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout
 from .measurement_model import MeasurementModel
 from .process_model import ON_ITS_FEET, ProcessModel, Situation
@@ -59,7 +60,9 @@ class Problem:
         self.dynamics = self.contacts.dynamics
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
-        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors)
+        self.joints = joint_blocks(robot, config.estimator.joint_parameters)
+        zeros = any(block.name == ZEROS for block in self.joints)
+        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros)
         model = robot.model
         self.layout = StateLayout(model.nq, model.nv, robot.nj, self.measurements.blocks)
         self.nq, self.nv, self.nj = model.nq, model.nv, robot.nj
@@ -159,6 +162,8 @@ class Problem:
         x = self.state.zero()
         self.parameter(x, "theta")[:] = self._theta_first
         self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
+        for block in self.joints:
+            self.parameter(x, block.name)[:] = block.mean
         return x
 
     def prior_root(self, located: bool, continued: bool = False) -> np.ndarray:
@@ -193,6 +198,8 @@ class Problem:
         put("friction", e.friction_stddev)
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)
+        for block in self.joints:
+            put(block.name, block.stddev)
         root = np.diag(std)
         theta = self.columns("theta")
         root[theta, theta] = self._theta_first_root
@@ -211,6 +218,7 @@ class Problem:
         walks = {"height": e.terrain_walk, "friction": e.friction_walk * step}
         for name, block in self.measurements.parameter_priors().items():
             walks[name] = block.walk * step
+        walks |= {block.name: block.walk * step for block in self.joints}
         for name, std in walks.items():
             columns, rows = self.columns(name), self.layout.parameter_rows(name)
             root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))

@@ -17,10 +17,10 @@ namespace {
 
 template <class D, class... Options>
 std::shared_ptr<D> make(const pinocchio::Model& model, const bp::list& contacts,
-                        const bp::list& links, const VectorXd& damping, const VectorXd& friction,
-                        const bool floating_base, const Options&... options) {
+                        const bp::list& links, const JointModel& joints, const bool floating_base,
+                        const Options&... options) {
   return std::make_shared<D>(model, toVector<ContactPoint>(contacts), toVector<std::size_t>(links),
-                             damping, friction, floating_base, options...);
+                             joints, floating_base, options...);
 }
 
 ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& q,
@@ -31,6 +31,7 @@ ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& 
     throw std::invalid_argument("contact dynamics: " + std::to_string(point.parameters.size()) +
                                 " parameters, got " + std::to_string(parameters.size()));
   point.q = q, point.v = v, point.force = force, point.xi = xi, point.parameters = parameters;
+  point.reading = force.tail(dynamics.nj());
   return point;
 }
 
@@ -146,6 +147,37 @@ VectorXd toTheta(const VectorXd& pi, const InertiaManifold manifold) {
   return thetaFromInertia(manifold, pi);
 }
 
+void estimateJoints(JointModel& joints, const JointQuantity quantity, const bp::list& group,
+                    const VectorXd& ratio, const double softness) {
+  joints.estimate(quantity, toVector<int>(group), ratio, softness);
+}
+
+bp::tuple jointValue(const JointQuantity quantity, const double softness, const double parameter) {
+  double value, slope;
+  JointModel::valueOf(quantity, softness, parameter, value, slope);
+  return bp::make_tuple(value, slope);
+}
+
+void bindJoints() {
+  bp::enum_<JointQuantity>("JointQuantity")
+      .value("armature", JointQuantity::Armature)
+      .value("damping", JointQuantity::Damping)
+      .value("dry_friction", JointQuantity::DryFriction)
+      .value("gear_loss", JointQuantity::GearLoss)
+      .value("torque_gain", JointQuantity::TorqueGain);
+
+  bp::class_<JointModel>("JointModel", "Losses and motors of all joints behind the base.",
+                         bp::init<VectorXd, VectorXd>((bp::arg("damping"), bp::arg("dry_friction"))))
+      .def("set", &JointModel::set, (bp::arg("quantity"), bp::arg("value")),
+           "Constant (nj,) of all joints.")
+      .def("estimate", &estimateJoints,
+           (bp::arg("quantity"), bp::arg("group"), bp::arg("ratio"), bp::arg("softness")),
+           "Make parameters of a quantity, one per group (-1: none) of joints.");
+  bp::def("joint_value", &jointValue,
+          (bp::arg("quantity"), bp::arg("softness"), bp::arg("parameter")),
+          "Value of a joint quantity at its parameter, and its slope.");
+}
+
 void bindLaw() {
   bp::class_<ContactLaw>("ContactLaw", "Smoothed contact law: impulse of (c_t, a) [m/s].")
       .def_readwrite("kappa", &ContactLaw::kappa)
@@ -211,8 +243,8 @@ void bindSmoothed() {
       .def("__init__",
            bp::make_constructor(
                &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
-               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joint_damping"),
-                bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"))))
+               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joints"),
+                bp::arg("floating_base"), bp::arg("options"))))
       .add_property(
           "anchor", +[](const SmoothedDynamics& d) { return MatrixXd(d.anchor.transpose()); },
           &setAnchor, "(nf, 2) where the ground of each foot has its height [m].");
@@ -236,8 +268,8 @@ void bindRigid() {
            bp::make_constructor(&make<RigidDynamics, DynamicsOptions, RigidOptions>,
                                 bp::default_call_policies(),
                                 (bp::arg("model"), bp::arg("contacts"), bp::arg("links"),
-                                 bp::arg("joint_damping"), bp::arg("joint_friction"),
-                                 bp::arg("floating_base"), bp::arg("options"), bp::arg("rigid"))))
+                                 bp::arg("joints"), bp::arg("floating_base"), bp::arg("options"),
+                                 bp::arg("rigid"))))
       .def("step", &stepRigid,
            (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("parameters"),
             bp::arg("stance"), bp::arg("guess"), bp::arg("derivatives") = false));
@@ -257,6 +289,7 @@ void bindLegs() {
 
 void bindDynamics() {
   bindLaw();
+  bindJoints();
   bindSmoothed();
   bindRigid();
   bindLegs();

@@ -65,9 +65,8 @@ class SmoothedDynamics : public ContactDynamics {
   };
 
   SmoothedDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
-                   const std::vector<std::size_t>& links, const Eigen::VectorXd& joint_damping,
-                   const Eigen::VectorXd& joint_friction, bool floating_base,
-                   const DynamicsOptions& options);
+                   const std::vector<std::size_t>& links, const JointModel& joints,
+                   bool floating_base, const DynamicsOptions& options);
 
   std::unique_ptr<ContactDynamics::Data> createData() const override {
     return std::make_unique<Data>(*this);

@@ -45,6 +45,7 @@ void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) 
   point.q = x.head(nq);
   point.v = x.segment(nq, nv_);
   point.force << input->base_wrench, input->torque;
+  point.reading = input->torque;
   if (!inverse) point.force += u.head(nv_);
   point.xi = u.tail(nxi_);
   point.parameters = x.segment(nq + nv_, dynamics->nparameters());

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What a recording says of losses, motor gains and encoder zeros, jointly with the inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from ..errors import DataError
+from ..inertia import from_theta
+from ..mhe.joint_parameters import ZEROS, JointBlock
+from ..mhe.problem import Problem
+from ..mhe.window import Window
+from .posterior import BAND, SHRUNK
+
+CONTRADICTION = 4.0  # standard deviations between two recordings
+KNOWN_MASS_STDDEV = 0.005  # kg, of a mass that is said to be known: kitchen or luggage scales
+
+
+@dataclass(frozen=True)
+class JointQuantity:
+    """Value of a joint parameter with its 95 % interval, beside the prior's.
+
+    A quantity that is not observable has the prior's value and interval.
+    """
+
+    kind: str
+    label: str
+    unit: str
+    value: float
+    interval: tuple[float, float]
+    prior: float
+    prior_interval: tuple[float, float]
+    observable: bool
+
+    @property
+    def stddev(self) -> float:
+        """Half the width of the interval as a standard deviation."""
+        return (self.interval[1] - self.interval[0]) / (2.0 * BAND)
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        return {
+            **{k: getattr(self, k) for k in self.__dataclass_fields__},
+            "interval": list(self.interval),
+            "prior_interval": list(self.prior_interval),
+            "stddev": self.stddev,
+        }
+
+
+@dataclass(frozen=True)
+class JointPosterior:
+    """Gaussian knowledge of joint parameters and inertia together, in their coordinates.
+
+    Attributes:
+        blocks: of the joint parameters.
+        mean: (n,) of z = (theta, joint parameters). covariance: (n, n), statistical part.
+        by_mass: (n,) derivative of the estimated links' mass [kg]. mass: the robot's [kg].
+    """
+
+    blocks: tuple[JointBlock, ...]
+    mean: np.ndarray
+    covariance: np.ndarray
+    by_mass: np.ndarray
+    mass: float
+
+    @staticmethod
+    def of_window(window: Window) -> "JointPosterior | None":
+        """Posterior of a solved window after `Window.posterior`; None: nothing is estimated."""
+        problem, x = window.problem, window.xs[-1]
+        if not problem.joints:
+            return None
+        names = ["theta", *(b.name for b in problem.joints)]
+        columns = np.concatenate([np.r_[problem.columns(n)] for n in names]).astype(int)
+        mean = np.concatenate([problem.parameter(x, n) for n in names])
+        covariance = window.solver.posterior(1)[np.ix_(columns, columns)]
+        mass, by_mass = _mass(problem, x, len(mean))
+        return JointPosterior(tuple(problem.joints), mean, covariance, by_mass, mass)
+
+    def of_mass(self, known: float, other_stddev: float = 0.0) -> "JointPosterior":
+        """The posterior of a robot whose total mass [kg] is known (a tare).
+
+        Args:
+            known: total mass [kg].
+            other_stddev: of the identified mass by causes that are not among the parameters [kg].
+        """
+        spread = self.covariance @ self.by_mass
+        variance = float(self.by_mass @ spread) + KNOWN_MASS_STDDEV**2 + other_stddev**2
+        gain = spread / variance
+        return replace(
+            self,
+            mean=self.mean + gain * (known - self.mass),
+            covariance=self.covariance - np.outer(gain, spread),
+            mass=known,
+        )
+
+    def part(self, block: JointBlock) -> slice:
+        """Where a block lies in z."""
+        first = len(self.mean) - sum(len(b.labels) for b in self.blocks)
+        for b in self.blocks:
+            if b.name == block.name:
+                return slice(first, first + len(b.labels))
+            first += len(b.labels)
+        raise KeyError(block.name)
+
+    def parameters(self, block: JointBlock) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of a block's parameters."""
+        part = self.part(block)
+        variance = np.diag(self.covariance)[part]
+        return self.mean[part], np.sqrt(np.maximum(variance, 0.0))
+
+    def quantities(self) -> list[JointQuantity]:
+        """All joint parameters, as numbers with a unit."""
+        return [q for block in self.blocks for q in self.of_block(block)]
+
+    def of_block(self, block: JointBlock) -> list[JointQuantity]:
+        """Those of one block."""
+        mean, stddev = self.parameters(block)
+        said = [block.values(mean + k * stddev)[0] for k in (0.0, -BAND, BAND)]
+        prior = [block.values(block.mean + k * block.stddev)[0] for k in (0.0, -BAND, BAND)]
+        out, d = [], block.declaration
+        for i, label in enumerate(block.labels):
+            value, low, high = (float(v[i]) for v in said)
+            before, least, most = (float(v[i]) for v in prior)
+            observable = bool(high - low < SHRUNK * (most - least))
+            own = (value, (low, high)) if observable else (before, (least, most))
+            out.append(
+                JointQuantity(d.label, label, d.unit, *own, before, (least, most), observable)
+            )
+        return out
+
+    def unobserved(self) -> list[str]:
+        """One line for each kind that the motion told nothing of, or not of all joints."""
+        out = []
+        for block in self.blocks:
+            found = self.of_block(block)
+            silent = [q.label for q in found if not q.observable]
+            if not silent:
+                continue
+            which = "" if len(silent) == len(found) else " of " + ", ".join(silent)
+            label = block.declaration.label
+            out.append(f"the motion does not tell the {label}{which}: the prior is kept")
+        return out
+
+
+def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPosterior:
+    """Joint parameters of several recordings of one robot; the prior counts once.
+
+    Raises:
+        DataError: two recordings contradict each other.
+    """
+    if len(posteriors) == 1:
+        return posteriors[0]
+    blocks = posteriors[0].blocks
+    parts = [slice(len(p.mean) - sum(len(b.labels) for b in blocks), None) for p in posteriors]
+    means = [p.mean[rows] for p, rows in zip(posteriors, parts)]
+    covariances = [p.covariance[rows, rows] for p, rows in zip(posteriors, parts)]
+    labels = [f"{b.declaration.label} of {label}" for b in blocks for label in b.labels]
+    for i, k in combinations(range(len(means)), 2):
+        stddev = np.sqrt(np.diag(covariances[i]) + np.diag(covariances[k]))
+        distance = np.abs(means[i] - means[k]) / stddev
+        if distance.max() > CONTRADICTION:
+            which = labels[int(distance.argmax())]
+            what = f"{names[i]} and {names[k]} contradict each other in the {which}"
+            raise DataError(f"{what}. Another machine? Identify them one by one", names)
+    prior_mean = np.concatenate([b.mean for b in blocks])
+    prior = np.diag(np.concatenate([b.stddev for b in blocks]) ** -2.0)
+    data = [np.linalg.inv(c) - prior for c in covariances]
+    vector = sum((d + prior) @ (m - prior_mean) for d, m in zip(data, means))
+    covariance = np.linalg.inv(prior + sum(data))
+    mean = prior_mean + covariance @ vector
+    return JointPosterior(blocks, mean, covariance, np.zeros(len(mean)), posteriors[0].mass)
+
+
+def _mass(problem: Problem, x: np.ndarray, size: int) -> tuple[float, np.ndarray]:
+    """Total mass [kg] of the robot at a state, and its derivative in z."""
+    robot, by_mass = problem.robot, np.zeros(size)
+    mass = robot.total_mass
+    theta = problem.parameter(x, "theta")
+    for i, link in enumerate(robot.estimated_links):
+        rows = slice(10 * i, 10 * i + 10)
+        pi, jacobian = from_theta(theta[rows], problem.config.estimator.manifold)
+        mass += pi[0] - robot.model.inertias[robot.link_joint(link)].mass
+        by_mass[rows] = jacobian[0]
+    return float(mass), by_mass
+
+
+# key of the robot's YAML by kind
+_KEYS = {
+    "armature": "armature",
+    "damping": "joint_damping",
+    "dry_friction": "joint_friction",
+    "gear_loss": "gear_loss",
+    "torque_gain": "torque_scale",
+    ZEROS: "joint_zeros",
+}
+
+
+def robot_changes(posterior: JointPosterior, robot) -> dict:
+    """Entries of the robot's YAML: values by joint, and what is left of their uncertainty.
+
+    What the motion did not tell stays as it was.
+    """
+    out: dict = {"joint_stddev": dict(robot.config.joint_stddev)}
+    names = robot.joint_names
+    for block in posterior.blocks:
+        mean, stddev = posterior.parameters(block)
+        told = np.array([q.observable for q in posterior.of_block(block)])
+        values = block.per_joint(np.where(told, mean, block.mean))
+        left = np.where(told, stddev, block.stddev)
+        if block.name == "torque_gain":
+            values = robot.torque_scale * np.exp(values)
+        elif block.name == ZEROS:
+            values = robot.joint_zeros + values
+        out[_KEYS[block.name]] = {n: float(f"{v:.6g}") for n, v in zip(names, values)}
+        out["joint_stddev"][block.name] = {
+            label: float(f"{s:.3g}") for label, s in zip(block.labels, left)
+        }
+    return out
+
+
+def noise_changes(posterior: JointPosterior) -> dict:
+    """Entries of the section `noise`: systematic errors that are left."""
+    out, losses = {}, []
+    for block in posterior.blocks:
+        mean, stddev = posterior.parameters(block)
+        part = posterior.part(block)
+        if block.name == "torque_gain":
+            together = np.sqrt(max(posterior.covariance[part, part].mean(), 0.0))
+            out["torque_scale"] = float(f"{max(together, 1e-4):.3g}")
+            spread = np.sqrt(np.mean(stddev**2) / 3.0)  # of a leg, the mean of its joints
+            out["torque_scale_spread"] = float(f"{spread:.3g}")
+        elif block.name == ZEROS:
+            out["encoder_offset"] = float(f"{np.sqrt(np.mean(stddev**2)):.3g}")
+        else:
+            values, slopes = block.values(mean)
+            losses.append(np.mean(slopes * stddev) / max(np.mean(values), 1e-9))
+    if losses:
+        out["joint_losses"] = float(f"{min(max(np.median(losses), 0.01), 2.0):.3g}")
+    return out

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Joint parameters beside the inertia: found where losses of the YAML are wrong, tared, fused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from identify.conftest import CONFIG
+
+from prime_estimation.errors import ConfigError, DataError, RobotError
+from prime_estimation.identify import identify_run
+from prime_estimation.identify.joints import (
+    JointPosterior,
+    fuse_joints,
+    noise_changes,
+    robot_changes,
+)
+from prime_estimation.identify.posterior import to_psi
+from prime_estimation.mhe.joint_parameters import chosen, joint_blocks, joint_types
+from prime_estimation.robot import Robot
+
+TWICE = {"robot": {"armature": 0.02, "joint_friction": 0.4, "joint_damping": 0.2}}
+
+
+@pytest.fixture(scope="module")
+def wrong(recording):
+    """The identification by a robot whose YAML has twice the losses."""
+    config = CONFIG.updated(TWICE).updated({"estimator": {"joint_parameters": "losses"}})
+    return identify_run(recording, Robot(config.robot), config, budget=False)
+
+
+def test_wrong_losses_are_corrected_and_do_not_pull_the_mass(wrong, truth):
+    assert abs(wrong.posterior.quantities("base")[0].value - to_psi(truth)[0]) < 0.1
+    true = {"armature": 0.01, "damping": 0.1, "dry_friction": 0.2, "gear_loss": 0.0}
+    found = {kind: [] for kind in true}
+    for q in wrong.joints.quantities():
+        assert q.interval[0] - 0.15 * q.prior <= true[q.kind] <= q.interval[1] + 0.15 * q.prior, q
+        found[q.kind].append(abs(q.value - true[q.kind]) < 0.5 * abs(q.prior - true[q.kind]))
+    assert np.mean(found["armature"]) > 0.6 and np.mean(found["dry_friction"]) > 0.6, found
+
+
+def posterior(gains: float = 0.0, stddev: float = 0.01) -> JointPosterior:
+    """Of the gains of a Go2 and one mass that answers to their mean, 16 kg of it."""
+    robot = Robot(CONFIG.robot)
+    blocks = tuple(joint_blocks(robot, "gains"))
+    n = len(blocks[0].labels)
+    to_mass = np.full(n, -16.0 / n)
+    own = stddev**2 * np.eye(n)
+    cross = own @ to_mass
+    covariance = np.block(
+        [[np.array([[to_mass @ cross + 1e-4]]), cross[None]], [cross[:, None], own]]
+    )
+    mean = np.concatenate([[7.0], np.full(n, gains)])
+    return JointPosterior(blocks, mean, covariance, np.eye(n + 1)[0], 16.0)
+
+
+def test_a_known_mass_tells_the_common_gain():
+    tared = posterior().of_mass(16.0 * 1.02)
+    gains, stddev = tared.parameters(tared.blocks[0])
+    assert gains.mean() == pytest.approx(-0.02, abs=0.002) and tared.mass == pytest.approx(16.32)
+    together = np.sqrt(tared.covariance[1:, 1:].mean())
+    assert together < 0.001 < 0.01 / np.sqrt(12.0)
+    assert tared.by_mass @ tared.covariance @ tared.by_mass < 0.006**2
+    blind = posterior().of_mass(16.32, other_stddev=10.0)
+    assert abs(blind.mean[1:]).max() < 1e-4  # causes elsewhere explain it
+
+
+def test_changes_of_the_yaml_go_on_from_what_it_has():
+    robot = Robot(CONFIG.updated({"robot": {"torque_scale": 1.1}}).robot)
+    changes = robot_changes(posterior(0.02), robot)
+    assert changes["torque_scale"]["FL_hip_joint"] == pytest.approx(1.1 * np.exp(0.02), rel=1e-5)
+    again = Robot(CONFIG.updated({"robot": changes}).robot)
+    block = joint_blocks(again, "gains")[0]
+    np.testing.assert_allclose(block.stddev, 0.01)
+    np.testing.assert_allclose(again.torque_scale, 1.1 * np.exp(0.02), rtol=1e-5)
+    assert noise_changes(posterior())["torque_scale"] == pytest.approx(0.01 / np.sqrt(12), rel=0.01)
+    # what was not told stays as it was
+    wide = robot_changes(posterior(0.02, stddev=0.03), robot)
+    assert set(wide["torque_scale"].values()) == {1.1}
+
+
+def test_several_recordings_add_up_and_contradictions_are_refused():
+    both = fuse_joints([posterior(0.011), posterior(0.015)], ["a", "b"])
+    gains, stddev = both.parameters(both.blocks[0])
+    information = 2.0 * 0.01**-2 - 0.03**-2  # the prior counts once
+    np.testing.assert_allclose(stddev, information**-0.5, rtol=1e-6)
+    np.testing.assert_allclose(gains, (0.011 + 0.015) * 0.01**-2 / information, rtol=1e-6)
+    with pytest.raises(DataError, match="a and b contradict each other in the torque gain"):
+        fuse_joints([posterior(0.0), posterior(0.1)], ["a", "b"])
+
+
+def test_what_the_motion_does_not_tell_is_said_in_one_line():
+    wide = posterior(stddev=0.03)
+    assert wide.unobserved() == [
+        "the motion does not tell the torque gain (log): the prior is kept"
+    ]
+    assert not any(q.observable for q in wide.quantities()) and not posterior().unobserved()
+    one = replace(wide, covariance=np.diag([1.0, 0.03**2, *[1e-6] * 11]))
+    assert one.unobserved()[0].startswith(
+        "the motion does not tell the torque gain (log) of FL_hip"
+    )
+
+
+def test_types_of_joints_are_named_without_their_side():
+    names = ["FL_hip_joint", "FR_hip_joint", "RL_calf_joint", "left_ankle_roll_joint"]
+    assert joint_types(names) == (["hip_joint", "calf_joint", "ankle_roll_joint"], [0, 0, 1, 2])
+
+
+def test_unknown_kinds_and_labels_are_refused():
+    assert chosen("zeros, losses") == ("losses", "zeros") and chosen("") == ()
+    with pytest.raises(ConfigError, match="unknown joint parameters tilt; known are losses"):
+        chosen("losses,tilt")
+    robot = Robot(CONFIG.updated({"robot": {"joint_stddev": {"torque_gain": {"x": 1.0}}}}).robot)
+    with pytest.raises(RobotError, match="joint_stddev of torque_gain names no FL_hip_joint"):
+        joint_blocks(robot, "gains")
