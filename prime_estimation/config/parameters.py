@@ -88,8 +88,8 @@ class RobotConfig:
     )
     joint_stddev: dict = param(
         {},
-        "standard deviation of estimated joint parameters, by kind; one number, or by joint or "
-        "joint type (written by `prime identify --joints`)",
+        "standard deviation of estimated joint parameters, by kind or kind/joint (written by "
+        "`prime identify --joints`)",
     )
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
     estimated_links: list = param(

@@ -11,12 +11,17 @@ import numpy as np
 
 from ..errors import DataError
 from ..inertia import from_theta
-from ..mhe.joint_parameters import ZEROS, JointBlock
-from ..mhe.problem import Problem
+from ..mhe.joint_parameters import GAINS, ZEROS, JointBlock
+from ..mhe.problem import Problem, block_diagonal
 from ..mhe.window import Window
 from .posterior import BAND, SHRUNK
+from .systematic import COMMON, scale_response
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
+# joint parameters of recorded runs with known truth are so many times as far from it as noise
+# alone explains: sticking, impacts within a node, creep of the feet
+MODEL_ERROR = 3.0
+UNKNOWN_GAIN = 0.1  # of the mean of all gains, where the mass tells it
 KNOWN_MASS_STDDEV = 0.005  # kg, of a mass that is said to be known: kitchen or luggage scales
 
 
@@ -55,10 +60,14 @@ class JointQuantity:
 class JointPosterior:
     """Gaussian knowledge of joint parameters and inertia together, in their coordinates.
 
+    Systematic errors are in it (`with_errors`), but for the mean of all gains, which is apart.
+
     Attributes:
         blocks: of the joint parameters.
-        mean: (n,) of z = (theta, joint parameters). covariance: (n, n), statistical part.
+        mean: (n,) of z = (theta, joint parameters). covariance: (n, n).
         by_mass: (n,) derivative of the estimated links' mass [kg]. mass: the robot's [kg].
+        by_gain: (n,) derivative in the mean of all gains, which no motion tells.
+        gain_stddev: what is known of that mean.
     """
 
     blocks: tuple[JointBlock, ...]
@@ -66,6 +75,13 @@ class JointPosterior:
     covariance: np.ndarray
     by_mass: np.ndarray
     mass: float
+    by_gain: np.ndarray
+    gain_stddev: float
+
+    @property
+    def total_covariance(self) -> np.ndarray:
+        """(n, n) with the mean of all gains."""
+        return self.covariance + self.gain_stddev**2 * np.outer(self.by_gain, self.by_gain)
 
     @staticmethod
     def of_window(window: Window) -> "JointPosterior | None":
@@ -73,43 +89,51 @@ class JointPosterior:
         problem, x = window.problem, window.xs[-1]
         if not problem.joints:
             return None
-        names = ["theta", *(b.name for b in problem.joints)]
-        columns = np.concatenate([np.r_[problem.columns(n)] for n in names]).astype(int)
-        mean = np.concatenate([problem.parameter(x, n) for n in names])
-        covariance = window.solver.posterior(1)[np.ix_(columns, columns)]
+        mean = np.concatenate([problem.parameter(x, name) for name in _names(problem)])
+        columns = _columns(problem)
+        covariance = MODEL_ERROR**2 * window.solver.posterior(1)[np.ix_(columns, columns)]
         mass, by_mass = _mass(problem, x, len(mean))
-        return JointPosterior(tuple(problem.joints), mean, covariance, by_mass, mass)
+        by_gain = np.zeros(len(mean))
+        if any(b.name == GAINS for b in problem.joints):
+            # were the mean of all gains larger, readings would count for less
+            by_gain = -scale_response(window)[columns]
+            by_gain[-_behind(problem.joints, GAINS)[0] :][: problem.nj] += 1.0
+        spread = problem.config.noise.torque_scale
+        return JointPosterior(
+            tuple(problem.joints), mean, covariance, by_mass, mass, by_gain, spread
+        )
 
-    def of_mass(self, known: float, other_stddev: float = 0.0) -> "JointPosterior":
-        """The posterior of a robot whose total mass [kg] is known (a tare).
+    def with_errors(self, window: Window, steps: dict[str, np.ndarray]) -> "JointPosterior":
+        """The posterior with systematic errors: by cause, `systematic.responses` of the window."""
+        columns = _columns(window.problem)
+        errors = [step[columns] for cause, step in steps.items() if cause != COMMON]
+        extra = sum((np.outer(e, e) for e in errors), np.zeros_like(self.covariance))
+        return replace(self, covariance=self.covariance + extra)
 
-        Args:
-            known: total mass [kg].
-            other_stddev: of the identified mass by causes that are not among the parameters [kg].
-        """
-        spread = self.covariance @ self.by_mass
-        variance = float(self.by_mass @ spread) + KNOWN_MASS_STDDEV**2 + other_stddev**2
+    def of_mass(self, known: float) -> "JointPosterior":
+        """The posterior of a robot whose total mass [kg] is known (a tare)."""
+        free = replace(self, gain_stddev=UNKNOWN_GAIN).total_covariance
+        spread = free @ self.by_mass
+        variance = float(self.by_mass @ spread) + KNOWN_MASS_STDDEV**2
         gain = spread / variance
         return replace(
             self,
             mean=self.mean + gain * (known - self.mass),
-            covariance=self.covariance - np.outer(gain, spread),
+            covariance=free - np.outer(gain, spread),
             mass=known,
+            gain_stddev=0.0,
         )
 
     def part(self, block: JointBlock) -> slice:
         """Where a block lies in z."""
-        first = len(self.mean) - sum(len(b.labels) for b in self.blocks)
-        for b in self.blocks:
-            if b.name == block.name:
-                return slice(first, first + len(b.labels))
-            first += len(b.labels)
-        raise KeyError(block.name)
+        behind, size = _behind(self.blocks, block.name)
+        first = len(self.mean) - behind
+        return slice(first, first + size)
 
     def parameters(self, block: JointBlock) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of a block's parameters."""
         part = self.part(block)
-        variance = np.diag(self.covariance)[part]
+        variance = np.diag(self.total_covariance)[part]
         return self.mean[part], np.sqrt(np.maximum(variance, 0.0))
 
     def quantities(self) -> list[JointQuantity]:
@@ -128,7 +152,7 @@ class JointPosterior:
             observable = bool(high - low < SHRUNK * (most - least))
             own = (value, (low, high)) if observable else (before, (least, most))
             out.append(
-                JointQuantity(d.label, label, d.unit, *own, before, (least, most), observable)
+                JointQuantity(d.name, label, d.unit, *own, before, (least, most), observable)
             )
         return out
 
@@ -142,8 +166,24 @@ class JointPosterior:
                 continue
             which = "" if len(silent) == len(found) else " of " + ", ".join(silent)
             label = block.declaration.label
-            out.append(f"the motion does not tell the {label}{which}: the prior is kept")
+            out.append(f"the motion tells no more of the {label}{which} than was known: it is kept")
         return out
+
+
+def _names(problem: Problem) -> list[str]:
+    return ["theta", *(b.name for b in problem.joints)]
+
+
+def _columns(problem: Problem) -> np.ndarray:
+    """Tangent columns of z."""
+    return np.concatenate([np.r_[problem.columns(name)] for name in _names(problem)]).astype(int)
+
+
+def _behind(blocks, name: str) -> tuple[int, int]:
+    """Joint parameters from the begin of a block on, and its own."""
+    sizes = {b.name: len(b.labels) for b in blocks}
+    names = list(sizes)
+    return sum(sizes[n] for n in names[names.index(name) :]), sizes[name]
 
 
 def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPosterior:
@@ -167,12 +207,16 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
             what = f"{names[i]} and {names[k]} contradict each other in the {which}"
             raise DataError(f"{what}. Another machine? Identify them one by one", names)
     prior_mean = np.concatenate([b.mean for b in blocks])
-    prior = np.diag(np.concatenate([b.stddev for b in blocks]) ** -2.0)
+    root = block_diagonal([b.prior_root for b in blocks])
+    prior = np.linalg.inv(root @ root.T)
     data = [np.linalg.inv(c) - prior for c in covariances]
     vector = sum((d + prior) @ (m - prior_mean) for d, m in zip(data, means))
     covariance = np.linalg.inv(prior + sum(data))
     mean = prior_mean + covariance @ vector
-    return JointPosterior(blocks, mean, covariance, np.zeros(len(mean)), posteriors[0].mass)
+    first = posteriors[0]
+    by_gain = np.mean([p.by_gain[rows] for p, rows in zip(posteriors, parts)], axis=0)
+    none = np.zeros(len(mean))
+    return JointPosterior(blocks, mean, covariance, none, first.mass, by_gain, first.gain_stddev)
 
 
 def _mass(problem: Problem, x: np.ndarray, size: int) -> tuple[float, np.ndarray]:
@@ -194,7 +238,7 @@ _KEYS = {
     "damping": "joint_damping",
     "dry_friction": "joint_friction",
     "gear_loss": "gear_loss",
-    "torque_gain": "torque_scale",
+    GAINS: "torque_scale",
     ZEROS: "joint_zeros",
 }
 
@@ -211,14 +255,13 @@ def robot_changes(posterior: JointPosterior, robot) -> dict:
         told = np.array([q.observable for q in posterior.of_block(block)])
         values = block.per_joint(np.where(told, mean, block.mean))
         left = np.where(told, stddev, block.stddev)
-        if block.name == "torque_gain":
+        if block.name == GAINS:
             values = robot.torque_scale * np.exp(values)
         elif block.name == ZEROS:
             values = robot.joint_zeros + values
         out[_KEYS[block.name]] = {n: float(f"{v:.6g}") for n, v in zip(names, values)}
-        out["joint_stddev"][block.name] = {
-            label: float(f"{s:.3g}") for label, s in zip(block.labels, left)
-        }
+        told = {f"{block.name}/{n}": float(f"{s:.3g}") for n, s in zip(block.labels, left)}
+        out["joint_stddev"].update(told)
     return out
 
 
@@ -228,8 +271,8 @@ def noise_changes(posterior: JointPosterior) -> dict:
     for block in posterior.blocks:
         mean, stddev = posterior.parameters(block)
         part = posterior.part(block)
-        if block.name == "torque_gain":
-            together = np.sqrt(max(posterior.covariance[part, part].mean(), 0.0))
+        if block.name == GAINS:
+            together = np.sqrt(max(posterior.total_covariance[part, part].mean(), 0.0))
             out["torque_scale"] = float(f"{max(together, 1e-4):.3g}")
             spread = np.sqrt(np.mean(stddev**2) / 3.0)  # of a leg, the mean of its joints
             out["torque_scale_spread"] = float(f"{spread:.3g}")

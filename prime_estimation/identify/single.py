@@ -22,7 +22,7 @@ from .joints import JointPosterior
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve
-from .systematic import error_budget
+from .systematic import inertia_budget, responses
 
 # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets,
 # whose jumps would alias
@@ -152,6 +152,8 @@ def identify_run(
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
         run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
+    if run.joints is not None:
+        run.notices += [f"{run.name}: {said}" for said in run.joints.unobserved()]
     progress(1.0)
     return run
 
@@ -177,7 +179,6 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
     span = tuple(offset + 1e-9 * (window.stamps[i] - begin) for i in (0, -1))
     after = residuals(window)
     joints = JointPosterior.of_window(window)
-    notices += [f"{name}: {said}" for said in (joints.unobserved() if joints else ())]
     before = residuals_held(window, problem.theta_nominal)
     return Run(name, span, result, posterior, before, after, mu, notices, joints)
 
@@ -216,8 +217,11 @@ def _friction_notice(run: Run) -> list[str]:
 
 
 def _with_budget(run: Run, progress: Callable[[float], None]) -> Run:
-    budget = error_budget(run.result.window, progress)
     window = run.result.window
+    steps = responses(window, progress)
+    budget = inertia_budget(window, steps)
+    if run.joints is not None:
+        run.joints = run.joints.with_errors(window, steps)
     run.posterior = Posterior.of_problem(
         window.problem, run.posterior.theta, run.posterior.covariance, budget
     )

@@ -141,8 +141,8 @@ def converge(
     window, quiet, cost = result.window, 0, np.inf
     problem = window.problem
     kappa = window.inputs[0].law.kappa
-    constants = ["theta", *(block.name for block in problem.joints)]
-    slow = np.r_[tuple(problem.layout.parameter_rows(name) for name in constants)]
+    inertia = problem.columns("theta")
+    slow = slice(inertia.start - 2 * problem.nv, inertia.stop - 2 * problem.nv)
     before = window.xs[-1][-problem.np :].copy()
     for k in range(iterations):
         window.solve(1)

@@ -20,6 +20,7 @@ from ..errors import DataError
 from ..robot import Robot
 from .joints import JointPosterior, noise_changes, robot_changes
 from .single import Run
+from .systematic import COMMON
 
 # of the total mass per unit of scale: below, the torques do not carry the robot
 LEAST_RESPONSE = 0.2
@@ -59,7 +60,7 @@ def tare(run: Run, known_mass: float) -> Tare:
         posterior.pi(n)[0] - robot.model.inertias[robot.link_joint(n)].mass for n in posterior.links
     )
     shifts = {cause: shift[::10].sum() for cause, shift in posterior.budget.items()}
-    response = shifts.pop("torque scale", 0.0) / noise.torque_scale
+    response = shifts.pop(COMMON, 0.0) / noise.torque_scale
     if response < LEAST_RESPONSE * total:
         raise DataError(
             f"{run.name}: the torques do not carry the robot's weight, so this run cannot tare "
@@ -104,8 +105,6 @@ def tare_joints(run: Run, known_mass: float) -> JointTare:
         DataError: no joint parameters explain that mass.
     """
     found = run.joints
-    shifts = run.posterior.budget.values()
-    others = float(np.sqrt(sum(shift[::10].sum() ** 2 for shift in shifts)))
     total = found.mass
     if abs(total - known_mass) > LARGEST_CHANGE * known_mass:
         raise DataError(
@@ -113,7 +112,7 @@ def tare_joints(run: Run, known_mass: float) -> JointTare:
             "known; no joint parameters explain that",
             known_mass,
         )
-    return JointTare(found.of_mass(known_mass, others), *run.friction, total, known_mass)
+    return JointTare(found.of_mass(known_mass), *run.friction, total, known_mass)
 
 
 def write_tare(

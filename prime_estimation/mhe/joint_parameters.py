@@ -17,9 +17,13 @@ from ..errors import ConfigError, RobotError
 from ..robot import Robot
 
 CHOICES = ("losses", "gains", "zeros")
+# of the mean of all gains: a factor on all torques is one on all masses, and what the legs' own
+# inertia says of it is worth less than it seems; it is a systematic error, which a tare removes
+COMMON_GAIN = 1e-4
+LEAST = 1e-9  # standard deviation of a prior
 WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
 _SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
-ZEROS = "encoder_zero"
+GAINS, ZEROS = "torque_gain", "encoder_zero"
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ DECLARATIONS = (
     Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, True),
     Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, True),
     Declaration("gear_loss", "losses", "", "gear loss", 0.05, True),
-    Declaration("torque_gain", "gains", "", "torque gain (log)", 0.03, False),
+    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, False),
     Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, False),
 )
 BY_NAME = {d.name: d for d in DECLARATIONS}
@@ -111,9 +115,18 @@ class JointBlock:
         return self.declaration.choice == "losses"
 
     @property
-    def walk(self) -> np.ndarray:
-        """(n,) random walk of the parameters, per root of a second."""
-        return WALK * self.stddev
+    def prior_root(self) -> np.ndarray:
+        """(n, n) root of the prior's covariance; gains differ, their mean is held."""
+        if self.name != GAINS:
+            return np.diag(self.stddev)
+        n = len(self.labels)
+        mean = np.full((n, n), 1.0 / n)
+        return (np.eye(n) - mean) * self.stddev + COMMON_GAIN * mean
+
+    @property
+    def walk_root(self) -> np.ndarray:
+        """(n, n) root of the parameters' random walk, per root of a second."""
+        return WALK * self.prior_root
 
     def values(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values (n,) in the declared unit at the parameters (n,), and their slopes."""
@@ -130,8 +143,13 @@ class JointBlock:
 
 
 def joint_blocks(robot: Robot, choice: str) -> list[JointBlock]:
-    """The parameter blocks of the chosen kinds, in the order of the core."""
+    """The parameter blocks of the chosen kinds, in the order of the core.
+
+    Raises:
+        ConfigError: there is no such kind. RobotError: `joint_stddev` names what is no parameter.
+    """
     wanted = chosen(choice)
+    _check_stddev(robot)
     return [_block(robot, d) for d in DECLARATIONS if d.choice in wanted]
 
 
@@ -161,10 +179,20 @@ def _block(robot: Robot, d: Declaration) -> JointBlock:
         value = np.maximum(common, d.softness)
         mean = value - d.softness**2 / value
         stddev = np.maximum(d.stddev, common)
-    known = robot.config.joint_stddev.get(d.name)
-    if known is not None:
-        stddev = _told(robot, d, known, labels)
+    told = robot.config.joint_stddev
+    stddev = [told.get(f"{d.name}/{n}", told.get(d.name, s)) for n, s in zip(labels, stddev)]
+    stddev = np.maximum(np.array(stddev, float), LEAST)
     return JointBlock(d, labels, group, ratio, mean, stddev, nominal)
+
+
+def _check_stddev(robot: Robot) -> None:
+    """Keys are a kind, or kind/label."""
+    labels = {*joint_types(robot.joint_names)[0], *robot.joint_names}
+    for key in robot.config.joint_stddev:
+        kind, _, label = key.partition("/")
+        if kind not in BY_NAME or (label and label not in labels):
+            what = f"joint_stddev names '{key}'; a key is one of {', '.join(BY_NAME)}"
+            raise RobotError(f"{robot.name}: {what}, or with /joint or /joint type behind it", key)
 
 
 def _nominal(robot: Robot, d: Declaration) -> np.ndarray:
@@ -174,13 +202,3 @@ def _nominal(robot: Robot, d: Declaration) -> np.ndarray:
         "dry_friction": robot.joint_friction,
         "gear_loss": robot.gear_loss,
     }.get(d.name, np.zeros(robot.nj))
-
-
-def _told(robot: Robot, d: Declaration, known, labels: list[str]) -> np.ndarray:
-    """Standard deviations of the robot's YAML: one number, or by label."""
-    told = known if isinstance(known, dict) else dict.fromkeys(labels, known)
-    missing = [label for label in labels if label not in told]
-    if missing:
-        what = f"joint_stddev of {d.name} names no {', '.join(missing[:4])}"
-        raise RobotError(f"{robot.name}: {what}; it has one number, or one for each", known)
-    return np.array([max(float(told[label]), 1e-9) for label in labels])

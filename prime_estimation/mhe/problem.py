@@ -198,9 +198,10 @@ class Problem:
         put("friction", e.friction_stddev)
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)
-        for block in self.joints:
-            put(block.name, block.stddev)
         root = np.diag(std)
+        for block in self.joints:
+            columns = self.columns(block.name)
+            root[columns, columns] = block.prior_root
         theta = self.columns("theta")
         root[theta, theta] = self._theta_first_root
         return root
@@ -218,10 +219,12 @@ class Problem:
         walks = {"height": e.terrain_walk, "friction": e.friction_walk * step}
         for name, block in self.measurements.parameter_priors().items():
             walks[name] = block.walk * step
-        walks |= {block.name: block.walk * step for block in self.joints}
         for name, std in walks.items():
             columns, rows = self.columns(name), self.layout.parameter_rows(name)
             root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))
+        for block in self.joints:
+            columns, rows = self.columns(block.name), self.layout.parameter_rows(block.name)
+            root[columns, rows] = step * block.walk_root
         estimated = root.copy()
         columns, rows = self.columns("theta"), self.layout.parameter_rows("theta")
         estimated[columns, rows] = step * self.theta_walk_root

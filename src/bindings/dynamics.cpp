@@ -35,6 +35,13 @@ ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& 
   return point;
 }
 
+/// dg/dforce
+MatrixXd byForce(const ContactDynamics& dynamics, const ContactDynamics::Data& data) {
+  MatrixXd out = -dynamics.options.dt * MatrixXd::Identity(dynamics.nv(), dynamics.nv());
+  out.diagonal().tail(dynamics.nj()).array() *= data.joints.gain.array();
+  return out;
+}
+
 bp::dict resultOf(const ContactDynamics::Data& data) {
   bp::dict out;
   out["v_next"] = VectorXd(data.out.vplus);
@@ -57,11 +64,10 @@ bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const 
   if (!derivatives) return out;
   dynamics.derivatives(solved);
   data.lu.compute(data.by.next);
-  const double dt = dynamics.options.dt;
   auto solve = [&data](const MatrixXd& rhs) { return MatrixXd(-data.lu.solve(rhs)); };
   out["dq"] = solve(data.by.q);
   out["dv"] = solve(data.by.v);
-  out["dforce"] = solve(-dt * MatrixXd::Identity(dynamics.nv(), dynamics.nv()));
+  out["dforce"] = solve(byForce(dynamics, data));
   out["dxi"] = solve(data.by.xi);
   out["dparameters"] = solve(data.by.parameters);
   return out;
@@ -107,7 +113,7 @@ bp::dict stepRigid(const RigidDynamics& dynamics, const VectorXd& q, const Vecto
   by_parameters.middleCols(nt, dynamics.nfeet()) = data.c_height;
   put("q", data.by.q, data.c_q);
   put("v", data.by.v, data.c_v);
-  put("force", -dynamics.options.dt * MatrixXd::Identity(nv, nv), MatrixXd::Zero(rows, nv));
+  put("force", byForce(dynamics, data), MatrixXd::Zero(rows, nv));
   put("xi", MatrixXd::Zero(nv, rows), by_xi);
   put("parameters", data.by.parameters, by_parameters);
   return out;
@@ -166,8 +172,9 @@ void bindJoints() {
       .value("gear_loss", JointQuantity::GearLoss)
       .value("torque_gain", JointQuantity::TorqueGain);
 
-  bp::class_<JointModel>("JointModel", "Losses and motors of all joints behind the base.",
-                         bp::init<VectorXd, VectorXd>((bp::arg("damping"), bp::arg("dry_friction"))))
+  bp::class_<JointModel>(
+      "JointModel", "Losses and motors of all joints behind the base.",
+      bp::init<VectorXd, VectorXd>((bp::arg("damping"), bp::arg("dry_friction"))))
       .def("set", &JointModel::set, (bp::arg("quantity"), bp::arg("value")),
            "Constant (nj,) of all joints.")
       .def("estimate", &estimateJoints,
@@ -240,11 +247,10 @@ void bindSmoothed() {
 
   bp::class_<SmoothedDynamics, bp::bases<ContactDynamics>, std::shared_ptr<SmoothedDynamics>,
              boost::noncopyable>("SmoothedDynamics", bp::no_init)
-      .def("__init__",
-           bp::make_constructor(
-               &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
-               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joints"),
-                bp::arg("floating_base"), bp::arg("options"))))
+      .def("__init__", bp::make_constructor(
+                           &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
+                           (bp::arg("model"), bp::arg("contacts"), bp::arg("links"),
+                            bp::arg("joints"), bp::arg("floating_base"), bp::arg("options"))))
       .add_property(
           "anchor", +[](const SmoothedDynamics& d) { return MatrixXd(d.anchor.transpose()); },
           &setAnchor, "(nf, 2) where the ground of each foot has its height [m].");
@@ -265,11 +271,10 @@ void bindRigid() {
   bp::class_<RigidDynamics, bp::bases<ContactDynamics>, std::shared_ptr<RigidDynamics>,
              boost::noncopyable>("RigidDynamics", bp::no_init)
       .def("__init__",
-           bp::make_constructor(&make<RigidDynamics, DynamicsOptions, RigidOptions>,
-                                bp::default_call_policies(),
-                                (bp::arg("model"), bp::arg("contacts"), bp::arg("links"),
-                                 bp::arg("joints"), bp::arg("floating_base"), bp::arg("options"),
-                                 bp::arg("rigid"))))
+           bp::make_constructor(
+               &make<RigidDynamics, DynamicsOptions, RigidOptions>, bp::default_call_policies(),
+               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joints"),
+                bp::arg("floating_base"), bp::arg("options"), bp::arg("rigid"))))
       .def("step", &stepRigid,
            (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("parameters"),
             bp::arg("stance"), bp::arg("guess"), bp::arg("derivatives") = false));

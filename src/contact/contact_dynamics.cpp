@@ -115,7 +115,8 @@ ContactDynamics::Point::Point(const ContactDynamics& d)
 
 bool ContactDynamics::Point::operator==(const Point& other) const {
   return q == other.q && v == other.v && force == other.force && reading == other.reading &&
-         xi == other.xi && parameters == other.parameters && law == other.law && stance == other.stance;
+         xi == other.xi && parameters == other.parameters && law == other.law &&
+         stance == other.stance;
 }
 
 ContactDynamics::Data::Data(const ContactDynamics& d)
@@ -230,12 +231,13 @@ void ContactDynamics::balance(Data& data) const {
   auto& g = data.out.g;
   data.a = data.out.vplus - data.at.v;
   g.noalias() = data.M * data.a;
-  g += dt * (data.bias - data.at.force);
+  g += dt * data.bias;
+  g.head(nv() - nj()) -= dt * data.at.force.head(nv() - nj());
   g.noalias() -= data.out.J.transpose() * data.out.impulse;
   // joint losses at the middle of the step: the instant at which the averaged torque is centred
   data.rate = 0.5 * (data.at.v + data.out.vplus).tail(nj());
   joints.evaluate(data.joints, data.rate, options.friction_velocity);
-  g.tail(nj()) += dt * data.joints.loss;
+  g.tail(nj()) += dt * (data.joints.loss - data.joints.gain.cwiseProduct(data.at.force.tail(nj())));
 }
 
 /// A += dt/2 d loss/d rate
@@ -261,7 +263,8 @@ void ContactDynamics::derivatives(const Solved& solved) const {
   if (joints.blocks().empty()) return;
   data.rate = 0.5 * (data.at.v + data.out.vplus).tail(nj());
   auto by_joints = data.by.parameters.bottomRightCorner(nj(), joints.nparameters());
-  joints.derivatives(data.joints, data.rate, data.a.tail(nj()), by_joints);
+  joints.derivatives(data.joints, data.rate, data.a.tail(nj()), data.at.force.tail(nj()),
+                     by_joints);
   by_joints *= dt;
 }
 

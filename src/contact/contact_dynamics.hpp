@@ -54,8 +54,10 @@ struct ConeRows {
 
 /// Time step of a robot with contacts, `(q, v, tau, w, xi; p) -> v+`, and its derivatives.
 ///
-///     g(v+) = M (v+ - v) + dt (nle(q, v) + loss((v + v+)/2) - S^T tau - w) - sum_i J_i^T lambda_i
+///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2) - E (S^T tau + w)) - sum_i J_i^T lambda_i
 ///           = 0,   q+ = q (+) dt v+
+///
+/// E: 1 at the base, torque per reading at the joints (JointModel).
 ///
 /// J_i: Jacobian [world axes] of the material point under the contact sphere; lambda_i: its impulse
 /// on the robot [N s]. An implementation says how impulses follow from v+: `SmoothedDynamics` by a

@@ -58,8 +58,8 @@ class RigidDynamics : public ContactDynamics {
   };
 
   RigidDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
-                const std::vector<std::size_t>& links, const JointModel& joints,
-                bool floating_base, const DynamicsOptions& options, const RigidOptions& rigid);
+                const std::vector<std::size_t>& links, const JointModel& joints, bool floating_base,
+                const DynamicsOptions& options, const RigidOptions& rigid);
 
   std::unique_ptr<ContactDynamics::Data> createData() const override {
     return std::make_unique<Data>(*this);

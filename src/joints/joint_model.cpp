@@ -42,7 +42,7 @@ JointModel::Data::Data(const JointModel& model)
       value(model.value_),
       slope(MatrixXd::Zero(value.rows(), value.cols())),
       torque(loss),
-      shift(loss),
+      gain(VectorXd::Ones(model.nj())),
       sign(loss) {}
 
 const char* JointModel::name(const Quantity quantity) { return kNames[index(quantity)]; }
@@ -90,8 +90,8 @@ void JointModel::valueOf(const Quantity quantity, const double softness, const d
   if (quantity == Quantity::TorqueGain) return;
   // for p < 0 the sum would lose all digits
   const double root = std::sqrt(parameter * parameter + 4.0 * softness * softness);
-  value = parameter > 0.0 ? 0.5 * (parameter + root)
-                          : 2.0 * softness * softness / (root - parameter);
+  value =
+      parameter > 0.0 ? 0.5 * (parameter + root) : 2.0 * softness * softness / (root - parameter);
   slope = value / root;
 }
 
@@ -109,30 +109,27 @@ void JointModel::prepare(Data& d, const ConstRef& parameters, const ConstRef& re
     first += static_cast<Eigen::Index>(block.groups);
   }
   if (!reads_torque_) return;
-  d.torque.array() = reading.array() * (-d.value.col(index(Quantity::TorqueGain)).array()).exp();
-  d.shift = reading - d.torque;
+  d.gain = (-d.value.col(index(Quantity::TorqueGain)).array()).exp();
+  d.torque = d.gain.cwiseProduct(reading);
 }
 
 void JointModel::evaluate(Data& d, const ConstRef& rate, const double width) const {
   const double e2 = width * width;
   for (std::size_t j = 0; j < nj(); ++j) {
     const double damping = d.value(j, index(Quantity::Damping));
-    double friction = d.value(j, index(Quantity::DryFriction)), shift = 0.0;
-    if (reads_torque_) {
-      double unused;
+    double friction = d.value(j, index(Quantity::DryFriction)), unused;
+    if (reads_torque_)
       friction += d.value(j, index(Quantity::GearLoss)) * sizeOf(d.torque[j], unused);
-      shift = d.shift[j];
-    }
     const double root = std::sqrt(rate[j] * rate[j] + e2);
     d.sign[j] = rate[j] / root;
-    d.loss[j] = damping * rate[j] + friction * d.sign[j] + shift;
+    d.loss[j] = damping * rate[j] + friction * d.sign[j];
     d.dloss[j] = damping + friction * e2 / (root * root * root);
   }
 }
 
-/// d lost_j/d value_j of a quantity; of the gain through tau.
+/// Slope of I a - moved of a joint in the value of a quantity.
 double JointModel::byValue(const Data& d, const Quantity quantity, const std::size_t j,
-                           const double rate, const double acceleration) const {
+                           const double rate, const double acceleration, const double force) {
   double by_torque;
   const double size = sizeOf(d.torque[j], by_torque);
   switch (quantity) {
@@ -146,12 +143,12 @@ double JointModel::byValue(const Data& d, const Quantity quantity, const std::si
       return size * d.sign[j];
     default:
       by_torque *= d.value(j, index(Quantity::GearLoss)) * d.sign[j];
-      return d.torque[j] * (1.0 - by_torque);
+      return d.gain[j] * force - d.torque[j] * by_torque;
   }
 }
 
 void JointModel::derivatives(const Data& d, const ConstRef& rate, const ConstRef& acceleration,
-                             Eigen::Ref<MatrixXd> by_parameters) const {
+                             const ConstRef& force, Eigen::Ref<MatrixXd> by_parameters) const {
   by_parameters.setZero();
   Eigen::Index first = 0;
   for (const auto& block : blocks_) {
@@ -159,7 +156,16 @@ void JointModel::derivatives(const Data& d, const ConstRef& rate, const ConstRef
       if (block.group[j] >= 0)
         by_parameters(j, first + block.group[j]) =
             d.slope(j, index(block.quantity)) *
-            byValue(d, block.quantity, j, rate[j], acceleration[j]);
+            byValue(d, block.quantity, j, rate[j], acceleration[j], force[j]);
+    first += static_cast<Eigen::Index>(block.groups);
+  }
+}
+
+void JointModel::addToGains(const ConstRef& change, Eigen::Ref<MatrixXd> by_parameters) const {
+  Eigen::Index first = 0;
+  for (const auto& block : blocks_) {
+    for (std::size_t j = 0; j < nj() && block.quantity == Quantity::TorqueGain; ++j)
+      if (block.group[j] >= 0) by_parameters(j, first + block.group[j]) += change[j];
     first += static_cast<Eigen::Index>(block.groups);
   }
 }

@@ -20,11 +20,12 @@ constexpr int kJointQuantities = 5;
 
 /// Losses and motors of all joints behind the base, and which of their parameters are estimated.
 ///
-///     tau  = e^-k reading
-///     lost = b r + F s + c |tau| s + reading - tau,   s = r/sqrt(r^2 + e^2)
+///     moved = e^-k (reading + w) - lost,   lost = b r + F s + c |tau| s
+///     tau   = e^-k reading,                s = r/sqrt(r^2 + e^2)
 ///
 /// r: joint rate in the middle of the step; |tau| = sqrt(tau^2 + t^2) - t; e, t: widths of the
-/// smoothing. The link is moved by `reading - lost`, of which the caller has the reading.
+/// smoothing. The disturbance w is one of the reading: were it one of the torque, a gain that makes
+/// the reading's noise smaller would explain it, and all gains would run away.
 ///
 /// An estimated quantity is one parameter p per group of joints, whose joints differ by constant
 /// ratios: value_j = ratio_j value(p). Losses are positive by construction, and linear in p where
@@ -46,10 +47,10 @@ class JointModel {
   /// Of one step: values of the quantities, losses at the last rates.
   struct Data {
     explicit Data(const JointModel& model);
-    Eigen::VectorXd loss, dloss;  ///< lost torque [Nm], its slope in the rate
+    Eigen::VectorXd loss, dloss;   ///< lost torque [Nm], its slope in the rate
     Eigen::MatrixXd value, slope;  ///< (nj, quantities), and by their parameter
     Eigen::VectorXd torque;        ///< tau [Nm]
-    Eigen::VectorXd shift;         ///< reading - tau [Nm]
+    Eigen::VectorXd gain;          ///< torque per reading e^-k
     Eigen::VectorXd sign;          ///< s
   };
 
@@ -59,8 +60,8 @@ class JointModel {
   /// Constant of all joints. Throws std::invalid_argument.
   void set(JointQuantity quantity, const Eigen::VectorXd& value);
   /// Estimates a quantity; a second call replaces the first. Throws std::invalid_argument.
-  void estimate(JointQuantity quantity, const std::vector<int>& group,
-                const Eigen::VectorXd& ratio, double softness);
+  void estimate(JointQuantity quantity, const std::vector<int>& group, const Eigen::VectorXd& ratio,
+                double softness);
 
   /// Name of a quantity's parameter block.
   static const char* name(JointQuantity quantity);
@@ -79,18 +80,20 @@ class JointModel {
   /// Change of the armatures at the last parameters against `armature` [kg m2].
   template <class Armature, class Out>
   void addArmature(const Data& data, const Armature& armature, Out&& diagonal) const {
-    if (estimates_armature_)
-      diagonal += data.value.col(int(JointQuantity::Armature)) - armature;
+    if (estimates_armature_) diagonal += data.value.col(int(JointQuantity::Armature)) - armature;
   }
   /// Losses and their slopes at the joint rates r; width: e [rad/s].
   void evaluate(Data& data, const ConstRef& rate, double width) const;
-  /// d lost/d p (nj, nparameters) at the last rates r; `acceleration`: of the armature.
+  /// d(I a - moved)/d p (nj, nparameters) at the last rates r, accelerations a, and motor readings
+  /// with their disturbance `force`.
   void derivatives(const Data& data, const ConstRef& rate, const ConstRef& acceleration,
-                   Eigen::Ref<Eigen::MatrixXd> by_parameters) const;
+                   const ConstRef& force, Eigen::Ref<Eigen::MatrixXd> by_parameters) const;
+  /// Adds `change` (nj) to the columns (nj, nparameters) of the joints' gains.
+  void addToGains(const ConstRef& change, Eigen::Ref<Eigen::MatrixXd> by_parameters) const;
 
  private:
-  double byValue(const Data& data, JointQuantity quantity, std::size_t joint, double rate,
-                 double acceleration) const;
+  static double byValue(const Data& data, JointQuantity quantity, std::size_t joint, double rate,
+                        double acceleration, double force);
 
   Eigen::MatrixXd value_;  ///< constants (nj, quantities)
   std::vector<Block> blocks_;

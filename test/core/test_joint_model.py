@@ -46,7 +46,7 @@ def test_the_residual_is_that_of_the_formula(name):
     rate, reading = (0.5 * (p.v + after))[-nj:], p.force[-nj:]
     sign = rate / np.hypot(rate, WIDTH)
     tau = np.exp(-v["torque_gain"]) * reading
-    lost = v["damping"] * rate + v["dry_friction"] * sign + reading - tau
+    lost = v["damping"] * rate + v["dry_friction"] * sign + reading - tau  # of the whole reading
     lost += v["gear_loss"] * (np.hypot(tau, TORQUE_WIDTH) - TORQUE_WIDTH) * sign
     nominal = robot.joint_damping * rate + robot.joint_friction * sign
     armature = (v["armature"] - robot.model.armature[-nj:]) * (after - p.v)[-nj:]

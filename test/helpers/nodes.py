@@ -138,5 +138,6 @@ def random_reading(
         ),
         "foot_force": lambda: (50.0 * rng.normal(size=feet), 0.0),
         "wrench_cone": lambda: (np.zeros(0), 0.0),
+        "zeroed_encoders": lambda: (np.r_[q[:7], q[7:] + rng.normal(size=len(q) - 7)], 0.0),
     }
     return readings[name]()
