@@ -11,16 +11,13 @@ import numpy as np
 
 from ..errors import DataError
 from ..inertia import from_theta
-from ..mhe.joint_parameters import GAINS, ZEROS, JointBlock
+from ..mhe.joint_parameters import GAINS, MODEL_ERROR, ZEROS, JointBlock
 from ..mhe.problem import Problem, block_diagonal
 from ..mhe.window import Window
 from .posterior import BAND, SHRUNK
 from .systematic import COMMON, scale_response
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
-# joint parameters of recorded runs with known truth are so many times as far from it as noise
-# alone explains: sticking, impacts within a node, creep of the feet
-MODEL_ERROR = 3.0
 UNKNOWN_GAIN = 0.1  # of the mean of all gains, where the mass tells it
 KNOWN_MASS_STDDEV = 0.005  # kg, of a mass that is said to be known: kitchen or luggage scales
 
