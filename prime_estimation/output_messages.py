@@ -24,9 +24,10 @@ TOPICS = {
     "contact_wrenches": "prime_estimation_msgs/msg/ContactWrenches",
     "inertial_parameters": "prime_estimation_msgs/msg/InertialParameters",
     "status": "prime_estimation_msgs/msg/EstimatorStatus",
-    "joint_parameters": "prime_estimation_msgs/msg/JointParameters",
     "external_wrench": "geometry_msgs/msg/WrenchStamped",
 }
+# where joint parameters are estimated
+OF_JOINTS = {"joint_parameters": "prime_estimation_msgs/msg/JointParameters"}
 
 
 class Outputs:
@@ -66,9 +67,8 @@ class Outputs:
         wrenches = {
             outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names
         }
-        topics = {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
-        if not self.config.joint_parameters:
-            del topics["joint_parameters"]
+        joints = OF_JOINTS if self.config.joint_parameters else {}
+        topics = {**TOPICS, **joints, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
         if not self._robot.config.floating_base:
             del topics["external_wrench"]  # what pushes a base that is held is not told
         return topics

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from identify.conftest import CONFIG
 
+from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError, RobotError
+from prime_estimation.estimator import Estimator
 from prime_estimation.identify import identify_run
 from prime_estimation.identify.joints import (
     JointPosterior,
@@ -20,6 +22,7 @@ from prime_estimation.identify.joints import (
 )
 from prime_estimation.identify.posterior import to_psi
 from prime_estimation.mhe.joint_parameters import chosen, joint_blocks, joint_types
+from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
 TWICE = {"robot": {"armature": 0.02, "joint_friction": 0.4, "joint_damping": 0.2}}
@@ -37,10 +40,29 @@ def test_wrong_losses_are_corrected_and_do_not_pull_the_mass(wrong, truth):
     true = {"armature": 0.01, "damping": 0.1, "dry_friction": 0.2, "gear_loss": 0.0}
     found = {kind: [] for kind in true}
     for q in wrong.joints.quantities():
-        print(q)
         assert q.interval[0] - 0.15 * q.prior <= true[q.kind] <= q.interval[1] + 0.15 * q.prior, q
         found[q.kind].append(abs(q.value - true[q.kind]) < 0.5 * abs(q.prior - true[q.kind]))
     assert np.mean(found["armature"]) > 0.6 and np.mean(found["dry_friction"]) > 0.6, found
+
+
+def test_the_sliding_window_corrects_wrong_losses(recording, truth):
+    """Losses of nothing in the YAML: the mass comes out right, and the values are told."""
+    nothing = {"robot": {"armature": 0.0, "joint_friction": 0.0, "joint_damping": 0.0}}
+    errors, told = {}, ()
+    for joints in ("", "losses"):
+        config = Config.load("go2").updated(nothing)
+        config = config.updated({"estimator": {"joint_parameters": joints}})
+        robot = Robot(config.robot)
+        estimator = Estimator(robot, config, True)
+        for m in measurements(recording, robot, config.estimator.step):
+            told = estimator.update(m) or told
+        errors[joints] = abs(told.bodies[0].parameters[0] - truth[0])
+        assert bool(told.joint_parameters) == bool(joints)
+    assert errors["losses"] < 0.1 and errors["losses"] < errors[""], errors
+    armature = [p for p in told.joint_parameters if p.kind == "armature"]
+    assert {p.name for p in armature} == {"hip_joint", "thigh_joint", "calf_joint"}
+    for p in armature:
+        assert p.observable and abs(p.value - 0.01) < 3.0 * p.stddev < 0.01, p
 
 
 def posterior(gains: float = 0.0, stddev: float = 0.01) -> JointPosterior:
