@@ -77,6 +77,9 @@ def run(args: argparse.Namespace) -> dict:
     config = offline_config(args, args.links)
     if args.joints is not None:
         asked = ",".join(chosen(args.joints))
+        if args.tare is not None and "gains" not in asked:
+            what = f"--tare tells gains, which --joints {args.joints} leaves out"
+            raise ConfigError(f"{what}; add gains, or leave --joints out", args.joints)
         config = config.updated({"estimator": {"joint_parameters": asked}}, "command line")
     robot = Robot(config.robot)
     out = out_folder(args)

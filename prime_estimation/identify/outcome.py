@@ -20,7 +20,8 @@ from ..inertia import inertia_about_com
 from ..io.trajectory import versions
 from ..robot import Robot
 from .fusion import repeatability
-from .joints import JointPosterior, noise_changes, robot_changes
+from .joint_yaml import noise_changes, robot_changes
+from .joints import JointPosterior
 from .observability import Direction, directions
 from .posterior import Posterior, to_psi
 from .single import Run

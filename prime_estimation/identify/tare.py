@@ -18,7 +18,8 @@ from ..config.parameters import Config
 from ..config.values import beside
 from ..errors import DataError
 from ..robot import Robot
-from .joints import JointPosterior, noise_changes, robot_changes
+from .joint_yaml import noise_changes, robot_changes
+from .joints import JointPosterior
 from .single import Run
 from .systematic import COMMON
 

@@ -4,22 +4,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from identify.conftest import CONFIG
 
+from prime_estimation import cli
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.identify import identify_run
-from prime_estimation.identify.joints import (
-    JointPosterior,
-    fuse_joints,
-    noise_changes,
-    robot_changes,
-)
+from prime_estimation.identify.joint_yaml import noise_changes, robot_changes
+from prime_estimation.identify.joints import JointPosterior, fuse_joints
 from prime_estimation.identify.posterior import to_psi
 from prime_estimation.mhe.joint_parameters import chosen, joint_blocks, joint_types
 from prime_estimation.recordings.samples import measurements
@@ -143,3 +141,20 @@ def test_unknown_kinds_and_labels_are_refused():
     robot = Robot(CONFIG.updated({"robot": {"joint_stddev": {"torque_gain/x": 1.0}}}).robot)
     with pytest.raises(RobotError, match="joint_stddev names 'torque_gain/x'; a key is"):
         joint_blocks(robot, "gains")
+
+
+def test_a_tare_without_gains_is_refused(recording, tmp_path, capsys):
+    command = ["identify", str(recording), "--robot", "go2", "--out", str(tmp_path)]
+    assert cli.main([*command, "--tare", "19.1", "--joints", "losses"]) == 2
+    assert "--tare tells gains, which --joints losses leaves out" in capsys.readouterr().err
+
+
+def test_the_command_writes_the_joints(recording, tmp_path, capsys):
+    """Of a known mass: values by joint in the YAML, from which a robot can be made again."""
+    command = ["identify", str(recording), "--robot", "go2", "--out", str(tmp_path)]
+    assert cli.main([*command, "--tare", "19.085", "--joints", "gains", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {q["kind"] for q in said["joints"]} == {"torque_gain"} and len(said["joints"]) == 12
+    robot = Robot(Config.load(said["files"]["yaml"]).robot)
+    assert abs(np.log(robot.torque_scale).mean()) < 0.02 and robot.torque_scale.std() > 0.0
+    assert Config.load(said["files"]["yaml"]).noise.torque_scale < 0.01
