@@ -48,10 +48,8 @@ def noise_changes(posterior: JointPosterior) -> dict:
     out, losses = {}, []
     for block in posterior.blocks:
         mean, stddev = posterior.parameters(block)
-        part = posterior.part(block)
         if block.name == GAINS:
-            together = np.sqrt(max(posterior.total_covariance[part, part].mean(), 0.0))
-            out["torque_scale"] = float(f"{max(together, 1e-4):.3g}")
+            out["torque_scale"] = float(f"{max(posterior.scale_stddev, 1e-4):.3g}")
             spread = np.sqrt(np.mean(stddev**2) / 3.0)  # of a leg, the mean of its joints
             out["torque_scale_spread"] = float(f"{spread:.3g}")
         elif block.name == ZEROS:

@@ -64,7 +64,8 @@ class JointPosterior:
         mean: (n,) of z = (theta, joint parameters). covariance: (n, n).
         by_mass: (n,) derivative of the estimated links' mass [kg]. mass: the robot's [kg].
         by_gain: (n,) derivative in the mean of all gains, which no motion tells.
-        gain_stddev: what is known of that mean.
+        gain_stddev: what is known of that mean. scale_stddev: relative error of masses that are
+            found with these joints, as by a factor on all torques.
     """
 
     blocks: tuple[JointBlock, ...]
@@ -74,6 +75,7 @@ class JointPosterior:
     mass: float
     by_gain: np.ndarray
     gain_stddev: float
+    scale_stddev: float
 
     @property
     def total_covariance(self) -> np.ndarray:
@@ -96,9 +98,8 @@ class JointPosterior:
             by_gain = -scale_response(window)[columns]
             by_gain[-_behind(problem.joints, GAINS)[0] :][: problem.nj] += 1.0
         spread = problem.config.noise.torque_scale
-        return JointPosterior(
-            tuple(problem.joints), mean, covariance, by_mass, mass, by_gain, spread
-        )
+        told = mean, covariance, by_mass, mass, by_gain
+        return JointPosterior(tuple(problem.joints), *told, spread, spread)
 
     def with_errors(self, window: Window, steps: dict[str, np.ndarray]) -> "JointPosterior":
         """The posterior with systematic errors: by cause, `systematic.responses` of the window."""
@@ -109,6 +110,7 @@ class JointPosterior:
 
     def of_mass(self, known: float) -> "JointPosterior":
         """The posterior of a robot whose total mass [kg] is known (a tare)."""
+        others = np.sqrt(self.by_mass @ self.covariance @ self.by_mass + KNOWN_MASS_STDDEV**2)
         free = replace(self, gain_stddev=UNKNOWN_GAIN).total_covariance
         spread = free @ self.by_mass
         variance = float(self.by_mass @ spread) + KNOWN_MASS_STDDEV**2
@@ -119,6 +121,7 @@ class JointPosterior:
             covariance=free - np.outer(gain, spread),
             mass=known,
             gain_stddev=0.0,
+            scale_stddev=float(others / abs(self.by_mass @ self.by_gain)),
         )
 
     def part(self, block: JointBlock) -> slice:
@@ -213,7 +216,8 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
     first = posteriors[0]
     by_gain = np.mean([p.by_gain[rows] for p, rows in zip(posteriors, parts)], axis=0)
     none = np.zeros(len(mean))
-    return JointPosterior(blocks, mean, covariance, none, first.mass, by_gain, first.gain_stddev)
+    told = mean, covariance, none, first.mass, by_gain
+    return JointPosterior(blocks, *told, first.gain_stddev, first.scale_stddev)
 
 
 def _mass(problem: Problem, x: np.ndarray, size: int) -> tuple[float, np.ndarray]:
