@@ -140,12 +140,7 @@ def identify_run(
         "accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model),
         "force_dof": min(FORCE_DOF, config.noise.force_dof),
     }
-    window = passage.window(since, noise)
-    hangs = passage.situation.suspended and bool(window.problem.joints)
-    if hangs:
-        window.hold_inertia()
-        notices.append(f"{name}: the robot hangs, which tells of its joints; its inertia is held")
-    result = solve(window, lambda f: progress(0.5 + 0.3 * f), stop)
+    result = solve(passage.window(since, noise), lambda f: progress(0.5 + 0.3 * f), stop)
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"
@@ -153,9 +148,6 @@ def identify_run(
             f"{name}: {why} after {len(result.history)} iterations; the last iterate is used"
         )
     run = _summary(name, result, ms[0].stamp_ns, span[0], notices)
-    if hangs:  # nothing was told of it
-        problem, root = window.problem, window.problem.theta_prior_root
-        run.posterior = Posterior.of_problem(problem, problem.theta_nominal, root @ root.T)
     check_fit(bag, run)
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much

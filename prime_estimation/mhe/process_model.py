@@ -149,8 +149,6 @@ class ProcessModel:
         """Something else than the feet carries the robot, anywhere: the base follows the IMU."""
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
         joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
-        if self.config.estimator.joint_parameters:  # legs in the air tell their losses
-            joint = 1.0 / given.nominal_force[-self.robot.nj :]
         given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
 
     def leave_pushed(self, given) -> None:
