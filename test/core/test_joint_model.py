@@ -73,10 +73,12 @@ def test_step_by_joint_parameters(name, situation):
 
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])
-@pytest.mark.parametrize("name", ["go2", "kinova"])
-def test_node_with_joint_parameters_and_zeros(name, form):
+@pytest.mark.parametrize(
+    "name, contacts", [("go2", "smoothed"), ("go2", "rigid"), ("kinova", "smoothed")]
+)
+def test_node_with_joint_parameters_and_zeros(name, contacts, form):
     """Residual Jacobians of the solver and of Crocoddyl's form against differences."""
-    node = random_node(name, form, "coulomb", "stance", 7, joints="losses,gains,zeros")
+    node = random_node(name, form, "coulomb", "stance", 7, contacts, "losses,gains,zeros")
     state, data = node.problem.state, node.calc(node.x, node.u)
     trial = node.calc(node.x, node.u)
 
