@@ -29,12 +29,14 @@ build: $(STAMP)
 demo: $(STAMP)
 	$(BIN)/prime walk $(if $(HEADLESS),--headless)
 
+# a file of tests stays with one worker, for it shares what is slow to make
+WORKERS ?= 2
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	$(MAKE) test-ros
 
 quick: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/yardstick.py $(RUNS)

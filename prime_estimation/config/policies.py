@@ -60,7 +60,13 @@ class TerrainPolicy:
     evenness: float = param(0.0003, "of a floor: deviation of footholds from a plane", "m")
     grain: float = param(0.03, "length over which the deviation from the plane arises", "m")
     floor: float = param(0.03, "slope and its deviation below which the ground is a level floor")
-    creep: float = param(0.4, "contact velocity that a slope of one leaves unexplained", "m/s")
+    steepest: float = param(0.2, "deviation from the slope expected, above which it is none")
+    strain: float = param(3.0, "rms of the window's whitened correction that its feet explain")
+    slack: float = param(
+        8.0, "standard deviations of a contact velocity beyond which a foot slides"
+    )
+    sliding: int = param(4, "nodes of a window in which it does, so that it is no touch-down")
+    creep: float = param(0.06, "contact velocity of a foot on such an edge", "m/s")
     learned: float = param(
         0.1,
         "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",

@@ -36,7 +36,13 @@ class Footholds:
     """
 
     def __init__(self, feet: int):
+        self._feet = feet
         self._places: deque[np.ndarray] = deque(maxlen=TERRAIN.footholds * feet)
+
+    @property
+    def on_floor(self) -> bool:
+        """All of them, one for each foot at least, lie on one level plane."""
+        return len(self._places) >= self._feet and self.slope().level
 
     def add(self, place: np.ndarray) -> None:
         """Remember a foothold (3,) [m], world axes."""

@@ -18,6 +18,7 @@ from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
 from ..robot import GRAVITY
 from ..sensors.contact_flags import NAME as FLAGS
+from .creep import Creep
 from .problem import Problem
 from .process_model import Situation
 from .window import Window
@@ -48,7 +49,8 @@ class Ground:
         self._footholds = Footholds(feet)
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
-        self.unevenness = np.zeros(feet)  # standard deviation of the slope under each foot
+        self.creep = Creep(problem)
+        self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
         spheres = [
             [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
         ]
@@ -77,6 +79,8 @@ class Ground:
         landed, wrong = self._judge(above, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
+        elif landed.any() and not self._footholds.on_floor:
+            wrong |= landed & ~self._arriving  # no height is that of the foothold before
         if situation.suspended:
             # base and ground drift against each other: the ground stays away until a foot carries
             # load
@@ -84,6 +88,8 @@ class Ground:
             wrong, above = wrong | away, above - CLEARANCE * away
         if weighed:
             self._lay(window, landed, wrong, soles)
+            self._let_creep(window)
+            window.creeping = bool((self.stance.loaded & (self.creep.velocity > 0.0)).any())
         if wrong.any():
             above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
@@ -149,32 +155,59 @@ class Ground:
             moved: (nf,) feet whose ground is placed anew.
             soles: (nf, 3) their lowest points [m].
         """
-        feet = np.flatnonzero(landed)
-        if feet.size and "slope" in self.problem.layout:
+        self.creep.land(landed)
+        if landed.any() and "slope" in self.problem.layout:
             slope = self._footholds.slope()
-            self.unevenness[feet] = 0.0 if slope.level else slope.stddev
-            self._incline(window, feet, slope)
+            for foot in np.flatnonzero(landed):
+                self._laid[foot] = slope
+                self._incline(window, foot, slope)
         points = self._touching(soles, window.xs[-1])
         if "slope" in self.problem.layout and (landed | moved).any():
             anchor = np.array(self.problem.dynamics.anchor)
             anchor[landed | moved] = points[landed | moved, :2]
             self.problem.dynamics.anchor = anchor
 
-    def _incline(self, window: Window, feet: np.ndarray, slope: Slope) -> None:
+    def _let_creep(self, window: Window) -> None:
+        """Let feet creep that slide, or that only a slope would hold which no ground has."""
+        which = self.creep.sliding(window)
+        if "slope" in self.problem.layout:
+            laid = np.array([slope.mean for slope in self._laid])
+            away = np.linalg.norm(self._slopes(window.xs[-1]) - laid, axis=1)
+            which |= away > TERRAIN.steepest
+        self._begin_creep(window, which)
+
+    def loosen(self, window: Window, before: list[np.ndarray]) -> bool:
+        """Let those feet creep whose contacts strain the window; returns whether any is new.
+
+        Args:
+            window: solved, and far from what was known before.
+            before: controls of its nodes before it was solved.
+        """
+        if self.legs is None:
+            return False
+        return self._begin_creep(window, self.creep.straining(window, before))
+
+    def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
+        new = self.creep.begin(window, which)
+        if "slope" in self.problem.layout:
+            for foot in new:
+                self._incline(window, foot, self._laid[foot])
+        return new.size > 0
+
+    def _incline(self, window: Window, foot: int, slope: Slope) -> None:
+        """Ground under a foot slopes as it is thought to, with the little that a window learns."""
         problem, arrival = self.problem, window.arrival
-        first = problem.columns("slope").start
-        columns = [int(first + 2 * f + i) for f in feet for i in range(2)]
+        columns = problem.columns("slope").start + 2 * int(foot) + np.arange(2)
+        index = slice(2 * foot, 2 * foot + 2)
         slopes = problem.parameter(window.xs[0], "slope").copy()
-        reference = problem.parameter(arrival.reference, "slope").copy()
-        index = np.array(columns) - first
-        mean = np.tile(slope.mean, len(feet))
+        reference = problem.parameter(arrival.reference, "slope")
         arrival.replace_prior(
-            columns,
-            np.zeros((len(columns), problem.ndx)),
-            np.full(len(columns), LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev),
-            mean - reference[index],
+            [int(c) for c in columns],
+            np.zeros((2, problem.ndx)),
+            np.full(2, LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev),
+            slope.mean - reference[index],
         )
-        slopes[index] = mean
+        slopes[index] = slope.mean
         window.set_parameter("slope", slopes)
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:

@@ -9,6 +9,7 @@ from collections import deque
 import numpy as np
 
 from .. import _core
+from ..config.policies import TERRAIN
 from ..types import Measurement
 from .ground import Ground
 from .initialization import first_window
@@ -16,7 +17,7 @@ from .problem import Problem
 from .process_model import Situation
 from .window import Window
 
-RECOVERY = 5  # iterations of nodes that see the legs again: these are far from where they were put
+RECOVERY = 5  # iterations where legs are seen again, or feet do not hold: the window is far off
 RECENT = 5  # nodes back to which legs that were not seen make a node one of these
 
 
@@ -84,7 +85,7 @@ class Horizon:
         """Gives the former head torque, specific force and disturbances of the step that ends."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
-        self.problem.process.expect_ground(former, self.ground.unevenness)
+        self.problem.process.expect_creep(former, self.ground.creep.velocity)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 
@@ -108,9 +109,12 @@ class Horizon:
     def solve(self, m: Measurement, iterations: int) -> str:
         """Improve the window; returns why it has no solution, empty when it has one."""
         number = RECOVERY if iterations and self._legs_are_back(m) else iterations
+        us = self.window.us
         try:
             if number:
                 self.window.improve(number)
+                if self.window.strain() > TERRAIN.strain and self.ground.loosen(self.window, us):
+                    self.window.improve(RECOVERY)
         except _core.SolveError as failure:
             return str(failure)
         return ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..config.parameters import Config
-from ..config.policies import LIFT, PUSH, TERRAIN
+from ..config.policies import LIFT, PUSH
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..sensors.joints import Torque
@@ -167,18 +167,20 @@ class ProcessModel:
         speed = LIFT.resting if resting else LIFT.carried
         given.set("held", np.zeros(3), np.full(3, 1.0 / speed))
 
-    def expect_ground(self, given, unevenness: np.ndarray) -> None:
-        """Widen the contact disturbance of feet on uneven ground, where they creep as on no plane.
+    def expect_creep(self, given, creep: np.ndarray) -> None:
+        """Widen the contact disturbance of feet that creep as on no plane.
 
         Args:
             given: input with its dynamics part.
-            unevenness: (nf,) standard deviation of the slope under each foot.
+            creep: (nf,) contact velocity of each foot that its ground leaves unexplained [m/s].
         """
-        weight = given.nominal_xi.copy()
-        for part, slope in zip(self._foot_parts, unevenness):
-            linear = slice(part.start, part.start + 3)
-            weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], TERRAIN.creep * slope)
-        given.nominal_xi = given.weight_xi = weight
+        nominal, weight = given.nominal_xi.copy(), given.weight_xi.copy()
+        for part, velocity in zip(self._foot_parts, creep):
+            if velocity > 0.0:
+                linear = slice(part.start, part.start + 3)
+                nominal[linear] = 1.0 / np.hypot(1.0 / nominal[linear], velocity)
+                weight[linear] = np.minimum(weight[linear], nominal[linear])
+        given.nominal_xi, given.weight_xi = nominal, weight
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
         """Widen the contact disturbance of feet that may be put down within the step.

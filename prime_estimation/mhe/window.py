@@ -28,6 +28,7 @@ class Window:
     Attributes:
         force_dof: degrees of freedom of the unmodelled forces' Student-t, other than the
             configured ones (infinite: their weights stay).
+        creeping: some foot that carries load is bound to no plane: what it carries is uncertain.
 
     Args:
         problem: models and noise.
@@ -54,6 +55,7 @@ class Window:
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
         self.force_dof: float | None = None
+        self.creeping = False
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
@@ -125,6 +127,15 @@ class Window:
         self.solver.reach = SOLVER.reach
         self.solver.improve(*self._iterate(), iterations, *self._tails())
         self._take_iterate()
+
+    def strain(self) -> float:
+        """Root mean square of the whitened correction of the first state and the parameters.
+
+        `L^-1 (u - m)`: below 1 where the window fits what was known before it.
+        """
+        correction = self._iterate()[1][0]
+        self.arrival.calc(self._arrival_data, self.xs[0], correction)
+        return float(np.sqrt(2.0 * self._arrival_data.cost / len(correction)))
 
     def _iterate(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """States and controls of the problem, those of its arrival node in front."""

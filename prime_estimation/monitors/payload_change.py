@@ -47,6 +47,7 @@ class PayloadDetector(Monitor):
         if (
             situation.inertia_held
             or situation.doubted
+            or window.creeping
             or "theta" not in self.problem.layout
             or not self.problem.floating
         ):

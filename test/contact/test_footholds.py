@@ -60,3 +60,13 @@ def test_stairs_are_no_slope():
     slope = feet.slope()
     assert np.abs(slope.mean).max() < 0.1
     assert slope.stddev > 0.1
+
+
+def test_a_floor_is_known_by_a_foothold_of_each_foot():
+    feet = Footholds(4)
+    for x, y in PLACES[:3]:
+        feet.add(np.array([x, y, 0.3]))
+    assert not feet.on_floor
+    feet.add(np.array([*PLACES[3], 0.3]))
+    assert feet.on_floor
+    assert not footholds(lambda x, y: 0.03 * np.sign(x * y)).on_floor

@@ -12,7 +12,7 @@ import pytest
 from helpers.choreography import POSTURE, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
-from prime_estimation.config.policies import GROUND
+from prime_estimation.config.policies import GROUND, TERRAIN
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.ground import Ground
 from prime_estimation.robot import Robot
@@ -99,3 +99,79 @@ def test_ground_stays_below_a_foot_that_is_lifted():
         estimator.update(m)
     heights = estimator.problem.parameter(estimator.window.xs[-1], "height")
     assert heights.max() < 0.01
+
+
+@pytest.fixture
+def sliding():
+    """Estimator and measurements of a robot that stands while its right front foot slides forward,
+    without friction, though the others hold as before."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    thigh = robot.model.joints[robot.model.getJointId("FR_thigh_joint")].idx_q
+    stands = standing_pose(robot, POSTURE)
+
+    def path(t):
+        q = stands.copy()
+        q[thigh] -= 0.12 * smooth(t, 0.7, 1.1)
+        return q
+
+    return Estimator(robot, config, mocap=False), perform(config, path, lambda t: 1.0, 1.2)
+
+
+def test_a_foot_that_slides_does_not_take_the_base_along(sliding):
+    estimator, measurements = sliding
+    crept, speeds = np.zeros(4, bool), []
+    for m in measurements:
+        estimate = estimator.update(m)
+        if estimate is not None:
+            crept |= estimator.horizon.ground.creep.velocity > 0.0
+            speeds.append(np.linalg.norm(estimate.linear_velocity_base))
+    assert crept.tolist() == [False, True, False, False]
+    assert max(speeds) < 0.015
+
+
+def test_a_foot_that_creeps_alarms_no_payload_detector(sliding):
+    estimator, measurements = sliding
+    for m in measurements:
+        estimator.update(m)
+    assert estimator.window.creeping
+    assert estimator.monitors.payload.alarms == 0
+
+
+def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
+    """A plane under one foot is suddenly another one: the window leaves it, not the robot."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
+    for m in perform(config, lambda t: q, lambda t: 1.0, 0.8):
+        estimator.update(m)
+    window, ground = estimator.window, estimator.horizon.ground
+    assert window.strain() < 1.5
+    nv = window.problem.nv
+    before = [u.copy() for u in window.us]
+    before[3][nv + 6] = 20.0 * TERRAIN.slack / window.inputs[3].nominal_xi[6]
+    assert ground.loosen(window, before)
+    np.testing.assert_array_equal(ground.creep.velocity > 0.0, [False, False, True, False])
+    wide = [1.0 / given.nominal_xi.reshape(4, 3) for given in window.inputs[:-1]]
+    assert all((w[2] > TERRAIN.creep).all() and (w[[0, 1, 3]] < TERRAIN.creep).all() for w in wide)
+    assert not ground.loosen(window, before)  # it creeps already
+
+
+def test_heights_of_uneven_ground_are_not_kept():
+    """Two millimetres from the foothold before: the same floor, or another stone."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
+    measurements = perform(config, lambda t: q, lambda t: 1.0, 0.8)
+    for m in measurements[:-1]:
+        estimator.update(m)
+    ground, window = estimator.horizon.ground, estimator.window
+    known = window.problem.parameter(window.xs[-1], "height").copy()
+    for uneven in (False, True):
+        for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)) * 2):
+            ground._footholds.add(np.array([x, y, 0.03 * (k % 3) * uneven]))
+        window.set_parameter("height", known - 0.002)
+        ground.stance.loaded[0] = False  # it is about to touch down
+        ground.update(window, estimator.monitors.assess(measurements[-1], window))
+        lower = known - window.problem.parameter(window.xs[-1], "height")
+        np.testing.assert_allclose(lower, [0.0 if uneven else 0.002, *[0.002] * 3], atol=0.0005)

@@ -38,6 +38,7 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
         forces = [[0.0, 0.0, disturbance(k)] for k in range(head - size, head)]
         solver = SimpleNamespace(first_residuals=lambda n, forces=forces: np.array(forces)[:, :n])
         window = SimpleNamespace(
+            creeping=False,
             xs=[level],
             solver=solver,
             unexplained=lambda nodes, forces=forces: stddev * np.array(forces)[nodes],

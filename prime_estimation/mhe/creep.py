@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Feet that creep: on an edge, along a wall, on what gives way. No plane holds them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..config.policies import TERRAIN
+from .problem import Problem
+from .window import Window
+
+
+class Creep:
+    """Which feet creep, from where they are found to do so until they land again.
+
+    The contact disturbance is white, with heavy tails: a foot may slip for a node. One that slides
+    through a whole window is no noise, and would turn its plane until it contains the path, and
+    with it the forces; or move the base.
+
+    Attributes:
+        velocity: (nf,) what is left unexplained of the velocity of each foot [m/s]; 0 of those that
+            stand.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.velocity = np.zeros(problem.dynamics.nfeet)
+
+    def land(self, feet: np.ndarray) -> None:
+        """Put these feet (nf,) down: they stand."""
+        self.velocity[feet] = 0.0
+
+    def sliding(self, window: Window) -> np.ndarray:
+        """(nf,) feet that slide through much of a solved window."""
+        return (self._slack(window, window.us) > TERRAIN.slack).sum(axis=0) >= TERRAIN.sliding
+
+    def straining(self, window: Window, before: list[np.ndarray]) -> np.ndarray:
+        """(nf,) feet that slid somewhere in a window before it was solved, or that do now."""
+        slack = np.maximum(self._slack(window, before), self._slack(window, window.us))
+        return slack.max(axis=0) > TERRAIN.slack
+
+    def begin(self, window: Window, which: np.ndarray) -> np.ndarray:
+        """Let these feet (nf,) creep at all nodes of a window; returns indices of those new."""
+        new = which & (self.velocity == 0.0)
+        if new.any():
+            self.velocity[new] = TERRAIN.creep
+            for given in window.inputs[:-1]:
+                self.problem.process.expect_creep(given, np.where(new, self.velocity, 0.0))
+        return np.flatnonzero(new)
+
+    def _slack(self, window: Window, us: list[np.ndarray]) -> np.ndarray:
+        """Largest contact disturbance (N, nf) of each foot at each node, in standard deviations."""
+        nominal = np.array([given.nominal_xi for given in window.inputs[:-1]])
+        xi = np.abs(np.array(us)[:, self.problem.nv :] * nominal)
+        return xi.reshape(len(xi), len(self.velocity), -1).max(axis=2)
