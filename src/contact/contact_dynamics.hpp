@@ -26,7 +26,7 @@ struct DynamicsOptions {
   InertiaManifold manifold = InertiaManifold::LogCholesky;
   bool rolling = true;              ///< the contact point moves under the sphere
   bool midpoint = true;             ///< contact velocity in the middle of the step
-  bool slopes = false;               ///< the ground under a foot may slope (smoothed law only)
+  bool slopes = false;              ///< the ground under a foot may slope (smoothed law only)
   double penetration_factor = 0.7;  ///< share of a penetration that one step corrects (Baumgarte)
   double penetration_width = 3e-4;  ///< where the factor sets in [m]
   double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
@@ -54,11 +54,10 @@ struct ConeRows {
 
 /// Time step of a robot with contacts, `(q, v, tau, w, xi; p) -> v+`, and its derivatives.
 ///
-///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2) - E (S^T tau + w)) - sum_i J_i^T lambda_i
-///           = 0,   q+ = q (+) dt v+
+///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2) - E (S^T tau + w))
+///             - sum_i J_i^T lambda_i = 0,   q+ = q (+) dt v+
 ///
-/// E: 1 at the base, torque per reading at the joints (JointModel).
-///
+/// E: 1 at the base, torque per reading at the joints, lost: their losses (JointModel).
 /// J_i: Jacobian [world axes] of the material point under the contact sphere; lambda_i: its impulse
 /// on the robot [N s]. An implementation says how impulses follow from v+: `SmoothedDynamics` by a
 /// contact law, `RigidDynamics` by constraints and contact flags. Derivatives follow from the
@@ -67,8 +66,9 @@ struct ConeRows {
 /// Parameters p, in blocks: `theta` (inertia, 10 per estimated link, coordinates of
 /// options.manifold), `height` (of the ground, one per foot [m]), `friction` (logarithm of the
 /// coefficient), with options.slopes `slope` (two per foot: slope of its ground along the world's
-/// first and second axis), and those of the joints that are estimated (JointModel). A foot with one contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof
-/// one (velocity at the foot frame, angular velocity; world axes).
+/// first and second axis), and those of the joints that are estimated (JointModel). A foot with one
+/// contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at the foot
+/// frame, angular velocity; world axes).
 class ContactDynamics {
  public:
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
@@ -131,8 +131,8 @@ class ContactDynamics {
     Eigen::MatrixXd M;                         ///< mass matrix (symmetric, with armature)
     Eigen::VectorXd bias;
     JointModel::Data joints;
-    Eigen::VectorXd rate;  ///< of the joints, in the middle of the step [rad/s]
-    Eigen::VectorXd scale, root_scale;           ///< 1/diag(M), its root: of g in velocity units
+    Eigen::VectorXd rate;               ///< of the joints, in the middle of the step [rad/s]
+    Eigen::VectorXd scale, root_scale;  ///< 1/diag(M), its root: of g in velocity units
     std::vector<Eigen::Vector3d> center, lever;  ///< of the spheres: world, in their foot [m]
     Eigen::VectorXd a, step, v_start, v_before, v_try;
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
@@ -234,7 +234,7 @@ class ContactDynamics {
   /// First index of the slopes of a foot's ground.
   std::size_t slope(const std::size_t foot) const { return friction_ + 1 + 2 * foot; }
 
-  std::vector<std::size_t> joint_of_index_;    ///< joint of a velocity index
+  std::vector<std::size_t> joint_of_index_;            ///< joint of a velocity index
   std::size_t theta_ = 0, height_, friction_, joint_;  ///< first index of each parameter block
 
  private:
