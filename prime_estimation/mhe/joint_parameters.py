@@ -167,7 +167,7 @@ def joint_blocks(robot: Robot, choice: str) -> list[JointBlock]:
 def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
     """Losses and motors of a robot, with the parameters that are estimated."""
     model = _core.JointModel(robot.joint_damping, robot.joint_friction)
-    model.set(_core.JointQuantity.armature, robot.model.armature[-robot.nj :] if robot.nj else [])
+    model.set(_core.JointQuantity.armature, _nominal(robot, BY_NAME["armature"]))
     model.set(_core.JointQuantity.gear_loss, robot.gear_loss)
     for b in blocks:
         if b.name != ZEROS:
