@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 
-.PHONY: help build demo test quick docs bench bench-papers bench-speed bench-loop lint test-install test-ros clean
+.PHONY: help build demo test quick docs bench bench-papers bench-speed bench-loop bench-joints lint test-install test-ros clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make bench         accuracy and speed beside a contact-aided EKF, on the runs in RUNS=FOLDER"
 	@echo "make bench-speed   time of the parts of a solver iteration, of updates and of full information, on the recorded walks"
 	@echo "make bench-loop    walking on the estimate: loads put on and taken off, with and without the update (an hour)"
+	@echo "make bench-joints  parameters of pendulums on a fixed base, beside their paper; REAL=FOLDER for recorded ones"
 	@echo "make bench-papers  published test problems and tables beside ours; GUESSES=100 as published (an hour)"
 	@echo "make test-install  pip install into a fresh environment, used from outside this folder"
 	@echo "make docs          the documentation, as web pages in docs/_build/html"
@@ -47,6 +48,9 @@ bench-speed: $(STAMP)
 SEEDS ?= 3
 bench-loop: $(STAMP)
 	$(BIN)/python benchmarks/loop.py --seeds $(SEEDS)
+
+bench-joints: $(STAMP)
+	$(BIN)/python benchmarks/joint_parameters.py $(if $(REAL),--real $(REAL))
 
 GUESSES ?= 10
 bench-papers: $(STAMP)

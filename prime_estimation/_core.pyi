@@ -82,6 +82,25 @@ class Interruption:
     def request(self) -> None: ...
     requested: bool
 
+class InverseDynamics:
+    """Joint torques of many instants of a fixed-base machine, and derivatives."""
+    def __init__(self, model: pin.Model) -> None: ...
+    def evaluate(
+        self,
+        pi: numpy.ndarray,
+        gravity: numpy.ndarray,
+        q: numpy.ndarray,
+        v: numpy.ndarray,
+        a: numpy.ndarray,
+    ) -> None:
+        """At (n, nv) displacements, rates and accelerations; the results are attributes."""
+    torque: numpy.ndarray
+    by_q: numpy.ndarray
+    by_v: numpy.ndarray
+    by_a: numpy.ndarray
+    by_inertia: numpy.ndarray
+    by_gravity: numpy.ndarray
+
 class JointModel:
     """Losses and motors of all joints behind the base."""
     def __init__(self, damping: numpy.ndarray, dry_friction: numpy.ndarray) -> None: ...

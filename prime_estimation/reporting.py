@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from . import _core
 from .inertia import com_stddev
 from .mhe.external_wrench import external_wrench
+from .mhe.intervals import Intervals, creep_covariance
 from .mhe.joint_parameters import GAINS, MODEL_ERROR
 from .mhe.problem import Problem
 from .mhe.process_model import Situation
@@ -20,7 +21,6 @@ from .mhe.window import Window
 from .monitors import Monitors
 from .monitors.consistency import ConsistencyMonitor
 from .robot import GRAVITY
-from .sensors.sensor import INSTANT
 from .types import (
     BodyInertia,
     ContactEstimate,
@@ -54,6 +54,7 @@ class Reporter:
         self._gravity = self.robot.model.gravity.linear.copy()
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
         self._torque_error = problem.config.noise.torque_scale
+        self._intervals = Intervals(problem.dt)
 
     def estimate(
         self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, began: float
@@ -163,21 +164,18 @@ class Reporter:
         if not problem.floating:
             return _fixed_base()
         linear, angular = self._velocity_now(window, m)
-        twist = P[6:, 6:].copy()
+        twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
         noise = problem.config.noise
-        # what half a step of acceleration adds: the vibration that the rigid model does not have,
-        # and what falls between samples
-        missed = math.hypot(noise.accelerometer_model, INSTANT * np.max(m.accelerometer_change))
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
-        variances[:3] += (0.5 * problem.dt * missed) ** 2
+        variances[:3] += self._intervals.velocity(m, noise.accelerometer_model)
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
         return dict(
             position_world=layout.part(x, "position").copy(),
-            quat_world_base=layout.part(x, "rotation").copy(),
+            quat_world_base=quaternion,
             linear_velocity_base=linear,
             angular_velocity_base=angular,
-            pose_covariance=P[:6, :6].copy(),
+            pose_covariance=P[:6, :6] + creep_covariance(window.unevenness, quaternion),
             twist_covariance=twist,
         )
 

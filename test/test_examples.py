@@ -79,3 +79,11 @@ def test_forces(example, recording, tmp_path):
     weight = 9.81 * (MASS + PAYLOAD)
     vertical = motion["contact_force"][:, :, 2].sum(axis=1)
     assert abs(vertical.mean() - weight) < 0.03 * weight
+
+
+def test_joint_parameters(example):
+    printed = example("07_joint_parameters.py")
+    rows = re.findall(r"([\d.]+) \+- ([\d.]+) \(true ([\d.]+)\)", printed)
+    assert len(rows) == 3
+    for value, width, true in rows:
+        assert abs(float(value) - float(true)) <= 1.5 * float(width) + 1e-5

@@ -23,7 +23,7 @@ ORDER = """
     alignment io
     config robot joint_friction inertia contact
     mhe monitors reporting estimator inertia_gate
-    evaluation output_messages recordings identify calibration
+    evaluation output_messages recordings identify calibration fixed_base
     convert doctor
     transport control simulate viz
     closed_loop
@@ -52,6 +52,7 @@ FORBIDDEN = {
             "recordings",
             "identify",
             "calibration",
+            "fixed_base",
             "convert",
             "doctor",
             "simulate",

@@ -171,9 +171,29 @@ class NoiseLevelsPolicy:
     worth_saying: float = param(1.5, "factor that the status mentions")
 
 
+@dataclass(frozen=True)
+class IntervalPolicy:
+    """What the posterior does not know: its noise is white, errors of the model are not.
+
+    One set of numbers for all robots and grounds, from recorded walks of Go1, Go2 and G1.
+    """
+
+    shock: float = param(
+        2e-3, "variance of the velocity after a jump of the specific force, per jump", "m s"
+    )
+    shock_decay: float = param(0.7, "of such a jump's mark on the contact forces, per node")
+    tilt: float = param(0.5e-3, "deviation of roll and pitch by creep of all feet", "rad")
+    tilt_uneven: float = param(1.5e-3, "the same where no floor tells them", "rad")
+    heading: float = param(0.5e-3, "of the heading", "rad")
+    place: float = param(0.15e-3, "of the position", "m")
+    place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
+    memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
+
+
 GROUND = GroundPolicy()
 AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
+INTERVAL = IntervalPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
 PAYLOAD = PayloadPolicy()

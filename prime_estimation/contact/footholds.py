@@ -33,20 +33,23 @@ class Footholds:
     from the plane is what the ground does between them: it slopes locally by that much over
     TERRAIN.grain. Where that is more than a slope may be, the plane is none of the ground's
     (stairs), and each foot's ground is level as far as anyone knows.
+
+    Attributes:
+        on_floor: all of them, one for each foot at least, lie on one level plane.
     """
 
     def __init__(self, feet: int):
         self._feet = feet
         self._places: deque[np.ndarray] = deque(maxlen=TERRAIN.footholds * feet)
+        self.on_floor = False
 
-    @property
-    def on_floor(self) -> bool:
-        """All of them, one for each foot at least, lie on one level plane."""
-        return len(self._places) >= self._feet and self.slope().level
+    def __len__(self) -> int:
+        return len(self._places)
 
     def add(self, place: np.ndarray) -> None:
         """Remember a foothold (3,) [m], world axes."""
         self._places.append(np.array(place))
+        self.on_floor = len(self) >= self._feet and self.slope().level
 
     def slope(self) -> Slope:
         """What the footholds tell of the slope under the next one."""

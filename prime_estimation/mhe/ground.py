@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import GROUND, TERRAIN
+from ..config.policies import GROUND, INTERVAL, TERRAIN
 from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
@@ -89,7 +89,7 @@ class Ground:
         if weighed:
             self._lay(window, landed, wrong, soles)
             self._let_creep(window)
-            window.creeping = bool((self.stance.loaded & (self.creep.velocity > 0.0)).any())
+            self._say(window)
         if wrong.any():
             above += (self._touching(soles, after) - points)[:, 2]
             self._place(window, np.flatnonzero(wrong), above)
@@ -186,6 +186,13 @@ class Ground:
         if self.legs is None:
             return False
         return self._begin_creep(window, self.creep.straining(window, before))
+
+    def _say(self, window: Window) -> None:
+        """Tell the window what kind of ground it stands on; what was uneven fades."""
+        window.creeping = bool((self.stance.loaded & (self.creep.velocity > 0.0)).any())
+        uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
+        fading = window.unevenness * math.exp(-self.problem.dt / INTERVAL.memory)
+        window.unevenness = 1.0 if uneven else fading
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
         new = self.creep.begin(window, which)

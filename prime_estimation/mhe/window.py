@@ -29,6 +29,7 @@ class Window:
         force_dof: degrees of freedom of the unmodelled forces' Student-t, other than the
             configured ones (infinite: their weights stay).
         creeping: some foot that carries load is bound to no plane: what it carries is uncertain.
+        unevenness: of the ground under it: 0 on a floor, 1 anywhere else.
 
     Args:
         problem: models and noise.
@@ -55,7 +56,7 @@ class Window:
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
         self.force_dof: float | None = None
-        self.creeping = False
+        self.creeping, self.unevenness = False, 0.0
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]

@@ -34,6 +34,7 @@ BOOST_PYTHON_MODULE(_core) {
   prime::bindDynamics();
   prime::bindActions();
   prime::bindImu();
+  prime::bindInverseDynamics();
   prime::bindSolver();
   prime::bindControl();
 }

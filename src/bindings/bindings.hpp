@@ -55,6 +55,7 @@ struct Copied : bp::def_visitor<Copied<C, T>> {
 void bindDynamics();
 void bindActions();
 void bindImu();
+void bindInverseDynamics();
 void bindControl();
 void bindSolver();
 

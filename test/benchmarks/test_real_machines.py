@@ -16,6 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "benchmarks"))
 
 import hopper_teststand  # noqa: E402
+import joint_parameters_real  # noqa: E402
 import pendulums  # noqa: E402
 
 
@@ -41,3 +42,15 @@ def test_held_out_torque_of_a_double_pendulum(real):
     pytest.importorskip("clarabel")
     result = pendulums.score(pendulums.machines(real)[2])
     assert result["ours"] < result["published, friction fitted"] < result["published"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "torque"), [(0, 0.2), pytest.param(1, 0.08, marks=pytest.mark.slow)]
+)
+def test_held_out_torque_with_the_motion_estimated(real, machine, torque):
+    """Better than least squares on filtered positions, also where the states come from these."""
+    bench = joint_parameters_real.Bench.of(pendulums.machines(real)[machine])
+    held_out = bench.held_out("dry", 100.0)
+    assert held_out.torque < torque
+    assert held_out.from_positions < joint_parameters_real.BEFORE[bench.name]
+    assert held_out.position < 0.01

@@ -100,7 +100,7 @@ def test_error_of_the_head_is_within_its_covariance(heads, block, record_propert
     samples = independent_samples(values)
     upper = 1.0 + 1.96 * np.sqrt(2.0 / (size * samples))
     record_property("normalized_error", float(values.mean()))
-    record_property("upper_end_of_band", upper)
+    record_property("upper_end_of_band", float(upper))
     assert values.mean() <= upper, (
         f"{values.mean():.2f} of {samples:.0f} independent samples, band to {upper:.2f}"
     )

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Joint estimation of trajectories and parameters of a fixed-base machine.
+
+    min over chi in a box, x:  sum |inverse dynamics(x; chi) - motors|^2 / torque^2
+                               + sum |encoders(x) - readings|^2 / position^2
+
+Marklund, Servin, Larson, "Joint parameter and state estimation for regularized time-discrete
+multibody dynamics", in joint coordinates: hinges hold exactly, or a soft hinge is a joint with
+`stiffness` that nothing measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import ConfigError
+from .basis import Basis, Spline
+from .levenberg_marquardt import MAX_ITERATIONS, Free, Solution, minimize
+from .machine import Machine
+from .posterior import Posterior
+from .recording import JointRecording
+from .segment import Segment, Weights
+
+Box = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Parameters and trajectories that fit recordings.
+
+    Attributes:
+        boxes: of the free parameters, by name.
+    """
+
+    machine: Machine
+    segments: tuple[Segment, ...]
+    boxes: dict[str, Box]
+    free: Free
+    solution: Solution
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Free parameters, by name."""
+        return dict(zip(self.boxes, self.solution.values[self.free.columns].tolist()))
+
+    @property
+    def recordings(self) -> tuple[JointRecording, ...]:
+        """What it is estimated from."""
+        return tuple(s.recording for s in self.segments)
+
+    @property
+    def cost(self) -> float:
+        """Weighted squares per node of the dynamics."""
+        return self.solution.costs[-1] / sum(len(s.basis.nodes) for s in self.segments)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """What the recordings leave open of the free parameters."""
+        return Posterior(self.segments, self.solution, self.free)
+
+    @property
+    def stddev(self) -> dict[str, float]:
+        """Standard deviations by name, correlated model errors heeded."""
+        return dict(zip(self.boxes, self.posterior.stddev.tolist()))
+
+    def torque_errors(self) -> list[np.ndarray]:
+        """By recording, (n, nj) [Nm]: torque that the motion needs, minus that of the motors."""
+        return [
+            s.torque_error(self.solution.values, t)
+            for s, t in zip(self.segments, self.solution.trajectories)
+        ]
+
+
+def estimate(
+    machine: Machine,
+    recordings: Sequence[JointRecording],
+    free: Mapping[str, Box],
+    weights: Weights,
+    step: float,
+    start: Mapping[str, float] | None = None,
+    basis: type[Basis] = Spline,
+    max_iterations: int = MAX_ITERATIONS,
+) -> Estimate:
+    """Estimate from recordings of one machine.
+
+    Args:
+        machine: with the names of its parameters.
+        recordings: one trajectory each; the parameters are the same in all.
+        free: boxes of the parameters to find, by name (`Machine.names`).
+        weights: of encoders and torques.
+        step: of the trajectories' nodes [s].
+        start: values of parameters other than those of the robot's description.
+        basis: of the trajectories.
+        max_iterations: after which the result is not `converged`.
+
+    Raises:
+        ConfigError: no parameter of that name, an empty box, or too long a step.
+        DataError: a recording does not determine the motion.
+    """
+    values = machine.values(start or {})
+    segments = tuple(
+        Segment(machine, r, basis.over(r.time[0], r.time[-1], step), weights) for r in recordings
+    )
+    columns = np.array([machine.index(name) for name in free], int)
+    lower, upper = np.array(list(free.values()), float).reshape(-1, 2).T
+    _check_boxes(free)
+    of = Free(columns, lower, upper)
+    trajectories = [s.start() for s in segments]
+    solution = minimize(segments, values, trajectories, of, max_iterations)
+    return Estimate(machine, segments, dict(free), of, solution)
+
+
+def _check_boxes(free: Mapping[str, Box]) -> None:
+    for name, (lower, upper) in free.items():
+        if not lower < upper:
+            raise ConfigError(
+                f"the box of {name} is ({lower:g}, {upper:g}), expected (lower, upper); a "
+                "parameter that is known belongs into start"
+            )
+
+
+def validate(found: Estimate, recordings: Sequence[JointRecording]) -> Estimate:
+    """Trajectories of other recordings, estimated with the parameters of an estimate fixed."""
+    of = found.segments[0]
+    values = found.solution.values
+    return estimate(
+        found.machine,
+        recordings,
+        {},
+        of.weights,
+        of.basis.step,
+        dict(zip(found.machine.names, values.tolist())),
+        type(of.basis),
+    )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Standard deviations of torques and encoders from what an estimate leaves (variance components).
+
+sigma^2 <- (squares that are left) / (rows - freedom that trajectories and parameters take)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .estimate import Estimate
+from .levenberg_marquardt import Linearized
+from .segment import Weights
+
+PROBES = 20  # random vectors for the traces
+TIMES, SETTLED = 12, 0.03
+
+
+def noise_levels(
+    fit: Callable[[Weights], Estimate], weights: Weights, position: bool = True
+) -> tuple[Weights, Estimate]:
+    """Weights that agree with what they leave, and the estimate with them.
+
+    Args:
+        fit: estimate for weights.
+        weights: to begin with.
+        position: find those of the encoders too; otherwise they are kept.
+    """
+    for _ in range(TIMES):
+        found = fit(weights)
+        ratio = _ratios(found)
+        joints = found.segments[0].recording.measured
+        at_encoders = np.ones(len(weights.position))
+        if position:
+            at_encoders[joints] = ratio[found.machine.nj :]
+        changed = Weights(
+            weights.position * at_encoders, weights.torque * ratio[: found.machine.nj]
+        )
+        weights = changed
+        if np.max(np.abs(np.log(np.r_[at_encoders, ratio[: found.machine.nj]]))) < SETTLED:
+            break
+    return weights, fit(weights)
+
+
+def _ratios(found: Estimate) -> np.ndarray:
+    """By group of rows: deviation that is left over that which was assumed, freedom heeded."""
+    probe = np.random.default_rng(0)
+    squares, freedom = 0.0, 0.0
+    for segment, trajectory in zip(found.segments, found.solution.trajectories):
+        part = Linearized(segment, found.solution.values, trajectory, found.free)
+        part.eliminate(0.0)
+        groups, J = segment.groups, part.rows.by_trajectory
+        signs = probe.choice([-1.0, 1.0], (len(groups), PROBES))
+        size = groups.max() + 1
+        squares = squares + np.bincount(groups, part.rows.residual**2, size)
+        taken = np.mean(signs * (J @ part.solve(J.T @ signs)), axis=1)
+        freedom = freedom + np.bincount(groups, 1.0 - taken, size)
+    return np.sqrt(squares / freedom)

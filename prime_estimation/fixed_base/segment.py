@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""One recording in the least squares.
+
+Whitened residuals of inverse dynamics and encoders, and their Jacobians, sparse by the trajectory
+and dense by the parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+
+from ..errors import ConfigError, DataError
+from .basis import Basis
+from .machine import Machine, Motors
+from .recording import JointRecording
+
+CUT_OFF = 10.0  # Hz, of the smoothing that starts the trajectories
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Standard deviations (nj,) that weigh the residuals: encoders [rad], torques [Nm].
+
+    Of torques: errors of the inverse dynamics at a node, sensors and model together.
+
+    Raises:
+        ConfigError: one of them is not positive.
+    """
+
+    position: np.ndarray
+    torque: np.ndarray
+
+    def __post_init__(self):
+        for name in ("position", "torque"):
+            values = np.array(getattr(self, name), float)
+            if values.ndim != 1 or not np.all(values > 0.0):
+                raise ConfigError(
+                    f"the weights' {name} is {values.tolist()}, expected a positive standard "
+                    "deviation for each joint"
+                )
+            object.__setattr__(self, name, values)
+
+    @classmethod
+    def of_state_error_weight(cls, kappa: float, step: float, nj: int) -> Weights:
+        """Weights one of encoders and kappa of impulses (step torque), as Marklund et al. have."""
+        return cls(np.ones(nj), np.full(nj, 1.0 / (np.sqrt(kappa) * step)))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Whitened residuals: inverse dynamics node by node, then encoders sample by sample.
+
+    Attributes:
+        residual: (m,). by_trajectory: (m, nx) sparse. by_parameters: (m, np).
+        nodes: (m,) the node that each row is nearest to.
+    """
+
+    residual: np.ndarray
+    by_trajectory: sparse.csr_matrix
+    by_parameters: np.ndarray
+    nodes: np.ndarray
+
+
+class Segment:
+    """Recording, basis of its trajectory and weights; unknowns are (size nj,) coefficients.
+
+    Raises:
+        DataError: no joint is measured, or the joints are not those of the machine.
+    """
+
+    def __init__(self, machine: Machine, recording: JointRecording, basis: Basis, weights: Weights):
+        self.machine, self.recording, self.basis = machine, recording, basis
+        self.weights, nj = weights, machine.nj
+        _check(machine, recording, weights)
+        self._joints = sparse.identity(nj, format="csr")
+        self._motion = [sparse.kron(B, self._joints, format="csr") for B in basis.motion()]
+        nodes, end = basis.nodes, basis.start + basis.step * basis.steps
+        inside = (recording.time >= basis.start) & (recording.time <= end)
+        self._times, measured = recording.time[inside], recording.measured
+        seen = self._joints[measured] / weights.position[measured][:, None]
+        self._encoders = sparse.csr_matrix(
+            sparse.kron(basis.positions(self._times), sparse.csr_matrix(seen))
+        )
+        position = recording.position[inside][:, measured]
+        self._reading = (position / weights.position[measured]).ravel()
+        nearest = np.rint((self._times - nodes[0]) / basis.step).astype(int)
+        nearest = np.clip(nearest, 0, len(nodes) - 1)
+        self.nodes = np.r_[np.repeat(np.arange(len(nodes)), nj), np.repeat(nearest, len(measured))]
+        # rows of one kind and joint: torques 0 ... nj - 1, then encoders
+        self.groups = np.r_[
+            np.tile(np.arange(nj), len(nodes)),
+            nj + np.tile(np.arange(len(measured)), len(self._times)),
+        ]
+
+    def motion(self, trajectory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, rates, accelerations (n, nj) at the nodes."""
+        return tuple((B @ trajectory).reshape(-1, self.machine.nj) for B in self._motion)
+
+    def start(self) -> np.ndarray:
+        """Trajectory that smooths the encoders: half of the power is left at CUT_OFF.
+
+        Joints without sensor rest at zero.
+        """
+        spacing = np.mean(np.diff(self._times))
+        unit = np.tile(self.weights.position[self.recording.measured], len(self._times))
+        read, position = sparse.diags(unit) @ self._encoders, unit * self._reading
+        bend = self.basis.step / (2.0 * np.pi * CUT_OFF) ** 4
+        rest = np.ones(self.machine.nj)
+        rest[self.recording.measured] = 0.0
+        idle = sparse.diags(np.tile(rest, self.basis.size))
+        A = self._motion[2]
+        H = spacing * read.T @ read + bend * A.T @ A + idle
+        return spsolve(sparse.csc_matrix(H), spacing * read.T @ position)
+
+    def torque_error(self, values: np.ndarray, trajectory: np.ndarray) -> np.ndarray:
+        """(n, nj) torque that the motion needs, minus that of the motors [Nm]."""
+        q, v, a = self.motion(trajectory)
+        return self.machine.loads(values, q, v, a).torque - self._motors(values, v).torque
+
+    def _motors(self, values: np.ndarray, v: np.ndarray) -> Motors:
+        control = self.recording.mean_torque(
+            self.basis.nodes, self.basis.step, self.machine.delay(values)
+        )
+        return self.machine.motors(values, *control, v)
+
+    def rows(self, values: np.ndarray, trajectory: np.ndarray) -> Rows:
+        """Residuals and Jacobians by all parameters of the machine."""
+        q, v, a = self.motion(trajectory)
+        loads, motors = self.machine.loads(values, q, v, a), self._motors(values, v)
+        by_rate = loads.by_rate - motors.by_rate[:, :, None] * np.eye(self.machine.nj)
+        by = (loads.by_position, by_rate, loads.by_acceleration)
+        weight = 1.0 / self.weights.torque
+        dynamics = sum(_blocks(d * weight[:, None]) @ B for d, B in zip(by, self._motion))
+        parameters = (loads.by_parameters - motors.by_parameters) * weight[:, None]
+        parameters = parameters.reshape(-1, parameters.shape[-1])
+        encoders = self._encoders @ trajectory - self._reading
+        return Rows(
+            np.concatenate([((loads.torque - motors.torque) * weight).ravel(), encoders]),
+            sparse.vstack([dynamics, self._encoders], format="csr"),
+            np.vstack([parameters, np.zeros((len(encoders), parameters.shape[1]))]),
+            self.nodes,
+        )
+
+    def cost(self, values: np.ndarray, trajectory: np.ndarray) -> float:
+        """Weighted sum of squares."""
+        torque = (self.torque_error(values, trajectory) / self.weights.torque).ravel()
+        encoders = self._encoders @ trajectory - self._reading
+        return float(torque @ torque + encoders @ encoders)
+
+
+def _blocks(values: np.ndarray) -> sparse.csr_matrix:
+    n, nj, _ = values.shape
+    blocks = sparse.bsr_matrix((values, np.arange(n), np.arange(n + 1)), shape=(n * nj, n * nj))
+    return blocks.tocsr()
+
+
+def _check(machine: Machine, recording: JointRecording, weights: Weights) -> None:
+    if len(weights.position) != machine.nj or len(weights.torque) != machine.nj:
+        raise ConfigError(
+            f"weights of {len(weights.torque)} joints, expected {machine.nj}: one for each"
+        )
+    if recording.position.shape[1] != machine.nj or recording.torque.shape[1] != machine.nj:
+        raise DataError(
+            f"the machine has {machine.nj} joints, the recording positions of "
+            f"{recording.position.shape[1]} and torques of {recording.torque.shape[1]}; give a "
+            "column for each, NaN where no sensor is"
+        )
+    if not len(recording.measured):
+        raise DataError("no joint's position is finite throughout; leave out rows without position")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What the posterior of a window does not know of pose and velocity.
+
+Its disturbances are white; the errors of a contact model are not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from ..config.policies import INTERVAL
+from ..sensors.sensor import INSTANT
+from ..types import Measurement
+
+
+class Intervals:
+    """Covariances that come on top of the posterior's.
+
+    Args:
+        dt: time between nodes [s].
+    """
+
+    def __init__(self, dt: float):
+        self.dt = dt
+        self._jump = 0.0
+
+    def velocity(self, m: Measurement, vibration: float) -> float:
+        """Variance of each component of the velocity at the stamp [m2/s2].
+
+        Half a step of the specific force that falls between samples, and of the vibration that the
+        rigid model does not have; after an impact, contact forces that are off for a few nodes.
+
+        Args:
+            m: measurement at the stamp; those before it must have been given too.
+            vibration: standard deviation of the specific force [m/s2].
+        """
+        change = float(np.max(m.accelerometer_change))
+        self._jump = max(change, INTERVAL.shock_decay * self._jump)
+        missed = math.hypot(vibration, INSTANT * change)
+        return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump
+
+
+def creep_covariance(unevenness: float, quat_world_base: np.ndarray) -> np.ndarray:
+    """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
+
+    Args:
+        unevenness: of the ground, from 0 (a floor) to 1.
+        quat_world_base: (4,) xyzw.
+    """
+    i, share = INTERVAL, unevenness**2
+    place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
+    tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
+    up = pin.Quaternion(quat_world_base).toRotationMatrix()[2]
+    out = np.diag([place] * 3 + [tilt] * 3)
+    out[3:, 3:] += (i.heading**2 - tilt) * np.outer(up, up)
+    return out

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Residuals and Jacobians of a Furuta pendulum: against Pinocchio, and against differences."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from helpers.differences import relative_error
+
+from prime_estimation import _core
+from prime_estimation.fixed_base import JointRecording, Leapfrog, Machine, Spline, Weights
+from prime_estimation.fixed_base.friction import FRICTION, friction
+from prime_estimation.fixed_base.segment import Segment
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import furuta  # noqa: E402
+
+# a machine with everything that there is
+CHANGES = {
+    "tilt_x": 0.02,
+    "tilt_y": -0.03,
+    "tilt_z": 0.1,
+    "delay": 0.004,
+    "hinge1.dry": 0.1,
+    "hinge2.stribeck": 0.2,
+    "hinge2.stribeck_velocity": 2.0,
+    "hinge2.viscous": 0.01,
+    "hinge1.stiffness": 0.3,
+    "hinge1.gain": 1.3,
+    "hinge1.gear_loss": 0.2,
+    "hinge2.offset": 0.01,
+}
+EPSILON = 1e-6
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return Machine(furuta.furuta())
+
+
+@pytest.fixture(scope="module")
+def recording():
+    t = np.arange(0.0, 0.5, 1e-3)
+    position = np.column_stack([np.sin(7.0 * t), 2.0 + np.cos(11.0 * t)])
+    return JointRecording(t, position, np.column_stack([np.sin(9.0 * t), 0.1 * np.cos(4.0 * t)]))
+
+
+@pytest.fixture(scope="module", params=[Spline, Leapfrog])
+def segment(request, machine, recording):
+    basis = request.param.over(0.0, recording.time[-1], 0.02)
+    return Segment(machine, recording, basis, Weights(np.full(2, 1e-3), np.array([0.01, 0.02])))
+
+
+def test_inverse_dynamics_is_pinocchios():
+    model = furuta.furuta().model.copy()
+    model.armature[:] = 0.0
+    pi = np.concatenate([model.inertias[j].toDynamicParameters() for j in (1, 2)])
+    q, v, a = np.random.default_rng(0).normal(size=(3, 5, 2))
+    gravity = np.array([1.0, -2.0, -9.0])
+    dynamics = _core.InverseDynamics(model)
+    dynamics.evaluate(pi, gravity, q, v, a)
+    model.gravity.linear, data = gravity, model.createData()
+    for k in range(5):
+        at = pin.integrate(model, pin.neutral(model), q[k])
+        np.testing.assert_allclose(dynamics.torque[k], pin.rnea(model, data, at, v[k], a[k]))
+    rows = dynamics.by_inertia.reshape(5, 2, 20) @ pi
+    np.testing.assert_allclose(rows, dynamics.torque, atol=1e-12)
+
+
+def test_inverse_dynamics_refuses():
+    model = furuta.furuta().model
+    dynamics, row = _core.InverseDynamics(model), np.zeros((3, 2))
+    with pytest.raises(ValueError, match="10 numbers per body"):
+        dynamics.evaluate(np.ones(10), np.zeros(3), row, row, row)
+    with pytest.raises(ValueError, match="one row per instant"):
+        dynamics.evaluate(np.ones(20), np.zeros(3), row, row, np.zeros((2, 2)))
+
+
+def test_by_trajectory(machine, segment):
+    draw = np.random.default_rng(1)
+    values, x = machine.values(CHANGES), segment.start()
+    x = x + draw.normal(0.0, 0.01, x.shape)
+    rows, direction = segment.rows(values, x), draw.normal(size=x.shape)
+    ahead, behind = (segment.rows(values, x + e * direction).residual for e in (EPSILON, -EPSILON))
+    difference = (ahead - behind) / (2.0 * EPSILON)
+    assert relative_error(rows.by_trajectory @ direction, difference) < 1e-6
+    assert segment.cost(values, x) == pytest.approx(rows.residual @ rows.residual)
+
+
+def test_by_parameters(machine, segment):
+    values, x = machine.values(CHANGES), segment.start()
+    rows = segment.rows(values, x)
+    for i, name in enumerate(machine.names):
+        ahead, behind = values.copy(), values.copy()
+        ahead[i], behind[i] = values[i] + EPSILON, values[i] - EPSILON
+        difference = segment.rows(ahead, x).residual - segment.rows(behind, x).residual
+        difference /= 2.0 * EPSILON
+        error = np.abs(difference - rows.by_parameters[:, i]).max()
+        assert error < 1e-5 * max(1.0, np.abs(difference).max()), name
+
+
+def test_friction_at_known_rates():
+    of = {"viscous": 0.5, "dry": 2.0, "stribeck": 1.0, "stribeck_velocity": 0.1}
+    of = {kind: np.array([of[kind]]) for kind in FRICTION}
+    loss = friction(of, np.array([[0.0], [1e3], [-1e3], [0.1]]), 1e-6)
+    expected = [0.0, 502.0, -502.0, 0.05 + 2.0 + np.exp(-1.0)]
+    np.testing.assert_allclose(loss.torque[:, 0], expected, rtol=1e-6, atol=1e-12)

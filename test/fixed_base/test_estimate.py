@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Machines whose parameters are known: pendulums with friction, a Furuta pendulum."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prime_estimation.errors import ConfigError, DataError
+from prime_estimation.fixed_base import (
+    JointRecording,
+    Leapfrog,
+    Machine,
+    Weights,
+    estimate,
+    noise_levels,
+    notices,
+    validate,
+)
+from prime_estimation.fixed_base.levenberg_marquardt import Linearized
+from prime_estimation.robot import Robot
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import furuta  # noqa: E402
+
+INERTIA = 0.0039 + furuta.MASS_B * furuta.L2**2  # of the pendulum about its hinge
+TRUTHS = {
+    "viscous": furuta.Truth((1e-3,)),
+    "dry": furuta.Truth((1e-3,), dry=(0.01,)),
+    "stribeck": furuta.Truth((1e-3,), dry=(0.01,), stribeck=(0.01,), stribeck_velocity=2.0),
+}
+BOXES = {
+    "viscous": {"B.Iyy": (0.0, 0.1), "hinge2.viscous": (0.0, 0.1)},
+    "dry": {"hinge2.dry": (0.0, 0.1)},
+    "stribeck": {"hinge2.stribeck": (0.0, 0.1), "hinge2.stribeck_velocity": (0.05, 10.0)},
+}
+BOXES["dry"] |= BOXES["viscous"]
+BOXES["stribeck"] |= BOXES["dry"]
+START = {"B.Iyy": 0.02, "hinge2.viscous": 1e-4, "hinge2.stribeck_velocity": 0.5}
+WEIGHTS = Weights(np.full(1, 1e-3), np.full(1, 2e-3))
+
+
+@pytest.fixture(scope="module")
+def pendulums():
+    return {
+        name: furuta.simulate(furuta.pendulum(), truth, 5.0, (3.0,), noise=3e-4)
+        for name, truth in TRUTHS.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def swung():
+    """Furuta pendulum swung up for 3 s."""
+    robot = furuta.furuta()
+    return furuta.simulate(robot, furuta.TABLE_5, 3.0, (0.0, 0.0), furuta.swing_up(robot))
+
+
+@pytest.mark.parametrize("kind", TRUTHS)
+def test_friction_is_found(pendulums, kind):
+    """Inertia to 0.1 %, friction in its interval; the costs of simpler models are higher."""
+    machine, truth = Machine(furuta.pendulum()), TRUTHS[kind]
+    found = estimate(machine, [pendulums[kind]], BOXES[kind], WEIGHTS, 0.01, START)
+    true = {
+        "B.Iyy": INERTIA,
+        "hinge2.viscous": truth.viscous[0],
+        "hinge2.dry": sum(truth.dry),
+        "hinge2.stribeck": sum(truth.stribeck),
+        "hinge2.stribeck_velocity": truth.stribeck_velocity,
+    }
+    assert found.solution.converged
+    assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=1e-3)
+    for name, value in found.parameters.items():
+        assert abs(value - true[name]) < 3.0 * found.stddev[name], name
+    if kind != "viscous":
+        simpler = estimate(machine, [pendulums[kind]], BOXES["viscous"], WEIGHTS, 0.01, START)
+        assert simpler.cost > 1.2 * found.cost
+
+
+def test_no_friction_to_find(pendulums):
+    """Friction that is not there stays at the bound of its box, to what the noise allows."""
+    machine = Machine(furuta.pendulum())
+    found = estimate(machine, [pendulums["viscous"]], BOXES["dry"], WEIGHTS, 0.01, START)
+    dry, stddev = found.parameters["hinge2.dry"], found.stddev["hinge2.dry"]
+    assert 0.0 <= dry < 3.0 * stddev < 0.002
+
+
+def test_boxes_hold(pendulums):
+    """A box that excludes the truth: the estimate is on its side, and inside to the last digit."""
+    boxes = BOXES["viscous"] | {"B.Iyy": (0.5 * INERTIA, 0.9 * INERTIA)}
+    machine = Machine(furuta.pendulum())
+    found = estimate(machine, [pendulums["viscous"]], boxes, WEIGHTS, 0.01, START)
+    assert found.parameters["B.Iyy"] == 0.9 * INERTIA
+    assert found.solution.converged
+
+
+def test_thirteen_parameters(swung):
+    """As many as in the paper, in its six iterations; what the motion does not tell is said."""
+    import joint_parameters_problems as tables
+
+    weights = tables.ratio_weights(1e4, 0.01, 2)
+    start = tables.START | {"delay": tables.HALF_HOLD}
+    boxes = tables.boxes(tuple(tables.START))
+    found = estimate(Machine(furuta.furuta()), [swung], boxes, weights, 0.01, start)
+    assert len(found.parameters) == 13
+    assert found.solution.converged and found.solution.iterations <= 6
+    unseen = {n for n, seen in zip(found.boxes, found.posterior.observable) if not seen}
+    assert unseen == {"A.Ixx", "A.Iyy", "tilt_z"}
+    assert found.parameters["A.Iyy"] == pytest.approx(start["A.Iyy"], rel=1e-3)
+    for name, value in tables.TRUE.items():
+        assert abs(value - found.parameters[name]) < 3.0 * found.stddev[name], name
+
+
+def test_gear_loss(swung):
+    """A motor whose gear lets 10 % less through than it is told, and one that loses nothing."""
+    boxes = {"A.Izz": (0.0, 0.1), "B.Ixx": (0.0, 0.1), "hinge1.gear_loss": (0.0, 0.5)}
+    known = {"hinge1.gain": furuta.GAIN, "delay": 5e-4, "hinge1.viscous": 1e-3}
+    known |= {"hinge2.viscous": 1e-4}
+    machine, weights = Machine(furuta.furuta()), Weights(np.full(2, 1e-3), np.full(2, 1e-3))
+    none = estimate(machine, [swung], boxes, weights, 0.01, known)
+    assert none.parameters["hinge1.gear_loss"] < 0.005
+    v = np.gradient(swung.position[:, 0], swung.time)  # a control that makes up for the loss
+    v = np.convolve(v, np.ones(25) / 25.0, mode="same")
+    sign = v / np.hypot(v, machine.friction_velocity)
+    told = swung.torque.copy()
+    told[:, 0] /= 1.0 - 0.1 * np.sign(told[:, 0]) * sign
+    some = estimate(machine, [replace(swung, torque=told)], boxes, weights, 0.01, known)
+    assert some.parameters["hinge1.gear_loss"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_scale_of_everything_is_said(swung):
+    """Gain and inertias free: only their ratios are observable. With the gain known: all."""
+    boxes = {
+        "hinge1.gain": (0.0, 0.2),
+        "A.Izz": (0.0, 0.02),
+        "B.mz": (-0.1, 0.0),
+        "B.Ixx": (0.0, 0.02),
+        "B.Iyy": (0.0, 0.02),
+    }
+    known = {"delay": 5e-4, "hinge1.viscous": 1e-3, "hinge2.viscous": 1e-4}
+    machine, weights = Machine(furuta.furuta()), Weights(np.full(2, 1e-3), np.full(2, 0.01))
+    free = estimate(machine, [swung], boxes, weights, 0.01, known)
+    (line,) = [n for n in notices(free) if "only together" in n]
+    assert all(name in line for name in boxes)
+    del boxes["hinge1.gain"]
+    known["hinge1.gain"] = furuta.GAIN
+    assert notices(estimate(machine, [swung], boxes, weights, 0.01, known)) == []
+    # the mass at the end of the arm turns with the arm: one inertia
+    both = estimate(machine, [swung], boxes | {"B.mass": (0.0, 1.0)}, weights, 0.01, known)
+    (line,) = notices(both)
+    assert "only together: A.Izz, B.mass;" in line
+
+
+def test_a_joint_that_rests():
+    """Friction of a joint that does not move: it stays where it was, and that is said."""
+    run = furuta.simulate(furuta.pendulum(), furuta.Truth((1e-3,)), 1.0, (0.0,))
+    weights, boxes = Weights(np.full(1, 1e-3), np.full(1, 0.02)), {"hinge2.viscous": (0.0, 0.1)}
+    found = estimate(Machine(furuta.pendulum()), [run], boxes, weights, 0.01)
+    assert found.parameters["hinge2.viscous"] == pytest.approx(0.0, abs=1e-3)
+    assert notices(found)[0].startswith("not observable in these recordings")
+
+
+def test_covariance_is_that_of_the_whole_problem(swung):
+    """Variable projection against the inverse of the normal equations of everything."""
+    short = JointRecording(swung.time[:400], swung.position[:400], swung.torque[:400])
+    names = ("A.Izz", "hinge1.gain", "hinge2.viscous")
+    boxes = dict.fromkeys(names, (-1e9, 1e9))
+    weights = Weights(np.full(2, 1e-3), np.full(2, 0.01))
+    found = estimate(Machine(furuta.furuta()), [short], boxes, weights, 0.02)
+    segment, trajectory = found.segments[0], found.solution.trajectories[0]
+    part = Linearized(segment, found.solution.values, trajectory, found.free)
+    J = np.hstack([part.P, part.rows.by_trajectory.toarray()])
+    scale = 1.0 / np.linalg.norm(J, axis=0)
+    whole = scale[:, None] * np.linalg.inv((J * scale).T @ (J * scale)) * scale
+    np.testing.assert_allclose(found.posterior.covariance("given"), whole[:3, :3], rtol=1e-3)
+
+
+def test_noise_is_found(swung):
+    """Encoders of 1 mrad."""
+    boxes = {"A.Izz": (0.0, 0.1), "B.Ixx": (0.0, 0.1), "hinge1.gain": (0.0, 1.0)}
+    machine, begin = Machine(furuta.furuta()), Weights(np.full(2, 3e-3), np.full(2, 5e-3))
+    start = {"hinge1.viscous": 1e-3, "hinge2.viscous": 1e-4, "delay": 5e-4}
+    weights, found = noise_levels(
+        lambda w: estimate(machine, [swung], boxes, w, 0.01, start), begin
+    )
+    np.testing.assert_allclose(weights.position, furuta.NOISE, rtol=0.05)
+    assert np.all(weights.torque < begin.torque)
+    assert found.parameters["A.Izz"] == pytest.approx(
+        furuta.INERTIA_A[2] + furuta.MASS_A * furuta.L1**2, rel=0.005
+    )
+
+
+def test_validation_keeps_parameters(pendulums):
+    """States of another run: same parameters, a cost like the first; the wrong ones cost more."""
+    machine = Machine(furuta.pendulum())
+    dry = estimate(machine, [pendulums["dry"]], BOXES["dry"], WEIGHTS, 0.01, START)
+    again = furuta.simulate(furuta.pendulum(), TRUTHS["dry"], 3.0, (2.5,), noise=3e-4, seed=1)
+    checked = validate(dry, [again])
+    assert checked.parameters == {}
+    np.testing.assert_array_equal(checked.solution.values, dry.solution.values)
+    assert checked.cost == pytest.approx(dry.cost, rel=0.2)
+    wrong = estimate(machine, [pendulums["dry"]], {}, WEIGHTS, 0.01, START)
+    assert validate(wrong, [again]).cost > 10.0 * checked.cost
+
+
+def test_two_recordings_say_more(pendulums):
+    machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
+    halves = [
+        JointRecording(run.time[part], run.position[part], run.torque[part])
+        for part in (np.s_[:2500], np.s_[2500:])
+    ]
+    one, two = (
+        estimate(machine, of, BOXES["viscous"], WEIGHTS, 0.01, START) for of in (halves[:1], halves)
+    )
+    assert two.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=1e-3)
+    given = [np.sqrt(np.diag(e.posterior.covariance("given"))) for e in (one, two)]
+    assert np.all(given[1] < given[0])
+
+
+def test_central_differences_are_biased(pendulums):
+    """Shadow parameters of the paper's scheme: their error falls with the square of the step."""
+    machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
+    error = [
+        estimate(machine, [run], BOXES["viscous"], WEIGHTS, step, START, Leapfrog).parameters[
+            "B.Iyy"
+        ]
+        - INERTIA
+        for step in (0.04, 0.02)
+    ]
+    assert error[0] / error[1] == pytest.approx(4.0, rel=0.4)
+
+
+def test_soft_hinges_are_unmeasured_joints():
+    """Ten joints that nothing measures, as stiff as the paper's method cannot have them."""
+    import joint_parameters as tables
+
+    run = furuta.simulate(furuta.furuta(), furuta.TABLE_5, 1.5, (0.0, np.pi - 0.3))
+    rigid = tables.fit_release(run)
+    stiff = tables.soft(run, 1e-7)
+    for name, value in rigid.parameters.items():
+        assert abs(stiff.parameters[name] - value) < 0.1 * rigid.stddev[name], name
+
+
+def test_refused(pendulums):
+    machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
+    with pytest.raises(ConfigError, match="no parameter is called 'B.Izy'; near it: B.I"):
+        estimate(machine, [run], {"B.Izy": (0.0, 1.0)}, WEIGHTS, 0.01)
+    with pytest.raises(ConfigError, match="expected a positive standard deviation"):
+        Weights([0.0], [1.0])
+    with pytest.raises(ConfigError, match="weights of 2 joints, expected 1"):
+        estimate(machine, [run], {}, Weights([1e-3, 1e-3], [1.0, 1.0]), 0.01)
+    with pytest.raises(ConfigError, match="belongs into start"):
+        estimate(machine, [run], {"B.Iyy": (0.1, 0.1)}, WEIGHTS, 0.01)
+    with pytest.raises(ConfigError, match="free base"):
+        Machine(Robot.load("go2"))
+    blind = replace(run, position=np.full_like(run.position, np.nan))
+    with pytest.raises(DataError, match="no joint's position"):
+        estimate(machine, [blind], BOXES["viscous"], WEIGHTS, 0.01)

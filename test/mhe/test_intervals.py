@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What comes on top of the posterior: it fades, grows with the ground, and knows what is up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from prime_estimation.config.policies import INTERVAL
+from prime_estimation.mhe.intervals import Intervals, creep_covariance
+from prime_estimation.types import Measurement
+
+
+def measurement(**fields) -> Measurement:
+    return Measurement(stamp_ns=0, position=None, velocity=None, gyro=None, **fields)
+
+
+def test_a_jump_of_the_specific_force_marks_the_velocity_for_a_few_nodes():
+    intervals = Intervals(0.01)
+    quiet = measurement(accelerometer_change=0.05)
+    before = intervals.velocity(quiet, 0.0)
+    after = [intervals.velocity(measurement(accelerometer_change=2.0), 0.0)]
+    after += [intervals.velocity(quiet, 0.0) for _ in range(20)]
+    assert after[1] > 0.9 * INTERVAL.shock_decay * 2.0 * INTERVAL.shock * 0.01
+    assert np.all(np.diff(after) <= 0.0)
+    assert after[-1] == pytest.approx(before)
+
+
+def test_vibration_is_felt_for_half_a_step():
+    assert Intervals(0.01).velocity(measurement(), 2.0) == pytest.approx((0.005 * 2.0) ** 2)
+
+
+@pytest.mark.parametrize("unevenness", [0.0, 0.5, 1.0])
+def test_tilt_and_heading_are_those_of_the_world(unevenness):
+    """A robot on its side turns about another of its axes when its heading changes."""
+    side = pin.Quaternion(pin.utils.rotate("x", 0.5 * np.pi))
+    upright, lying = (
+        creep_covariance(unevenness, q.coeffs()) for q in (pin.Quaternion.Identity(), side)
+    )
+    tilt = INTERVAL.tilt + (unevenness == 1.0) * (INTERVAL.tilt_uneven - INTERVAL.tilt)
+    if unevenness != 0.5:
+        np.testing.assert_allclose(
+            np.sqrt(np.diag(upright)[3:]), [tilt, tilt, INTERVAL.heading], rtol=1e-9
+        )
+    turned = side.toRotationMatrix().T @ upright[3:, 3:] @ side.toRotationMatrix()
+    np.testing.assert_allclose(lying[3:, 3:], turned, atol=1e-18)
+    assert np.linalg.eigvalsh(lying).min() > 0.0
