@@ -101,6 +101,16 @@ class InverseDynamics:
     by_inertia: numpy.ndarray
     by_gravity: numpy.ndarray
 
+class JointModel:
+    """Losses and motors of all joints behind the base."""
+    def __init__(self, damping: numpy.ndarray, dry_friction: numpy.ndarray) -> None: ...
+    def set(self, quantity: JointQuantity, value: numpy.ndarray) -> None:
+        """Constant (nj,) of all joints."""
+    def estimate(
+        self, quantity: JointQuantity, group: list, ratio: numpy.ndarray, softness: float
+    ) -> None:
+        """Make parameters of a quantity, one per group (-1: none) of joints."""
+
 class LegForces:
     def __init__(
         self, model: pin.Model, contacts: list, columns: list, stretched: float
@@ -263,6 +273,13 @@ class InertiaManifold(int):
     log_cholesky: InertiaManifold
     exponential_eigenvalue: InertiaManifold
 
+class JointQuantity(int):
+    armature: JointQuantity
+    damping: JointQuantity
+    dry_friction: JointQuantity
+    gear_loss: JointQuantity
+    torque_gain: JointQuantity
+
 class ParameterMethod(int):
     schur: ParameterMethod
     nullspace: ParameterMethod
@@ -273,8 +290,7 @@ class RigidDynamics(ContactDynamics):
         model: pin.Model,
         contacts: list,
         links: list,
-        joint_damping: numpy.ndarray,
-        joint_friction: numpy.ndarray,
+        joints: JointModel,
         floating_base: bool,
         options: DynamicsOptions,
         rigid: RigidOptions,
@@ -302,8 +318,7 @@ class SmoothedDynamics(ContactDynamics):
         model: pin.Model,
         contacts: list,
         links: list,
-        joint_damping: numpy.ndarray,
-        joint_friction: numpy.ndarray,
+        joints: JointModel,
         floating_base: bool,
         options: DynamicsOptions,
     ) -> None: ...
@@ -481,6 +496,9 @@ def eigen_threads() -> int:
 
 def inertia_from_theta(theta: numpy.ndarray, manifold: InertiaManifold) -> tuple:
     """Dynamic parameters of theta, and their Jacobian."""
+
+def joint_value(quantity: JointQuantity, softness: float, parameter: float) -> tuple:
+    """Value of a joint quantity at its parameter, and its slope."""
 
 def residuals() -> list:
     """Names of the residuals that a measurement model can have."""

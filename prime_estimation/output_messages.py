@@ -26,6 +26,8 @@ TOPICS = {
     "status": "prime_estimation_msgs/msg/EstimatorStatus",
     "external_wrench": "geometry_msgs/msg/WrenchStamped",
 }
+# where joint parameters are estimated
+OF_JOINTS = {"joint_parameters": "prime_estimation_msgs/msg/JointParameters"}
 
 
 class Outputs:
@@ -65,7 +67,8 @@ class Outputs:
         wrenches = {
             outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names
         }
-        topics = {**TOPICS, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
+        joints = OF_JOINTS if self.config.joint_parameters else {}
+        topics = {**TOPICS, **joints, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
         if not self._robot.config.floating_base:
             del topics["external_wrench"]  # what pushes a base that is held is not told
         return topics
@@ -96,6 +99,9 @@ class Outputs:
             ),
             ("status", outbound.estimator_status(make, estimate, self.world_frame)),
         ]
+        if estimate.joint_parameters:
+            joints = outbound.joint_parameters(make, estimate, self.world_frame)
+            out.append(("joint_parameters", joints))
         if estimate.external is not None:
             external = outbound.external_wrench(make, estimate.external, self.base_frame)
             out.append(("external_wrench", external))

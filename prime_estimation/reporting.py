@@ -15,6 +15,7 @@ from . import _core
 from .inertia import com_stddev
 from .mhe.external_wrench import external_wrench
 from .mhe.intervals import Intervals, creep_covariance
+from .mhe.joint_parameters import GAINS, MODEL_ERROR
 from .mhe.problem import Problem
 from .mhe.process_model import Situation
 from .mhe.window import Window
@@ -26,6 +27,7 @@ from .types import (
     ContactEstimate,
     ContactState,
     Estimate,
+    JointParameter,
     Measurement,
     SensorHealth,
     SolverStatus,
@@ -98,6 +100,7 @@ class Reporter:
             friction=self._friction(x),
             external=external_wrench(window),
             activity=monitors.activity.activity,
+            joint_parameters=self._joints(x, parameters),
         )
 
     def _health(
@@ -138,6 +141,20 @@ class Reporter:
     def _friction(self, x: np.ndarray) -> float:
         value = self.problem.parameter(x, "friction")
         return math.exp(value[0]) if value.size else math.nan
+
+    def _joints(self, x: np.ndarray, parameters: np.ndarray) -> tuple[JointParameter, ...]:
+        """Joint parameters at a state; parameters: covariance of all parameters."""
+        out: list[JointParameter] = []
+        for block in self.problem.joints:
+            rows = self.problem.layout.parameter_rows(block.name)
+            deviation = MODEL_ERROR * np.sqrt(np.maximum(parameters.diagonal()[rows], 0.0))
+            if block.name == GAINS:  # their mean is not told
+                deviation = np.hypot(deviation, self._torque_error)
+            value, slope = block.values(self.problem.parameter(x, block.name))
+            told, stddev = block.told(deviation, slope), slope * deviation
+            parts = zip(block.labels, value.tolist(), stddev.tolist(), told.tolist())
+            out += (JointParameter(block.name, *part) for part in parts)
+        return tuple(out)
 
     def _total(self, bodies: tuple[BodyInertia, ...]) -> tuple[float, float]:
         """Total mass and its standard deviation [kg]; the common torque scale counts once."""

@@ -34,6 +34,7 @@ class Robot:
             package.
         turning: indices of the continuous joints in that order.
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
+        gear_loss, torque_scale: (nj,) share of torque lost in the gear; reading per torque.
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
         base_frame: name of the base in odometry and tf.
@@ -58,6 +59,8 @@ class Robot:
         self._first_q = np.array(first_q, int) - (first_q[0] if first_q else 0)
         self.joint_friction = self._per_joint("joint_friction")
         self.joint_damping = self._per_joint("joint_damping")
+        self.gear_loss = self._per_joint("gear_loss")
+        self.torque_scale = self._per_joint("torque_scale", 1.0)
         self.torque_limit = self._per_joint("torque_limit")
         model.armature[model.nv - self.nj :] = self._per_joint("armature")
         self.links = _moving_links(model)
@@ -239,7 +242,7 @@ class Robot:
             raise RobotError(f"{self.name}: no frame '{name}' for the {what}; {hint}", name)
         return self.model.getFrameId(name)
 
-    def _per_joint(self, key: str) -> np.ndarray:
+    def _per_joint(self, key: str, otherwise: float = 0.0) -> np.ndarray:
         value = getattr(self.config, key)
         if not isinstance(value, dict):
             return np.full(self.nj, float(value))
@@ -251,7 +254,8 @@ class Robot:
                 f"are {known}",
                 value,
             )
-        return np.array([float(value.get(n, value.get("default", 0.0))) for n in self.joint_names])
+        default = value.get("default", otherwise)
+        return np.array([float(value.get(n, default)) for n in self.joint_names])
 
 
 def _load_model(config: RobotConfig) -> pin.Model:

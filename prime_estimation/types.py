@@ -260,6 +260,17 @@ class SolverStatus:
 
 
 @dataclass(frozen=True)
+class JointParameter:
+    """Loss, gain or zero of a joint, or of all joints of a type, in its kind's unit."""
+
+    kind: str  # armature, damping, dry_friction, gear_loss, torque_gain, encoder_zero
+    name: str  # of the joint or the joint type
+    value: float
+    stddev: float
+    observable: bool  # the data have told more than was known before
+
+
+@dataclass(frozen=True)
 class Estimate:
     """State, contact forces and inertia at the newest node, with covariances of one posterior."""
 
@@ -285,6 +296,7 @@ class Estimate:
     # None while it is not told from the contact forces: no torque, fixed base
     external: ExternalWrench | None = None
     activity: Activity = Activity.UNKNOWN
+    joint_parameters: tuple[JointParameter, ...] = ()  # those that are estimated
 
     def __post_init__(self):
         _freeze(self)

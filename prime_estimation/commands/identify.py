@@ -16,10 +16,12 @@ from ..config.parameters import Config
 from ..errors import ConfigError
 from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out
+from ..identify.joints import JointPosterior, fuse_joints
 from ..identify.least_squares import baseline
 from ..identify.outcome import Outcome, error_table
 from ..identify.single import Run
-from ..identify.tare import tare, write_tare
+from ..identify.tare import tare, tare_joints, write_tare
+from ..mhe.joint_parameters import chosen
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
@@ -34,7 +36,8 @@ iterate."""
 EXAMPLES = [
     "prime identify recordings/go2_payload3 --robot go2 --links base --out identified",
     "prime identify run1 run2 run3 --robot go2 --links base --held-out run4 --out identified",
-    "prime identify loaded_with_5kg --robot go2 --tare 21.085 --out tared",
+    "prime identify walk --robot go2 --joints losses,gains,zeros --out identified",
+    "prime identify loaded_with_5kg --robot go2 --tare 21.085 --joints losses,gains --out tared",
 ]
 
 
@@ -53,11 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="recording of the same robot that is only used to check the result",
     )
     parser.add_argument(
+        "--joints",
+        metavar="WHAT",
+        help="estimate these of the joints beside the inertia: losses, gains, zeros (a list with "
+        "commas)",
+    )
+    parser.add_argument(
         "--tare",
         type=float,
         metavar="KG",
-        help="the robot's known total mass: find torque scale and friction, and write them to "
-        "its YAML",
+        help="the robot's known total mass: find torque scale (with --joints: what is asked for "
+        "there, per joint) and friction, and write them to its YAML",
     )
     add_offline_arguments(parser)
 
@@ -66,6 +75,12 @@ def run(args: argparse.Namespace) -> dict:
     """Identifies, writes the results, prints them."""
     _check_bags(args)
     config = offline_config(args, args.links)
+    if args.joints is not None:
+        asked = ",".join(chosen(args.joints))
+        if args.tare is not None and "gains" not in asked:
+            what = f"--tare tells gains, which --joints {args.joints} leaves out"
+            raise ConfigError(f"{what}; add gains, or leave --joints out", args.joints)
+        config = config.updated({"estimator": {"joint_parameters": asked}}, "command line")
     robot = Robot(config.robot)
     out = out_folder(args)
     if args.tare is not None:
@@ -81,6 +96,8 @@ def run(args: argparse.Namespace) -> dict:
         fuse([r.posterior for r in runs]),
         notices=[n for r in runs for n in r.notices],
     )
+    if runs[0].joints is not None:
+        outcome.joints = fuse_joints([r.joints for r in runs], [r.name for r in runs])
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
@@ -112,7 +129,10 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
         raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
     if not args.tare > 0.0:
         raise ConfigError(f"--tare wants the robot's total mass, got {args.tare:g} kg", args.tare)
-    found = tare(_identify(args, args.bags[0], robot, config), args.tare)
+    found_run = _identify(args, args.bags[0], robot, config)
+    if found_run.joints is not None:
+        return _tare_joints(args, config, robot, found_run)
+    found = tare(found_run, args.tare)
     path = write_tare(found, robot, config, args.robot, args.out)
     result = {**asdict(found), "files": {"yaml": str(path)}}
     rows = {
@@ -126,6 +146,41 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
         f"wrote {path}; use it as --robot {path}",
     )
     return result
+
+
+def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Run) -> dict:
+    """Finds joint parameters and friction for the robot's YAML (`--tare` with `--joints`)."""
+    found = tare_joints(run, args.tare)
+    config = config.updated({"estimator": {"joint_parameters": ""}})
+    path = write_tare(found, robot, config, args.robot, args.out)
+    quantities = found.joints.quantities()
+    for notice in run.notices:
+        warn(notice)
+    say(args, joint_table(found.joints, f"tare with {found.mass_known:g} kg"))
+    say(
+        args,
+        f"total mass before {found.mass_before:.3f} kg",
+        f"wrote {path}; use it as --robot {path}",
+    )
+    return {
+        "joints": [q.to_dict() for q in quantities],
+        "friction": found.friction,
+        "friction_stddev": found.friction_stddev,
+        "mass_before": found.mass_before,
+        "mass_known": found.mass_known,
+        "files": {"yaml": str(path)},
+    }
+
+
+def joint_table(joints: JointPosterior, title: str = "joints") -> Table:
+    """Prior and posterior of the joint parameters."""
+    rows = {}
+    for q in joints.quantities():
+        value = q.value if q.observable else "not observable"
+        intervals = [f"[{low:.4g}, {high:.4g}]" for low, high in (q.interval, q.prior_interval)]
+        name = f"{q.kind} {q.label}" + (f" [{q.unit}]" if q.unit else "")
+        rows[name] = [value, intervals[0], q.prior, intervals[1]]
+    return table(title, rows, ("identified", "95 % interval", "before", "95 % interval before"))
 
 
 def _identify(args: argparse.Namespace, bag: str, robot: Robot, config: Config) -> Run:
@@ -158,6 +213,8 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
         for d in worst:
             width = f"posterior {100 * d.shrinkage:.0f} % of the prior's width"
             say(args, f"not observable: {d.words} ({width}). To excite it: {d.motion}.")
+    if outcome.joints is not None:
+        say(args, joint_table(outcome.joints))
     say(args, *_budget_tables(outcome), *_repeatability_tables(outcome), *_held_out_tables(outcome))
 
 

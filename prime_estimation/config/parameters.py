@@ -75,12 +75,21 @@ class RobotConfig:
     joint_damping: float | dict = param(
         0.0, "viscous friction of the joints, one number or by joint", "Nm s/rad", 0.0
     )
-    torque_scale: float = param(
+    gear_loss: float | dict = param(
+        0.0, "share of the motor's torque that the gear loses, one number or by joint", "", 0.0, 0.9
+    )
+    torque_scale: float | dict = param(
         1.0,
-        "reading of the torque sensors per true torque (see `prime identify --tare`)",
+        "reading of the torque sensors per true torque, one number or by joint (see "
+        "`prime identify --tare`)",
         "",
         0.1,
         10.0,
+    )
+    joint_stddev: dict = param(
+        {},
+        "standard deviation of estimated joint parameters, by kind or kind/joint (written by "
+        "`prime identify --joints`)",
     )
     torque_limit: float | dict = param(0.0, "largest torque of the motors (0: unknown)", "Nm", 0.0)
     estimated_links: list = param(
@@ -299,6 +308,11 @@ class EstimatorConfig:
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
     )
 
+    joint_parameters: str = param(
+        "",
+        "what is estimated of the joints beside the inertia: losses, gains, zeros, a list with "
+        "commas",
+    )
     adapt_noise: bool = param(
         True, "sensors and disturbances noisier than configured get less weight", tunable=True
     )

@@ -57,7 +57,7 @@ class LegForces:
         nj = self.robot.nj
         tau = np.full(self.model.nv, np.nan)
         if torque is not None:
-            tau[-nj:] = torque - joint_losses(self.robot, v[-nj:])
+            tau[-nj:] = torque - joint_losses(self.robot, v[-nj:], torque)
         return self._core.evaluate(q, v, a, tau)
 
     def kinematics(

@@ -91,7 +91,7 @@ def _node_rows(window: Window, k: int, joints: list[int], data: pin.Data) -> np.
     Y = regressor[:, columns]
     nominal = np.concatenate([model.inertias[j].toDynamicParameters() for j in joints])
     known = pin.rnea(model, data, q, v, a) - Y @ nominal  # which has the armature in it
-    known[nv - nj :] += joint_losses(robot, v[nv - nj :]) - given.torque
+    known[nv - nj :] += joint_losses(robot, v[nv - nj :], given.torque) - given.torque
     N = _free_directions(window, k)
     noise = N.T / np.array(given.weight_force)
     root = np.linalg.cholesky(noise @ noise.T)

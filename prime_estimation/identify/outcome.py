@@ -20,6 +20,8 @@ from ..inertia import inertia_about_com
 from ..io.trajectory import versions
 from ..robot import Robot
 from .fusion import repeatability
+from .joint_yaml import noise_changes, robot_changes
+from .joints import JointPosterior
 from .observability import Direction, directions
 from .posterior import Posterior, to_psi
 from .single import Run
@@ -37,6 +39,7 @@ class Outcome:
         held_out: fit of recordings that were not used, with the nominal, identified and their own
             best inertia.
         notices: what the user should know.
+        joints: joint parameters of all recordings together, where they are estimated.
     """
 
     robot: Robot
@@ -46,6 +49,7 @@ class Outcome:
     baseline: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
     held_out: list[dict] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    joints: JointPosterior | None = None
 
     @property
     def inertias(self) -> dict[str, np.ndarray]:
@@ -78,6 +82,7 @@ class Outcome:
         return {
             "robot": self.robot.name,
             "links": links,
+            "joints": [q.to_dict() for q in self.joints.quantities()] if self.joints else None,
             "error_budget": error_table(p),
             "runs": [_run_dict(run) for run in self.runs],
             "repeatability": repeatability(self.runs) if len(self.runs) > 1 else None,
@@ -104,6 +109,7 @@ class Outcome:
         """Robot's YAML with the patched URDF, for `prime node --robot FILE` and other verbs."""
         content = self.config.to_dict()
         content["robot"]["urdf"] = str(urdf.resolve())
+        content["estimator"]["joint_parameters"] = ""  # of `--joints`; the live node has its own
         lines = ["# Written by `prime identify`. 95 % intervals:"]
         for link in self.posterior.links:
             for q in self.posterior.quantities(link)[:4]:
@@ -112,6 +118,15 @@ class Outcome:
                     f"#   {link} {q.name}: {q.value:.5g} [{low:.5g}, {high:.5g}] {q.unit}"
                     + ("" if q.observable else ", not observable")
                 )
+        if self.joints is not None:
+            content["robot"].update(robot_changes(self.joints, self.robot))
+            content["noise"].update(noise_changes(self.joints))
+            lines += [
+                f"#   {q.label} {q.kind}: {q.value:.4g} "
+                f"[{q.interval[0]:.4g}, {q.interval[1]:.4g}] {q.unit}".rstrip()
+                + ("" if q.observable else ", not observable")
+                for q in self.joints.quantities()
+            ]
         return (
             "\n".join(lines)
             + "\n"

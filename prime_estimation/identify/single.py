@@ -18,10 +18,11 @@ from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
 from .full_information import no_stop, smooth_forward
+from .joints import JointPosterior
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
 from .solution import Solution, solve
-from .systematic import error_budget
+from .systematic import inertia_budget, responses
 
 # s between nodes: no divisor of the 20 ms and 10 ms for which most policies hold their targets,
 # whose jumps would alias
@@ -49,6 +50,7 @@ class Run:
         before, after: residuals with the nominal and with the identified inertia.
         friction: coefficient of the ground and its standard deviation.
         notices: what the user should know.
+        joints: joint parameters, where they are estimated.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Run:
     after: Residuals
     friction: tuple[float, float]
     notices: list[str] = field(default_factory=list)
+    joints: JointPosterior | None = None
 
     @property
     def nodes(self) -> int:
@@ -149,6 +152,8 @@ def identify_run(
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
         run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
+    if run.joints is not None:
+        run.notices += [f"{run.name}: {said}" for said in run.joints.unobserved()]
     progress(1.0)
     return run
 
@@ -173,8 +178,9 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
         mu = (float(np.exp(log_mu[0])), float(np.exp(log_mu[0]) * np.sqrt(variance[0, 0])))
     span = tuple(offset + 1e-9 * (window.stamps[i] - begin) for i in (0, -1))
     after = residuals(window)
+    joints = JointPosterior.of_window(window)
     before = residuals_held(window, problem.theta_nominal)
-    return Run(name, span, result, posterior, before, after, mu, notices)
+    return Run(name, span, result, posterior, before, after, mu, notices, joints)
 
 
 def check_fit(bag: str | Path, run: Run) -> None:
@@ -211,8 +217,11 @@ def _friction_notice(run: Run) -> list[str]:
 
 
 def _with_budget(run: Run, progress: Callable[[float], None]) -> Run:
-    budget = error_budget(run.result.window, progress)
     window = run.result.window
+    steps = responses(window, progress)
+    budget = inertia_budget(window, steps)
+    if run.joints is not None:
+        run.joints = run.joints.with_errors(window, steps)
     run.posterior = Posterior.of_problem(
         window.problem, run.posterior.theta, run.posterior.covariance, budget
     )

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..joint_friction import dry_friction
+from ..mhe.joint_parameters import GAINS, ZEROS
 from ..mhe.problem import block_diagonal
 from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
@@ -22,6 +23,8 @@ from ..robot import Robot
 
 # s, between the stamp of a torque and its action (hold of a discrete controller)
 TORQUE_DELAY = 5e-4
+SMALL = 0.01  # share of all torques whose response is computed
+COMMON = "torque scale"  # cause: of all torques
 ZERO = "zero of "  # cause: a joint's
 
 
@@ -29,20 +32,44 @@ def error_budget(
     window: Window, progress: Callable[[float], None] = lambda f: None
 ) -> dict[str, np.ndarray]:
     """Change of pi (10 per link) by cause, for one standard deviation of each (`noise`)."""
+    return inertia_budget(window, responses(window, progress))
+
+
+def inertia_budget(window: Window, steps: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same from `responses`."""
     problem = window.problem
     theta = problem.columns("theta")
     by_theta = block_diagonal([jacobian for _, jacobian in problem.inertias(window.xs[-1])])
-    shifts = _residual_shifts(window)
-    reference = window.direction()[0][0][theta]
-    budget = {}
+    return {name: by_theta @ step[theta] for name, step in steps.items()}
+
+
+def responses(
+    window: Window, progress: Callable[[float], None] = lambda f: None
+) -> dict[str, np.ndarray]:
+    """Change (ndx,) of the first state's tangent by cause, for one standard deviation of each."""
+    out, reference, shifts = {}, window.direction()[0][0], _residual_shifts(window)
     for k, (name, (rows, shift)) in enumerate(shifts.items()):
-        for data, change in zip(window.data, shift):
-            data.r[rows] += change
-        budget[name] = by_theta @ (window.solver.redirect()[0][1][theta] - reference)
-        for data, change in zip(window.data, shift):
-            data.r[rows] -= change
+        out[name] = _response(window, rows, shift, reference)
         progress((k + 1) / len(shifts))
-    return budget
+    return out
+
+
+def scale_response(window: Window) -> np.ndarray:
+    """Change (ndx,) of the first state's tangent per share by which all readings are too large."""
+    problem, inputs = window.problem, window.inputs[:-1]
+    joints = slice(problem.nv - problem.nj, problem.nv)
+    shift = np.array([-given.weight_force[joints] * given.torque for given in inputs])
+    return _response(window, joints, SMALL * shift, window.direction()[0][0]) / SMALL
+
+
+def _response(window: Window, rows, shift: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Change of the step of the first state when the nodes' residuals change."""
+    for data, change in zip(window.data, shift):
+        data.r[rows] += change
+    step = window.solver.redirect()[0][1]
+    for data, change in zip(window.data, shift):
+        data.r[rows] -= change
+    return step - reference
 
 
 def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
@@ -58,7 +85,8 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
     by_torque = np.array([given.weight_force[joints] for given in inputs])
     by_position = np.array([given.weight("encoders") for given in inputs])
     out = {name: (joints, -by_torque * error) for name, error in torque_errors(window).items()}
-    for j, name in enumerate(problem.robot.joint_names):
+    estimated = {block.name for block in problem.joints}
+    for j, name in enumerate(problem.robot.joint_names if ZEROS not in estimated else ()):
         error = np.zeros(problem.nj)
         error[j] = problem.config.noise.encoder_offset
         out[ZERO + name] = (encoders, -by_position * error)
@@ -66,7 +94,10 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
 
 
 def torque_errors(window: Window) -> dict[str, np.ndarray]:
-    """Change (n, nj) of the measured torques [Nm] by cause, one standard deviation each."""
+    """Change (n, nj) of the measured torques [Nm] by cause, one standard deviation each.
+
+    What is estimated is no cause: its uncertainty is in the posterior.
+    """
     problem = window.problem
     robot, noise, nj = problem.robot, problem.config.noise, problem.nj
     torque = np.array([given.torque for given in window.inputs[:-1]])
@@ -77,17 +108,23 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
         0.5 * (velocity[1:] + velocity[:-1]),
         np.diff(velocity, axis=0) / problem.dt,
     )
-    out = {"torque scale": noise.torque_scale * torque}
-    groups = _legs(robot)
+    estimated = {block.name for block in problem.joints}
+    gains = GAINS in estimated
+    out = {COMMON: noise.torque_scale * torque}  # the mean of all gains is not estimated
+    groups = {} if gains else _legs(robot)
     for name, joints in groups.items() if len(groups) > 1 else ():
         alone = np.zeros_like(torque)
         alone[:, joints] = noise.torque_scale_spread * torque[:, joints]
         out[f"torque scale of {name} alone"] = alone
-    losses = {
-        "armature": robot.model.armature[-nj:] * acceleration,
-        "joint friction": dry_friction(robot, rate),
-        "joint damping": robot.joint_damping * rate,
-    }
+    losses = (
+        {}
+        if "armature" in estimated
+        else {
+            "armature": robot.model.armature[-nj:] * acceleration,
+            "joint friction": dry_friction(robot, rate),
+            "joint damping": robot.joint_damping * rate,
+        }
+    )
     out.update({name: -noise.joint_losses * loss for name, loss in losses.items() if np.any(loss)})
     out["torque delay"] = TORQUE_DELAY * np.gradient(torque, problem.dt, axis=0)
     return out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Tare: a recording of known total mass tells the torque scale and the friction coefficient.
+"""Tare: a recording of known total mass tells torque scales and the friction coefficient.
 
 Which no residual shows.
 """
@@ -18,7 +18,10 @@ from ..config.parameters import Config
 from ..config.values import beside
 from ..errors import DataError
 from ..robot import Robot
+from .joint_yaml import noise_changes, robot_changes
+from .joints import JointPosterior
 from .single import Run
+from .systematic import COMMON
 
 # of the total mass per unit of scale: below, the torques do not carry the robot
 LEAST_RESPONSE = 0.2
@@ -52,13 +55,13 @@ def tare(run: Run, known_mass: float) -> Tare:
             of scale.
     """
     problem = run.result.window.problem
-    robot, old = problem.robot, problem.config.robot.torque_scale
+    robot, old = problem.robot, float(problem.robot.torque_scale.mean())
     posterior, noise = run.posterior, problem.config.noise
     total = robot.total_mass + sum(
         posterior.pi(n)[0] - robot.model.inertias[robot.link_joint(n)].mass for n in posterior.links
     )
     shifts = {cause: shift[::10].sum() for cause, shift in posterior.budget.items()}
-    response = shifts.pop("torque scale", 0.0) / noise.torque_scale
+    response = shifts.pop(COMMON, 0.0) / noise.torque_scale
     if response < LEAST_RESPONSE * total:
         raise DataError(
             f"{run.name}: the torques do not carry the robot's weight, so this run cannot tare "
@@ -85,8 +88,38 @@ def tare(run: Run, known_mass: float) -> Tare:
     )
 
 
-def write_tare(found: Tare, robot: Robot, config: Config, source: str, out: str | Path) -> Path:
-    """Write the robot's YAML with torque scale, its remaining uncertainty, and friction.
+@dataclass(frozen=True)
+class JointTare:
+    """Joint parameters of a robot of known mass, jointly with its friction coefficient."""
+
+    joints: JointPosterior
+    friction: float
+    friction_stddev: float
+    mass_before: float
+    mass_known: float
+
+
+def tare_joints(run: Run, known_mass: float) -> JointTare:
+    """Joint parameters of a run with joint parameters, given the total mass.
+
+    Raises:
+        DataError: no joint parameters explain that mass.
+    """
+    found = run.joints
+    total = found.mass
+    if abs(total - known_mass) > LARGEST_CHANGE * known_mass:
+        raise DataError(
+            f"{run.name}: {total:.3f} kg were identified but {known_mass:.3f} kg are said to be "
+            "known; no joint parameters explain that",
+            known_mass,
+        )
+    return JointTare(found.of_mass(known_mass), *run.friction, total, known_mass)
+
+
+def write_tare(
+    found: Tare | JointTare, robot: Robot, config: Config, source: str, out: str | Path
+) -> Path:
+    """Write the robot's YAML with what a tare found, its remaining uncertainty, and friction.
 
     A robot that was given as a YAML file keeps everything else of that file; for a built-in one a
     complete YAML is written.
@@ -101,13 +134,30 @@ def write_tare(found: Tare, robot: Robot, config: Config, source: str, out: str 
     else:
         whole = config.to_dict()
         content = {"robot": whole["robot"], "noise": whole["noise"]}
-    content.setdefault("robot", {})["torque_scale"] = round(found.torque_scale, 6)
-    content.setdefault("noise", {})["torque_scale"] = round(max(found.torque_scale_stddev, 1e-4), 6)
+    content.setdefault("robot", {}).update(_robot_changes(found, robot))
+    content.setdefault("noise", {}).update(_noise_changes(found))
     if np.isfinite(found.friction):
         estimator = content.setdefault("estimator", {})
         estimator["friction"] = round(found.friction, 4)
     path = out / f"{robot.name}.yaml"
     run = f"a run of {found.mass_known:g} kg"
-    first = f"# Torque scale and friction from {run} (`prime identify --tare`).\n"
+    what = "Torque scale" if isinstance(found, Tare) else "Joint parameters"
+    first = f"# {what} and friction from {run} (`prime identify --tare`).\n"
     path.write_text(first + yaml.safe_dump(content, sort_keys=False))
     return path
+
+
+def _robot_changes(found: Tare | JointTare, robot: Robot) -> dict:
+    if isinstance(found, JointTare):
+        return robot_changes(found.joints, robot)
+    scale = found.torque_scale
+    if isinstance(robot.config.torque_scale, dict):
+        own = robot.torque_scale / robot.torque_scale.mean() * scale
+        return {"torque_scale": {n: round(float(s), 6) for n, s in zip(robot.joint_names, own)}}
+    return {"torque_scale": round(scale, 6)}
+
+
+def _noise_changes(found: Tare | JointTare) -> dict:
+    if isinstance(found, JointTare):
+        return noise_changes(found.joints)
+    return {"torque_scale": round(max(found.torque_scale_stddev, 1e-4), 6)}

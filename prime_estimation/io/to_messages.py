@@ -154,6 +154,19 @@ def inertial_parameters(
     )
 
 
+def joint_parameters(make: Make, estimate: Estimate, world_frame: str):
+    """prime_estimation_msgs/JointParameters of what is estimated of the joints."""
+    told = estimate.joint_parameters
+    return make("prime_estimation_msgs/msg/JointParameters")(
+        header=header(make, estimate.stamp_ns, world_frame),
+        kinds=[p.kind for p in told],
+        names=[p.name for p in told],
+        values=np.array([p.value for p in told]),
+        stddevs=np.array([p.stddev for p in told]),
+        observable=np.array([p.observable for p in told]),
+    )
+
+
 def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
     """Every body is observable, known better than the limit [kg], and physically consistent.
 

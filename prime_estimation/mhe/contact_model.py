@@ -17,6 +17,7 @@ from ..contact.schedule import ContactSchedule
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
+from .joint_parameters import joint_blocks, joint_model
 
 CONTRADICTED = "the flags contradict the forces, or the motion of the feet"
 # rms, in standard deviations over the window, of base forces and contact velocities that nothing
@@ -142,9 +143,9 @@ def _arguments(robot: Robot, config: Config, tolerance: float | None) -> tuple:
     links = [robot.link_joint(link) for link in robot.estimated_links]
     options = _options(config)
     options.tolerance = options.tolerance if tolerance is None else tolerance
-    losses = (robot.joint_damping, robot.joint_friction)
+    joints = joint_model(robot, joint_blocks(robot, config.estimator.joint_parameters))
     floating = robot.config.floating_base
-    return (robot.model, contact_points(robot), links, *losses, floating, options)
+    return (robot.model, contact_points(robot), links, joints, floating, options)
 
 
 def _options(config: Config) -> "_core.DynamicsOptions":

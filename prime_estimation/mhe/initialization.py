@@ -24,7 +24,7 @@ from .window import Window
 
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would
 # absorb their errors
-HELD_SHARE = 1e-3  # of the prior's standard deviation of theta in these iterations
+HELD_SHARE = 1e-3  # of the prior's standard deviation of theta and joints in these iterations
 # shares of kappa in these, one start after the other until one fits: a softer law lets forces move
 # from foot to foot, a sharp one keeps a wrong guess of who stands; where the way from one end leads
 # astray, that from the other often does not
@@ -158,9 +158,9 @@ def solve_batch(
     root = problem.prior_root(located, situation.suspended and previous_state is not None)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs)
-    theta = problem.columns("theta")
     held = np.array(arrival.L)
-    held[theta] *= HELD_SHARE
+    for name in ("theta", *(block.name for block in problem.joints)):
+        held[problem.columns(name)] *= HELD_SHARE
     free, arrival.L = np.array(arrival.L), held
     window.set_kappa(soft * problem.config.robot.kappa)
     window.solve(HELD_ITERATIONS)

@@ -15,6 +15,7 @@ from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
 UNSEEN_POSITION, UNSEEN_RATE = 0.5, 5.0  # rad, rad/s; about the last reading, and about rest
+ZEROED = "zeroed_encoders"  # residual of encoders whose zeros are estimated
 OUT_OF_REACH = 10.0  # depth of the ground under legs that are not seen [m]
 
 
@@ -25,19 +26,21 @@ class MeasurementModel:
         core: the same for the C++ nodes: residuals, layout of parameters and rows.
         blocks: (name, size) of all parameter blocks, those of the dynamics first.
         rows: slices of a node's residual by name; `sensor_rows`: by sensor, for its innovation.
-        noise: section `noise` of the configuration.
+        noise: section `noise` of the configuration. zeros: those of the encoders are estimated.
         trackers: of sensors that need more than the window, by name.
     """
 
-    def __init__(self, dynamics, mount, sensors: SensorSet):
-        self.sensors, self.noise = sensors, None
+    def __init__(self, dynamics, mount, sensors: SensorSet, zeros: bool = False):
+        self.sensors, self.noise, self.zeros = sensors, None, zeros
         residuals = list(sensors.residuals) + (["wrench_cone"] if dynamics.ncone else [])
         # of a base that is not on its feet only the IMU tells, which drifts
         residuals += ["held"] if "imu" in sensors.names else []
+        residuals += [ZEROED] if zeros else []
         self.core = _core.MeasurementModel(dynamics, mount.core, residuals)
         self.blocks: list[tuple[str, int]] = list(self.core.parameters())
         self.rows: dict[str, list[slice]] = {}
         for name, first, size in self.core.rows():
+            name = "encoders" if name == ZEROED else name
             self.rows.setdefault(name, []).append(slice(first, first + size))
         self.trackers: dict[str, Tracker] = {}
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
@@ -66,6 +69,10 @@ class MeasurementModel:
             self._leave_legs_unseen(given, last_position)
         for sensor in self.sensors:
             sensor.give_state(given, m, self.noise, self.sensors.wearer)
+        if self.zeros:  # the same reading, in rows that know the zeros
+            value, weight = given.value("encoders"), given.weight("encoders")
+            given.set(ZEROED, value, weight)
+            given.set("encoders", value, np.zeros(len(weight)))
         return given
 
     def _leave_legs_unseen(self, given, last_position: np.ndarray) -> None:

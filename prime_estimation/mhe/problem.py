@@ -18,6 +18,7 @@ from ..sensors.sensor import SensorSet, Wearer
 from ..types import Measurement
 from .contact_model import contact_model
 from .imu_mount import ImuMount
+from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout
 from .measurement_model import MeasurementModel
 from .process_model import ON_ITS_FEET, ProcessModel, Situation
@@ -59,7 +60,9 @@ class Problem:
         self.dynamics = self.contacts.dynamics
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
-        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors)
+        self.joints = joint_blocks(robot, config.estimator.joint_parameters)
+        zeros = any(block.name == ZEROS for block in self.joints)
+        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros)
         model = robot.model
         self.layout = StateLayout(model.nq, model.nv, robot.nj, self.measurements.blocks)
         self.nq, self.nv, self.nj = model.nq, model.nv, robot.nj
@@ -164,6 +167,8 @@ class Problem:
         x = self.state.zero()
         self.parameter(x, "theta")[:] = self._theta_first
         self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
+        for block in self.joints:
+            self.parameter(x, block.name)[:] = block.mean
         return x
 
     def prior_root(self, located: bool, continued: bool = False) -> np.ndarray:
@@ -199,6 +204,9 @@ class Problem:
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)
         root = np.diag(std)
+        for block in self.joints:
+            columns = self.columns(block.name)
+            root[columns, columns] = block.prior_root
         theta = self.columns("theta")
         root[theta, theta] = self._theta_first_root
         return root
@@ -219,6 +227,9 @@ class Problem:
         for name, std in walks.items():
             columns, rows = self.columns(name), self.layout.parameter_rows(name)
             root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))
+        for block in self.joints:
+            columns, rows = self.columns(block.name), self.layout.parameter_rows(block.name)
+            root[columns, rows] = step * block.walk_root
         estimated = root.copy()
         columns, rows = self.columns("theta"), self.layout.parameter_rows("theta")
         estimated[columns, rows] = step * self.theta_walk_root

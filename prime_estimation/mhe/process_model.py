@@ -118,7 +118,7 @@ class ProcessModel:
         """
         noise, factors = self.config.noise, Factors()
         if m.torque is not None:
-            given.torque = m.torque / self.config.robot.torque_scale
+            given.torque = m.torque / self.robot.torque_scale
             joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
         else:
             joint = np.full(self.robot.nj, noise.joint_unmeasured)

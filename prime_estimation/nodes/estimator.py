@@ -31,6 +31,7 @@ from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
 
 log = logging.getLogger("prime.estimator")
+SLOW = ("inertial_parameters", "joint_parameters")  # latched, at `node.inertia_rate`
 
 
 class EstimatorNode:
@@ -101,7 +102,7 @@ class EstimatorNode:
     # --- wiring -----------------------------------------------------------------------------------
 
     def _announce(self) -> None:
-        latched = {"inertial_parameters": Qos.LATCHED}
+        latched = dict.fromkeys(SLOW, Qos.LATCHED)
         topics = {
             t: k
             for t, k in self.outputs.topics().items()
@@ -149,10 +150,11 @@ class EstimatorNode:
         estimate = self._with_status(estimate)
         self.health.failure = ""
         self.latest, self.latest_at, self._begun = estimate, time.monotonic(), True
+        slowly = self._inertia_due(estimate.stamp_ns)
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
                 self.odometry.estimated(estimate, message)
-            elif topic == "inertial_parameters" and not self._inertia_due(estimate.stamp_ns):
+            elif topic in SLOW and not slowly:
                 continue
             elif topic in self.send:
                 self.send[topic](message)

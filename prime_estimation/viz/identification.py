@@ -37,6 +37,7 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
     parts.append(_runs(outcome))
     for link in outcome.posterior.links:
         parts += _link(outcome, link)
+    parts += _joints(outcome)
     parts += ["<h2>Convergence</h2>", _figure(9, 3.2, lambda f: draw_convergence(f, outcome))]
     parts += [
         "<h2>Residuals with nominal and identified inertia</h2>",
@@ -114,6 +115,20 @@ def _link(outcome: Outcome, link: str) -> list[str]:
     ]
     out.append(_table(["cause", "mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"], rows))
     return out
+
+
+def _joints(outcome: Outcome) -> list[str]:
+    """Joint parameters beside what was taken for them before."""
+    if outcome.joints is None:
+        return []
+    rows = []
+    for q in outcome.joints.quantities():
+        value = f"{q.value:.4g}" if q.observable else '<span class="no">not observable</span>'
+        intervals = [f"{low:.4g} … {high:.4g}" for low, high in (q.interval, q.prior_interval)]
+        rows.append([_e(f"{q.kind} {q.label}"), q.unit, value, intervals[0], f"{q.prior:.4g}"])
+        rows[-1].append(intervals[1])
+    head = ["", "unit", "identified", "95 % interval", "before", "95 % interval before"]
+    return ["<h2>Joints</h2>", _table(head, rows)]
 
 
 def _runs(outcome: Outcome) -> str:

@@ -17,10 +17,10 @@ namespace {
 
 template <class D, class... Options>
 std::shared_ptr<D> make(const pinocchio::Model& model, const bp::list& contacts,
-                        const bp::list& links, const VectorXd& damping, const VectorXd& friction,
-                        const bool floating_base, const Options&... options) {
+                        const bp::list& links, const JointModel& joints, const bool floating_base,
+                        const Options&... options) {
   return std::make_shared<D>(model, toVector<ContactPoint>(contacts), toVector<std::size_t>(links),
-                             damping, friction, floating_base, options...);
+                             joints, floating_base, options...);
 }
 
 ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& q,
@@ -31,7 +31,15 @@ ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& 
     throw std::invalid_argument("contact dynamics: " + std::to_string(point.parameters.size()) +
                                 " parameters, got " + std::to_string(parameters.size()));
   point.q = q, point.v = v, point.force = force, point.xi = xi, point.parameters = parameters;
+  point.reading = force.tail(dynamics.nj());
   return point;
+}
+
+/// dg/dforce
+MatrixXd byForce(const ContactDynamics& dynamics, const ContactDynamics::Data& data) {
+  MatrixXd out = -dynamics.options.dt * MatrixXd::Identity(dynamics.nv(), dynamics.nv());
+  out.diagonal().tail(dynamics.nj()).array() *= data.joints.gain.array();
+  return out;
 }
 
 bp::dict resultOf(const ContactDynamics::Data& data) {
@@ -56,11 +64,10 @@ bp::dict stepDynamics(const ContactDynamics& dynamics, const VectorXd& q, const 
   if (!derivatives) return out;
   dynamics.derivatives(solved);
   data.lu.compute(data.by.next);
-  const double dt = dynamics.options.dt;
   auto solve = [&data](const MatrixXd& rhs) { return MatrixXd(-data.lu.solve(rhs)); };
   out["dq"] = solve(data.by.q);
   out["dv"] = solve(data.by.v);
-  out["dforce"] = solve(-dt * MatrixXd::Identity(dynamics.nv(), dynamics.nv()));
+  out["dforce"] = solve(byForce(dynamics, data));
   out["dxi"] = solve(data.by.xi);
   out["dparameters"] = solve(data.by.parameters);
   return out;
@@ -106,7 +113,7 @@ bp::dict stepRigid(const RigidDynamics& dynamics, const VectorXd& q, const Vecto
   by_parameters.middleCols(nt, dynamics.nfeet()) = data.c_height;
   put("q", data.by.q, data.c_q);
   put("v", data.by.v, data.c_v);
-  put("force", -dynamics.options.dt * MatrixXd::Identity(nv, nv), MatrixXd::Zero(rows, nv));
+  put("force", byForce(dynamics, data), MatrixXd::Zero(rows, nv));
   put("xi", MatrixXd::Zero(nv, rows), by_xi);
   put("parameters", data.by.parameters, by_parameters);
   return out;
@@ -144,6 +151,38 @@ bp::tuple fromTheta(const VectorXd& theta, const InertiaManifold manifold) {
 VectorXd toTheta(const VectorXd& pi, const InertiaManifold manifold) {
   if (pi.size() != 10) throw std::invalid_argument("an inertia has 10 parameters");
   return thetaFromInertia(manifold, pi);
+}
+
+void estimateJoints(JointModel& joints, const JointQuantity quantity, const bp::list& group,
+                    const VectorXd& ratio, const double softness) {
+  joints.estimate(quantity, toVector<int>(group), ratio, softness);
+}
+
+bp::tuple jointValue(const JointQuantity quantity, const double softness, const double parameter) {
+  double value, slope;
+  JointModel::valueOf(quantity, softness, parameter, value, slope);
+  return bp::make_tuple(value, slope);
+}
+
+void bindJoints() {
+  bp::enum_<JointQuantity>("JointQuantity")
+      .value("armature", JointQuantity::Armature)
+      .value("damping", JointQuantity::Damping)
+      .value("dry_friction", JointQuantity::DryFriction)
+      .value("gear_loss", JointQuantity::GearLoss)
+      .value("torque_gain", JointQuantity::TorqueGain);
+
+  bp::class_<JointModel>(
+      "JointModel", "Losses and motors of all joints behind the base.",
+      bp::init<VectorXd, VectorXd>((bp::arg("damping"), bp::arg("dry_friction"))))
+      .def("set", &JointModel::set, (bp::arg("quantity"), bp::arg("value")),
+           "Constant (nj,) of all joints.")
+      .def("estimate", &estimateJoints,
+           (bp::arg("quantity"), bp::arg("group"), bp::arg("ratio"), bp::arg("softness")),
+           "Make parameters of a quantity, one per group (-1: none) of joints.");
+  bp::def("joint_value", &jointValue,
+          (bp::arg("quantity"), bp::arg("softness"), bp::arg("parameter")),
+          "Value of a joint quantity at its parameter, and its slope.");
 }
 
 void bindLaw() {
@@ -208,11 +247,10 @@ void bindSmoothed() {
 
   bp::class_<SmoothedDynamics, bp::bases<ContactDynamics>, std::shared_ptr<SmoothedDynamics>,
              boost::noncopyable>("SmoothedDynamics", bp::no_init)
-      .def("__init__",
-           bp::make_constructor(
-               &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
-               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joint_damping"),
-                bp::arg("joint_friction"), bp::arg("floating_base"), bp::arg("options"))))
+      .def("__init__", bp::make_constructor(
+                           &make<SmoothedDynamics, DynamicsOptions>, bp::default_call_policies(),
+                           (bp::arg("model"), bp::arg("contacts"), bp::arg("links"),
+                            bp::arg("joints"), bp::arg("floating_base"), bp::arg("options"))))
       .add_property(
           "anchor", +[](const SmoothedDynamics& d) { return MatrixXd(d.anchor.transpose()); },
           &setAnchor, "(nf, 2) where the ground of each foot has its height [m].");
@@ -233,11 +271,10 @@ void bindRigid() {
   bp::class_<RigidDynamics, bp::bases<ContactDynamics>, std::shared_ptr<RigidDynamics>,
              boost::noncopyable>("RigidDynamics", bp::no_init)
       .def("__init__",
-           bp::make_constructor(&make<RigidDynamics, DynamicsOptions, RigidOptions>,
-                                bp::default_call_policies(),
-                                (bp::arg("model"), bp::arg("contacts"), bp::arg("links"),
-                                 bp::arg("joint_damping"), bp::arg("joint_friction"),
-                                 bp::arg("floating_base"), bp::arg("options"), bp::arg("rigid"))))
+           bp::make_constructor(
+               &make<RigidDynamics, DynamicsOptions, RigidOptions>, bp::default_call_policies(),
+               (bp::arg("model"), bp::arg("contacts"), bp::arg("links"), bp::arg("joints"),
+                bp::arg("floating_base"), bp::arg("options"), bp::arg("rigid"))))
       .def("step", &stepRigid,
            (bp::arg("q"), bp::arg("v"), bp::arg("force"), bp::arg("xi"), bp::arg("parameters"),
             bp::arg("stance"), bp::arg("guess"), bp::arg("derivatives") = false));
@@ -257,6 +294,7 @@ void bindLegs() {
 
 void bindDynamics() {
   bindLaw();
+  bindJoints();
   bindSmoothed();
   bindRigid();
   bindLegs();

@@ -54,13 +54,11 @@ void requireFinite(const VectorXd& x, const char* what) {
 
 ContactDynamics::ContactDynamics(const pinocchio::Model& model,
                                  const std::vector<ContactPoint>& contacts_,
-                                 const std::vector<std::size_t>& links_, const VectorXd& damping,
-                                 const VectorXd& dry_friction, const bool floating_base_,
-                                 const DynamicsOptions& options_)
+                                 const std::vector<std::size_t>& links_, const JointModel& joints_,
+                                 const bool floating_base_, const DynamicsOptions& options_)
     : contacts(contacts_),
       links(links_),
-      joint_damping(damping),
-      joint_friction(dry_friction),
+      joints(joints_),
       floating_base(floating_base_),
       options(options_),
       joint_of_index_(jointOfIndex(model)),
@@ -69,11 +67,10 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
       nparameters_(0) {
   if (!(options.law.compliance > 0.0))
     throw std::invalid_argument("contact dynamics: the compliance must be positive");
-  if (joint_friction.size() != joint_damping.size() ||
-      model.nv - joint_damping.size() != (floating_base ? 6 : 0))
+  if (model.nv - int(joints.nj()) != (floating_base ? 6 : 0))
     throw std::invalid_argument(
-        "contact dynamics: damping and friction of every joint behind the base, which is a "
-        "free-flyer or fixed");
+        "contact dynamics: a joint model of every joint behind the base, which is a free-flyer or "
+        "fixed");
   std::vector<std::size_t> count;
   for (const auto& contact : contacts) {
     if (contact.foot >= count.size()) count.resize(contact.foot + 1, 0);
@@ -102,20 +99,24 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
   height_ = take("height", nfeet());
   friction_ = take("friction", nc() > 0 ? 1 : 0);
   take("slope", options.slopes ? 2 * nfeet() : 0);
+  joint_ = nparameters_;
+  for (const auto& block : joints.blocks()) take(JointModel::name(block.quantity), block.groups);
 }
 
 ContactDynamics::Point::Point(const ContactDynamics& d)
     : q(pinocchio::neutral(d.model())),
       v(VectorXd::Zero(d.nv())),
       force(v),
+      reading(VectorXd::Zero(d.nj())),
       xi(VectorXd::Zero(d.nxi())),
       parameters(VectorXd::Zero(d.nparameters())),
       law(d.options.law),
       stance(d.nfeet(), Stance::Open) {}
 
 bool ContactDynamics::Point::operator==(const Point& other) const {
-  return q == other.q && v == other.v && force == other.force && xi == other.xi &&
-         parameters == other.parameters && law == other.law && stance == other.stance;
+  return q == other.q && v == other.v && force == other.force && reading == other.reading &&
+         xi == other.xi && parameters == other.parameters && law == other.law &&
+         stance == other.stance;
 }
 
 ContactDynamics::Data::Data(const ContactDynamics& d)
@@ -124,8 +125,8 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       dtheta(d.links.size(), MatrixXd::Zero(10, 10)),
       M(MatrixXd::Zero(d.nv(), d.nv())),
       bias(VectorXd::Zero(d.nv())),
-      loss(VectorXd::Zero(d.nj())),
-      dloss(loss),
+      joints(d.joints),
+      rate(VectorXd::Zero(d.nj())),
       scale(bias),
       root_scale(bias),
       center(d.nc(), Vector3d::Zero()),
@@ -200,6 +201,8 @@ ContactDynamics::Prepared ContactDynamics::prepare(Data& data, const Point& poin
   auto& [model, pin, pin_bias, pin_mid] = *data.work;
   pinocchio::crba(model, pin, ConstRef(data.at.q), pinocchio::Convention::WORLD);
   data.M = pin.M.selfadjointView<Eigen::Upper>();
+  joints.prepare(data.joints, data.at.parameters.tail(joints.nparameters()), data.at.reading);
+  joints.addArmature(data.joints, model.armature.tail(nj()), data.M.diagonal().tail(nj()));
   data.bias = pinocchio::nonLinearEffects(model, pin_bias, data.at.q, data.at.v);
   data.scale = data.M.diagonal().cwiseInverse();
   data.root_scale = data.scale.cwiseSqrt();
@@ -224,26 +227,22 @@ ContactDynamics::Solved ContactDynamics::residual(const Prepared& prepared,
 
 /// g of v+ and the contact impulses.
 void ContactDynamics::balance(Data& data) const {
-  const double dt = options.dt, e2 = options.friction_velocity * options.friction_velocity;
+  const double dt = options.dt;
   auto& g = data.out.g;
   data.a = data.out.vplus - data.at.v;
   g.noalias() = data.M * data.a;
-  g += dt * (data.bias - data.at.force);
+  g += dt * data.bias;
+  g.head(nv() - nj()) -= dt * data.at.force.head(nv() - nj());
   g.noalias() -= data.out.J.transpose() * data.out.impulse;
-  const auto offset = nv() - nj();
-  for (std::size_t j = 0; j < nj(); ++j) {
-    // joint losses at the middle of the step: the instant at which the averaged torque is centred
-    const double rate = 0.5 * (data.at.v[offset + j] + data.out.vplus[offset + j]);
-    const double root = std::sqrt(rate * rate + e2);
-    data.loss[j] = joint_damping[j] * rate + joint_friction[j] * rate / root;
-    data.dloss[j] = joint_damping[j] + joint_friction[j] * e2 / (root * root * root);
-    g[offset + j] += dt * data.loss[j];
-  }
+  // joint losses at the middle of the step: the instant at which the averaged torque is centred
+  data.rate = 0.5 * (data.at.v + data.out.vplus).tail(nj());
+  joints.evaluate(data.joints, data.rate, options.friction_velocity);
+  g.tail(nj()) += dt * (data.joints.loss - data.joints.gain.cwiseProduct(data.at.force.tail(nj())));
 }
 
 /// A += dt/2 d loss/d rate
 void ContactDynamics::addLossSlope(Data& data) const {
-  data.by.next.diagonal().tail(nj()) += 0.5 * options.dt * data.dloss;
+  data.by.next.diagonal().tail(nj()) += 0.5 * options.dt * data.joints.dloss;
 }
 
 void ContactDynamics::derivatives(const Solved& solved) const {
@@ -256,11 +255,17 @@ void ContactDynamics::derivatives(const Solved& solved) const {
   pinocchio::computeRNEADerivatives(model, pin, data.at.q, data.at.v, data.a);
   data.by.q = dt * pin.dtau_dq;
   data.by.v = dt * pin.dtau_dv - data.M;
-  data.by.v.diagonal().tail(nj()) += 0.5 * dt * data.dloss;
+  data.by.v.diagonal().tail(nj()) += 0.5 * dt * data.joints.dloss;
   data.by.xi.setZero();
   data.by.parameters.rightCols(nparameters() - ntheta()).setZero();
   contactDerivatives(data);
   for (std::size_t i = 0; i < links.size(); ++i) addInertiaDerivatives(data, i);
+  if (joints.blocks().empty()) return;
+  data.rate = 0.5 * (data.at.v + data.out.vplus).tail(nj());
+  auto by_joints = data.by.parameters.bottomRightCorner(nj(), joints.nparameters());
+  joints.derivatives(data.joints, data.rate, data.a.tail(nj()), data.at.force.tail(nj()),
+                     by_joints);
+  by_joints *= dt;
 }
 
 void ContactDynamics::addInertiaDerivatives(Data& data, const std::size_t i) const {

@@ -13,6 +13,7 @@
 #include "contact/contact_point.hpp"
 #include "contact/law.hpp"
 #include "inertia/inertia_manifold.hpp"
+#include "joints/joint_model.hpp"
 #include "linalg/workspace.hpp"
 
 namespace prime {
@@ -25,7 +26,7 @@ struct DynamicsOptions {
   InertiaManifold manifold = InertiaManifold::LogCholesky;
   bool rolling = true;              ///< the contact point moves under the sphere
   bool midpoint = true;             ///< contact velocity in the middle of the step
-  bool slopes = false;               ///< the ground under a foot may slope (smoothed law only)
+  bool slopes = false;              ///< the ground under a foot may slope (smoothed law only)
   double penetration_factor = 0.7;  ///< share of a penetration that one step corrects (Baumgarte)
   double penetration_width = 3e-4;  ///< where the factor sets in [m]
   double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
@@ -53,9 +54,10 @@ struct ConeRows {
 
 /// Time step of a robot with contacts, `(q, v, tau, w, xi; p) -> v+`, and its derivatives.
 ///
-///     g(v+) = M (v+ - v) + dt (nle(q, v) + loss((v + v+)/2) - S^T tau - w) - sum_i J_i^T lambda_i
-///           = 0,   q+ = q (+) dt v+
+///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2) - E (S^T tau + w))
+///             - sum_i J_i^T lambda_i = 0,   q+ = q (+) dt v+
 ///
+/// E: 1 at the base, torque per reading at the joints, lost: their losses (JointModel).
 /// J_i: Jacobian [world axes] of the material point under the contact sphere; lambda_i: its impulse
 /// on the robot [N s]. An implementation says how impulses follow from v+: `SmoothedDynamics` by a
 /// contact law, `RigidDynamics` by constraints and contact flags. Derivatives follow from the
@@ -64,8 +66,9 @@ struct ConeRows {
 /// Parameters p, in blocks: `theta` (inertia, 10 per estimated link, coordinates of
 /// options.manifold), `height` (of the ground, one per foot [m]), `friction` (logarithm of the
 /// coefficient), with options.slopes `slope` (two per foot: slope of its ground along the world's
-/// first and second axis). A foot with one contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof
-/// one (velocity at the foot frame, angular velocity; world axes).
+/// first and second axis), and those of the joints that are estimated (JointModel). A foot with one
+/// contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at the foot
+/// frame, angular velocity; world axes).
 class ContactDynamics {
  public:
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
@@ -75,6 +78,7 @@ class ContactDynamics {
     explicit Point(const ContactDynamics& dynamics);
     Eigen::VectorXd q, v;
     Eigen::VectorXd force;       ///< S^T tau + w [N, Nm]
+    Eigen::VectorXd reading;     ///< tau alone (nj), as the motors read it [Nm]
     Eigen::VectorXd xi;          ///< contact disturbance
     Eigen::VectorXd parameters;  ///< p
     ContactLaw law;              ///< of this step; that of the options unless it is softened
@@ -125,8 +129,10 @@ class ContactDynamics {
     std::vector<pinocchio::Inertia> inertias;  ///< per link, of theta
     std::vector<Eigen::MatrixXd> dtheta;       ///< per link: d(dynamic parameters)/d theta (10, 10)
     Eigen::MatrixXd M;                         ///< mass matrix (symmetric, with armature)
-    Eigen::VectorXd bias, loss, dloss;
-    Eigen::VectorXd scale, root_scale;           ///< 1/diag(M), its root: of g in velocity units
+    Eigen::VectorXd bias;
+    JointModel::Data joints;
+    Eigen::VectorXd rate;               ///< of the joints, in the middle of the step [rad/s]
+    Eigen::VectorXd scale, root_scale;  ///< 1/diag(M), its root: of g in velocity units
     std::vector<Eigen::Vector3d> center, lever;  ///< of the spheres: world, in their foot [m]
     Eigen::VectorXd a, step, v_start, v_before, v_try;
     Eigen::PartialPivLU<Eigen::MatrixXd> lu;
@@ -156,9 +162,8 @@ class ContactDynamics {
   };
 
   ContactDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
-                  const std::vector<std::size_t>& links, const Eigen::VectorXd& joint_damping,
-                  const Eigen::VectorXd& joint_friction, bool floating_base,
-                  const DynamicsOptions& options);
+                  const std::vector<std::size_t>& links, const JointModel& joints,
+                  bool floating_base, const DynamicsOptions& options);
   virtual ~ContactDynamics() = default;
 
   virtual std::unique_ptr<Data> createData() const = 0;
@@ -183,7 +188,7 @@ class ContactDynamics {
 
   std::size_t nq() const { return model_.nq; }
   std::size_t nv() const { return model_.nv; }
-  std::size_t nj() const { return joint_damping.size(); }
+  std::size_t nj() const { return joints.nj(); }
   std::size_t nc() const { return contacts.size(); }
   std::size_t nfeet() const { return foot_xi.size(); }
   std::size_t nxi() const { return nxi_; }
@@ -200,7 +205,7 @@ class ContactDynamics {
 
   const std::vector<ContactPoint> contacts;
   const std::vector<std::size_t> links;  ///< joint ids whose body's inertia is a parameter
-  const Eigen::VectorXd joint_damping, joint_friction;
+  const JointModel joints;
   const bool floating_base;
   const DynamicsOptions options;
   std::vector<std::size_t> foot_xi;       ///< first index of each foot's disturbance
@@ -229,8 +234,8 @@ class ContactDynamics {
   /// First index of the slopes of a foot's ground.
   std::size_t slope(const std::size_t foot) const { return friction_ + 1 + 2 * foot; }
 
-  std::vector<std::size_t> joint_of_index_;    ///< joint of a velocity index
-  std::size_t theta_ = 0, height_, friction_;  ///< first index of each parameter block
+  std::vector<std::size_t> joint_of_index_;            ///< joint of a velocity index
+  std::size_t theta_ = 0, height_, friction_, joint_;  ///< first index of each parameter block
 
  private:
   /// A work space lent to `data`, with the inertias of its theta.

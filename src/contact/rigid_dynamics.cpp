@@ -21,10 +21,10 @@ using pinocchio::Motion;
 
 RigidDynamics::RigidDynamics(const pinocchio::Model& model,
                              const std::vector<ContactPoint>& contacts_,
-                             const std::vector<std::size_t>& links_, const VectorXd& damping,
-                             const VectorXd& friction, const bool floating_base_,
-                             const DynamicsOptions& options_, const RigidOptions& rigid_)
-    : ContactDynamics(model, contacts_, links_, damping, friction, floating_base_, options_),
+                             const std::vector<std::size_t>& links_, const JointModel& joints_,
+                             const bool floating_base_, const DynamicsOptions& options_,
+                             const RigidOptions& rigid_)
+    : ContactDynamics(model, contacts_, links_, joints_, floating_base_, options_),
       rigid(rigid_),
       ncone_(0) {
   pinocchio::Data upright(model);

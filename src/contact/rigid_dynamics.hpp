@@ -58,8 +58,7 @@ class RigidDynamics : public ContactDynamics {
   };
 
   RigidDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
-                const std::vector<std::size_t>& links, const Eigen::VectorXd& joint_damping,
-                const Eigen::VectorXd& joint_friction, bool floating_base,
+                const std::vector<std::size_t>& links, const JointModel& joints, bool floating_base,
                 const DynamicsOptions& options, const RigidOptions& rigid);
 
   std::unique_ptr<ContactDynamics::Data> createData() const override {

@@ -36,10 +36,10 @@ std::vector<int> parentOfIndex(const pinocchio::Model& model) {
 
 SmoothedDynamics::SmoothedDynamics(const pinocchio::Model& model,
                                    const std::vector<ContactPoint>& contacts_,
-                                   const std::vector<std::size_t>& links_, const VectorXd& damping,
-                                   const VectorXd& dry_friction, const bool floating_base_,
+                                   const std::vector<std::size_t>& links_,
+                                   const JointModel& joints_, const bool floating_base_,
                                    const DynamicsOptions& options_)
-    : ContactDynamics(model, contacts_, links_, damping, dry_friction, floating_base_, options_),
+    : ContactDynamics(model, contacts_, links_, joints_, floating_base_, options_),
       anchor(Eigen::Matrix2Xd::Zero(2, nfeet())),
       branches_(parentOfIndex(model)) {}
 

@@ -27,11 +27,11 @@ class SmoothedDynamics : public ContactDynamics {
     explicit Data(const SmoothedDynamics& dynamics);
 
     std::vector<ContactLaw::Result> law;
-    std::vector<double> psi, dpsi;  ///< effective gap [m], its slope
-    std::vector<Eigen::Vector3d> normal;  ///< of the ground, per foot
-    std::vector<Eigen::Vector3d> above;   ///< centre of a sphere from its foot's anchor [m]
+    std::vector<double> psi, dpsi;           ///< effective gap [m], its slope
+    std::vector<Eigen::Vector3d> normal;     ///< of the ground, per foot
+    std::vector<Eigen::Vector3d> above;      ///< centre of a sphere from its foot's anchor [m]
     std::vector<Eigen::Vector3d> by_center;  ///< derivative of the gap by the sphere's centre
-    std::vector<Eigen::Matrix3d> frame;   ///< per foot: from world axes to those of its ground
+    std::vector<Eigen::Matrix3d> frame;      ///< per foot: from world axes to those of its ground
 
     // kinematics in the middle of the step
     Eigen::VectorXd q_mid, half_step;
@@ -65,9 +65,8 @@ class SmoothedDynamics : public ContactDynamics {
   };
 
   SmoothedDynamics(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
-                   const std::vector<std::size_t>& links, const Eigen::VectorXd& joint_damping,
-                   const Eigen::VectorXd& joint_friction, bool floating_base,
-                   const DynamicsOptions& options);
+                   const std::vector<std::size_t>& links, const JointModel& joints,
+                   bool floating_base, const DynamicsOptions& options);
 
   std::unique_ptr<ContactDynamics::Data> createData() const override {
     return std::make_unique<Data>(*this);

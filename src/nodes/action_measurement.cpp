@@ -21,6 +21,12 @@ namespace {
 
 constexpr double kLeastWeight = 1e-12;  ///< of a row that is not absent
 
+/// Disturbance of the inverse form, of the joints in units of their readings.
+void disturbanceOf(const ContactDynamics::Data& dynamics, const double dt, VectorXd& force) {
+  force = dynamics.out.g / dt;
+  force.tail(dynamics.joints.gain.size()).array() /= dynamics.joints.gain.array();
+}
+
 }  // namespace
 
 ActionMeasurement::ActionMeasurement(std::shared_ptr<StateParameters> state,
@@ -45,6 +51,7 @@ void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) 
   point.q = x.head(nq);
   point.v = x.segment(nq, nv_);
   point.force << input->base_wrench, input->torque;
+  point.reading = input->torque;
   if (!inverse) point.force += u.head(nv_);
   point.xi = u.tail(nxi_);
   point.parameters = x.segment(nq + nv_, dynamics->nparameters());
@@ -81,7 +88,8 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
     setPoint(d, x, u);
     d.solved.reset();
     d.solved = dynamics->residual(dynamics->prepare(d.dynamics, d.point), u.head(nv_));
-    d.r.head(nv_) = input->weight_force.cwiseProduct(d.dynamics.out.g) / dt;
+    disturbanceOf(d.dynamics, dt, d.force);
+    d.r.head(nv_) = input->weight_force.cwiseProduct(d.force);
   } else {
     solveDynamics(d, x, u);
     d.r.head(nv_) = input->weight_force.cwiseProduct(u.head(nv_));
@@ -181,7 +189,7 @@ void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, cons
   auto& d = static_cast<Data&>(*data);
   auto& in = *input;
   if (inverse)
-    d.force = d.dynamics.out.g / dt;
+    disturbanceOf(d.dynamics, dt, d.force);
   else
     d.force = u.head(nv_);
   const auto xi = u.tail(nxi_);

@@ -22,14 +22,14 @@ bool ActionMeasurement::isWithin(const Data& d, const double reach) const {
   const auto heights = [this](const VectorXd& p) {
     return p.segment(first_height_, dynamics->nfeet());
   };
-  return then.law == now.law && then.stance == now.stance && near(then.v, now.v, reach) &&
-         near(d.expanded_next, d.dynamics.out.vplus, reach) && near(then.xi, now.xi, reach) &&
-         near(then.q, now.q, dt * reach) &&
+  return then.law == now.law && then.stance == now.stance && then.reading == now.reading &&
+         near(then.v, now.v, reach) && near(d.expanded_next, d.dynamics.out.vplus, reach) &&
+         near(then.xi, now.xi, reach) && near(then.q, now.q, dt * reach) &&
          near(heights(then.parameters), heights(now.parameters), dt * reach) &&
          near(then.parameters, now.parameters, reach);
 }
 
-/// G = dg/dz, z = (xi, v+, q, v, p)
+/// G = dg/dz, z = (xi, v+, q, v, p); rows of the joints in units of their readings.
 void ActionMeasurement::collectDerivatives(Data& d) const {
   const auto& by = d.dynamics.by;
   d.expanded = d.dynamics.at;
@@ -41,6 +41,12 @@ void ActionMeasurement::collectDerivatives(Data& d) const {
   d.G.middleCols(nu_, nv_) = by.q;
   d.G.middleCols(nu_ + nv_, nv_) = by.v;
   d.G.middleCols(nu_ + 2 * nv_, dynamics->nparameters()) = by.parameters;
+  const auto& joints = dynamics->joints;
+  if (!joints.readsTorque()) return;
+  const int first = nu_ + 2 * nv_ + dynamics->nparameters() - joints.nparameters();
+  auto rows = d.G.bottomRows(nj_);
+  joints.addToGains(d.dynamics.out.g.tail(nj_), rows.middleCols(first, joints.nparameters()));
+  rows.array().colwise() /= d.dynamics.joints.gain.array();
 }
 
 void ActionMeasurement::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,

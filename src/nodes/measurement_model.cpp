@@ -10,10 +10,12 @@ namespace prime {
 MeasurementModel::MeasurementModel(std::shared_ptr<ContactDynamics> dynamics_,
                                    const ImuMount& mount, const std::vector<std::string>& residuals)
     : dynamics(std::move(dynamics_)), np_(0), dense_rows_(0), step_rows_(0) {
-  if (!residuals.empty() && !dynamics->floating_base)
-    throw std::invalid_argument("measurement model: these sensors need a floating base");
   std::vector<std::shared_ptr<Residual>> made;
-  for (const auto& name : residuals) made.push_back(Residual::make(name, {*dynamics, mount}));
+  for (const auto& name : residuals) {
+    made.push_back(Residual::make(name, {*dynamics, mount}));
+    if (made.back()->needsFloatingBase() && !dynamics->floating_base)
+      throw std::invalid_argument("measurement model: " + name + " needs a floating base");
+  }
   // those of the state first: a terminal node has no others
   std::stable_sort(made.begin(), made.end(),
                    [](const auto& a, const auto& b) { return a->when < b->when; });

@@ -100,6 +100,8 @@ class Residual {
   virtual void jacobian(const NodePoint& at, const Reading& reading, Scratch* scratch,
                         Matrix J) const = 0;
 
+  /// Whether it looks at the pose or velocity of a floating base.
+  virtual bool needsFloatingBase() const { return true; }
   /// Sizes of consecutive rows that are outliers together (Student-t); none: Gaussian.
   virtual std::vector<int> outliers() const { return {}; }
 

@@ -58,9 +58,8 @@ def test_without_contact_and_losses_it_is_forward_dynamics():
     model_problem = problem("kinova_free")
     robot, rng = model_problem.robot, np.random.default_rng(3)
     options = _core.DynamicsOptions()
-    free = _core.SmoothedDynamics(
-        robot.model, [], [], np.zeros(robot.nj), np.zeros(robot.nj), False, options
-    )
+    lossless = _core.JointModel(np.zeros(robot.nj), np.zeros(robot.nj))
+    free = _core.SmoothedDynamics(robot.model, [], [], lossless, False, options)
     p = replace(random_point(model_problem, rng, "stance"), theta=np.zeros(0))
     acceleration = pin.aba(robot.model, robot.model.createData(), p.q, p.v, p.force)
     np.testing.assert_allclose(
@@ -147,15 +146,8 @@ def test_joint_losses_are_those_of_the_dynamics():
     p = replace(random_point(of, rng, "stance"), theta=none, xi=none, height=none, slope=none)
     after, residuals = p.v + rng.normal(size=of.nv), []
     for share in (1.0, 0.0):
-        lossy = _core.SmoothedDynamics(
-            robot.model,
-            [],
-            [],
-            share * robot.joint_damping,
-            share * robot.joint_friction,
-            True,
-            options,
-        )
+        joints = _core.JointModel(share * robot.joint_damping, share * robot.joint_friction)
+        lossy = _core.SmoothedDynamics(robot.model, [], [], joints, True, options)
         residuals.append(lossy.residual(p.q, p.v, p.force, p.xi, p.parameters, after)[6:])
     expected = options.dt * joint_losses(robot, 0.5 * (p.v + after)[6:])
     np.testing.assert_allclose(residuals[0] - residuals[1], expected, rtol=1e-9, atol=1e-12)
@@ -167,6 +159,5 @@ def test_compliance_must_be_positive():
     law.compliance = 0.0
     options.law = law
     with pytest.raises(ValueError, match="compliance"):
-        _core.SmoothedDynamics(
-            robot.model, [], [], robot.joint_damping, robot.joint_friction, True, options
-        )
+        joints = _core.JointModel(robot.joint_damping, robot.joint_friction)
+        _core.SmoothedDynamics(robot.model, [], [], joints, True, options)

@@ -80,9 +80,8 @@ def test_error_says_what_was_infeasible():
     options.max_iterations = 1
     contacts = contact_points(robot)
     links = [robot.link_joint(link) for link in robot.estimated_links]
-    weak = _core.SmoothedDynamics(
-        robot.model, contacts, links, robot.joint_damping, robot.joint_friction, True, options
-    )
+    joints = _core.JointModel(robot.joint_damping, robot.joint_friction)
+    weak = _core.SmoothedDynamics(robot.model, contacts, links, joints, True, options)
     p = replace(random_point(of, np.random.default_rng(3), "deep"), v=np.full(of.nv, 7.0))
     message = (
         r"no solution after \d+ Newton iterations \(residual .*largest speed 7, largest force "

@@ -49,7 +49,7 @@ def rigid_dynamics(
     if armature is not None:
         model.armature[model.nv - of.nj :] = armature
     return _core.RigidDynamics(
-        model, contacts, links, damping, friction, of.floating, options, contact
+        model, contacts, links, _core.JointModel(damping, friction), of.floating, options, contact
     )
 
 

@@ -12,7 +12,7 @@ import pinocchio as pin
 from helpers.models import problem, random_point
 from prime_estimation import _core
 from prime_estimation.mhe.contact_model import contact_model as contacts_of
-from prime_estimation.mhe.measurement_model import MeasurementModel
+from prime_estimation.mhe.measurement_model import ZEROED, MeasurementModel
 from prime_estimation.mhe.problem import Problem
 
 
@@ -23,7 +23,8 @@ def exact_dynamics(problem: Problem, tolerance: float = 1e-12) -> "_core.Contact
 
 def exact_node(problem: Problem) -> "_core.ActionMeasurement":
     """A node with all sensors of a problem, on `exact_dynamics`."""
-    model = MeasurementModel(exact_dynamics(problem), problem.mount, problem.sensors)
+    zeros = problem.measurements.zeros
+    model = MeasurementModel(exact_dynamics(problem), problem.mount, problem.sensors, zeros)
     inverse = problem.config.estimator.form == "inverse"
     return _core.ActionMeasurement(problem.state, model.core, inverse)
 
@@ -55,18 +56,28 @@ def by_point(problem: Problem, data, by_z: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def random_node(
-    name: str, form: str, cone: str, situation: str, seed: int, contact_model: str = "smoothed"
+    name: str,
+    form: str,
+    cone: str,
+    situation: str,
+    seed: int,
+    contact_model: str = "smoothed",
+    joints: str = "",
 ) -> Node:
     """All sensors present, weights between 0.5 and 2, so that every row of the residual counts
     alike; random flags of rigid contacts."""
     rng = np.random.default_rng(seed)
-    of = problem(name, form, cone, contact_model=contact_model)
+    options = {"joint_parameters": joints} if joints else {}
+    of = problem(name, form, cone, contact_model=contact_model, **options)
     p = random_point(of, rng, situation)
     x = np.concatenate([p.q, p.v, np.zeros(of.np)])
     of.layout.p(x)[: len(p.parameters)] = p.parameters
     for block in ("gyro_bias", "accelerometer_bias", "mocap"):
         part = of.parameter(x, block)
         part[:] = 0.1 * rng.normal(size=len(part))
+    for block in of.joints:
+        part = of.parameter(x, block.name)
+        part[:] = block.mean + block.stddev * rng.normal(size=len(part))
     first = p.force if form == "forward" else p.v + 0.3 * rng.normal(size=of.nv)
     model = exact_node(of)
     _random_readings(model.input, of, rng, p.q)
@@ -88,6 +99,8 @@ def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray
             (_core.Stance.landing, _core.Stance.closed, _core.Stance.open)[i % 3]
             for i in range(of.dynamics.nfeet)
         ]
+    if of.measurements.zeros:
+        given.set(ZEROED, position, weights(of.nj))
     if not of.floating:
         return
     given.base_wrench = 5.0 * rng.normal(size=6)
@@ -125,5 +138,6 @@ def random_reading(
         ),
         "foot_force": lambda: (50.0 * rng.normal(size=feet), 0.0),
         "wrench_cone": lambda: (np.zeros(0), 0.0),
+        "zeroed_encoders": lambda: (np.r_[q[:7], q[7:] + rng.normal(size=len(q) - 7)], 0.0),
     }
     return readings[name]()

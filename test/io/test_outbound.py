@@ -20,6 +20,7 @@ from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.typestore import typestore
 from prime_estimation.output_messages import Outputs
 from prime_estimation.robot import Robot
+from prime_estimation.types import JointParameter
 
 MAKE = typestore().types.__getitem__
 
@@ -54,6 +55,24 @@ def test_every_output_survives_the_wire(robot):
         assert same(message, store.deserialize_cdr(store.serialize_cdr(message, kind), kind)), topic
     kinds = {t: m.__msgtype__ for t, m in messages}
     assert kinds == outputs.topics()
+
+
+def test_joint_parameters_have_a_topic_where_they_are_estimated(robot):
+    config = EstimatorConfig(joint_parameters="losses")
+    outputs, store = Outputs(robot, config, MAKE), typestore()
+    told = (
+        JointParameter("armature", "calf_joint", 0.011, 0.001, True),
+        JointParameter("gear_loss", "hip_joint", 0.0, 0.02, False),
+    )
+    estimate = replace(make_estimate(robot), joint_parameters=told)
+    message = dict(outputs.messages(estimate))["joint_parameters"]
+    kind = message.__msgtype__
+    assert outputs.topics()["joint_parameters"] == kind
+    assert same(message, store.deserialize_cdr(store.serialize_cdr(message, kind), kind))
+    assert message.kinds == ["armature", "gear_loss"] and message.names[0] == "calf_joint"
+    assert message.observable.tolist() == [True, False]
+    np.testing.assert_array_equal(message.values, [0.011, 0.0])
+    np.testing.assert_array_equal(message.stddevs, [0.001, 0.02])
 
 
 def test_external_wrench_is_that_of_the_base_with_its_covariance_in_the_status(robot):

@@ -208,9 +208,17 @@ def external_odometry(at: Step, value, age) -> np.ndarray:
     return np.concatenate([at.q[:3] - age * R @ v - place, turned, v - value[14:]])
 
 
+def zeroed_encoders(at: Step, value, _age) -> np.ndarray:
+    """Joint positions against readings with unknown zeros; the reading's base is not looked at."""
+    joints = slice(at.problem.nv - at.problem.nj, None)
+    return pin.difference(at.problem.robot.model, value, at.q)[joints] + at.parameter(
+        "encoder_zero"
+    )
+
+
 # by the name of the residual; OF_THE_STEP: those that need the step that follows the state
 OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
-OF_THE_STATE = (gyro, tilt, held, orientation, mocap, external_odometry)
+OF_THE_STATE = (gyro, tilt, held, orientation, mocap, external_odometry, zeroed_encoders)
 RESIDUALS = {f.__name__: f for f in OF_THE_STATE} | OF_THE_STEP
 
 

@@ -50,7 +50,7 @@ def examine(case: Case) -> Verdict:
     if abs(ratio - 1.0) < _OFF:
         return case, [Finding("weight", FACT, text, facts)]
     remedy = (
-        f"if nothing is carried, robot.torque_scale: {ratio * case.robot.config.torque_scale:.3f} "
+        f"if nothing is carried, robot.torque_scale: {ratio * case.robot.torque_scale.mean():.3f} "
         "(prime identify --tare tells it exactly); else the estimator finds the load of "
         f"{(ratio - 1.0) * nominal:.1f} kg ({(ratio - 1.0) * nominal * GRAVITY:.0f} N)"
     )

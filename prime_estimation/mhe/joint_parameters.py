@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Joint parameters: losses, motor gains and encoder zeros that are estimated beside the inertia.
+
+Each is a constant of the window with a prior; losses are positive by construction.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _core
+from ..errors import ConfigError, RobotError
+from ..robot import Robot
+
+CHOICES = ("losses", "gains", "zeros")
+# of the mean of all gains: a factor on all torques is one on all masses, and what the legs' own
+# inertia says of it is worth less than it seems; it is a systematic error, which a tare removes
+COMMON_GAIN = 1e-4
+TOLD = 0.5  # of the prior's standard deviation: above, a parameter has not been observed
+# joint parameters of recorded runs with known truth are so many times as far from it as noise
+# alone explains: sticking, impacts within a node, creep of the feet
+MODEL_ERROR = 3.0
+LEAST = 1e-9  # standard deviation of a prior
+WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
+_SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
+GAINS, ZEROS = "torque_gain", "encoder_zero"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One kind of joint parameter.
+
+    Attributes:
+        name: of its parameter block. choice: under which it is asked for.
+        unit: of its value. label: for people.
+        stddev: of the prior, in the unit, for the robot of a stranger; the value of the YAML is
+            taken for a guess on top of it (100 %).
+        by_type: one value for all joints of a type (both sides, front and rear), else one per
+            joint.
+    """
+
+    name: str
+    choice: str
+    unit: str
+    label: str
+    stddev: float
+    by_type: bool
+
+    @property
+    def softness(self) -> float:
+        """Value below which a loss is as good as none."""
+        return 0.02 * self.stddev
+
+
+# Sources of the widths. Armature: 0.0023 (Mini Cheetah's rotor behind its gear of 6, MIT's
+# Cheetah-Software) to 0.01 (Go1 and Go2 in MuJoCo Menagerie) and 0.025 kg m2 (largest motor of the
+# G1, Unitree's model). Dry friction: 0.2 Nm in all of these. Damping: 0.01 (MIT) to 0.1 Nm s/rad
+# (Unitree's MuJoCo model of the Go2). Gear, gain, zeros are guesses: a planetary stage loses 2 to
+# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree.
+DECLARATIONS = (
+    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, True),
+    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, True),
+    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, True),
+    Declaration("gear_loss", "losses", "", "gear loss", 0.05, True),
+    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, False),
+    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, False),
+)
+BY_NAME = {d.name: d for d in DECLARATIONS}
+
+
+def chosen(text: str) -> tuple[str, ...]:
+    """Choices of a comma-separated list; ConfigError names what is unknown."""
+    asked = [part.strip() for part in text.split(",") if part.strip()]
+    unknown = [part for part in asked if part not in CHOICES]
+    if unknown:
+        what = f"unknown joint parameters {', '.join(unknown)}; known are {', '.join(CHOICES)}"
+        raise ConfigError(what, text)
+    return tuple(c for c in CHOICES if c in asked)
+
+
+def joint_types(names: list[str]) -> tuple[list[str], list[int]]:
+    """Types of joints, by name without the words that tell the side, and the type of each joint."""
+    types = ["_".join(w for w in re.split(r"[_\W]+", n) if w.lower() not in _SIDES) for n in names]
+    distinct = list(dict.fromkeys(types))
+    return distinct, [distinct.index(t) for t in types]
+
+
+@dataclass(frozen=True)
+class JointBlock:
+    """Parameter block of one kind of joint parameter.
+
+    Attributes:
+        declaration: what it is. labels: of its parameters: joint types, or joints.
+        group: (nj,) parameter of each joint. ratio: (nj,) joint's value per value of its parameter.
+        mean, stddev: (n,) of the prior, in coordinates of the estimate.
+        nominal: (nj,) values of the robot's YAML.
+    """
+
+    declaration: Declaration
+    labels: list[str]
+    group: list[int]
+    ratio: np.ndarray
+    mean: np.ndarray
+    stddev: np.ndarray
+    nominal: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """Of the block in the state's parameters."""
+        return self.declaration.name
+
+    @property
+    def positive(self) -> bool:
+        """Losses."""
+        return self.declaration.choice == "losses"
+
+    @property
+    def prior_root(self) -> np.ndarray:
+        """(n, n) root of the prior's covariance; gains differ, their mean is held."""
+        if self.name != GAINS:
+            return np.diag(self.stddev)
+        n = len(self.labels)
+        mean = np.full((n, n), 1.0 / n)
+        return (np.eye(n) - mean) * self.stddev + COMMON_GAIN * mean
+
+    @property
+    def walk_root(self) -> np.ndarray:
+        """(n, n) root of the parameters' random walk, per root of a second."""
+        return WALK * self.prior_root
+
+    def values(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values (n,) in the declared unit at the parameters (n,), and their slopes."""
+        if not self.positive:
+            return np.array(parameters), np.ones(len(parameters))
+        quantity = getattr(_core.JointQuantity, self.name)
+        softness = self.declaration.softness
+        pairs = [_core.joint_value(quantity, softness, float(p)) for p in parameters]
+        return np.array([v for v, _ in pairs]), np.array([s for _, s in pairs])
+
+    def told(self, stddev: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """(n,) whether deviations of the estimate are much smaller than those of the prior.
+
+        In the unit of the value; a loss of nothing is well known where the map to it is flat.
+        """
+        return slope * stddev < TOLD * self.values(self.mean)[1] * self.stddev
+
+    def per_joint(self, parameters: np.ndarray) -> np.ndarray:
+        """Values (nj,) of the joints."""
+        return self.ratio * self.values(parameters)[0][self.group]
+
+
+def joint_blocks(robot: Robot, choice: str) -> list[JointBlock]:
+    """The parameter blocks of the chosen kinds, in the order of the core.
+
+    Raises:
+        ConfigError: there is no such kind. RobotError: `joint_stddev` names what is no parameter.
+    """
+    wanted = chosen(choice)
+    _check_stddev(robot)
+    return [_block(robot, d) for d in DECLARATIONS if d.choice in wanted]
+
+
+def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
+    """Losses and motors of a robot, with the parameters that are estimated."""
+    model = _core.JointModel(robot.joint_damping, robot.joint_friction)
+    model.set(_core.JointQuantity.armature, _nominal(robot, BY_NAME["armature"]))
+    model.set(_core.JointQuantity.gear_loss, robot.gear_loss)
+    for b in blocks:
+        if b.name != ZEROS:
+            quantity = getattr(_core.JointQuantity, b.name)
+            model.estimate(quantity, b.group, b.ratio, b.declaration.softness)
+    return model
+
+
+def _block(robot: Robot, d: Declaration) -> JointBlock:
+    labels, group = joint_types(robot.joint_names)
+    if not d.by_type:
+        labels, group = list(robot.joint_names), list(range(robot.nj))
+    nominal, n = _nominal(robot, d), len(labels)
+    ratio, stddev = np.ones(robot.nj), np.full(n, d.stddev)
+    mean = np.zeros(n)
+    if d.choice == "losses":
+        count = np.bincount(group, minlength=n)
+        common = np.bincount(group, nominal, minlength=n) / np.maximum(count, 1)
+        ratio = np.where(common[group] > 0.0, nominal / np.maximum(common[group], 1e-12), 1.0)
+        value = np.maximum(common, d.softness)
+        mean = value - d.softness**2 / value
+        stddev = np.maximum(d.stddev, common)
+    told = robot.config.joint_stddev
+    stddev = [told.get(f"{d.name}/{n}", told.get(d.name, s)) for n, s in zip(labels, stddev)]
+    stddev = np.maximum(np.array(stddev, float), LEAST)
+    return JointBlock(d, labels, group, ratio, mean, stddev, nominal)
+
+
+def _check_stddev(robot: Robot) -> None:
+    """Keys are a kind, or kind/label."""
+    labels = {*joint_types(robot.joint_names)[0], *robot.joint_names}
+    for key in robot.config.joint_stddev:
+        kind, _, label = key.partition("/")
+        if kind not in BY_NAME or (label and label not in labels):
+            what = f"joint_stddev names '{key}'; a key is one of {', '.join(BY_NAME)}"
+            raise RobotError(f"{robot.name}: {what}, or with /joint or /joint type behind it", key)
+
+
+def _nominal(robot: Robot, d: Declaration) -> np.ndarray:
+    return {
+        "armature": robot.model.armature[robot.model.nv - robot.nj :],
+        "damping": robot.joint_damping,
+        "dry_friction": robot.joint_friction,
+        "gear_loss": robot.gear_loss,
+    }.get(d.name, np.zeros(robot.nj))

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+namespace prime {
+
+/// What is known, or estimated, of each joint and its motor.
+enum class JointQuantity {
+  Armature,     ///< reflected rotor inertia I [kg m2]
+  Damping,      ///< viscous friction b [Nm s/rad]
+  DryFriction,  ///< Coulomb friction F [Nm]
+  GearLoss,     ///< share c of the motor's torque that the gear loses, to either side
+  TorqueGain,   ///< logarithm k of reading per torque
+};
+constexpr int kJointQuantities = 5;
+
+/// Losses and motors of all joints behind the base, and which of their parameters are estimated.
+///
+///     moved = e^-k (reading + w) - lost,   lost = b r + F s + c |tau| s
+///     tau   = e^-k reading,                s = r/sqrt(r^2 + e^2)
+///
+/// r: joint rate in the middle of the step; |tau| = sqrt(tau^2 + t^2) - t; e, t: widths of the
+/// smoothing. The disturbance w is one of the reading: were it one of the torque, a gain that makes
+/// the reading's noise smaller would explain it, and all gains would run away.
+///
+/// An estimated quantity is one parameter p per group of joints, whose joints differ by constant
+/// ratios: value_j = ratio_j value(p). Losses are positive by construction, and linear in p where
+/// they are large: value(p) = (p + sqrt(p^2 + 4 n^2))/2 with a softness n, so that an estimate can
+/// come to a loss of nothing and leave it again. The gain is p itself.
+class JointModel {
+ public:
+  using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
+
+  /// An estimated quantity.
+  struct Block {
+    JointQuantity quantity;
+    std::vector<int> group;  ///< per joint; -1: this joint's is a constant
+    Eigen::VectorXd ratio;   ///< per joint
+    double softness;         ///< n, in the quantity's unit
+    std::size_t groups;
+  };
+
+  /// Of one step: values of the quantities, losses at the last rates.
+  struct Data {
+    explicit Data(const JointModel& model);
+    Eigen::VectorXd loss, dloss;   ///< lost torque [Nm], its slope in the rate
+    Eigen::MatrixXd value, slope;  ///< (nj, quantities), and by their parameter
+    Eigen::VectorXd torque;        ///< tau [Nm]
+    Eigen::VectorXd gain;          ///< torque per reading e^-k
+    Eigen::VectorXd sign;          ///< s
+  };
+
+  /// Joints with viscous and dry friction alone, of which nothing is estimated.
+  JointModel(const Eigen::VectorXd& damping, const Eigen::VectorXd& dry_friction);
+
+  /// Constant of all joints. Throws std::invalid_argument.
+  void set(JointQuantity quantity, const Eigen::VectorXd& value);
+  /// Estimates a quantity; a second call replaces the first. Throws std::invalid_argument.
+  void estimate(JointQuantity quantity, const std::vector<int>& group, const Eigen::VectorXd& ratio,
+                double softness);
+
+  /// Name of a quantity's parameter block.
+  static const char* name(JointQuantity quantity);
+  /// Value of a quantity at a parameter, and its slope.
+  static void valueOf(JointQuantity quantity, double softness, double parameter, double& value,
+                      double& slope);
+
+  std::size_t nj() const { return value_.rows(); }
+  const std::vector<Block>& blocks() const { return blocks_; }
+  std::size_t nparameters() const;
+  /// Whether losses depend on the motors' readings.
+  bool readsTorque() const { return reads_torque_; }
+
+  /// Values of all quantities at the parameters, in the order of the blocks.
+  void prepare(Data& data, const ConstRef& parameters, const ConstRef& reading) const;
+  /// Change of the armatures at the last parameters against `armature` [kg m2].
+  template <class Armature, class Out>
+  void addArmature(const Data& data, const Armature& armature, Out&& diagonal) const {
+    if (estimates_armature_) diagonal += data.value.col(int(JointQuantity::Armature)) - armature;
+  }
+  /// Losses and their slopes at the joint rates r; width: e [rad/s].
+  void evaluate(Data& data, const ConstRef& rate, double width) const;
+  /// d(I a - moved)/d p (nj, nparameters) at the last rates r, accelerations a, and motor readings
+  /// with their disturbance `force`.
+  void derivatives(const Data& data, const ConstRef& rate, const ConstRef& acceleration,
+                   const ConstRef& force, Eigen::Ref<Eigen::MatrixXd> by_parameters) const;
+  /// Adds `change` (nj) to the columns (nj, nparameters) of the joints' gains.
+  void addToGains(const ConstRef& change, Eigen::Ref<Eigen::MatrixXd> by_parameters) const;
+
+ private:
+  static double byValue(const Data& data, JointQuantity quantity, std::size_t joint, double rate,
+                        double acceleration, double force);
+
+  Eigen::MatrixXd value_;  ///< constants (nj, quantities)
+  std::vector<Block> blocks_;
+  bool reads_torque_ = false, estimates_armature_ = false;
+};
+
+}  // namespace prime
