@@ -17,12 +17,14 @@ class Slope:
     """Slope of the ground under a foot, along the first two axes of the world.
 
     Attributes:
-        mean: (2,). stddev: of each component. level: the ground is a level floor.
+        mean: (2,). stddev: of each component. level: the ground is a level floor. roughness:
+            deviation of the footholds from their plane [m].
     """
 
     mean: np.ndarray
     stddev: float
     level: bool = False
+    roughness: float = 0.0
 
 
 class Footholds:
@@ -35,21 +37,30 @@ class Footholds:
     (stairs), and each foot's ground is level as far as anyone knows.
 
     Attributes:
-        on_floor: all of them, one for each foot at least, lie on one level plane.
+        on_floor: all of them, one for each foot at least, lie on one level plane. roughness:
+            standard deviation of a new one's height against those before [m]; 0 on a floor.
     """
 
     def __init__(self, feet: int):
         self._feet = feet
         self._places: deque[np.ndarray] = deque(maxlen=TERRAIN.footholds * feet)
-        self.on_floor = False
+        self.on_floor, self.roughness = False, 0.0
 
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def few(self) -> bool:
+        """Whether there is not one for each foot."""
+        return len(self) < self._feet
+
     def add(self, place: np.ndarray) -> None:
         """Remember a foothold (3,) [m], world axes."""
         self._places.append(np.array(place))
-        self.on_floor = len(self) >= self._feet and self.slope().level
+        if not self.few:
+            slope = self.slope()
+            self.on_floor = slope.level
+            self.roughness = 0.0 if slope.level else slope.roughness
 
     def slope(self) -> Slope:
         """What the footholds tell of the slope under the next one."""
@@ -70,4 +81,4 @@ class Footholds:
         # footholds on no plane are steps or bumps: what is between them says nothing of each
         mean = mean / (1.0 + local / TERRAIN.slope**2)
         level = stddev < TERRAIN.floor and np.linalg.norm(mean) < TERRAIN.floor
-        return Slope(np.zeros(2) if level else mean, stddev, level)
+        return Slope(np.zeros(2) if level else mean, stddev, level, float(np.sqrt(variance)))

@@ -30,10 +30,12 @@ class SmoothedContacts:
 
     Attributes:
         dynamics: C++ dynamics. alarm_spans: nodes over which a disturbance must last to be that of
-            a payload: a heavy one shows at once, a light one above the gait's noise.
+            a payload: a heavy one shows at once, a light one above the gait's noise. lets_creep:
+            a foot which does not fit may slide, for no flag says that it stands.
     """
 
     alarm_spans = (10, 20)
+    lets_creep = True
 
     def __init__(self, robot: Robot, config: Config, tolerance: float | None = None):
         self.dynamics = _core.SmoothedDynamics(*_arguments(robot, config, tolerance))
@@ -63,6 +65,7 @@ class RigidContacts:
     """
 
     alarm_spans = (80,)
+    lets_creep = False
 
     def __init__(self, robot: Robot, config: Config, tolerance: float | None = None):
         self._schedule = ContactSchedule(robot)

@@ -44,7 +44,8 @@ class Creep:
 
     def begin(self, window: Window, which: np.ndarray) -> np.ndarray:
         """Let these feet (nf,) creep at all nodes of a window; returns indices of those new."""
-        new = which & (self.velocity == 0.0) & (not self.superseded)
+        may = self.problem.contacts.lets_creep and not self.superseded
+        new = which & (self.velocity == 0.0) & may
         if new.any():
             self.velocity[new] = TERRAIN.creep
             for given in window.inputs[:-1]:

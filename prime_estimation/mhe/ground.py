@@ -82,8 +82,10 @@ class Ground:
         landed, wrong = self._judge(above, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._left_hanging(window, normal)
-        elif landed.any() and not self._footholds.on_floor:
-            wrong |= landed & ~self._arriving  # no height is that of the foothold before
+        elif self._footholds.few:
+            wrong |= landed & ~self._arriving  # nothing is known yet of where they come down
+        else:
+            self._roughen(window, landed & ~self._arriving & ~wrong)
         if situation.suspended:
             # base and ground drift against each other: the ground stays away until a foot carries
             # load
@@ -146,6 +148,14 @@ class Ground:
     def _slopes(self, x: np.ndarray) -> np.ndarray:
         slope = self.problem.parameter(x, "slope")
         return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
+
+    def _roughen(self, window: Window, landed: np.ndarray) -> None:
+        """A new foothold is as high as the one before it but for the roughness of the ground."""
+        feet, roughness = np.flatnonzero(landed), self._footholds.roughness
+        if feet.size and roughness > 0.0:
+            root = np.zeros((self.problem.ndx, feet.size))
+            root[self.problem.columns("height").start + feet, np.arange(feet.size)] = roughness
+            window.arrival.inflate_covariance(root)
 
     def _lay(
         self, window: Window, landed: np.ndarray, moved: np.ndarray, soles: np.ndarray

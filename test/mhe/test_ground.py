@@ -157,7 +157,8 @@ def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
     assert not ground.loosen(window, before)  # it creeps already
 
 
-def test_heights_of_uneven_ground_are_not_kept():
+@pytest.mark.parametrize("rough", [False, True])
+def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(rough):
     """Two millimetres from the foothold before: the same floor, or another stone."""
     config = Config.load("go2")
     robot = Robot(config.robot)
@@ -166,12 +167,31 @@ def test_heights_of_uneven_ground_are_not_kept():
     for m in measurements[:-1]:
         estimator.update(m)
     ground, window = estimator.horizon.ground, estimator.window
+    height = window.problem.columns("height").start
     known = window.problem.parameter(window.xs[-1], "height").copy()
-    for uneven in (False, True):
-        for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)) * 2):
-            ground._footholds.add(np.array([x, y, 0.03 * (k % 3) * uneven]))
-        window.set_parameter("height", known - 0.002)
-        ground.stance.loaded[0] = False  # it is about to touch down
-        ground.update(window, estimator.monitors.assess(measurements[-1], window))
-        lower = known - window.problem.parameter(window.xs[-1], "height")
-        np.testing.assert_allclose(lower, [0.0 if uneven else 0.002, *[0.002] * 3], atol=0.0005)
+    for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)) * 2):
+        ground._footholds.add(np.array([x, y, 0.03 * (k % 3) * rough]))
+    window.set_parameter("height", known - 0.002)
+    before = window.arrival.covariance[height, height]
+    ground.stance.loaded[0] = False  # it is about to touch down
+    ground.update(window, estimator.monitors.assess(measurements[-1], window))
+    after = window.arrival.covariance[height, height]
+    lower = known - window.problem.parameter(window.xs[-1], "height")
+    np.testing.assert_allclose(lower, 0.002, atol=0.0005)
+    assert np.sqrt(after - before) == pytest.approx(0.02 if rough else 0.0, abs=0.01)
+
+
+def test_before_there_are_footholds_ground_is_where_a_foot_comes_down():
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
+    measurements = perform(config, lambda t: q, lambda t: 1.0, 0.8)
+    for m in measurements[:-1]:
+        estimator.update(m)
+    ground, window = estimator.horizon.ground, estimator.window
+    known = window.problem.parameter(window.xs[-1], "height").copy()
+    window.set_parameter("height", known - 0.002)
+    ground.stance.loaded[0] = False
+    ground.update(window, estimator.monitors.assess(measurements[-1], window))
+    lower = known - window.problem.parameter(window.xs[-1], "height")
+    np.testing.assert_allclose(lower, [0.0, 0.002, 0.002, 0.002], atol=0.0005)
