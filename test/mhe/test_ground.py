@@ -13,6 +13,7 @@ from helpers.choreography import POSTURE, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import GROUND, TERRAIN
+from prime_estimation.contact.footholds import Footholds
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.ground import Ground
 from prime_estimation.robot import Robot
@@ -173,8 +174,9 @@ def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(rough):
         ground._footholds.add(np.array([x, y, 0.03 * (k % 3) * rough]))
     window.set_parameter("height", known - 0.002)
     before = window.arrival.covariance[height, height]
-    ground.stance.loaded[0] = False  # it is about to touch down
-    ground.update(window, estimator.monitors.assess(measurements[-1], window))
+    ground.stance.loaded[0] = False
+    for _ in ("touches down", "rests"):
+        ground.update(window, estimator.monitors.assess(measurements[-1], window))
     after = window.arrival.covariance[height, height]
     lower = known - window.problem.parameter(window.xs[-1], "height")
     np.testing.assert_allclose(lower, 0.002, atol=0.0005)
@@ -191,7 +193,9 @@ def test_before_there_are_footholds_ground_is_where_a_foot_comes_down():
     ground, window = estimator.horizon.ground, estimator.window
     known = window.problem.parameter(window.xs[-1], "height").copy()
     window.set_parameter("height", known - 0.002)
+    ground._footholds = Footholds(4)
     ground.stance.loaded[0] = False
-    ground.update(window, estimator.monitors.assess(measurements[-1], window))
+    for _ in ("touches down", "rests"):
+        ground.update(window, estimator.monitors.assess(measurements[-1], window))
     lower = known - window.problem.parameter(window.xs[-1], "height")
     np.testing.assert_allclose(lower, [0.0, 0.002, 0.002, 0.002], atol=0.0005)
