@@ -15,10 +15,10 @@ import pinocchio as pin
 from ..config.policies import GROUND, INTERVAL, TERRAIN
 from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
-from ..contact.leg_forces import CLEARANCE, FREE_FALL, LegForces
+from ..contact.leg_forces import CLEARANCE, LegForces
 from ..robot import GRAVITY
-from ..sensors.contact_flags import NAME as FLAGS
 from .creep import Creep
+from .load_by_motion import LoadByMotion
 from .problem import Problem
 from .process_model import Situation
 from .window import Window
@@ -50,6 +50,7 @@ class Ground:
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self.creep = Creep(problem)
+        self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
         spheres = [
             [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
@@ -75,13 +76,13 @@ class Ground:
         above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.inputs[-2].weighed
         if not weighed:
-            normal = self._load_by_motion(window, above, rates)
+            normal = self._untold.forces(window, above, rates)
         if situation.suspended and not situation.landing:
             # torques of a leg that hangs jump where data are missing
             normal = np.zeros_like(normal)
         landed, wrong = self._judge(above, rates, normal, weighed, situation)
         if not weighed:
-            wrong |= self._left_hanging(window, normal)
+            wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         elif self._footholds.few:
             wrong |= landed & ~self._arriving  # nothing is known yet of where they come down
         else:
@@ -242,32 +243,6 @@ class Ground:
         v = layout.v(before)
         a = (layout.v(after) - v) / self.problem.dt
         return self.legs.evaluate(layout.q(before), v, a, window.inputs[-2].torque)
-
-    def _load_by_motion(self, window: Window, above: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Normal forces (nf,) [N] of legs without torque: the slow and low feet share the weight.
-
-        What the IMU feels must be carried by something. Feet are compared with each other, so that
-        some carry even where base and ground have drifted apart.
-        """
-        felt = float(np.linalg.norm(window.inputs[-2].value("accelerometer")))
-        if felt < FREE_FALL * GRAVITY:
-            return np.zeros(len(above))
-        slow = np.linalg.norm(rates, axis=1) / GROUND.slow
-        flags = self.problem.measurements.trackers.get(FLAGS)
-        if flags is not None and flags.known:
-            # the lowest feet are not those that stand where the ground is not level
-            near = flags.odds
-        else:
-            near = np.exp(-0.5 * ((above - above.min()) / GROUND.near) ** 2)
-        likely = near * np.exp(-0.5 * slow**2) + np.finfo(float).tiny
-        return self.problem.robot.total_mass * felt * likely / likely.sum()
-
-    def _left_hanging(self, window: Window, normal: np.ndarray) -> np.ndarray:
-        """(nf,) feet that ought to carry a robot which no foot carries in the newest window."""
-        steps = range(window.size - GROUND.hanging_nodes, window.size)
-        carried = max(window.foot_forces(k).sum() for k in steps)
-        hangs = carried < GROUND.hanging_share * normal.sum()
-        return hangs & (normal > self.stance.on)
 
     def _bound_friction(self, window: Window) -> None:
         """Keep the friction coefficient where the contact law has a solution.
