@@ -151,8 +151,12 @@ class Ground:
         return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
 
     def _roughen(self, window: Window, landed: np.ndarray) -> None:
-        """A new foothold is as high as the one before it but for the roughness of the ground."""
-        feet, roughness = np.flatnonzero(landed), self._footholds.roughness
+        """A new foothold is as high as the one before it but for the roughness of the ground.
+
+        By no more than the gate, within which these feet have come down.
+        """
+        feet = np.flatnonzero(landed)
+        roughness = min(self._footholds.roughness, GROUND.gate / math.sqrt(3.0))
         if feet.size and roughness > 0.0:
             root = np.zeros((self.problem.ndx, feet.size))
             root[self.problem.columns("height").start + feet, np.arange(feet.size)] = roughness
