@@ -171,8 +171,8 @@ void SmoothedDynamics::slopeDerivatives(Data& data, const std::size_t i, const V
   for (int j = 0; j < 2; ++j) {
     const Vector3d dn = by.col(j), w = n.cross(dn);
     const Vector3d dp = options.rolling ? Vector3d(-contacts[i].radius * dn) : Vector3d::Zero();
-    const Vector3d dc = data.spin[i].cross(dp) - w.cross(c) +
-                        data.dpsi[i] / options.dt * dn.dot(data.above[i]) * n;
+    const Vector3d dc =
+        data.spin[i].cross(dp) - w.cross(c) + data.dpsi[i] / options.dt * dn.dot(data.above[i]) * n;
     const Vector3d dlambda = data.law[i].d_velocity * dc + w.cross(lambda);
     data.impulse_by_slope[i].col(j) = dlambda;
     by_slope.col(j) += (Vector6d() << dlambda, arm.cross(dlambda) + dp.cross(lambda)).finished();
@@ -200,8 +200,7 @@ const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::
       out.xi.block<3, 3>(3 * i, foot_xi[foot] + 3) = -L * pinocchio::skew(data.lever[i]);
     out.parameters.block<3, 1>(3 * i, height_ + foot) =
         -data.dpsi[i] / dt * normal.z() * L * normal;
-    if (options.slopes)
-      out.parameters.block<3, 2>(3 * i, slope(foot)) = data.impulse_by_slope[i];
+    if (options.slopes) out.parameters.block<3, 2>(3 * i, slope(foot)) = data.impulse_by_slope[i];
     out.parameters.block<3, 1>(3 * i, friction_) = friction(data) * data.law[i].d_friction;
   }
   return out;
