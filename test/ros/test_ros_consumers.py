@@ -78,5 +78,5 @@ def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
         and len(heard["/mpc/joint_commands"][-1].effort) == 12
     )
     planned = sum(contact.wrench.force.z for contact in heard["/mpc/contact_wrenches"][-1].contacts)
-    # the walk goes on whatever the controller wants
-    assert planned == pytest.approx(WEIGHT, rel=0.5)
+    # the walk goes on whatever the controller wants, which is to raise the trunk against it
+    assert 0.5 * WEIGHT < planned < 2.5 * WEIGHT
