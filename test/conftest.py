@@ -25,3 +25,15 @@ def recorded_runs() -> Path:
     if not runs.is_dir():
         pytest.skip("no recorded runs beside the repository")
     return runs
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    """Folder of recordings of real machines, beside the checkout.
+
+    Without it the test is skipped.
+    """
+    folder = REPOSITORY.parent / "shared" / "data" / "real"
+    if not folder.is_dir():
+        pytest.skip("no recordings of real machines beside the repository")
+    return folder

@@ -20,14 +20,6 @@ import joint_parameters_real  # noqa: E402
 import pendulums  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def real(repository):
-    folder = repository.parent / "shared" / "data" / "real"
-    if not folder.is_dir():
-        pytest.skip("no recordings of real machines beside the repository")
-    return folder
-
-
 def test_force_of_the_hopper_without_its_force_sensor(real):
     folder = real / "hopper_teststand_mim"
     data = hopper_teststand.recording(folder)

@@ -19,14 +19,6 @@ CLEAN = (
 )
 
 
-@pytest.fixture(scope="module")
-def real(repository):
-    folder = repository.parent / "shared" / "data" / "real"
-    if not folder.is_dir():
-        pytest.skip("no recordings of real machines beside the repository")
-    return folder
-
-
 def examined(bag, robot: str, seconds: float = 11.0):
     config = Config.load(robot)
     model = Robot(config.robot)

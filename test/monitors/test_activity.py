@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.convert import convert, load_mapping
@@ -21,14 +20,6 @@ from prime_estimation.recordings.samples import (
 )
 from prime_estimation.robot import Robot
 from prime_estimation.types import Activity
-
-
-@pytest.fixture(scope="module")
-def real(repository):
-    folder = repository.parent / "shared" / "data" / "real"
-    if not folder.is_dir():
-        pytest.skip("no recordings of real machines beside the repository")
-    return folder
 
 
 def estimates_of(bag, robot_name: str, until: float):
