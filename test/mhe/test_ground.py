@@ -158,15 +158,22 @@ def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
     assert not ground.loosen(window, before)  # it creeps already
 
 
-@pytest.mark.parametrize("rough", [False, True])
-def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(rough):
-    """Two millimetres from the foothold before: the same floor, or another stone."""
+@pytest.fixture
+def standing():
+    """Estimator of a robot that stands, and the measurement that comes next."""
     config = Config.load("go2")
     robot = Robot(config.robot)
     estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
-    measurements = perform(config, lambda t: q, lambda t: 1.0, 0.8)
-    for m in measurements[:-1]:
+    *measurements, last = perform(config, lambda t: q, lambda t: 1.0, 0.8)
+    for m in measurements:
         estimator.update(m)
+    return estimator, last
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough):
+    """Two millimetres from the foothold before: the same floor, or another stone."""
+    estimator, last = standing
     ground, window = estimator.horizon.ground, estimator.window
     height = window.problem.columns("height").start
     known = window.problem.parameter(window.xs[-1], "height").copy()
@@ -176,7 +183,7 @@ def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(rough):
     before = window.arrival.covariance[height, height]
     ground.stance.loaded[0] = False
     for _ in ("touches down", "rests"):
-        ground.update(window, estimator.monitors.assess(measurements[-1], window))
+        ground.update(window, estimator.monitors.assess(last, window))
     after = window.arrival.covariance[height, height]
     lower = known - window.problem.parameter(window.xs[-1], "height")
     np.testing.assert_allclose(lower, 0.002, atol=0.0005)
@@ -184,19 +191,14 @@ def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(rough):
     assert np.sqrt(after - before) == pytest.approx(spread if rough else 0.0, abs=1e-4)
 
 
-def test_before_there_are_footholds_ground_is_where_a_foot_comes_down():
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
-    measurements = perform(config, lambda t: q, lambda t: 1.0, 0.8)
-    for m in measurements[:-1]:
-        estimator.update(m)
+def test_before_there_are_footholds_ground_is_where_a_foot_comes_down(standing):
+    estimator, last = standing
     ground, window = estimator.horizon.ground, estimator.window
     known = window.problem.parameter(window.xs[-1], "height").copy()
     window.set_parameter("height", known - 0.002)
     ground._footholds = Footholds(4)
     ground.stance.loaded[0] = False
     for _ in ("touches down", "rests"):
-        ground.update(window, estimator.monitors.assess(measurements[-1], window))
+        ground.update(window, estimator.monitors.assess(last, window))
     lower = known - window.problem.parameter(window.xs[-1], "height")
     np.testing.assert_allclose(lower, [0.0, 0.002, 0.002, 0.002], atol=0.0005)
