@@ -15,7 +15,7 @@ import pinocchio as pin
 from ..config.policies import GROUND, INTERVAL, TERRAIN
 from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
-from ..contact.leg_forces import CLEARANCE, LegForces
+from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
 from .creep import Creep
 from .load_by_motion import LoadByMotion
@@ -38,7 +38,7 @@ class Ground:
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.legs = LegForces(problem.robot) if problem.dynamics.nc and problem.floating else None
+        self.legs = problem.legs
         weight = GRAVITY * problem.robot.total_mass
         # the noise of leg forces grows with the weight; a light robot's feet carry less
         on = min(max(GROUND.load, GROUND.load_share * weight), GROUND.load_most * weight)
@@ -221,19 +221,8 @@ class Ground:
 
     def _incline(self, window: Window, foot: int, slope: Slope) -> None:
         """Ground under a foot slopes as it is thought to, with the little that a window learns."""
-        problem, arrival = self.problem, window.arrival
-        columns = problem.columns("slope").start + 2 * int(foot) + np.arange(2)
-        index = slice(2 * foot, 2 * foot + 2)
-        slopes = problem.parameter(window.xs[0], "slope").copy()
-        reference = problem.parameter(arrival.reference, "slope")
-        arrival.replace_prior(
-            [int(c) for c in columns],
-            np.zeros((2, problem.ndx)),
-            np.full(2, LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev),
-            slope.mean - reference[index],
-        )
-        slopes[index] = slope.mean
-        window.set_parameter("slope", slopes)
+        stddev = LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev
+        window.renew_parameter("slope", [2 * foot, 2 * foot + 1], slope.mean, stddev)
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
         """The footholds of these feet: on level ground at the height that is kept."""
@@ -256,17 +245,8 @@ class Ground:
         value = self.problem.parameter(window.xs[-1], "friction")[0]
         least, most = math.log(GROUND.least_friction), math.log(GROUND.most_friction)
         bound = min(max(value, least), most)
-        if value == bound:
-            return
-        column = self.problem.columns("friction").start
-        reference = self.problem.parameter(window.arrival.reference, "friction")[0]
-        window.arrival.replace_prior(
-            [int(column)],
-            np.zeros((1, self.problem.ndx)),
-            np.array([GROUND.bounded_stddev]),
-            np.array([bound - reference]),
-        )
-        window.set_parameter("friction", np.array([bound]))
+        if value != bound:
+            window.renew_parameter("friction", [0], bound, GROUND.bounded_stddev)
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet.

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from ..config.parameters import Config, NoiseConfig
+from ..contact.leg_forces import LegForces
 from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
@@ -42,7 +43,8 @@ class Problem:
         sensors: those of this problem. measurements: their model, readings of nodes.
         process: disturbances of nodes. mount: where the IMU is.
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
-        contact_feet: (nc,) index of each contact's foot.
+        contact_feet: (nc,) index of each contact's foot. legs: forces of its legs; None of a robot
+            without feet, or on a fixed base, whose feet are not followed.
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
 
@@ -58,6 +60,7 @@ class Problem:
         self.floating = robot.config.floating_base
         self.contacts = contact_model(robot, config)
         self.dynamics = self.contacts.dynamics
+        self.legs = LegForces(robot) if self.floating and self.dynamics.nc else None
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
         self.joints = joint_blocks(robot, config.estimator.joint_parameters)

@@ -180,12 +180,14 @@ class Window:
         root[theta] = theta_root
         self.arrival.inflate_covariance(root)
 
-    def renew_parameter(self, name: str, elements: list[int], mean: float, stddev: float) -> None:
+    def renew_parameter(
+        self, name: str, elements: list[int], mean: float | np.ndarray, stddev: float
+    ) -> None:
         """Forget what was learned of elements of a parameter block, for a mean and deviation."""
         problem = self.problem
         first, value = int(problem.columns(name).start), problem.parameter(self.xs[0], name).copy()
         change = mean - problem.parameter(self.arrival.reference, name)[elements]
-        rows, columns = np.zeros((len(elements), problem.ndx)), [first + i for i in elements]
+        rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
         self.arrival.replace_prior(columns, rows, np.full(len(elements), stddev), change)
         value[elements] = mean
         self.set_parameter(name, value)

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..config.policies import ACTIVITY
-from ..contact.leg_forces import FREE_FALL, LegForces
+from ..contact.leg_forces import FREE_FALL
 from ..contact.points import contact_points
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
@@ -40,9 +40,8 @@ class ActivityMonitor(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        known = problem.floating and problem.dynamics.nc > 0 and problem.has_imu
-        self._legs = LegForces(problem.robot) if known else None
-        self._reach = _reach(problem.robot) if known else 1.0
+        self._legs = problem.legs if problem.has_imu else None
+        self._reach = _reach(problem.robot) if self._legs else 1.0
         self._weight = GRAVITY * problem.robot.total_mass
         self.reset()
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..config.policies import AGREEMENT
-from ..contact.leg_forces import LegForces
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
@@ -36,8 +35,7 @@ class ContactAgreement(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        legged = problem.floating and problem.dynamics.nc > 0
-        self._legs = LegForces(problem.robot) if legged else None
+        self._legs = problem.legs
         self._least = AGREEMENT.share * GRAVITY * problem.robot.total_mass
         self.reset()
 

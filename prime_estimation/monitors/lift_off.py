@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..config.policies import LIFT
-from ..contact.leg_forces import LegForces
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
@@ -33,8 +32,7 @@ class LiftDetector(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        known = problem.floating and problem.dynamics.nc > 0 and problem.has_imu
-        self._legs = LegForces(problem.robot) if known else None
+        self._legs = problem.legs if problem.has_imu else None
         self._batch = problem.config.estimator.start_nodes
         self.reset()
 

@@ -11,7 +11,6 @@ import numpy as np
 import pinocchio as pin
 
 from ..config.policies import STANCE
-from ..contact.leg_forces import LegForces
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
@@ -37,8 +36,7 @@ class StanceMotion(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        legged = problem.floating and problem.dynamics.nc > 0
-        self._legs = LegForces(problem.robot) if legged else None
+        self._legs = problem.legs
         self._loaded = STANCE.loaded * GRAVITY * problem.robot.total_mass
         self.reset()
 

@@ -37,7 +37,7 @@ class Support(Monitor):
 
     def __init__(self, problem: Problem, agreement: ContactAgreement):
         self.problem, self._agreement = problem, agreement
-        self._known = problem.floating and problem.dynamics.nc > 0 and problem.has_imu
+        self._known = problem.legs is not None and problem.has_imu
         self._weight = GRAVITY * problem.robot.total_mass
         self._felt = 0.0  # m/s^2
         self.reset()
