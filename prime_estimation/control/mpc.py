@@ -99,7 +99,8 @@ class WholeBodyMpc:
         self.feet.observe(state, state.stamp_ns * 1e-9, dt)
         if first:
             self._trunk = TrunkReference(state, state.q[2] - self.feet.ground)
-        self._trunk.advance(state, command, self.posture[2] + command.height, dt)
+        height = self.posture[2] + command.height
+        self._trunk.advance(state, command, self.feet.ground, height, dt)
         if not self.feet.schedule.walks(state.stamp_ns * 1e-9):
             lean = np.array(command.lean) - self._com()
             self._trunk.stand(self.feet.middle() + about_z(self._trunk.yaw) @ lean)

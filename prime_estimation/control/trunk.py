@@ -11,7 +11,8 @@ from .motion_types import RobotState, VelocityCommand
 from .parameters import ControlConfig
 
 RISE = 0.15  # m/s, of the reference of the height
-LEASH = 0.05  # m, and
+LEASH = 0.05  # m,
+HEIGHT_LEASH = 0.02  # m, and
 YAW_LEASH = 0.2  # rad: the reference waits for a robot that lags behind
 
 
@@ -32,15 +33,17 @@ class TrunkReference:
         self.position, self.yaw, self.height = state.q[:2].copy(), state.heading, height
 
     def advance(
-        self, state: RobotState, command: VelocityCommand, height: float, dt: float
+        self, state: RobotState, command: VelocityCommand, ground: float, height: float, dt: float
     ) -> None:
-        """Move on by dt [s] and stay near the robot that walks."""
+        """Move on by dt [s] and stay near the robot; ground and wanted height above it [m]."""
         self.position += dt * (about_z(self.yaw) @ np.array([command.vx, command.vy]))
         gap = self.position - state.q[:2]
         self.position = state.q[:2] + gap * min(1.0, LEASH / max(float(np.linalg.norm(gap)), 1e-9))
         error = wrap(self.yaw + dt * command.yaw_rate - state.heading)
         self.yaw = state.heading + float(np.clip(error, -YAW_LEASH, YAW_LEASH))
-        self.height += float(np.clip(height - self.height, -RISE * dt, RISE * dt))
+        rise = self.height + float(np.clip(height - self.height, -RISE * dt, RISE * dt))
+        now = state.q[2] - ground
+        self.height = float(np.clip(rise, now - HEIGHT_LEASH, now + HEIGHT_LEASH))
 
     def stand(self, position: np.ndarray) -> None:
         """Stay at a place (2,), world [m]: that of a robot that stands must not follow it."""

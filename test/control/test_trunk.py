@@ -9,7 +9,14 @@ import pytest
 from prime_estimation.control.gait import GAITS
 from prime_estimation.control.motion_types import RobotState, VelocityCommand
 from prime_estimation.control.parameters import ControlConfig
-from prime_estimation.control.trunk import LEASH, RISE, CommandLimiter, TrunkReference, wrap
+from prime_estimation.control.trunk import (
+    HEIGHT_LEASH,
+    LEASH,
+    RISE,
+    CommandLimiter,
+    TrunkReference,
+    wrap,
+)
 
 
 def state(x=0.0, y=0.0, yaw=0.0) -> RobotState:
@@ -35,15 +42,16 @@ def test_an_arc_ends_where_its_integral_ends():
 def test_reference_waits_for_a_robot_that_is_held():
     trunk = TrunkReference(state(), 0.3)
     for _ in range(500):
-        trunk.advance(state(), VelocityCommand(vx=0.5, yaw_rate=1.0), 0.3, 0.02)
+        trunk.advance(state(), VelocityCommand(vx=0.5, yaw_rate=1.0), 0.1, 0.35, 0.02)
     assert np.linalg.norm(trunk.position) == pytest.approx(LEASH)
     assert 0.0 < trunk.yaw < 0.3
+    assert trunk.height == pytest.approx(0.2 + HEIGHT_LEASH)
 
 
 def test_height_is_approached_slowly():
-    trunk = TrunkReference(state(), 0.2)
-    trunk.advance(state(), VelocityCommand(), 0.3, 0.1)
-    assert trunk.height == pytest.approx(0.2 + 0.1 * RISE)
+    trunk = TrunkReference(state(), 0.19)
+    trunk.advance(state(), VelocityCommand(), 0.1, 0.3, 0.1)
+    assert trunk.height == pytest.approx(0.19 + 0.1 * RISE)
 
 
 def test_commands_are_limited_in_size_and_change():
