@@ -9,7 +9,6 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtr
 
 from . import _core
 from .inertia import com_stddev
@@ -233,7 +232,8 @@ class Reporter:
             covariance = covariance + np.eye(len(force)) * (GRAVITY * mass) ** 2
         threshold = CONTACT_SHARE * GRAVITY * mass
         normal, variance = force[2::3], np.maximum(covariance.diagonal()[2::3], 1e-12)
-        probability = ndtr((normal - threshold) / np.sqrt(variance)).tolist()
+        unlikely = (threshold - normal) / np.sqrt(2.0 * variance)
+        probability = [0.5 * math.erfc(x) for x in unlikely]
         slip = np.hypot(velocity[0::3], velocity[1::3])
         state = np.where(slip > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
         state[normal < threshold] = ContactState.OPEN

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import pinocchio as pin
 
 from ..errors import DataError
 from ..sensors import SENSORS
@@ -242,9 +242,13 @@ class MessageReader:
         """Pose of the base, from that of the tracked body."""
         sample = read(message, stamp, arrival)
         turn, place = self._tracked_body
-        rotation = Rotation.from_quat(sample.quat_world_body) * Rotation.from_quat(turn).inv()
-        position = sample.position_world - rotation.apply(place)
-        return replace(sample, position_world=position, quat_world_body=rotation.as_quat())
+        rotation = pin.Quaternion(sample.quat_world_body) * pin.Quaternion(turn).inverse()
+        position = sample.position_world - rotation * place
+        return replace(
+            sample,
+            position_world=position,
+            quat_world_body=np.array(rotation.normalized().coeffs()),
+        )
 
     def _imu(self, message, stamp: int, _arrival: int) -> ImuSample:
         quat = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from prime_estimation.errors import DataError
@@ -211,6 +212,22 @@ def test_mocap():
     )
     assert inbound.sample("mocap", pose(orientation=(0, 0, 0, 0))) is None
     assert inbound.counts == {"mocap: orientation is no unit quaternion": 1}
+
+
+def test_mocap_of_a_body_that_is_not_the_base():
+    """The pose that is read is the base's: pose_world_base = pose_world_body pose_base_body^-1."""
+    world_M_base, base_M_body = (
+        pin.SE3(pin.rpy.rpyToMatrix(*angles), np.array(place))
+        for angles, place in [((0.3, -0.2, 2.0), (1.0, -2.0, 0.4)), ((0.1, 1.5, -0.4), (0.2, 0, 0))]
+    )
+    x, y, z, *quat = pin.SE3ToXYZQUAT(world_M_base * base_M_body)
+    tracked = pin.Quaternion(base_M_body.rotation).coeffs(), base_M_body.translation
+    reader = MessageReader(NAMES, tracked_body=tracked)
+    sample = reader.sample("mocap", pose(position=(x, y, z), orientation=quat))
+    assert sample.position_world == pytest.approx(world_M_base.translation, abs=1e-12)
+    found = pin.Quaternion(sample.quat_world_body).matrix()
+    assert found == pytest.approx(world_M_base.rotation, abs=1e-12)
+    assert np.linalg.norm(sample.quat_world_body) == pytest.approx(1.0, abs=1e-15)
 
 
 def test_without_stamp_the_arrival_counts():

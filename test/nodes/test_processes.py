@@ -3,6 +3,7 @@
 """Player, estimator and inertia listener as three processes over real Cyclone DDS on loopback."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -113,6 +114,34 @@ def test_player_that_is_killed_and_restarted(observer, domain, go2_payload3):
     finally:
         code, _, err = estimator.stop()
     assert code == 0 and "Traceback" not in err
+
+
+def test_a_killed_estimator_is_back_with_the_inertia_it_had(observer, domain, go2_payload3):
+    keeper, estimator = node("inertia_keeper", domain=domain), node("--robot", "go2", domain=domain)
+    player, inertia = None, observer.heard["/prime/inertial_parameters"]
+    try:
+        assert wait(lambda: observer.count("/prime/status") > 2, 30.0), estimator.stop()
+        player = node("replay", "--bag", go2_payload3, domain=domain)
+        assert wait(lambda: inertia and observer.last("/prime/inertial_parameters").valid, 30.0)
+        time.sleep(2.0)  # of learning
+        estimator.kill()
+        time.sleep(0.2)  # until what it had sent is here
+        for heard in observer.heard.values():
+            heard.clear()
+        began, estimator = time.monotonic(), node("--robot", "go2", domain=domain)
+        assert wait(lambda: observer.count("/prime/odometry"), 30.0), estimator.stop()
+        back, used = time.monotonic() - began, estimator.processor_time()
+        assert wait(lambda: inertia, 10.0)
+        valid = time.monotonic() - began - back
+    finally:
+        programs = [p for p in (estimator, keeper, player) if p is not None]
+        ends = [program.stop() for program in programs]
+    assert all("Traceback" not in err for _, _, err in ends), ends
+    print(f"\nodometry back after {back:.2f} s ({used:.2f} s of processor), inertia {valid:.2f} s")
+    first, _ = inertia[0]
+    assert first.valid and first.total_mass == pytest.approx(19.085, abs=0.5)
+    assert used < 2.5
+    assert (back < 3.0 and valid < 1.0) or overloaded()
 
 
 def test_bad_options_are_one_line(domain):

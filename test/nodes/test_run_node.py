@@ -4,6 +4,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -24,3 +26,17 @@ def test_every_node_is_an_executable_and_documented(repository):
 def test_what_is_no_node_of_a_robot_is_refused(name):
     with pytest.raises(ConfigError, match=f"'{name}' is no node of a robot; nodes are estimator"):
         build(name, None, "go2")
+
+
+def test_a_node_loads_nothing_that_it_does_not_use(repository):
+    """An estimator that is started again is away for as long as its imports take."""
+    heavy = {"scipy", "matplotlib", "mujoco", "viser", "cvxpy", "IPython"}
+    code = (
+        "import sys\n"
+        "import prime_estimation.commands.node, prime_estimation.nodes.estimator\n"
+        "import prime_estimation.transport.dds, prime_estimation.nodes.recorded_input\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    run = [sys.executable, "-c", code]
+    out = subprocess.run(run, cwd=repository, check=True, text=True, capture_output=True).stdout
+    assert "prime_estimation" in out and not heavy & set(out.split())
