@@ -8,7 +8,6 @@
 
 namespace prime_estimation_ros2_control {
 
-using hardware_interface::HardwareInfo;
 using hardware_interface::return_type;
 using hardware_interface::StateInterface;
 using nav_msgs::msg::Odometry;
@@ -28,8 +27,9 @@ const char* const kContactNames[] = {"force.x", "force.y", "force.z", "contact"}
 
 }  // namespace
 
-StateEstimator::CallbackReturn StateEstimator::on_init(const HardwareInfo& info) {
-  if (SensorInterface::on_init(info) != CallbackReturn::SUCCESS) return CallbackReturn::ERROR;
+StateEstimator::CallbackReturn StateEstimator::on_init(const Description& description) {
+  if (SensorInterface::on_init(description) != CallbackReturn::SUCCESS)
+    return CallbackReturn::ERROR;
   const auto logger = rclcpp::get_logger(info_.name);
   if (info_.sensors.empty()) {
     RCLCPP_ERROR(logger, "wants a <sensor> for the base, and one for each contact; there is none");

@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 #pragma once
 
+#include <hardware_interface/version.h>
 #include <array>
 #include <chrono>
 #include <hardware_interface/sensor_interface.hpp>
@@ -31,8 +32,13 @@ namespace prime_estimation_ros2_control {
 class StateEstimator : public hardware_interface::SensorInterface {
  public:
   using CallbackReturn = hardware_interface::CallbackReturn;
+#if HARDWARE_INTERFACE_VERSION_GTE(6, 0, 0)  // Lyrical; Humble, Jazzy and Kilted hand the bare info
+  using Description = hardware_interface::HardwareComponentInterfaceParams;
+#else
+  using Description = hardware_interface::HardwareInfo;
+#endif
 
-  CallbackReturn on_init(const hardware_interface::HardwareInfo& info) override;
+  CallbackReturn on_init(const Description& description) override;
   CallbackReturn on_activate(const rclcpp_lifecycle::State& previous_state) override;
   CallbackReturn on_deactivate(const rclcpp_lifecycle::State& previous_state) override;
   std::vector<hardware_interface::StateInterface> export_state_interfaces() override;
