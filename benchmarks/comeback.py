@@ -83,7 +83,7 @@ def comeback(args: argparse.Namespace, command: list, observer: Observer) -> lis
     observer.forget()
     first = run(command)
     time.sleep(PATIENCE / 10)  # until it listens
-    player = run(node("replay", "--bag", args.bag))
+    player = run(node("replay", "--bag", args.bag, "--loop"))
     try:
         wait(lambda: any(valid for _, valid, _ in observer.inertia))
         time.sleep(LEARNING)

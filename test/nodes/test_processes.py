@@ -121,7 +121,7 @@ def test_a_killed_estimator_is_back_with_the_inertia_it_had(observer, domain, go
     player, inertia = None, observer.heard["/prime/inertial_parameters"]
     try:
         assert wait(lambda: observer.count("/prime/status") > 2, 30.0), estimator.stop()
-        player = node("replay", "--bag", go2_payload3, domain=domain)
+        player = node("replay", "--bag", go2_payload3, "--loop", domain=domain)
         assert wait(lambda: inertia and observer.last("/prime/inertial_parameters").valid, 30.0)
         time.sleep(2.0)  # of learning
         estimator.kill()

@@ -135,7 +135,8 @@ def test_a_killed_estimator_goes_on_with_the_inertia_it_had(tester, domain, reco
     player = None
     try:
         assert wait(lambda: tester.count_subscribers("/imu"), 60.0)
-        player = node("replay", "--bag", recorded_runs / "go2_payload3", domain=domain)
+        bag = recorded_runs / "go2_payload3"
+        player = node("replay", "--bag", bag, "--loop", domain=domain)
         assert listen_until(lambda: inertia and inertia[-1].valid)
         assert listen_until(lambda: tester.count_subscribers("/prime/inertial_parameters") > 1)
         estimator.kill()
