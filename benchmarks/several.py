@@ -91,12 +91,13 @@ class Use:
         """`estimators`, and what else belongs to the measurement."""
         fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
         busy = sum(map(int, fields)) - int(fields[3]) - int(fields[4])  # all but idle, waiting
-        each = [_processor_ticks(pid) for pid in estimators]
-        ours = sum(each) + sum(map(_processor_ticks, others))
+        each = [processor_ticks(pid) for pid in estimators]
+        ours = sum(each) + sum(map(processor_ticks, others))
         return cls(time.monotonic(), busy / TICK, ours / TICK, float(np.mean(each)) / TICK)
 
 
-def _processor_ticks(pid: int) -> int:
+def processor_ticks(pid: int) -> int:
+    """Processor time of a process and its threads so far, in ticks."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 

@@ -30,6 +30,12 @@ def generate_launch_description() -> LaunchDescription:
             "gait", default_value="stand", choices=GAITS, description="the first gait"
         ),
         DeclareLaunchArgument(
+            "use_sim_time",
+            default_value="false",
+            choices=["true", "false"],
+            description="take the time from /clock",
+        ),
+        DeclareLaunchArgument(
             "rate", default_value="500.0", description="motor commands per second"
         ),
     ]
@@ -44,6 +50,7 @@ def generate_launch_description() -> LaunchDescription:
                 "robot": value("robot"),
                 "gait": value("gait"),
                 "rate": ParameterValue(value("rate"), value_type=float),
+                "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
             }
         ],
     )

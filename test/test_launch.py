@@ -59,13 +59,14 @@ EXPECTED = {
         *("bag", "robot", "config", "mocap", "namespace", "frame_prefix"),
         *("rate", "loop", "rviz", "rqt"),
     },
-    "mpc": {"robot", "namespace", "gait", "rate"},
+    "mpc": {"robot", "namespace", "gait", "rate", "use_sim_time"},
     "robot": {
         *("robot", "config", "namespace", "mocap", "mpc", "gait", "commands"),
         *("browser", "rviz", "rqt"),
     },
     "simulate": {
-        *("robot", "config", "gait", "payload", "payload_at", "mpc", "browser", "rviz", "rqt"),
+        *("robot", "config", "gait", "payload", "payload_at", "speed"),
+        *("mpc", "browser", "rviz", "rqt"),
     },
     "view": {
         "robot",
@@ -230,6 +231,11 @@ def test_what_is_included_is_told(name):
     for included in ("estimator", "mpc"):
         shared = EXPECTED[name] & EXPECTED[included]
         assert shared <= passed_on(LAUNCH / f"{name}.launch.py", f"{included}.launch.py")
+
+
+@pytest.mark.parametrize("included", ["estimator", "mpc"])
+def test_time_that_the_simulation_gives_is_taken(included):
+    assert "use_sim_time" in passed_on(LAUNCH / "simulate.launch.py", f"{included}.launch.py")
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])

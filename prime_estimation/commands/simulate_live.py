@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from ..config.parameters import Config
+from ..errors import ConfigError
 from ..nodes.run_node import log_to_stderr
 from ..nodes.run_node import run as serve
 from ..robot import Robot
@@ -21,6 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--live",
         action="store_true",
         help="a robot on the network in real time: sensors out, mpc/motor_commands in",
+    )
+    parser.add_argument(
+        "--clock",
+        type=float,
+        default=0.0,
+        metavar="SPEED",
+        help="of --live: give the time on /clock, at this speed (1: real) or slower, for nodes "
+        "with --sim-time: on a slow computer nothing is lost then (default: 0, real time)",
     )
     parser.add_argument(
         "--transport",
@@ -43,6 +53,8 @@ def run(args: argparse.Namespace, payload, ground) -> dict:
     from ..simulate.robot import SimulatedRobot
     from ..simulate.sensors import faults_named
 
+    if not 0.0 <= args.clock < math.inf:
+        raise ConfigError(f"--clock is {args.clock:g}; give a speed above 0, or 0", args.clock)
     config = Config.load(args.robot)
     robot = Robot(config.robot)
     simulated = SimulatedRobot(
@@ -51,7 +63,7 @@ def run(args: argparse.Namespace, payload, ground) -> dict:
     silence = log_to_stderr()
     try:
         transport = _transport(args)
-        node = SimulatorNode(transport, simulated, standing_posture(robot), payload)
+        node = SimulatorNode(transport, simulated, standing_posture(robot), payload, args.clock)
         serve(transport, node, args.duration or 0.0)
     finally:
         silence()

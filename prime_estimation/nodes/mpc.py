@@ -18,7 +18,7 @@ from ..errors import PrimeError
 from ..io.messages import JointOrder, stamp_ns
 from ..io.to_messages import header
 from ..robot import Robot
-from ..transport.base import Qos, Transport, graph_name
+from ..transport.base import Qos, Transport, graph_name, pace_of
 from .inertia_listener import TOPIC, TYPE
 from .mpc_messages import MpcMessages
 from .periodic import Worker, period_of
@@ -58,9 +58,10 @@ class MpcNode:
         self.robot = robot
         self.controller = WalkingController(robot, config, gait)
         self._transport = transport
+        clock = pace_of(transport)
         self._workers = [
-            Worker(config.step, "solve", self._solve),
-            Worker(period_of(rate), "command", self._command),
+            Worker(config.step, "solve", self._solve, clock),
+            Worker(period_of(rate), "command", self._command, clock),
             Worker(1.0, "diagnostics", self._report),
         ]
         self._messages = MpcMessages(robot, transport.make, graph_name(transport))

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from ..errors import ConfigError
 
 log = logging.getLogger("prime.periodic")
+POLL_S = 5e-4  # at which a clock is looked at that need not go at the pace of the system's
+JUMP_S = 1.0  # by which such a clock is ahead of what is due when it has begun, or was set
 
 
 def period_of(rate: float) -> float:
@@ -28,13 +30,21 @@ class Periodic(ABC):
     Work is due on a fixed grid of times. What is late is done at once; what is late by more than a
     period is left out and counted. What goes wrong once is said, and is no end.
 
+    Args:
+        period: between two beginnings [s].
+        thread: its name.
+        clock: time [s] that counts, when it is not the system's: it may be slow, stand, begin
+            late, or be set.
+
     Attributes:
         missed: periods that were left out.
         worked: periods that were not.
     """
 
-    def __init__(self, period: float, thread: str):
+    def __init__(self, period: float, thread: str, clock: Callable[[], float] | None = None):
         self._period = period
+        self._clock, self._longest = clock or time.monotonic, POLL_S if clock else period
+        self._jump = JUMP_S if clock else float("inf")
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=thread, daemon=True)
         self.missed = self.worked = 0
@@ -50,15 +60,21 @@ class Periodic(ABC):
             self._thread.join()
 
     def _run(self) -> None:
-        due = time.monotonic() + self._period
-        while not self._stopped.wait(max(0.0, due - time.monotonic())):
+        due = self._clock() + self._period
+        while not self._stopped.wait(min(max(0.0, due - self._clock()), self._longest)):
+            now = self._clock()
+            if now < due:
+                due = min(due, now + self._period)
+                continue
+            if now - due > self._jump:
+                due = now
             try:
                 self._work()
             except Exception:  # noqa: BLE001 - a thread that dies silently would be a node that lies
                 log.exception("%s went wrong", self._thread.name)
             self.worked += 1
             due += self._period
-            late = int((time.monotonic() - due) / self._period)
+            late = int((self._clock() - due) / self._period)
             if late > 0:
                 self.missed += late
                 due += late * self._period
@@ -71,8 +87,14 @@ class Periodic(ABC):
 class Worker(Periodic):
     """Calls a function once in every period."""
 
-    def __init__(self, period: float, thread: str, work: Callable[[], None]):
-        super().__init__(period, thread)
+    def __init__(
+        self,
+        period: float,
+        thread: str,
+        work: Callable[[], None],
+        clock: Callable[[], float] | None = None,
+    ):
+        super().__init__(period, thread, clock)
         self._function = work
 
     def _work(self) -> None:

@@ -18,17 +18,23 @@ from ..simulate.payload import Payload
 from ..simulate.robot import SimulatedRobot
 from ..transport.base import Qos, Transport
 from ..types import JointSample
+from .restamp import clock
 
 log = logging.getLogger("prime.simulator")
 TRUTH_PERIOD = 0.02  # s
+CLOCK_PERIOD = 0.002  # s
 BEHIND = 0.05  # s, by which the simulation may fall behind before time is let go
 
 
 class SimulatorNode:
     """Steps a `SimulatedRobot` as time goes by.
 
+    On a computer that is too slow for it time is let go: others see a gap in the sensors' data.
+    Where it gives the time they see none: the graph's time is that of the simulation, and slows
+    down.
+
     Topics: in `mpc/motor_commands` (prime_estimation_msgs/MotorCommands); out `joint_states`,
-        `imu`,
+        `imu`, on request /clock,
     and for those who want to know how well it went `~/ground_truth` (nav_msgs/Odometry).
 
     Args:
@@ -36,9 +42,11 @@ class SimulatorNode:
         simulated: the robot; its world is the truth.
         posture: (nq,) in which it is placed.
         payload: what it carries, with the times at which it is put on or taken off.
+        speed: of the graph's time against the real one; 0: the graph has the real one.
 
     Attributes:
-        late: seconds that were let go because the computer could not keep up.
+        late: seconds that were let go because the computer could not keep up, or by which it took
+            longer than the graph's time says.
     """
 
     def __init__(
@@ -47,6 +55,7 @@ class SimulatorNode:
         simulated: SimulatedRobot,
         posture: np.ndarray,
         payload: Payload | None = None,
+        speed: float = 0.0,
     ):
         self._transport, self._simulated, self._payload = transport, simulated, payload
         self.robot: Robot = simulated.robot
@@ -59,6 +68,9 @@ class SimulatorNode:
             "imu": "sensor_msgs/msg/Imu",
             "~/ground_truth": "nav_msgs/msg/Odometry",
         }
+        if speed:
+            kinds["/clock"] = "rosgraph_msgs/msg/Clock"
+        self._gives_time, self._speed = bool(speed), speed or 1.0
         self._send = {t: transport.publish(t, kind, Qos.STATE) for t, kind in kinds.items()}
         transport.subscribe(
             "mpc/motor_commands",
@@ -89,31 +101,36 @@ class SimulatorNode:
 
     def _run(self) -> None:
         world, steps = self._simulated.world, 0
-        self._clock_ns = self._transport.now_ns() - self._simulated.now_ns
+        now_ns = self._simulated.now_ns if self._gives_time else self._transport.now_ns()
+        self._clock_ns = now_ns - self._simulated.now_ns
         began = time.monotonic()
         while not self._stopped.is_set():
-            ahead = steps * world.dt - (time.monotonic() - began) + self.late
+            ahead = steps * world.dt / self._speed - (time.monotonic() - began) + self.late
             if ahead > 0.0:
                 time.sleep(ahead)
             elif -ahead > BEHIND:
                 self.late += -ahead
-                self._clock_ns += round(-ahead * 1e9)
+                self._clock_ns += 0 if self._gives_time else round(-ahead * 1e9)
             self._step(steps * world.dt)
             steps += 1
 
     def _step(self, t: float) -> None:
         if self._payload is not None:
             self._simulated.world.load(self._payload.at(t))
-        for sample in self._simulated.advance():
+        samples = self._simulated.advance()
+        if self._gives_time and self._due(t, CLOCK_PERIOD):
+            self._send["/clock"](clock(self._transport.make, self._simulated.now_ns))
+        for sample in samples:
             if isinstance(sample, JointSample):
                 self._send["joint_states"](self._joint_states(sample))
             else:
                 self._send["imu"](self._imu(sample))
-        if (
-            round(t / self._simulated.world.dt) % round(TRUTH_PERIOD / self._simulated.world.dt)
-            == 0
-        ):
+        if self._due(t, TRUTH_PERIOD):
             self._send["~/ground_truth"](self._truth())
+
+    def _due(self, t: float, period: float) -> bool:
+        dt = self._simulated.world.dt
+        return round(t / dt) % round(period / dt) == 0
 
     def _header(self, stamp_ns: int, frame: str):
         return header(self._transport.make, stamp_ns + self._clock_ns, frame)

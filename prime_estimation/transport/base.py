@@ -88,6 +88,9 @@ class Transport(Protocol):
     def now_ns(self) -> int:
         """Time of this transport's clock [ns]; simulated time where the user asked for it."""
 
+    def simulated(self) -> bool:
+        """Whether that is the time of /clock, which goes at a pace of its own."""
+
     def close(self) -> None:
         """Leave the network."""
 
@@ -135,6 +138,11 @@ class Names:
 def graph_name(transport: Transport) -> str:
     """Name of a node with its namespace, as in `robot1/prime`: no other node of a graph has it."""
     return transport.full("~/x")[1:-2]
+
+
+def pace_of(transport: Transport) -> Callable[[], float] | None:
+    """Clock [s] of what a node does periodically: that of /clock, None for the system's."""
+    return (lambda: 1e-9 * transport.now_ns()) if transport.simulated() else None
 
 
 def deliver(callback: Callable, arguments: tuple, topic: str, rejected: Counter[str]) -> None:

@@ -247,6 +247,10 @@ class DdsTransport:
         """The system's time, or that of /clock."""
         return time.time_ns() if self._clock_ns is None else self._clock_ns
 
+    def simulated(self) -> bool:
+        """Whether the time is that of /clock."""
+        return self._clock_ns is not None
+
     def _set_clock(self, message, _arrival_ns: int) -> None:
         self._clock_ns = message.clock.sec * 1_000_000_000 + message.clock.nanosec
 

@@ -69,6 +69,7 @@ class InProcessTransport:
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
         self.now_ns = clock
+        self.simulated = lambda: clock is not time.time_ns
         self._bus = bus
 
     def make(self, type_name: str) -> Callable:

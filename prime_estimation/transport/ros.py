@@ -195,6 +195,10 @@ class RosTransport:
         """The node's clock (use_sim_time is its parameter)."""
         return self._node.get_clock().now().nanoseconds
 
+    def simulated(self) -> bool:
+        """Whether the time is that of /clock (use_sim_time)."""
+        return self._node.get_clock().ros_time_is_active
+
     def close(self) -> None:
         """Take everything back that was created through this transport; the node stays."""
         self._closing.set()

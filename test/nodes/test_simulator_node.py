@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Simulated robot on the network: sensors at their rates, motor commands obeyed."""
 
+import time
+
 import numpy as np
 import pytest
 from helpers.waiting import wait
@@ -19,11 +21,11 @@ TOPICS = {
     "/joint_states": "sensor_msgs/msg/JointState",
     "/imu": "sensor_msgs/msg/Imu",
     "/simulator/ground_truth": "nav_msgs/msg/Odometry",
+    "/clock": "rosgraph_msgs/msg/Clock",
 }
 
 
-@pytest.fixture
-def world():
+def started(speed: float = 0.0):
     """A bus, what is heard on it, and the node."""
     bus, config = Bus(), Config.load("go2")
     robot, me = Robot(config.robot), InProcessTransport(bus, "me")
@@ -34,9 +36,16 @@ def world():
         InProcessTransport(bus, "simulator"),
         SimulatedRobot(robot, config.noise),
         standing_posture(robot),
+        speed=speed,
     )
     node.start()
-    yield me, heard, robot
+    return node, me, heard, robot
+
+
+@pytest.fixture
+def world():
+    node, *others = started()
+    yield others
     node.stop()
 
 
@@ -47,6 +56,7 @@ def stamps(messages) -> np.ndarray:
 def test_sensors_of_a_robot_that_stands(world):
     _, heard, robot = world
     assert wait(lambda: len(heard["/joint_states"]) > 150, 20.0)
+    assert not heard["/clock"]
     joints, imu = heard["/joint_states"][-1], heard["/imu"][-1]
     assert list(joints.name) == robot.joint_names
     assert np.median(np.diff(stamps(heard["/joint_states"]))) == pytest.approx(2e6, rel=0.01)
@@ -74,3 +84,16 @@ def test_it_obeys(world):
     send(kind(header=header, name=names, **fields))
     knee = robot.joint_names.index("FL_calf_joint")
     assert wait(lambda: abs(heard["/joint_states"][-1].position[knee] + 2.2) < 0.15, 20.0)
+
+
+def test_time_that_it_gives_has_no_gaps_and_a_pace_of_its_own():
+    began = time.monotonic()
+    node, _, heard, _ = started(speed=0.2)
+    assert wait(lambda: len(heard["/joint_states"]) > 100, 30.0)
+    node.stop()
+    took, seen = time.monotonic() - began, stamps(heard["/joint_states"])
+    assert np.diff(seen) == pytest.approx(2e6, abs=1e3)  # also where the computer is too slow
+    ticks = np.array([1_000_000_000 * m.clock.sec + m.clock.nanosec for m in heard["/clock"]])
+    assert np.diff(ticks) == pytest.approx(2e6, abs=1)
+    assert ticks[-1] >= seen[-1]  # what is measured is not of the future
+    assert took > 0.9 * 1e-9 * (seen[-1] - seen[0]) / 0.2
