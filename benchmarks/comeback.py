@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -114,6 +116,8 @@ def main() -> None:
     parser.add_argument("--transport", choices=("dds", "ros"), default="dds")
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    # through the end of main, which ends the programs too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     domain = os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
     observer = Observer(int(domain))
     print("| kill | odometry back [s] | inertia valid [s] | mass [kg] | processor [s] | load |")

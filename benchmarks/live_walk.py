@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -163,6 +164,8 @@ def main() -> int:
     )
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    # through the end of main, which ends the programs too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     domain = os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
     walk = Walk(int(domain), args.velocity, args.turn, args.clock > 0.0)
     verbs = ["simulate", "--live", "--json"], ["node", "--no-mocap"], ["node", "mpc"]

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -163,6 +165,8 @@ def main() -> None:
     parser.add_argument("--set", default="{}", metavar="YAML", help="changes to the defaults")
     args = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    # through the end of main, which ends the programs too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     domain = os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
     columns = [f"{topic} [Hz] | age p50 / p99 [ms]" for topic in TOPICS]
     columns += ["overruns [1/s]", "cores per estimator", "cores taken by others"]

@@ -352,40 +352,59 @@ def test_an_estimator_that_is_killed_comes_back(launch, recorded_runs):
     import threading
 
     import rclpy
+    from helpers.processes import overloaded
     from launch.actions import RegisterEventHandler
     from launch.event_handlers import OnProcessStart
+    from launch_ros.actions import Node
     from nav_msgs.msg import Odometry
+
+    from prime_estimation_msgs.msg import InertialParameters
 
     service, processes = launched(launch, "estimator", robot="go2", respawn="true"), []
     handler = OnProcessStart(on_start=lambda event, _: processes.append(event))
-    service.include_launch_description(launch.LaunchDescription([RegisterEventHandler(handler)]))
-    heard: list[float] = []
+    player = Node(
+        package="prime_estimation",
+        executable="replay",
+        parameters=[{"bag": str(recorded_runs / "go2_payload3"), "loop": True}],
+    )
+    begun = [RegisterEventHandler(handler), player]
+    service.include_launch_description(launch.LaunchDescription(begun))
+    odometry, valid, times = [], [], {}
 
     def watch() -> None:
         rclpy.init()
         node = rclpy.create_node("test_launch")
+        node.create_subscription(Odometry, "/prime/odometry", odometry.append, 10)
         node.create_subscription(
-            Odometry, "/prime/odometry", lambda _: heard.append(time.monotonic()), 10
+            InertialParameters,
+            "/prime/inertial_parameters",
+            lambda m: valid.append(m) if m.valid else None,
+            10,
         )
-        spin(lambda: any("estimator" in p.process_name for p in processes))
-        time.sleep(10.0)
-        first = next(p for p in processes if "estimator" in p.process_name)
-        os.kill(first.pid, signal.SIGKILL)
-        spin(lambda: sum("estimator" in p.process_name for p in processes) > 1)
+
+        def listen(until, seconds: float = 60.0) -> float:
+            began = time.monotonic()
+            while not until() and time.monotonic() < began + seconds:
+                rclpy.spin_once(node, timeout_sec=0.05)
+            return time.monotonic() - began
+
+        listen(lambda: valid)
+        listen(lambda: False, 3.0)
+        os.kill(next(p for p in processes if "estimator" in p.process_name).pid, signal.SIGKILL)
+        listen(lambda: False, 0.1)  # to what the dead one had still sent
+        odometry.clear(), valid.clear()
+        times["odometry"] = 0.1 + listen(lambda: odometry)
+        times["inertia"] = listen(lambda: valid)
         node.destroy_node()
         rclpy.shutdown()
         service.shutdown()
-
-    def spin(until) -> None:
-        end = time.monotonic() + 60.0
-        while not until() and time.monotonic() < end:
-            time.sleep(0.1)
 
     thread = threading.Thread(target=watch)
     thread.start()
     service.run()
     thread.join()
-    assert sum("estimator" in p.process_name for p in processes) > 1
+    assert sum("estimator" in p.process_name for p in processes) > 1 and odometry and valid
+    assert (times["odometry"] < 3.0 and times["inertia"] < 1.0) or overloaded()
 
 
 def test_as_fast_as_possible_is_every_node(launch, recorded_runs):
