@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -26,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from busy import estimator, node
 from live import end
+from several import TICK, processor_ticks, start, wait
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
@@ -33,7 +33,7 @@ from prime_estimation.transport.dds import DdsTransport
 
 RESPAWN_DELAY = 0.2  # s, that of estimator.launch.py
 LEARNING = 4.0  # s of the recording, before the kill
-PATIENCE = 30.0  # s
+STARTED = 3.0  # s, after which the first estimator listens
 
 
 class Observer:
@@ -60,32 +60,12 @@ class Observer:
         self.odometry, self.inertia = [], []
 
 
-def wait(condition, seconds: float = PATIENCE) -> None:
-    """Until something is true; an error when it does not become so."""
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            raise SystemExit("nothing came for half a minute")
-        time.sleep(0.005)
-
-
-def processor_time(pid: int) -> float:
-    """Of a process and its threads, so far [s]."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def run(command: list) -> subprocess.Popen:
-    """A program that keeps quiet."""
-    return subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
-
-
 def comeback(args: argparse.Namespace, command: list, observer: Observer) -> list[float]:
     """Odometry back after [s], valid inertia after it [s], mass [kg], processor time [s]."""
     observer.forget()
-    first = run(command)
-    time.sleep(PATIENCE / 10)  # until it listens
-    player = run(node("replay", "--bag", args.bag, "--loop"))
+    first = start(command)
+    time.sleep(STARTED)
+    player = start(node("replay", "--bag", args.bag, "--loop"))
     try:
         wait(lambda: any(valid for _, valid, _ in observer.inertia))
         time.sleep(LEARNING)
@@ -94,9 +74,9 @@ def comeback(args: argparse.Namespace, command: list, observer: Observer) -> lis
         first.wait()
         time.sleep(RESPAWN_DELAY)
         observer.forget()
-        first = run(command)
+        first = start(command)
         wait(lambda: observer.odometry)
-        used = processor_time(first.pid)
+        used = processor_ticks(first.pid) / TICK
         wait(lambda: any(valid for _, valid, _ in observer.inertia))
         at, _, mass = next(entry for entry in observer.inertia if entry[1])
         back = observer.odometry[0][0]
@@ -122,7 +102,7 @@ def main() -> None:
     observer = Observer(int(domain))
     print("| kill | odometry back [s] | inertia valid [s] | mass [kg] | processor [s] | load |")
     print("|---" * 6 + "|", flush=True)
-    keeper, lines = run(node("inertia_keeper")), []
+    keeper, lines = start(node("inertia_keeper")), []
     try:
         with tempfile.TemporaryDirectory() as folder:
             command = estimator(args.transport, 0, Path(folder))

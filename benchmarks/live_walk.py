@@ -27,7 +27,7 @@ from collections import deque
 
 import numpy as np
 from live import end
-from several import TICK, processor_ticks
+from several import TICK, processor_ticks, start
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
@@ -176,7 +176,7 @@ def main() -> int:
             verb.extend(options)
     command = [sys.executable, "-m", "prime_estimation.cli"]
     programs = [
-        subprocess.Popen([*command, *verb, "--robot", args.robot], stdout=subprocess.PIPE)
+        start([*command, *verb, "--robot", args.robot], stderr=None, stdout=subprocess.PIPE)
         for verb in verbs
     ]
     pids = [program.pid for program in programs]

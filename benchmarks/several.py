@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +37,8 @@ TOPICS = {
     "odometry": "nav_msgs/msg/Odometry",
     "status": "prime_estimation_msgs/msg/EstimatorStatus",
 }
-WARM_UP = 6.0  # s from the beginning of the recording, until every estimate has begun
-START = 5.0  # s, at least, for processes that start at the same time
+WARM_UP = 1.0  # s, after every estimate has begun
+PATIENCE = 60.0  # s
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -104,9 +105,23 @@ def processor_ticks(pid: int) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-def start(command: list) -> subprocess.Popen:
-    """A program of its own that keeps quiet."""
-    return subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
+def start(command: list, **options) -> subprocess.Popen:
+    """A program that keeps quiet, in a session of its own.
+
+    Linux shares the processors among sessions first (autogroups): in one session all programs of
+    the measurement together would get as much as a single other one.
+    """
+    quiet = {"stderr": subprocess.DEVNULL, "start_new_session": True, **options}
+    return subprocess.Popen(list(map(str, command)), **quiet)
+
+
+def wait(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    """Until something is true; an error when it does not become so."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            raise SystemExit("nothing came for a minute")
+        time.sleep(0.005)
 
 
 def measure(args: argparse.Namespace, number: int, domain: int) -> list[str]:
@@ -120,12 +135,10 @@ def measure(args: argparse.Namespace, number: int, domain: int) -> list[str]:
             for name in names:
                 command = node("--robot", "go2", "--config", changes, "--name", name)
                 programs.append(start(command))
-            time.sleep(START)
-            until = time.monotonic() + 60.0
-            while len(observer.status) < number and time.monotonic() < until:
-                time.sleep(0.1)
+            wait(lambda: len(observer.status) == number)
             player = start(node("replay", "--bag", args.bag, "--loop"))
             programs.append(player)
+            wait(lambda: all(s.iterations > 0 for s in observer.status.values()))
             time.sleep(WARM_UP)
             pids, others = [p.pid for p in programs[:number]], [player.pid, os.getpid()]
             observer.forget()
