@@ -143,6 +143,14 @@ def test_demo_that_is_too_short(tmp_path, capsys):
     assert code == 2 and "give at least 3 s" in err and not any(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("speed", ["-1", "inf", "nan"])
+def test_simulated_time_has_a_speed(speed, capsys):
+    pytest.importorskip("mujoco")
+    given = "simulate", "--robot", "go2", "--live", f"--clock={speed}"
+    code, out, err = run(*given, capsys=capsys)
+    assert code == 2 and "give a speed above 0, or 0" in err and not out
+
+
 def test_simulate_with_an_unknown_motion_lists_them(tmp_path, capsys):
     pytest.importorskip("mujoco")
     code, _, err = run(
