@@ -208,8 +208,8 @@ class Ground:
             window: solved, and far from what was known before.
             before: controls of its nodes before it was solved.
         """
-        if self.legs is None:
-            return False
+        if self.legs is None or not window.inputs[-2].weighed:
+            return False  # without its load, nothing tells when such a foot lands again
         return self._begin_creep(window, self.creep.straining(window, before))
 
     def _say(self, window: Window) -> None:
