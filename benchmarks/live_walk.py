@@ -27,7 +27,7 @@ from collections import deque
 
 import numpy as np
 from live import end
-from several import TICK, processor_ticks, start
+from several import TICK, processor_ticks, start, wait
 
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.transport.base import Qos
@@ -145,8 +145,8 @@ class Walk:
         return "| " + " | ".join([*cells, *(f"{x:.2f}" for x in cores)]) + " |"
 
 
-def main() -> int:
-    """Walk, print, judge."""
+def arguments() -> argparse.Namespace:
+    """Of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -155,61 +155,65 @@ def main() -> int:
     parser.add_argument("--velocity", type=float, default=0.4)
     parser.add_argument("--turn", type=float, default=0.1)
     parser.add_argument("--seconds", type=float, default=60.0, help="of walking")
-    parser.add_argument(
-        "--clock",
-        type=float,
-        default=0.0,
-        metavar="SPEED",
-        help="of the time that the simulator gives",
+    help_clock = "of the time that the simulator gives; 0: real time"
+    parser.add_argument("--clock", type=float, default=0.0, metavar="SPEED", help=help_clock)
+    return parser.parse_args()
+
+
+def started(robot: str, clock: float) -> list[subprocess.Popen]:
+    """Simulator, estimator, MPC."""
+    command, taken = [sys.executable, "-m", "prime_estimation.cli"], ["--sim-time"] * bool(clock)
+    verbs = (
+        ["simulate", "--live", "--json", "--clock", str(clock)],
+        ["node", "--no-mocap", *taken],
+        ["node", "mpc", *taken],
     )
-    args = parser.parse_args()
+    return [
+        start([*command, *verb, "--robot", robot], stderr=None, stdout=subprocess.PIPE)
+        for verb in verbs
+    ]
+
+
+def walk_on(walk: Walk, args: argparse.Namespace, pids: list[int]) -> None:
+    """Stand, walk, print a line now and then, until the time is over or the robot fell."""
+    wait(lambda: walk.controller.get("mode") == "active")
+    standing = walk.now()
+    wait(lambda: walk.now() > standing + STAND)
+    walk.begin(args.gait)
+    while not walk.fallen() and walk.now() < walk.walking_since + args.seconds:
+        began, at, ticks = walk.now(), time.monotonic(), [processor_ticks(pid) for pid in pids]
+        while not walk.fallen() and walk.now() < began + LINE:
+            time.sleep(0.02)
+        period = time.monotonic() - at
+        used = [processor_ticks(pid) - t for pid, t in zip(pids, ticks, strict=True)]
+        cores = [u / TICK / period for u in used]
+        print(walk.line(f"{began - walk.walking_since:.0f}", began, cores), flush=True)
+
+
+def main() -> int:
+    """Walk, print, judge."""
+    args = arguments()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     # through the end of main, which ends the programs too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     domain = os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
-    walk = Walk(int(domain), args.velocity, args.turn, args.clock > 0.0)
-    verbs = ["simulate", "--live", "--json"], ["node", "--no-mocap"], ["node", "mpc"]
-    if args.clock:
-        for verb, options in zip(
-            verbs, (["--clock", str(args.clock)], ["--sim-time"], ["--sim-time"]), strict=True
-        ):
-            verb.extend(options)
-    command = [sys.executable, "-m", "prime_estimation.cli"]
-    programs = [
-        start([*command, *verb, "--robot", args.robot], stderr=None, stdout=subprocess.PIPE)
-        for verb in verbs
-    ]
-    pids = [program.pid for program in programs]
+    walk, programs = (
+        Walk(int(domain), args.velocity, args.turn, args.clock > 0.0),
+        started(args.robot, args.clock),
+    )
     columns = "time [s] | height [m] | tilt [deg] | velocity off [m/s] | controller | missed solves"
     columns += " | missed commands | solve p50 / p99 [ms] | odometry [Hz] | age p50 / p99 [ms]"
     columns += " | overruns | simulator | estimator | MPC [cores]"
     print(f"| {columns} |\n" + "|---" * 14 + "|", flush=True)
     try:
-        until = time.monotonic() + 60.0
-        while walk.controller.get("mode") != "active" and time.monotonic() < until:
-            time.sleep(0.1)
-        standing = walk.now()
-        while walk.now() < standing + STAND:
-            time.sleep(0.02)
-        walk.begin(args.gait)
-        while not walk.fallen() and walk.now() < walk.walking_since + args.seconds:
-            began, at, ticks = walk.now(), time.monotonic(), [processor_ticks(pid) for pid in pids]
-            while not walk.fallen() and walk.now() < began + LINE:
-                time.sleep(0.02)
-            period = time.monotonic() - at
-            used = [processor_ticks(pid) - t for pid, t in zip(pids, ticks, strict=True)]
-            cores = [u / TICK / period for u in used]
-            print(walk.line(f"{began - walk.walking_since:.0f}", began, cores), flush=True)
+        walk_on(walk, args, [program.pid for program in programs])
         fallen = walk.fallen()
     finally:
         end(*reversed(programs))
     late = json.loads(programs[0].stdout.read() or "{}").get("late_s", float("nan"))
     rows = walk.since(walk.walking_since + RAMP)
-    off = (
-        np.sqrt(np.mean((rows[:, 3] - args.velocity) ** 2 + rows[:, 4] ** 2))
-        if len(rows)
-        else np.nan
-    )
+    errors = (rows[:, 3] - args.velocity) ** 2 + rows[:, 4] ** 2
+    off = np.sqrt(np.mean(errors)) if len(rows) else np.nan
     said = f"{'FELL OR BRAKED: ' + walk.controller.get('message', '') if fallen else 'walked'}, "
     print(f"\n{said}velocity off by {off:.3f} m/s (rms), late in all: {late:.2f} s")
     return int(fallen)

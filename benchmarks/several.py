@@ -38,7 +38,7 @@ TOPICS = {
     "status": "prime_estimation_msgs/msg/EstimatorStatus",
 }
 WARM_UP = 1.0  # s, after every estimate has begun
-PATIENCE = 60.0  # s
+PATIENCE = 120.0  # s
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -120,7 +120,7 @@ def wait(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:
-            raise SystemExit("nothing came for a minute")
+            raise SystemExit(f"nothing came for {seconds:.0f} s")
         time.sleep(0.005)
 
 
