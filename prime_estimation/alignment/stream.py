@@ -80,15 +80,24 @@ class StampGuard:
 class Stream:
     """Rows of one sensor in time order, contiguous in a preallocated array.
 
+    Args:
+        name: of the stream, prefix of the counted reasons.
+        width: values of a row.
+        counts: see `StampGuard`.
+        gap_ns: longest interval between samples that is no gap.
+        near_ns: largest step forward that needs no confirmation; None: `gap_ns`.
+
     Attributes:
         first, newest: stamps [ns] of the first row since the last reset and of the newest one; None
             without rows.
         since: stamp of the first row after the newest gap longer than `gap_ns`.
     """
 
-    def __init__(self, name: str, width: int, counts: Counter, gap_ns: int):
+    def __init__(
+        self, name: str, width: int, counts: Counter, gap_ns: int, near_ns: int | None = None
+    ):
         self.name, self.width, self.gap_ns = name, width, gap_ns
-        self.guard = StampGuard(name, counts, gap_ns)
+        self.guard = StampGuard(name, counts, near_ns or gap_ns)
         self._stamps = np.zeros(2 * CAPACITY, np.int64)
         self._rows = np.zeros((2 * CAPACITY, width))
         self.reset()
