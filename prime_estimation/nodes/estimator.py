@@ -183,11 +183,13 @@ class EstimatorNode:
             "solver: nodes dropped": self.solver.dropped,
             "solver: overruns": self.solver.overruns,
         }
-        return self.intake.counts + Counter(nodes) + self.health.lost()
+        refused = self.intake.counts + self.estimator.counts
+        return refused + Counter(nodes) + self.health.lost()
 
     def dropped_samples(self) -> int:
         """Samples that were refused, late, lost, or missing at a node; nodes that were given up."""
-        return self.intake.dropped + self.solver.dropped + self.health.lost().total()
+        refused = self.intake.dropped + self.estimator.counts.total()
+        return refused + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:
         self.latest = None

@@ -115,13 +115,18 @@ class Pipeline:
         self.intake = Intake(robot, config.estimator.step, mocap, sensors, lowstate)
         self.estimator = Estimator(robot, config, mocap, sensors)
 
+    @property
+    def counts(self) -> Counter[str]:
+        """What was refused or went wrong, by reason."""
+        return self.intake.counts + self.estimator.counts
+
     def push(self, sample: Sample) -> Iterator[Estimate]:
         """The estimates of all nodes that this sample completes (mostly none or one)."""
         for node in self.intake.take(sample):
             estimate = update(self.estimator, node)
             if estimate is not None:
                 sensors = self.intake.health(estimate.status.sensors)
-                dropped = self.intake.dropped
+                dropped = self.intake.dropped + self.estimator.counts.total()
                 status = replace(estimate.status, dropped_samples=dropped, sensors=sensors)
                 yield replace(estimate, status=status)
 
