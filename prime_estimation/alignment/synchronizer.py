@@ -30,7 +30,8 @@ NOBODY = Wearer((), (), 0.01)
 HELD_NS = 100_000_000  # for which targets are in force; motors that hear none brake or go limp
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
 NEAR_NS = 20_000_000  # between samples of a stream that loses none; held commands, other sensors
-_NOT_SAMPLES = ("clock_back", "clock_forward", "joint_bridged", "imu_bridged")
+_GLITCH = "joint_glitch_"
+_NOT_SAMPLES = ("clock_back", "clock_forward", "imu_clock", "joint_bridged", "imu_bridged")
 
 
 class Sensed(Protocol):
@@ -66,7 +67,8 @@ class Synchronizer:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
             `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
             `_bridged` (nodes over a burst of lost samples), `joint_glitch_<joint>` (samples),
-            `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts).
+            `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts),
+            `imu_clock` (changes of the IMU's stamps).
         stale: names of the streams that nodes do not wait for at present.
     """
 
@@ -152,6 +154,12 @@ class Synchronizer:
         # a copy, made in one step: another thread may be adding a reason meanwhile
         return sum(n for reason, n in dict(self.counts).items() if reason not in _NOT_SAMPLES)
 
+    @property
+    def glitches(self) -> dict[str, int]:
+        """Samples refused so far because of encoder glitches, by joint."""
+        counted = dict(self.counts).items()
+        return {name[len(_GLITCH) :]: n for name, n in counted if name.startswith(_GLITCH)}
+
     def pop_discontinuity(self) -> bool:
         """True once after the grid was started anew.
 
@@ -198,7 +206,7 @@ class Synchronizer:
                 row[i * nj : (i + 1) * nj] = np.nan
         jumped = self._glitches.glitch(sample.stamp_ns, row[: 2 * nj])
         if jumped is not None:
-            self.counts[f"joint_glitch_{self._joint_names[jumped]}"] += 1
+            self.counts[f"{_GLITCH}{self._joint_names[jumped]}"] += 1
             return False
         before, back = self._joint.newest, self._joint.push(sample.stamp_ns, row)
         if before != self._joint.newest == sample.stamp_ns:
@@ -250,6 +258,11 @@ class Synchronizer:
             return True
         self.counts[f"{name}_not_finite"] += 1
         return False
+
+    def shift_imu(self, by_ns: int) -> None:
+        """Move the stamps of the IMU: its clock turned out to differ from that of the joints."""
+        self.counts["imu_clock"] += 1
+        self._imu.shift(by_ns)
 
     def _restart(self, reason: str) -> None:
         self.counts[reason] += 1

@@ -53,7 +53,8 @@ class EstimatorNode:
         lowstate = None
         if config.node.input == "lowstate":
             lowstate = LowStateReader(family_of(robot.name), transport.make)
-        self.intake = Intake(robot, config.estimator.step, False, optional, lowstate)
+        step, clock = config.estimator.step, config.estimator.adapt_imu_clock
+        self.intake = Intake(robot, step, False, optional, lowstate, imu_clock=clock)
         self.estimator = Estimator(robot, config, False, optional)
         self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._forget)
         self.health = Health(transport, robot.name)
