@@ -250,9 +250,9 @@ class ImuClockPolicy:
     most: float = param(0.03, "above which its effect is not linear", "s")
     certain: float = param(6.0, "standard deviations that a delay must have")
     gain: float = param(
-        0.3,
+        0.15,
         "share of the squares that it must explain: walks of Go1, Go2, G1, A1 and Mini Cheetah "
-        "whose clocks agree show up to 0.17 by other causes",
+        "whose clocks agree show up to 0.06 by other causes",
     )
 
 

@@ -105,21 +105,21 @@ class ImuClock:
 
     def lateness(self) -> Lateness | None:
         """What the newest measurements tell; None where too few feet stood."""
-        rows = np.concatenate(list(self._rows)) if self._rows else np.zeros((0, 6))
-        if len(rows) < IMU_CLOCK.pairs:
+        count = sum(row.shape[1] for row in self._rows)
+        if count < IMU_CLOCK.pairs:
             return None
-        moved, by_delay, d = rows[:, :3], rows[:, 3:], 0.0
+        (moved, mixed, by_delay), d = np.concatenate(list(self._rows), axis=1), 0.0
         for _ in range(IMU_CLOCK.iterations):
-            square = ((moved + d * by_delay) ** 2).sum(axis=1)
+            square = moved + d * (2.0 * mixed + d * by_delay)
             weight = 1.0 / (1.0 + square / IMU_CLOCK.slip**2) ** 2
-            information = weight @ (by_delay**2).sum(axis=1)
+            information = weight @ by_delay
             if information <= 0.0:
                 return None
-            d = -(weight @ (moved * by_delay).sum(axis=1)) / information
-        left = weight @ ((moved + d * by_delay) ** 2).sum(axis=1)
-        before = weight @ (moved**2).sum(axis=1)
+            d = -(weight @ mixed) / information
+        before = weight @ moved
+        left = before - d**2 * information
         variance = left / (3.0 * weight.sum()) / information
-        return Lateness(d, float(np.sqrt(variance)), 1.0 - left / before, len(rows))
+        return Lateness(float(d), float(np.sqrt(variance)), float(1.0 - left / before), count)
 
     def _tells(self, late: Lateness) -> bool:
         """Whether it is worth taking off: certain, and more than the residuals' other causes."""
@@ -142,14 +142,14 @@ class ImuClock:
         return _Turn(m.stamp_ns, m.position, m.velocity, m.torque, rate, force)
 
     def _compare(self, before: _Turn, now: _Turn, after: _Turn) -> np.ndarray:
-        """Relative motion and its derivative by the delay (n, 6) of the feet that stand, by pair.
+        """Of the feet that stand, by pair: squares (3, n) of their motion against each other.
 
-        World axes [m/s, m/s^2].
+        With e the motion [m/s] and g its derivative by the delay: e^T e, e^T g, g^T g.
         """
         model, nj = self.robot.model, self.robot.nj
         seconds = 1e-9 * (now.stamp_ns - before.stamp_ns)
         if after.stamp_ns - now.stamp_ns != now.stamp_ns - before.stamp_ns:
-            return np.zeros((0, 6))
+            return np.zeros((3, 0))
         up = now.force / np.linalg.norm(now.force)
         world_quat_base = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0]))
         q, v = np.zeros(model.nq), np.zeros(model.nv)
@@ -163,4 +163,6 @@ class ImuClock:
         change = world_quat_base.toRotationMatrix() @ (after.rate - before.rate) / (2.0 * seconds)
         stands = ~(normal < self._load)  # of legs without torque only their motion tells
         good = stands[i] & stands[j] & ((moved**2).sum(axis=1) < IMU_CLOCK.fastest**2)
-        return np.hstack([moved, np.cross(change, soles[i] - soles[j])])[good]
+        moved, by_delay = moved[good], np.cross(change, (soles[i] - soles[j])[good])
+        products = moved * moved, moved * by_delay, by_delay * by_delay
+        return np.stack([product.sum(axis=1) for product in products])
