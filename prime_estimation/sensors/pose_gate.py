@@ -14,6 +14,7 @@ DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is a
 STDDEV = 10.0  # and in standard deviations of a pose
 DRIFT = 0.1  # m/s and rad/s by which the estimate may have drifted since the last pose that fitted
 AGREEING = 10  # poses in a row that agree with each other, before they are followed
+SETTLED_NS = 500_000_000  # for which they fit again, before the next ones can be outliers
 
 
 class PoseGate:
@@ -38,13 +39,17 @@ class PoseGate:
         self._agreeing, self._following = 0, False
         self._error: np.ndarray | None = None
         self._fitted_ns: int | None = None
+        self._apart_ns: int | None = None
 
     def passes(self, sample, window) -> bool:
         """Whether a pose may be used; `window`: with a head that is not older than the pose."""
         error = self._errors(sample, window)
         if self._fits(sample, error):
-            self._agreeing, self._following, self._fitted_ns = 0, False, sample.stamp_ns
+            self._agreeing, self._fitted_ns = 0, sample.stamp_ns
+            settled = not self._following or sample.stamp_ns - self._apart_ns > SETTLED_NS
+            self._following = not settled
             return True
+        self._apart_ns = sample.stamp_ns
         last, self._error = self._error, error
         again = last is not None and np.linalg.norm(error[:3] - last[:3]) < DISTANCE
         self._agreeing = self._agreeing + 1 if again and self._agreeing else 1
@@ -58,8 +63,8 @@ class PoseGate:
 
     def remark(self) -> str:
         """What was refused so far; empty when nothing."""
-        told = f"{self.refused} poses refused as outliers, the last {self._far:.2f} m apart"
-        jumps = f"; followed {self.jumps} jumps" if self.jumps else ""
+        told = f"outliers refused: {self.refused}, the last {self._far:.2f} m apart"
+        jumps = f"; jumps followed: {self.jumps}" if self.jumps else ""
         return told + jumps if self.refused else ""
 
     def _errors(self, sample, window) -> np.ndarray:
