@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.runs import truth
 from helpers.spoiling import shifted, trot, write
 
 from prime_estimation.config.parameters import Config
@@ -119,3 +120,31 @@ def test_motion_capture_whose_origin_is_moved_is_followed(walk, go2, tmp_path):
     assert "jumps followed: 1" in said(estimates[-1], "mocap").message
     apart = estimates[-1].position_world - clean[-1].position_world
     np.testing.assert_allclose(apart, [0.3, 0.0, 0.0], atol=0.02)
+
+
+def test_a_recorded_walk_with_all_faults(recorded_runs, go2):
+    """IMU 4 ms late, joint stamps +-1 ms, bursts of 48 ms, encoder glitches, mocap outliers."""
+    run = recorded_runs / "go2_streams_payload3"
+    if not run.is_dir():
+        pytest.skip("that run is not among the recorded ones")
+    estimates, pipeline = play(run, *go2)
+    counts, late = pipeline.counts, pipeline.intake.reader.imu_late_ns
+    glitches = {"RL_thigh_joint": 2, "RL_hip_joint": 2, "FR_thigh_joint": 2, "RL_calf_joint": 2}
+    assert pipeline.intake.sync.glitches == glitches and counts["mocap_outlier"] == 3
+    assert late == pytest.approx(4e6, abs=0.8e6) and counts["imu_clock"] >= 1
+    assert counts["joint_bridged"] and counts["joint_missing"] == 0
+    twist = "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]
+    joints = "/ground_truth/joint_states", lambda m: m.position
+    stamps = np.array([e.stamp_ns for e in estimates])
+    settled = stamps > stamps[0] + 1_500_000_000
+    (t, velocity), (tq, angle) = truth(run, *twist), truth(run, *joints)
+    true = np.stack([np.interp(stamps, t, velocity[:, i]) for i in range(3)], axis=1)
+    told = np.array([e.linear_velocity_base for e in estimates])
+    assert np.sqrt(((told - true)[settled] ** 2).sum(axis=1).mean()) < 0.01
+
+    def angles(at):
+        return np.stack([np.interp(at, tq, angle[:, i]) for i in range(12)], axis=1)
+
+    rate = (angles(stamps) - angles(stamps - 10_000_000)) / 0.01
+    off = np.array([e.joint_velocity for e in estimates]) - rate
+    assert np.sqrt((off[settled] ** 2).mean()) < 0.1  # 0.12 rad/s of the sensor
