@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection
 
 from .config.parameters import Config
@@ -140,6 +141,12 @@ class Estimator:
         self.config = config
         self.problem.retune(config)
         self.monitors.levels.retune(config)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Readings that were refused as outliers so far, by reason."""
+        gates = self.problem.measurements.gates
+        return +Counter({f"{name}_outlier": gate.refused for name, gate in gates.items()})
 
     @property
     def window(self) -> Window | None:

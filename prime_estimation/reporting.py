@@ -123,7 +123,8 @@ class Reporter:
                 wrong = "" if seen else "no data"
             value = innovations.get(first, float("nan")) if first else tracker.innovation
             value = float("nan") if wrong == "no data" else value
-            said = wrong or sensor.remark(m)
+            gate = self.problem.measurements.gates.get(sensor.name)
+            said = wrong or sensor.remark(m) or (gate.remark() if gate else "")
             out.append(SensorHealth(sensor.name, not wrong, said, value))
         if doubt:
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))

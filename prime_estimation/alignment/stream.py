@@ -42,6 +42,15 @@ class StampGuard:
         self._older: int | None = None
         self._older_run = 0
 
+    def shift(self, by_ns: int) -> None:
+        """Move all stamps that are remembered."""
+        if self.newest is not None:
+            self.newest += by_ns
+        if self._held is not None:
+            self._held = (self._held[0] + by_ns, self._held[1])
+        if self._older is not None:
+            self._older += by_ns
+
     def admit(self, stamp_ns: int, sample) -> tuple:
         """The (stamp, sample) pairs that enter now: none, this one, or a held one and this one."""
         ahead = 1 if self.newest is None else stamp_ns - self.newest
@@ -80,15 +89,24 @@ class StampGuard:
 class Stream:
     """Rows of one sensor in time order, contiguous in a preallocated array.
 
+    Args:
+        name: of the stream, prefix of the counted reasons.
+        width: values of a row.
+        counts: see `StampGuard`.
+        gap_ns: longest interval between samples that is no gap.
+        near_ns: largest step forward that needs no confirmation; None: `gap_ns`.
+
     Attributes:
         first, newest: stamps [ns] of the first row since the last reset and of the newest one; None
             without rows.
         since: stamp of the first row after the newest gap longer than `gap_ns`.
     """
 
-    def __init__(self, name: str, width: int, counts: Counter, gap_ns: int):
+    def __init__(
+        self, name: str, width: int, counts: Counter, gap_ns: int, near_ns: int | None = None
+    ):
         self.name, self.width, self.gap_ns = name, width, gap_ns
-        self.guard = StampGuard(name, counts, gap_ns)
+        self.guard = StampGuard(name, counts, near_ns or gap_ns)
         self._stamps = np.zeros(2 * CAPACITY, np.int64)
         self._rows = np.zeros((2 * CAPACITY, width))
         self.reset()
@@ -123,6 +141,14 @@ class Stream:
         elif stamp_ns - self.newest > self.gap_ns:
             self.since = stamp_ns
         self.newest = stamp_ns
+
+    def shift(self, by_ns: int) -> None:
+        """Move the stamps of all rows: the clock of the stream was wrong by so much."""
+        self._stamps[self._begin : self._end] += by_ns
+        self.guard.shift(by_ns)
+        if self.newest is not None:
+            self.first, self.since = self.first + by_ns, self.since + by_ns
+            self.newest += by_ns
 
     def gap_at(self, t_ns: int) -> tuple[int, int]:
         """Length and end [ns] of the interval between samples that holds `t_ns` in its interior.

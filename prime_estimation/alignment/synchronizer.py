@@ -18,6 +18,8 @@ from ..sensors.joint_targets import HeldTargets
 from ..sensors.sensor import Aligned, Alignment, Sensor, Wearer
 from ..types import CommandSample, ImuSample, JointSample, Measurement, Sample
 from .averaging import between_samples, hold_correction, hold_weights, linear_weights
+from .bridging import bridged
+from .encoder_glitches import GlitchCheck
 from .events import EventQueue
 from .held_targets import target_torque
 from .stream import Stream
@@ -27,7 +29,9 @@ FLAT, RAMP, TRIANGLE, NOW = range(4)  # rows of `linear_weights`
 NOBODY = Wearer((), (), 0.01)
 HELD_NS = 100_000_000  # for which targets are in force; motors that hear none brake or go limp
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
-_NOT_SAMPLES = ("clock_back", "clock_forward")
+NEAR_NS = 20_000_000  # between samples of a stream that loses none; held commands, other sensors
+_GLITCH = "joint_glitch_"
+_NOT_SAMPLES = ("clock_back", "clock_forward", "imu_clock", "joint_bridged", "imu_bridged")
 
 
 class Sensed(Protocol):
@@ -55,14 +59,16 @@ class Synchronizer:
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
         stale_ns: silence after which a stream is called stale, and longest interval between samples
-            that is interpolated [ns].
+            of joints or IMU that is bridged [ns].
         turning: indices of continuous joints, whose readings may begin anew after a turn
             (`Robot.turning`).
 
     Attributes:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
             `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
-            `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts).
+            `_bridged` (nodes over a burst of lost samples), `joint_glitch_<joint>` (samples),
+            `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts),
+            `imu_clock` (changes of the IMU's stamps).
         stale: names of the streams that nodes do not wait for at present.
     """
 
@@ -73,7 +79,7 @@ class Synchronizer:
         sensors: Collection[str] = ("mocap",),
         use_effort: bool = True,
         use_imu: bool = True,
-        stale_ns: int = 20_000_000,
+        stale_ns: int = 50_000_000,
         turning: Sequence[int] = (),
         wearer: Wearer = NOBODY,
     ):
@@ -82,9 +88,9 @@ class Synchronizer:
         self.stale_ns = int(stale_ns)
         self.counts: Counter = Counter()
         self.stale: set[str] = set()
-        self._joint = Stream("joint", 3 * nj, self.counts, self.stale_ns)
-        self._imu = Stream("imu", 10, self.counts, self.stale_ns)
-        self._command = Stream("command", nj, self.counts, self.stale_ns)
+        self._joint = Stream("joint", 3 * nj, self.counts, self.stale_ns, NEAR_NS)
+        self._imu = Stream("imu", 10, self.counts, self.stale_ns, NEAR_NS)
+        self._command = Stream("command", nj, self.counts, NEAR_NS)
         self._required = [self._joint, self._imu] if use_imu else [self._joint]
         own = [s for s in SENSORS if s.sample is not None]  # samples of their own
         self._optional = {s.sample: s for s in own if s.name in sensors}
@@ -97,7 +103,7 @@ class Synchronizer:
             if s.alignment is Alignment.EVENTS
         }
         self._streams = {
-            s.name: Stream(s.name, s.width(wearer), self.counts, self.stale_ns)
+            s.name: Stream(s.name, s.width(wearer), self.counts, NEAR_NS)
             for s in self._optional.values()
             if s.alignment is Alignment.CENTRED
         }
@@ -106,7 +112,8 @@ class Synchronizer:
             for s in self._optional.values()
             if s.alignment is Alignment.HELD
         }
-        self._unwrapper = AngleUnwrapper(turning)
+        self._unwrapper, self._glitches = AngleUnwrapper(turning), GlitchCheck(nj)
+        self._joint_names = list(wearer.joint_names) or [str(i) for i in range(nj)]
         self._joint_row, self._imu_row = np.zeros(3 * nj), np.zeros(10)
         self._start_ns = 0
         self._next_ns: int | None = None
@@ -146,6 +153,12 @@ class Synchronizer:
         """Samples of all streams that were refused so far, or missing at their node."""
         # a copy, made in one step: another thread may be adding a reason meanwhile
         return sum(n for reason, n in dict(self.counts).items() if reason not in _NOT_SAMPLES)
+
+    @property
+    def glitches(self) -> dict[str, int]:
+        """Samples refused so far because of encoder glitches, by joint."""
+        counted = dict(self.counts).items()
+        return {name[len(_GLITCH) :]: n for name, n in counted if name.startswith(_GLITCH)}
 
     def pop_discontinuity(self) -> bool:
         """True once after the grid was started anew.
@@ -191,7 +204,14 @@ class Synchronizer:
         for i, part in enumerate(parts):
             if part is None:
                 row[i * nj : (i + 1) * nj] = np.nan
-        return self._joint.push(sample.stamp_ns, row)
+        jumped = self._glitches.glitch(sample.stamp_ns, row[: 2 * nj])
+        if jumped is not None:
+            self.counts[f"{_GLITCH}{self._joint_names[jumped]}"] += 1
+            return False
+        before, back = self._joint.newest, self._joint.push(sample.stamp_ns, row)
+        if before != self._joint.newest == sample.stamp_ns:
+            self._glitches.believe(sample.stamp_ns, row[: 2 * nj])
+        return back
 
     def _push_imu(self, sample: ImuSample) -> bool:
         row, quat = self._imu_row, sample.quat_world_imu
@@ -239,11 +259,17 @@ class Synchronizer:
         self.counts[f"{name}_not_finite"] += 1
         return False
 
+    def shift_imu(self, by_ns: int) -> None:
+        """Move the stamps of the IMU: its clock turned out to differ from that of the joints."""
+        self.counts["imu_clock"] += 1
+        self._imu.shift(by_ns)
+
     def _restart(self, reason: str) -> None:
         self.counts[reason] += 1
         optional = (*self._events.values(), *self._streams.values(), *self._held.values())
         for stream in (self._joint, self._imu, self._command, *optional):
             stream.reset()
+        self._glitches.reset()
         self._next_ns = None
         self._discontinuity = self._discontinuity or self._popped
 
@@ -331,14 +357,20 @@ class Synchronizer:
         if window is None:
             self.counts[f"{stream.name}_missing"] += 1
             return None
-        weights, samples = linear_weights(window[0].tobytes(), self.step_ns)
-        return window[1], weights, samples, window[0]
+        stamps, rows = window
+        weights, samples = linear_weights(stamps.tobytes(), self.step_ns)
+        if _bridges(stamps):
+            self.counts[f"{stream.name}_bridged"] += 1
+        return rows, weights, samples, stamps
 
     def _joint_fields(self, t: int, fields: dict) -> None:
         nj, seen = self.nj, self._samples(self._joint, t)
         if seen is not None:
             rows, weights, samples, stamps = seen
             mean = weights @ rows
+            if _bridges(stamps):
+                between, path = bridged(stamps, rows, nj, NEAR_NS)
+                mean = linear_weights(between.tobytes(), self.step_ns)[0] @ path
             fields["position"] = mean[NOW, :nj]
             if -stamps[0] >= self.step_ns and np.isfinite(mean[FLAT, nj]):
                 fields.update(
@@ -412,6 +444,11 @@ class Synchronizer:
                 accelerometer_samples=float(samples[TRIANGLE]),
                 accelerometer_change=change,
             )
+
+
+def _bridges(stamps: np.ndarray) -> bool:
+    """Whether samples are further apart than those of a stream that loses none."""
+    return bool(np.diff(stamps).max(initial=0) > NEAR_NS)
 
 
 def _check_shape(value, size: int, name: str, sample) -> None:

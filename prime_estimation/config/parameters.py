@@ -320,6 +320,9 @@ class EstimatorConfig:
         "what is estimated of the joints beside the inertia: losses, gains, zeros, a list with "
         "commas",
     )
+    adapt_imu_clock: bool = param(
+        True, "stamps of the IMU that are late against the joints are corrected, once it is certain"
+    )
     adapt_noise: bool = param(
         True, "sensors and disturbances noisier than configured get less weight", tunable=True
     )

@@ -238,6 +238,30 @@ class IntervalPolicy:
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
 
 
+@dataclass(frozen=True)
+class ImuClockPolicy:
+    """When the stamps of an IMU are late against those of the joints."""
+
+    load: float = param(0.1, "share of the weight that a foot which stands carries at least")
+    felt: float = param(0.3, "share of gravity below which the robot falls, and nothing stands")
+    fastest: float = param(0.3, "motion of two feet against each other: one of them swings", "m/s")
+    slip: float = param(0.02, "the same above which their weight fades", "m/s")
+    iterations: int = param(8, "of the weights")
+    nodes: int = param(500, "newest ones that tell")
+    pairs: int = param(150, "of standing feet that a look needs")
+    every: int = param(25, "nodes from one look to the next")
+    looks: int = param(2, "in a row that must agree")
+    least: float = param(0.0015, "delay below which stamps are as good as those of the joints", "s")
+    rest: float = param(0.0005, "the same of what is left, once one is known", "s")
+    most: float = param(0.03, "above which its effect is not linear", "s")
+    certain: float = param(6.0, "standard deviations that a delay must have")
+    gain: float = param(
+        0.15,
+        "share of the squares that it must explain: walks of Go1, Go2, G1, A1 and Mini Cheetah "
+        "whose clocks agree show up to 0.06 by other causes",
+    )
+
+
 GROUND = GroundPolicy()
 AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
@@ -252,3 +276,4 @@ SOLVER = SolverPolicy()
 PUSH = PushPolicy()
 LOAD_PLACE = LoadPlacePolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
+IMU_CLOCK = ImuClockPolicy()

@@ -103,6 +103,7 @@ class MessageReader:
     Attributes:
         counts: number of messages with something wrong, by `<sensor>: <reason>`.
         refused, reason: number of messages that gave no sample, and why the last one did not.
+        imu_late_ns: taken off the stamps of the IMU.
         trouble: what the newest joint message contradicts of the model; empty when nothing.
 
     Args:
@@ -130,7 +131,7 @@ class MessageReader:
         self._in_raw = {"joint_states", "imu", *optional}
         self._wanted, self._locked = list(joint_names), dict(locked or {})
         self._wearer, self.lowstate = Wearer(tuple(joint_names), tuple(feet), 0.0), lowstate
-        self.trouble = ""
+        self.trouble, self.imu_late_ns = "", 0
         self._orders: dict[tuple, JointOrder | DataError] = {}
         self._joints_seen = False
         self.counts: Counter[str] = Counter()
@@ -264,7 +265,7 @@ class MessageReader:
             ):
                 self.counts["imu: orientation is no unit quaternion, ignored"] += 1
         return ImuSample(
-            stamp,
+            stamp - self.imu_late_ns,
             *finite(vector(message.angular_velocity), vector(message.linear_acceleration)),
             quat,
         )

@@ -66,8 +66,9 @@ class Horizon:
         if begun.window is None:
             return f"cannot start: {begun.reason}"
         self.window, self.prior_parameters = begun.window, begun.prior_parameters
-        for tracker in self.problem.measurements.trackers.values():
-            tracker.reset()
+        model = self.problem.measurements
+        for beside in (*model.trackers.values(), *model.gates.values()):
+            beside.reset()
         seen = (m.position for m in reversed(self._recent) if m.position is not None)
         self._last_position = next(seen)
         return ""
@@ -107,8 +108,9 @@ class Horizon:
         except _core.SolveError as failure:
             return str(failure)
         window, model = self.window, self.problem.measurements
-        self.late_events += model.give_events(m.readings, window.inputs, window.stamps)
-        self.late_events += model.track(m.readings, window)
+        readings = model.without_outliers(m.readings, window)
+        self.late_events += model.give_events(readings, window.inputs, window.stamps)
+        self.late_events += model.track(readings, window)
         return ""
 
     def solve(self, m: Measurement, iterations: int) -> str:

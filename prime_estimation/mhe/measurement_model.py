@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import _core
-from ..sensors.sensor import Block, SensorSet, Tracker
+from ..sensors.sensor import Block, Gate, SensorSet, Tracker
 from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
@@ -28,6 +29,7 @@ class MeasurementModel:
         rows: slices of a node's residual by name; `sensor_rows`: by sensor, for its innovation.
         noise: section `noise` of the configuration. zeros: those of the encoders are estimated.
         trackers: of sensors that need more than the window, by name.
+        gates: of sensors whose readings can be outliers, by name.
     """
 
     def __init__(self, dynamics, mount, sensors: SensorSet, zeros: bool = False):
@@ -43,6 +45,7 @@ class MeasurementModel:
             name = "encoders" if name == ZEROED else name
             self.rows.setdefault(name, []).append(slice(first, first + size))
         self.trackers: dict[str, Tracker] = {}
+        self.gates: dict[str, Gate] = {}
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def parameter_priors(self) -> dict[str, Block]:
@@ -94,6 +97,22 @@ class MeasurementModel:
             How many were not used.
         """
         return sum(t.give(readings.get(name, ()), window) for name, t in self.trackers.items())
+
+    def without_outliers(self, readings: Mapping[str, Any], window) -> Mapping[str, Any]:
+        """Readings of a measurement that pass the gates of their sensors.
+
+        Args:
+            readings: by sensor.
+            window: that has just moved to the node of the measurement.
+        """
+        gated = {name: gate for name, gate in self.gates.items() if readings.get(name)}
+        if not gated:
+            return readings
+        passed = {
+            name: tuple(sample for sample in readings[name] if gate.passes(sample, window))
+            for name, gate in gated.items()
+        }
+        return {**readings, **passed}
 
     def give_events(
         self, samples: dict[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]

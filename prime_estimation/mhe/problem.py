@@ -78,6 +78,8 @@ class Problem:
         ]
         trackers = {s.name: s.tracker(self) for s in self.sensors}
         self.measurements.trackers = {name: t for name, t in trackers.items() if t is not None}
+        gates = {s.name: s.gate(self) for s in self.sensors}
+        self.measurements.gates = {name: g for name, g in gates.items() if g is not None}
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
         self.interruption = _core.Interruption()

@@ -53,7 +53,8 @@ class EstimatorNode:
         lowstate = None
         if config.node.input == "lowstate":
             lowstate = LowStateReader(family_of(robot.name), transport.make)
-        self.intake = Intake(robot, config.estimator.step, False, optional, lowstate)
+        step, clock = config.estimator.step, config.estimator.adapt_imu_clock
+        self.intake = Intake(robot, step, False, optional, lowstate, imu_clock=clock)
         self.estimator = Estimator(robot, config, False, optional)
         self.solver = SolverThread(self.estimator, self._estimated, self._failed, self._forget)
         self.health = Health(transport, robot.name)
@@ -183,11 +184,13 @@ class EstimatorNode:
             "solver: nodes dropped": self.solver.dropped,
             "solver: overruns": self.solver.overruns,
         }
-        return self.intake.counts + Counter(nodes) + self.health.lost()
+        refused = self.intake.counts + self.estimator.counts
+        return refused + Counter(nodes) + self.health.lost()
 
     def dropped_samples(self) -> int:
         """Samples that were refused, late, lost, or missing at a node; nodes that were given up."""
-        return self.intake.dropped + self.solver.dropped + self.health.lost().total()
+        refused = self.intake.dropped + self.estimator.counts.total()
+        return refused + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:
         self.latest = None

@@ -20,6 +20,7 @@ from ..io.messages import MessageReader
 from ..io.unitree import LowStateReader
 from ..robot import Robot
 from ..types import Estimate, Measurement, Sample, SensorHealth
+from .imu_clock import ImuClock
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,12 @@ class Intake:
         step: between nodes [s].
         mocap: use motion capture. sensors: names of further optional sensors.
         lowstate: splits Unitree's raw messages, where there are some.
+        imu_clock: learn how late the IMU's stamps are, and take it off those to come.
         options: of the synchronizer.
 
     Attributes:
         reader: messages to samples. sync: samples to measurements.
+        imu_clock: None where nothing is learned of it.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Intake:
         mocap: bool = True,
         sensors: Collection[str] = (),
         lowstate: LowStateReader | None = None,
+        imu_clock: bool = False,
         **options,
     ):
         self.reader = MessageReader(
@@ -62,6 +66,7 @@ class Intake:
             *_machine(robot),
         )
         self.sync = Synchronizer.of(robot, step, mocap, sensors, **options)
+        self.imu_clock = ImuClock.of(robot) if imu_clock else None
 
     @property
     def counts(self) -> Counter[str]:
@@ -77,15 +82,39 @@ class Intake:
         """The nodes that this sample completes (mostly none or one)."""
         self.sync.push(sample)
         while (measurement := self.sync.pop()) is not None:
+            self._watch_imu_clock(measurement)
             yield Node(measurement, self.sync.pop_discontinuity())
 
+    def _watch_imu_clock(self, measurement: Measurement) -> None:
+        """Correct the stamps of the IMU where this measurement completes the proof."""
+        late_ns = self.imu_clock.learn(measurement) if self.imu_clock else 0
+        if late_ns:
+            self.reader.imu_late_ns += late_ns
+            self.sync.shift_imu(-late_ns)
+
     def health(self, sensors: tuple[SensorHealth, ...]) -> tuple[SensorHealth, ...]:
-        """Health of sensors, with what the newest joint message contradicts of the model."""
-        trouble = self.reader.trouble
-        return tuple(
-            replace(s, ok=False, message=trouble) if trouble and s.name == "joint_states" else s
-            for s in sensors
-        )
+        """Health of sensors, with what is corrected, refused, or contradicts the model."""
+        trouble, remarks = self.reader.trouble, self._remarks()
+        out = []
+        for s in sensors:
+            if trouble and s.name == "joint_states":
+                s = replace(s, ok=False, message=trouble)
+            elif s.name in remarks and not s.message:
+                s = replace(s, message=remarks[s.name])
+            out.append(s)
+        return tuple(out)
+
+    def _remarks(self) -> dict[str, str]:
+        """What is done to the streams, by sensor."""
+        remarks = {}
+        if late_ns := self.reader.imu_late_ns:
+            side = "late" if late_ns > 0 else "early"
+            told = f"stamps {1e-6 * abs(late_ns):.1f} ms {side} against the joints: corrected"
+            remarks["imu"] = told
+        if jumped := self.sync.glitches:
+            told = ", ".join(f"{joint} {number}" for joint, number in jumped.items())
+            remarks["joint_states"] = f"encoder glitches refused: {told}"
+        return remarks
 
 
 def _machine(robot: Robot) -> tuple:
@@ -112,8 +141,14 @@ class Pipeline:
         sensors: Collection[str] = (),
         lowstate: LowStateReader | None = None,
     ):
-        self.intake = Intake(robot, config.estimator.step, mocap, sensors, lowstate)
+        step, clock = config.estimator.step, config.estimator.adapt_imu_clock
+        self.intake = Intake(robot, step, mocap, sensors, lowstate, imu_clock=clock)
         self.estimator = Estimator(robot, config, mocap, sensors)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was refused or went wrong, by reason."""
+        return self.intake.counts + self.estimator.counts
 
     def push(self, sample: Sample) -> Iterator[Estimate]:
         """The estimates of all nodes that this sample completes (mostly none or one)."""
@@ -121,7 +156,7 @@ class Pipeline:
             estimate = update(self.estimator, node)
             if estimate is not None:
                 sensors = self.intake.health(estimate.status.sensors)
-                dropped = self.intake.dropped
+                dropped = self.intake.dropped + self.estimator.counts.total()
                 status = replace(estimate.status, dropped_samples=dropped, sensors=sensors)
                 yield replace(estimate, status=status)
 

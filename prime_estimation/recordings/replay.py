@@ -127,7 +127,7 @@ def replay(
             if run.last is None:
                 pipeline.intake.reader.check_joints_seen()
                 raise DataError(_why_no_estimate(bag, used, pipeline), bag_path)
-        counts = pipeline.intake.counts + Counter(
+        counts = pipeline.counts + Counter(
             {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
         )
         seconds = (bag.end_ns - bag.start_ns) * 1e-9

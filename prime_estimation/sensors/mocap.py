@@ -13,6 +13,7 @@ from ..declaration import param
 from ..errors import DataError
 from ..types import PoseSample
 from .message_fields import finite, quaternion, vector
+from .pose_gate import PoseGate
 from .sensor import Alignment, Block, Role, Sensor, Wearer
 
 
@@ -70,6 +71,10 @@ class Mocap(Sensor):
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Mounting of the tracked body."""
         return {"mocap": Block(noise.mocap_offset)}
+
+    def gate(self, problem) -> PoseGate:
+        """Refuses poses that lie where the robot cannot be."""
+        return PoseGate(problem)
 
     def give_event(self, given, slot: int, sample: PoseSample, stamp_ns: int, noise) -> None:
         """A pose, and how long before the node it was taken."""

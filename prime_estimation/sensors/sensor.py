@@ -104,6 +104,25 @@ class Tracker(Protocol):
         """What is wrong with the sensor; empty when nothing is."""
 
 
+class Gate(Protocol):
+    """Tells outliers among a sensor's readings, which go to no node.
+
+    Attributes:
+        refused: readings so far.
+    """
+
+    refused: int
+
+    def reset(self) -> None:
+        """Forget what was seen: the window begins anew."""
+
+    def passes(self, sample: Sample, window) -> bool:
+        """Whether a reading may be used in a window that has just moved, before it is solved."""
+
+    def remark(self) -> str:
+        """What was refused so far; empty when nothing."""
+
+
 class Sensor:
     """Declaration of a sensor; a subclass overrides what it has.
 
@@ -167,6 +186,10 @@ class Sensor:
 
     def tracker(self, problem) -> Tracker | None:
         """What keeps the sensor's frame or unit beside a sliding window, where it needs that."""
+        return None
+
+    def gate(self, problem) -> Gate | None:
+        """What tells outliers among the samples of an event sensor without tracker."""
         return None
 
 

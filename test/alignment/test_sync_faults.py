@@ -158,9 +158,33 @@ def test_stream_dead_for_half_a_second(dead, alive, field):
 def test_stale_stream_delays_nodes_no_longer_than_stale_ns():
     sync = Synchronizer(STEP, NJ)
     feed(sync, both(np.arange(0, 101, 2.0)))
-    assert feed(sync, [imu(t) for t in np.arange(102, 121, 2.0)]) == []
-    assert milliseconds(feed(sync, [imu(122.0)])) == [110, 120]
-    assert milliseconds(feed(sync, [imu(t) for t in np.arange(124, 131, 2.0)])) == [130]
+    assert feed(sync, [imu(t) for t in np.arange(102, 151, 2.0)]) == []
+    assert milliseconds(feed(sync, [imu(152.0)])) == [110, 120, 130, 140, 150]
+    assert milliseconds(feed(sync, [imu(t) for t in np.arange(154, 161, 2.0)])) == [160]
+
+
+@pytest.mark.parametrize("make, other", [(joint, imu), (imu, joint)])
+def test_a_burst_of_lost_samples_is_waited_for_and_bridged(make, other):
+    name, every = make.__name__, np.arange(0, 300, 2.0)
+    lost = (every > 101) & (every < 147)
+    samples = [make(t) for t in every[~lost]] + [other(t) for t in every]
+    if make is joint:  # rates that belong to the positions
+        samples = [
+            joint(1e-6 * (s.stamp_ns - START), velocity=np.full(NJ, 2.0)) if s in samples else s
+            for s in samples[: len(every) - lost.sum()]
+        ] + samples[len(every) - lost.sum() :]
+    sync = Synchronizer(STEP, NJ)
+    nodes = feed(sync, sorted(samples, key=lambda s: s.stamp_ns))
+    assert milliseconds(nodes) == list(range(10, 300, 10))
+    assert dict(sync.counts) == {f"{name}_bridged": 6} and sync.dropped_samples == 0
+    for node in nodes[1:]:
+        if make is imu:
+            assert_linear(node)
+        else:
+            t = 1e-9 * (node.stamp_ns - START)
+            np.testing.assert_allclose(node.position, 2.0 * t, atol=1e-12)
+            np.testing.assert_allclose(node.position_carried, 2.0 * t, atol=1e-12)
+            np.testing.assert_allclose(node.velocity, 2.0, atol=1e-12)
 
 
 def test_short_silence_of_all_streams_keeps_the_grid():

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Clock of the IMU against that of the joints, by the feet that stand: how late its stamps are."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pinocchio as pin
+
+from ..config.policies import IMU_CLOCK
+from ..contact.leg_forces import LegForces
+from ..mhe.imu_mount import ImuMount
+from ..robot import GRAVITY, Robot
+from ..types import Measurement
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """By how much the stamps of a stream are late [s], its deviation, and what it explains.
+
+    `gain`: share of the weighted squares that are gone with it. `pairs`: that told it.
+    """
+
+    seconds: float
+    stddev: float
+    gain: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """Joints and turning of the base over the step that ends at a measurement."""
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    torque: np.ndarray | None
+    rate: np.ndarray  # (3,) rad/s of the base, its axes
+    force: np.ndarray  # (3,) m/s^2, base axes
+
+
+class ImuClock:
+    """Learns how late the IMU's stamps are, while the robot walks.
+
+    Two feet i, j that stand do not move against each other: `s_i' - s_j' = 0` for their soles, with
+    the rates of their legs and the angular velocity w of the base. A gyro that is late by d shows
+    `w(t - d)`, and
+
+        (s_i' - s_j')(w_read) + d w_read' x (s_i - s_j) = 0
+
+    is linear in d. Pairs that move (swings, impacts, slip) are outliers: weights
+    `(1 + |e|^2/slip^2)^-2`, iterated.
+
+    Args:
+        robot: with legs and an IMU.
+
+    Attributes:
+        late_ns: what has been found so far, and is taken off the stamps [ns].
+    """
+
+    def __init__(self, robot: Robot):
+        self.robot, self._legs, self._mount = robot, LegForces(robot), ImuMount(robot)
+        self._pairs = np.array(list(combinations(range(len(robot.feet)), 2))).reshape(-1, 2).T
+        self._load = IMU_CLOCK.load * robot.total_mass * GRAVITY
+        self.late_ns = 0
+        self.reset()
+
+    @classmethod
+    def of(cls, robot: Robot) -> ImuClock | None:
+        """For robots that can tell: two feet and an IMU on a floating base."""
+        floating = robot.config.floating_base and robot.imu_joint is not None
+        return cls(robot) if floating and len(robot.feet) > 1 else None
+
+    def reset(self) -> None:
+        """Forget what was seen; what has been found stays."""
+        self._turns: deque[_Turn] = deque(maxlen=3)
+        self._rows: deque[np.ndarray] = deque(maxlen=IMU_CLOCK.nodes)
+        self._seen = self._agreed = 0
+
+    def learn(self, m: Measurement) -> int:
+        """Look at the next measurement: by how much more its stamps turn out to be late [ns]."""
+        turn = self._turn(m)
+        if turn is None:
+            self._turns.clear()
+            return 0
+        self._turns.append(turn)
+        if len(self._turns) < 3:
+            return 0
+        self._rows.append(self._compare(*self._turns))
+        self._seen += 1
+        if self._seen % IMU_CLOCK.every:
+            return 0
+        late = self.lateness()
+        self._agreed = self._agreed + 1 if late and self._tells(late) else 0
+        if self._agreed < IMU_CLOCK.looks:
+            return 0
+        found = round(1e9 * late.seconds)
+        self.late_ns += found
+        self.reset()
+        return found
+
+    def lateness(self) -> Lateness | None:
+        """What the newest measurements tell; None where too few feet stood."""
+        count = sum(row.shape[1] for row in self._rows)
+        if count < IMU_CLOCK.pairs:
+            return None
+        (moved, mixed, by_delay), d = np.concatenate(list(self._rows), axis=1), 0.0
+        for _ in range(IMU_CLOCK.iterations):
+            square = moved + d * (2.0 * mixed + d * by_delay)
+            weight = 1.0 / (1.0 + square / IMU_CLOCK.slip**2) ** 2
+            information = weight @ by_delay
+            if information <= 0.0:
+                return None
+            d = -(weight @ mixed) / information
+        before = weight @ moved
+        left = before - d**2 * information
+        variance = left / (3.0 * weight.sum()) / information
+        return Lateness(float(d), float(np.sqrt(variance)), float(1.0 - left / before), count)
+
+    def _tells(self, late: Lateness) -> bool:
+        """Whether it is worth taking off: certain, and more than the residuals' other causes."""
+        size = abs(late.seconds)
+        if size < IMU_CLOCK.certain * late.stddev or size > IMU_CLOCK.most:
+            return False
+        if self.late_ns:  # what is left of one that is known
+            return size > IMU_CLOCK.rest and len(self._rows) == IMU_CLOCK.nodes
+        return size > IMU_CLOCK.least and late.gain > IMU_CLOCK.gain
+
+    def _turn(self, m: Measurement) -> _Turn | None:
+        seen = (m.position, m.velocity, m.gyro, m.accelerometer)
+        if any(value is None for value in seen):
+            return None
+        base_M_imu, moved = self._mount.motion(m.position, m.velocity)
+        R = base_M_imu.rotation
+        rate, force = R @ (m.gyro - moved.angular), R @ m.accelerometer
+        if not np.linalg.norm(force) > IMU_CLOCK.felt * GRAVITY:
+            return None
+        return _Turn(m.stamp_ns, m.position, m.velocity, m.torque, rate, force)
+
+    def _compare(self, before: _Turn, now: _Turn, after: _Turn) -> np.ndarray:
+        """Of the feet that stand, by pair: squares (3, n) of their motion against each other.
+
+        With e the motion [m/s] and g its derivative by the delay: e^T e, e^T g, g^T g.
+        """
+        model, nj = self.robot.model, self.robot.nj
+        seconds = 1e-9 * (now.stamp_ns - before.stamp_ns)
+        if after.stamp_ns - now.stamp_ns != now.stamp_ns - before.stamp_ns:
+            return np.zeros((3, 0))
+        up = now.force / np.linalg.norm(now.force)
+        world_quat_base = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0]))
+        q, v = np.zeros(model.nq), np.zeros(model.nv)
+        # rates are means over the step: so are the places
+        middle = now.position - 0.5 * seconds * now.velocity
+        q[3:7], q[model.nq - nj :] = world_quat_base.coeffs(), self.robot.coordinates(middle)
+        v[3:6], v[model.nv - nj :] = now.rate, now.velocity
+        soles, rates, normal = self._legs.evaluate(q, v, np.zeros(model.nv), now.torque)
+        i, j = self._pairs
+        moved = rates[i] - rates[j]
+        change = world_quat_base.toRotationMatrix() @ (after.rate - before.rate) / (2.0 * seconds)
+        stands = ~(normal < self._load)  # of legs without torque only their motion tells
+        good = stands[i] & stands[j] & ((moved**2).sum(axis=1) < IMU_CLOCK.fastest**2)
+        moved, by_delay = moved[good], np.cross(change, (soles[i] - soles[j])[good])
+        products = moved * moved, moved * by_delay, by_delay * by_delay
+        return np.stack([product.sum(axis=1) for product in products])

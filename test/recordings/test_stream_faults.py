@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Faults of streams in a walk: found, counted, said, and without much effect on the estimate."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers.runs import truth
+from helpers.spoiling import shifted, trot, write
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.io.bag import BagReader
+from prime_estimation.recordings.pipeline import Intake, Pipeline
+from prime_estimation.recordings.samples import choose_topics, sensor_samples
+from prime_estimation.robot import Robot
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """Messages of a trot of 2.4 s."""
+    return trot(tmp_path_factory.mktemp("trot"))[1]
+
+
+@pytest.fixture(scope="module")
+def go2():
+    config = Config.load("go2")
+    return Robot(config.robot), config
+
+
+def play(path, robot, config, mocap=True):
+    """Estimates and pipeline of a bag."""
+    pipeline, estimates = Pipeline(robot, config, mocap), []
+    with BagReader(path) as bag:
+        used = choose_topics(bag, robot, mocap)
+        for _, sample in sensor_samples(bag, used, pipeline.intake.reader):
+            estimates += pipeline.push(sample)
+    return estimates, pipeline
+
+
+def said(estimate, name):
+    return next(s for s in estimate.status.sensors if s.name == name)
+
+
+def moved(message, by):
+    """A pose that lies elsewhere [m]."""
+    place = message.pose.position
+    there = dataclasses.replace(place, x=place.x + by)
+    return dataclasses.replace(message, pose=dataclasses.replace(message.pose, position=there))
+
+
+@pytest.mark.parametrize("late", [0.0, 0.005, -0.005, 0.012])
+def test_how_late_the_stamps_of_the_imu_are(late, walk, go2, tmp_path):
+    path = write(
+        tmp_path / "late.mcap",
+        walk,
+        lambda topic, _, m: shifted(m, late) if topic == "/imu" else m,
+    )
+    robot, config = go2
+    intake = Intake(robot, config.estimator.step, False, imu_clock=True)
+    nodes = []
+    with BagReader(path) as bag:
+        for _, sample in sensor_samples(bag, choose_topics(bag, robot, False), intake.reader):
+            nodes += intake.take(sample)
+    assert intake.reader.imu_late_ns == pytest.approx(1e9 * late, rel=0.15, abs=0.8e6)
+    assert intake.counts["imu_clock"] == (late != 0.0) and intake.dropped == 0
+    steps = np.diff([node.measurement.stamp_ns for node in nodes])
+    assert (steps == 10_000_000).all() and not any(node.apart for node in nodes)
+    assert all(node.measurement.gyro is not None for node in nodes)
+
+
+def test_it_is_said_and_can_be_switched_off(walk, go2, tmp_path):
+    path = write(
+        tmp_path / "late.mcap",
+        walk,
+        lambda topic, _, m: shifted(m, 0.005) if topic == "/imu" else m,
+    )
+    robot, config = go2
+    estimates, _ = play(path, robot, config, mocap=False)
+    imu = said(estimates[-1], "imu")
+    assert imu.ok and "ms late against the joints: corrected" in imu.message
+    off = dataclasses.replace(config.estimator, adapt_imu_clock=False)
+    estimates, pipeline = play(path, robot, dataclasses.replace(config, estimator=off), mocap=False)
+    assert not said(estimates[-1], "imu").message and not pipeline.counts["imu_clock"]
+
+
+def test_outliers_of_motion_capture_are_refused_and_counted(walk, go2, tmp_path):
+    spoiled = []
+
+    def spoil(topic, seconds, m):
+        if topic == "/mocap/pose" and any(0.0 <= seconds - t < 0.0085 for t in (1.31, 1.62, 2.1)):
+            spoiled.append(seconds)
+            return moved(m, 0.2)
+        return m
+
+    robot, config = go2
+    clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config)
+    spoilt, pipeline = play(write(tmp_path / "outliers.mcap", walk, spoil), robot, config)
+    assert pipeline.counts == {"mocap_outlier": len(spoiled)} and len(spoiled) >= 3
+    assert spoilt[-1].status.dropped_samples == len(spoiled)
+    assert (
+        f"outliers refused: {len(spoiled)}, the last 0.20 m apart"
+        in said(spoilt[-1], "mocap").message
+    )
+    apart = [a.position_world - b.position_world for a, b in zip(clean, spoilt)]
+    assert np.abs(apart).max() < 0.003
+    assert not any(said(e, "mocap").message for e in clean)
+
+
+def test_motion_capture_whose_origin_is_moved_is_followed(walk, go2, tmp_path):
+    path = write(
+        tmp_path / "moved.mcap",
+        walk,
+        lambda topic, t, m: moved(m, 0.3) if topic == "/mocap/pose" and t > 1.4 else m,
+    )
+    robot, config = go2
+    clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config)
+    estimates, pipeline = play(path, robot, config)
+    assert pipeline.counts["mocap_outlier"] == 10
+    assert "jumps followed: 1" in said(estimates[-1], "mocap").message
+    apart = estimates[-1].position_world - clean[-1].position_world
+    np.testing.assert_allclose(apart, [0.3, 0.0, 0.0], atol=0.02)
+
+
+def test_a_recorded_walk_with_all_faults(recorded_runs, go2):
+    """IMU 4 ms late, joint stamps +-1 ms, bursts of 48 ms, encoder glitches, mocap outliers."""
+    run = recorded_runs / "go2_streams_payload3"
+    if not run.is_dir():
+        pytest.skip("that run is not among the recorded ones")
+    estimates, pipeline = play(run, *go2)
+    counts, late = pipeline.counts, pipeline.intake.reader.imu_late_ns
+    glitches = {"RL_thigh_joint": 2, "RL_hip_joint": 2, "FR_thigh_joint": 2, "RL_calf_joint": 2}
+    assert pipeline.intake.sync.glitches == glitches and counts["mocap_outlier"] == 3
+    assert late == pytest.approx(4e6, abs=0.8e6) and counts["imu_clock"] >= 1
+    assert counts["joint_bridged"] and counts["joint_missing"] == 0
+    twist = "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]
+    joints = "/ground_truth/joint_states", lambda m: m.position
+    stamps = np.array([e.stamp_ns for e in estimates])
+    settled = stamps > stamps[0] + 1_500_000_000
+    (t, velocity), (tq, angle) = truth(run, *twist), truth(run, *joints)
+    true = np.stack([np.interp(stamps, t, velocity[:, i]) for i in range(3)], axis=1)
+    told = np.array([e.linear_velocity_base for e in estimates])
+    assert np.sqrt(((told - true)[settled] ** 2).sum(axis=1).mean()) < 0.01
+
+    def angles(at):
+        return np.stack([np.interp(at, tq, angle[:, i]) for i in range(12)], axis=1)
+
+    rate = (angles(stamps) - angles(stamps - 10_000_000)) / 0.01
+    off = np.array([e.joint_velocity for e in estimates]) - rate
+    assert np.sqrt((off[settled] ** 2).mean()) < 0.1  # 0.12 rad/s of the sensor
