@@ -16,6 +16,7 @@ from ..config.parameters import Config
 from ..errors import ConfigError
 from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out
+from ..identify.joint_notices import joint_notices
 from ..identify.joints import JointPosterior, fuse_joints
 from ..identify.least_squares import baseline
 from ..identify.outcome import Outcome, error_table
@@ -98,6 +99,7 @@ def run(args: argparse.Namespace) -> dict:
     )
     if runs[0].joints is not None:
         outcome.joints = fuse_joints([r.joints for r in runs], [r.name for r in runs])
+        outcome.notices += joint_notices(outcome.joints)
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
@@ -154,7 +156,7 @@ def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Ru
     config = config.updated({"estimator": {"joint_parameters": ""}})
     path = write_tare(found, robot, config, args.robot, args.out)
     quantities = found.joints.quantities()
-    for notice in run.notices:
+    for notice in [*run.notices, *joint_notices(found.joints)]:
         warn(notice)
     say(args, joint_table(found.joints, f"tare with {found.mass_known:g} kg"))
     say(

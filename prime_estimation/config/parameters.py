@@ -78,6 +78,14 @@ class RobotConfig:
     gear_loss: float | dict = param(
         0.0, "share of the motor's torque that the gear loses, one number or by joint", "", 0.0, 0.9
     )
+    friction_lead: float | dict = param(
+        0.0,
+        "time by which dry friction is ahead of the joint's rate, one number or by joint (of "
+        "simulators; written by `prime identify --joints losses`)",
+        "s",
+        0.0,
+        0.05,
+    )
     torque_scale: float | dict = param(
         1.0,
         "reading of the torque sensors per true torque, one number or by joint (see "

@@ -16,6 +16,7 @@ _KEYS = {
     "damping": "joint_damping",
     "dry_friction": "joint_friction",
     "gear_loss": "gear_loss",
+    "friction_lead": "friction_lead",
     GAINS: "torque_scale",
     ZEROS: "joint_zeros",
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
 from .full_information import no_stop, smooth_forward
+from .joint_notices import still_joints
 from .joints import JointPosterior
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
@@ -152,8 +153,6 @@ def identify_run(
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
         run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
-    if run.joints is not None:
-        run.notices += [f"{run.name}: {said}" for said in run.joints.unobserved()]
     progress(1.0)
     return run
 
@@ -179,6 +178,8 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
     span = tuple(offset + 1e-9 * (window.stamps[i] - begin) for i in (0, -1))
     after = residuals(window)
     joints = JointPosterior.of_window(window)
+    if joints is not None:
+        joints = replace(joints, still=still_joints(window))
     before = residuals_held(window, problem.theta_nominal)
     return Run(name, span, result, posterior, before, after, mu, notices, joints)
 

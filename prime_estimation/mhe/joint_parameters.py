@@ -28,6 +28,7 @@ LEAST = 1e-9  # standard deviation of a prior
 WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
 _SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
 GAINS, ZEROS = "torque_gain", "encoder_zero"
+ALL = "all"  # label of what is one for the robot
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Declaration:
         unit: of its value. label: for people.
         stddev: of the prior, in the unit, for the robot of a stranger; the value of the YAML is
             taken for a guess on top of it (100 %).
-        by_type: one value for all joints of a type (both sides, front and rear), else one per
-            joint.
+        each: of what there is one value: a joint, a joint type (both sides, front and rear), or
+            the robot.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Declaration:
     unit: str
     label: str
     stddev: float
-    by_type: bool
+    each: str
 
     @property
     def softness(self) -> float:
@@ -60,14 +61,17 @@ class Declaration:
 # Cheetah-Software) to 0.01 (Go1 and Go2 in MuJoCo Menagerie) and 0.025 kg m2 (largest motor of the
 # G1, Unitree's model). Dry friction: 0.2 Nm in all of these. Damping: 0.01 (MIT) to 0.1 Nm s/rad
 # (Unitree's MuJoCo model of the Go2). Gear, gain, zeros are guesses: a planetary stage loses 2 to
-# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree.
+# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree. Dry friction
+# that is a damped constraint is ahead of the rate: by 9.5 ms with the defaults of MuJoCo (d t/2,
+# time constant t of 20 ms, impedance d of 0.95).
 DECLARATIONS = (
-    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, True),
-    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, True),
-    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, True),
-    Declaration("gear_loss", "losses", "", "gear loss", 0.05, True),
-    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, False),
-    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, False),
+    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, "type"),
+    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, "type"),
+    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, "type"),
+    Declaration("gear_loss", "losses", "", "gear loss", 0.05, "type"),
+    Declaration("friction_lead", "losses", "s", "lead of dry friction", 0.01, "robot"),
+    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, "joint"),
+    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, "joint"),
 )
 BY_NAME = {d.name: d for d in DECLARATIONS}
 
@@ -94,7 +98,8 @@ class JointBlock:
     """Parameter block of one kind of joint parameter.
 
     Attributes:
-        declaration: what it is. labels: of its parameters: joint types, or joints.
+        declaration: what it is. labels: of its parameters: joint types, or joints, or `ALL`.
+        joints: names of all joints.
         group: (nj,) parameter of each joint. ratio: (nj,) joint's value per value of its parameter.
         mean, stddev: (n,) of the prior, in coordinates of the estimate.
         nominal: (nj,) values of the robot's YAML.
@@ -102,6 +107,7 @@ class JointBlock:
 
     declaration: Declaration
     labels: list[str]
+    joints: list[str]
     group: list[int]
     ratio: np.ndarray
     mean: np.ndarray
@@ -169,6 +175,7 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
     model = _core.JointModel(robot.joint_damping, robot.joint_friction)
     model.set(_core.JointQuantity.armature, _nominal(robot, BY_NAME["armature"]))
     model.set(_core.JointQuantity.gear_loss, robot.gear_loss)
+    model.set(_core.JointQuantity.friction_lead, robot.friction_lead)
     for b in blocks:
         if b.name != ZEROS:
             quantity = getattr(_core.JointQuantity, b.name)
@@ -177,9 +184,7 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
 
 
 def _block(robot: Robot, d: Declaration) -> JointBlock:
-    labels, group = joint_types(robot.joint_names)
-    if not d.by_type:
-        labels, group = list(robot.joint_names), list(range(robot.nj))
+    labels, group = _groups(robot, d)
     nominal, n = _nominal(robot, d), len(labels)
     ratio, stddev = np.ones(robot.nj), np.full(n, d.stddev)
     mean = np.zeros(n)
@@ -193,12 +198,21 @@ def _block(robot: Robot, d: Declaration) -> JointBlock:
     told = robot.config.joint_stddev
     stddev = [told.get(f"{d.name}/{n}", told.get(d.name, s)) for n, s in zip(labels, stddev)]
     stddev = np.maximum(np.array(stddev, float), LEAST)
-    return JointBlock(d, labels, group, ratio, mean, stddev, nominal)
+    return JointBlock(d, labels, robot.joint_names, group, ratio, mean, stddev, nominal)
+
+
+def _groups(robot: Robot, d: Declaration) -> tuple[list[str], list[int]]:
+    """Labels of the parameters of a kind, and the parameter of each joint."""
+    if d.each == "type":
+        return joint_types(robot.joint_names)
+    if d.each == "robot":
+        return [ALL] if robot.nj else [], [0] * robot.nj
+    return list(robot.joint_names), list(range(robot.nj))
 
 
 def _check_stddev(robot: Robot) -> None:
     """Keys are a kind, or kind/label."""
-    labels = {*joint_types(robot.joint_names)[0], *robot.joint_names}
+    labels = {ALL, *joint_types(robot.joint_names)[0], *robot.joint_names}
     for key in robot.config.joint_stddev:
         kind, _, label = key.partition("/")
         if kind not in BY_NAME or (label and label not in labels):
@@ -212,4 +226,5 @@ def _nominal(robot: Robot, d: Declaration) -> np.ndarray:
         "damping": robot.joint_damping,
         "dry_friction": robot.joint_friction,
         "gear_loss": robot.gear_loss,
+        "friction_lead": robot.friction_lead,
     }.get(d.name, np.zeros(robot.nj))

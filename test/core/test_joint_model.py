@@ -12,7 +12,7 @@ from helpers.nodes import by_point, exact_dynamics, random_node
 
 from prime_estimation import _core
 
-DYNAMIC = ("armature", "damping", "dry_friction", "gear_loss", "torque_gain")
+DYNAMIC = ("armature", "damping", "dry_friction", "gear_loss", "friction_lead", "torque_gain")
 WIDTH, TORQUE_WIDTH = 0.05, 0.1  # rad/s, Nm: of the smoothing
 
 
@@ -44,12 +44,14 @@ def test_the_residual_is_that_of_the_formula(name):
     without = plain.dynamics.residual(p.q, p.v, p.force, p.xi, p.parameters, after)
     v, robot, dt = values(of, z), of.robot, of.dt
     rate, reading = (0.5 * (p.v + after))[-nj:], p.force[-nj:]
-    sign = rate / np.hypot(rate, WIDTH)
+    acceleration = (after - p.v)[-nj:] / dt
+    ahead = rate + v["friction_lead"] * acceleration
+    sign, plainly = ahead / np.hypot(ahead, WIDTH), rate / np.hypot(rate, WIDTH)
     tau = np.exp(-v["torque_gain"]) * reading
     lost = v["damping"] * rate + v["dry_friction"] * sign + reading - tau  # of the whole reading
     lost += v["gear_loss"] * (np.hypot(tau, TORQUE_WIDTH) - TORQUE_WIDTH) * sign
-    nominal = robot.joint_damping * rate + robot.joint_friction * sign
-    armature = (v["armature"] - robot.model.armature[-nj:]) * (after - p.v)[-nj:]
+    nominal = robot.joint_damping * rate + robot.joint_friction * plainly
+    armature = (v["armature"] - robot.model.armature[-nj:]) * dt * acceleration
     np.testing.assert_allclose(
         (g - without)[-nj:], dt * (lost - nominal) + armature, rtol=1e-9, atol=1e-12
     )
