@@ -30,5 +30,9 @@ def joint_losses(robot: Robot, rate: np.ndarray, torque: np.ndarray | None = Non
     if torque is None or not robot.gear_loss.any():
         return lost
     sign = rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
-    size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
-    return lost + robot.gear_loss * size * sign
+    return lost + robot.gear_loss * smoothed_size(torque) * sign
+
+
+def smoothed_size(torque: np.ndarray) -> np.ndarray:
+    """Size |tau| of torques [Nm], smoothed at nothing."""
+    return np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH

@@ -22,7 +22,7 @@ from ..identify.least_squares import baseline
 from ..identify.outcome import Outcome, error_table
 from ..identify.single import Run
 from ..identify.tare import tare, tare_joints, write_tare
-from ..mhe.joint_parameters import chosen
+from ..mhe.joint_parameters import GAINS, chosen
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--joints",
         metavar="WHAT",
         help="estimate these of the joints beside the inertia: losses, gains, zeros (a list with "
-        "commas)",
+        "commas), or single ones: armature, damping, ...",
     )
     parser.add_argument(
         "--tare",
@@ -77,11 +77,13 @@ def run(args: argparse.Namespace) -> dict:
     _check_bags(args)
     config = offline_config(args, args.links)
     if args.joints is not None:
-        asked = ",".join(chosen(args.joints))
-        if args.tare is not None and "gains" not in asked:
+        asked = chosen(args.joints)
+        if args.tare is not None and GAINS not in asked:
             what = f"--tare tells gains, which --joints {args.joints} leaves out"
             raise ConfigError(f"{what}; add gains, or leave --joints out", args.joints)
-        config = config.updated({"estimator": {"joint_parameters": asked}}, "command line")
+        config = config.updated(
+            {"estimator": {"joint_parameters": ",".join(asked)}}, "command line"
+        )
     robot = Robot(config.robot)
     out = out_folder(args)
     if args.tare is not None:

@@ -319,7 +319,7 @@ class EstimatorConfig:
     joint_parameters: str = param(
         "",
         "what is estimated of the joints beside the inertia: losses, gains, zeros, a list with "
-        "commas",
+        "commas, or single ones: armature, damping, dry_friction, gear_loss",
     )
     adapt_noise: bool = param(
         True, "sensors and disturbances noisier than configured get less weight", tunable=True

@@ -11,6 +11,7 @@ from ..mhe.window import Window
 from .joints import JointPosterior
 
 STILL = 0.01  # rad, range of a joint that does not move: within backlash and creep of a stance
+NOTABLE = 2e-3  # s, lead of dry friction
 HEAVY = 0.005  # of the total mass: below, an uncertain common gain does not matter
 
 
@@ -23,8 +24,8 @@ def still_joints(window: Window) -> tuple[str, ...]:
 
 
 def joint_notices(joints: JointPosterior) -> list[str]:
-    """Lines on joints that do not move, on what was not told, and on gains without a tare."""
-    return [*_still(joints), *_untold(joints), *_without_tare(joints)]
+    """Lines on joints that do not move, what was not told, gains without a tare, and friction."""
+    return [*_still(joints), *_untold(joints), *_without_tare(joints), *_lead(joints)]
 
 
 def _still(joints: JointPosterior) -> list[str]:
@@ -54,3 +55,11 @@ def _without_tare(joints: JointPosterior) -> list[str]:
         return []
     wide = f"{joints.scale_stddev * joints.mass:.2f} kg of the total mass"
     return [f"no motion tells a common torque gain from mass ({wide}): --tare with a known mass"]
+
+
+def _lead(joints: JointPosterior) -> list[str]:
+    """Friction that is not Coulomb's."""
+    if joints.lead < NOTABLE:
+        return []
+    what = f"dry friction turns {1e3 * joints.lead:.0f} ms before the joints, as in simulators"
+    return [f"{what}: robot.friction_lead"]

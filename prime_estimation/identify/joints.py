@@ -67,6 +67,7 @@ class JointPosterior:
         gain_stddev: what is known of that mean. scale_stddev: relative error of masses that are
             found with these joints, as by a factor on all torques.
         still: names of the joints that do not move: their priors are kept, but for zeros.
+        lead: by which dry friction was found to turn before its joints [s].
     """
 
     blocks: tuple[JointBlock, ...]
@@ -78,6 +79,7 @@ class JointPosterior:
     gain_stddev: float
     scale_stddev: float
     still: tuple[str, ...] = ()
+    lead: float = 0.0
 
     @property
     def total_covariance(self) -> np.ndarray:
@@ -218,7 +220,9 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
     told = mean, covariance, none, first.mass, by_gain
     scales = first.gain_stddev, first.scale_stddev
     still = tuple(n for n in first.still if all(n in p.still for p in posteriors))
-    return JointPosterior(blocks, *told, *scales, still)
+    return JointPosterior(
+        blocks, *told, *scales, still, float(np.mean([p.lead for p in posteriors]))
+    )
 
 
 def _mass(problem: Problem, x: np.ndarray, size: int) -> tuple[float, np.ndarray]:

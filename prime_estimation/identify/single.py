@@ -14,9 +14,11 @@ import numpy as np
 from ..config.parameters import Config
 from ..errors import DataError
 from ..estimator import Estimator
+from ..mhe.joint_parameters import chosen
 from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
+from .friction_lead import fitting_robot
 from .full_information import no_stop, smooth_forward
 from .joint_notices import still_joints
 from .joints import JointPosterior
@@ -141,7 +143,9 @@ def identify_run(
         "accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model),
         "force_dof": min(FORCE_DOF, config.noise.force_dof),
     }
-    result = solve(passage.window(since, noise), lambda f: progress(0.5 + 0.3 * f), stop)
+    if "dry_friction" in chosen(config.estimator.joint_parameters):
+        robot = fitting_robot(passage, since, noise, stop)
+    result = solve(passage.window(since, noise, robot), lambda f: progress(0.5 + 0.3 * f), stop)
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"
@@ -179,7 +183,8 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
     after = residuals(window)
     joints = JointPosterior.of_window(window)
     if joints is not None:
-        joints = replace(joints, still=still_joints(window))
+        lead = float(np.mean(problem.robot.friction_lead))
+        joints = replace(joints, still=still_joints(window), lead=lead)
     before = residuals_held(window, problem.theta_nominal)
     return Run(name, span, result, posterior, before, after, mu, notices, joints)
 

@@ -28,7 +28,6 @@ LEAST = 1e-9  # standard deviation of a prior
 WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
 _SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
 GAINS, ZEROS = "torque_gain", "encoder_zero"
-ALL = "all"  # label of what is one for the robot
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Declaration:
         unit: of its value. label: for people.
         stddev: of the prior, in the unit, for the robot of a stranger; the value of the YAML is
             taken for a guess on top of it (100 %).
-        each: of what there is one value: a joint, a joint type (both sides, front and rear), or
-            the robot.
+        by_type: one value for all joints of a type (both sides, front and rear), else one per
+            joint.
     """
 
     name: str
@@ -49,41 +48,52 @@ class Declaration:
     unit: str
     label: str
     stddev: float
-    each: str
+    by_type: bool
 
     @property
     def softness(self) -> float:
         """Value below which a loss is as good as none."""
         return 0.02 * self.stddev
 
+    def coordinate(self, value: np.ndarray) -> np.ndarray:
+        """Parameters p of values; of a loss that is as good as none, that of the softness n.
+
+        `value = (p + sqrt(p^2 + 4 n^2))/2`, as in the core.
+        """
+        if self.choice != "losses":
+            return value
+        value = np.maximum(value, self.softness)
+        return value - self.softness**2 / value
+
 
 # Sources of the widths. Armature: 0.0023 (Mini Cheetah's rotor behind its gear of 6, MIT's
 # Cheetah-Software) to 0.01 (Go1 and Go2 in MuJoCo Menagerie) and 0.025 kg m2 (largest motor of the
 # G1, Unitree's model). Dry friction: 0.2 Nm in all of these. Damping: 0.01 (MIT) to 0.1 Nm s/rad
 # (Unitree's MuJoCo model of the Go2). Gear, gain, zeros are guesses: a planetary stage loses 2 to
-# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree. Dry friction
-# that is a damped constraint is ahead of the rate: by 9.5 ms with the defaults of MuJoCo (d t/2,
-# time constant t of 20 ms, impedance d of 0.95).
+# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree.
 DECLARATIONS = (
-    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, "type"),
-    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, "type"),
-    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, "type"),
-    Declaration("gear_loss", "losses", "", "gear loss", 0.05, "type"),
-    Declaration("friction_lead", "losses", "s", "lead of dry friction", 0.01, "robot"),
-    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, "joint"),
-    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, "joint"),
+    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, True),
+    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, True),
+    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, True),
+    Declaration("gear_loss", "losses", "", "gear loss", 0.05, True),
+    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, False),
+    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, False),
 )
 BY_NAME = {d.name: d for d in DECLARATIONS}
 
 
 def chosen(text: str) -> tuple[str, ...]:
-    """Choices of a comma-separated list; ConfigError names what is unknown."""
+    """Names of the kinds in a comma-separated list of choices or kinds, in their order.
+
+    Raises:
+        ConfigError: names what is unknown.
+    """
     asked = [part.strip() for part in text.split(",") if part.strip()]
-    unknown = [part for part in asked if part not in CHOICES]
+    unknown = [part for part in asked if part not in (*CHOICES, *BY_NAME)]
     if unknown:
-        what = f"unknown joint parameters {', '.join(unknown)}; known are {', '.join(CHOICES)}"
-        raise ConfigError(what, text)
-    return tuple(c for c in CHOICES if c in asked)
+        known = f"known are {', '.join(CHOICES)}, or single ones: {', '.join(BY_NAME)}"
+        raise ConfigError(f"unknown joint parameters {', '.join(unknown)}; {known}", text)
+    return tuple(d.name for d in DECLARATIONS if d.name in asked or d.choice in asked)
 
 
 def joint_types(names: list[str]) -> tuple[list[str], list[int]]:
@@ -98,7 +108,7 @@ class JointBlock:
     """Parameter block of one kind of joint parameter.
 
     Attributes:
-        declaration: what it is. labels: of its parameters: joint types, or joints, or `ALL`.
+        declaration: what it is. labels: of its parameters: joint types, or joints.
         joints: names of all joints.
         group: (nj,) parameter of each joint. ratio: (nj,) joint's value per value of its parameter.
         mean, stddev: (n,) of the prior, in coordinates of the estimate.
@@ -167,7 +177,7 @@ def joint_blocks(robot: Robot, choice: str) -> list[JointBlock]:
     """
     wanted = chosen(choice)
     _check_stddev(robot)
-    return [_block(robot, d) for d in DECLARATIONS if d.choice in wanted]
+    return [_block(robot, d) for d in DECLARATIONS if d.name in wanted]
 
 
 def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
@@ -184,7 +194,9 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
 
 
 def _block(robot: Robot, d: Declaration) -> JointBlock:
-    labels, group = _groups(robot, d)
+    labels, group = joint_types(robot.joint_names)
+    if not d.by_type:
+        labels, group = list(robot.joint_names), list(range(robot.nj))
     nominal, n = _nominal(robot, d), len(labels)
     ratio, stddev = np.ones(robot.nj), np.full(n, d.stddev)
     mean = np.zeros(n)
@@ -192,8 +204,7 @@ def _block(robot: Robot, d: Declaration) -> JointBlock:
         count = np.bincount(group, minlength=n)
         common = np.bincount(group, nominal, minlength=n) / np.maximum(count, 1)
         ratio = np.where(common[group] > 0.0, nominal / np.maximum(common[group], 1e-12), 1.0)
-        value = np.maximum(common, d.softness)
-        mean = value - d.softness**2 / value
+        mean = d.coordinate(common)
         stddev = np.maximum(d.stddev, common)
     told = robot.config.joint_stddev
     stddev = [told.get(f"{d.name}/{n}", told.get(d.name, s)) for n, s in zip(labels, stddev)]
@@ -201,18 +212,9 @@ def _block(robot: Robot, d: Declaration) -> JointBlock:
     return JointBlock(d, labels, robot.joint_names, group, ratio, mean, stddev, nominal)
 
 
-def _groups(robot: Robot, d: Declaration) -> tuple[list[str], list[int]]:
-    """Labels of the parameters of a kind, and the parameter of each joint."""
-    if d.each == "type":
-        return joint_types(robot.joint_names)
-    if d.each == "robot":
-        return [ALL] if robot.nj else [], [0] * robot.nj
-    return list(robot.joint_names), list(range(robot.nj))
-
-
 def _check_stddev(robot: Robot) -> None:
     """Keys are a kind, or kind/label."""
-    labels = {ALL, *joint_types(robot.joint_names)[0], *robot.joint_names}
+    labels = {*joint_types(robot.joint_names)[0], *robot.joint_names}
     for key in robot.config.joint_stddev:
         kind, _, label = key.partition("/")
         if kind not in BY_NAME or (label and label not in labels):
@@ -226,5 +228,4 @@ def _nominal(robot: Robot, d: Declaration) -> np.ndarray:
         "damping": robot.joint_damping,
         "dry_friction": robot.joint_friction,
         "gear_loss": robot.gear_loss,
-        "friction_lead": robot.friction_lead,
     }.get(d.name, np.zeros(robot.nj))

@@ -167,7 +167,9 @@ def test_types_of_joints_are_named_without_their_side():
 
 
 def test_unknown_kinds_and_labels_are_refused():
-    assert chosen("zeros, losses") == ("losses", "zeros") and chosen("") == ()
+    losses = "armature", "damping", "dry_friction", "gear_loss"
+    assert chosen("zeros, losses") == (*losses, "encoder_zero") and chosen("") == ()
+    assert chosen("dry_friction,armature") == ("armature", "dry_friction")
     with pytest.raises(ConfigError, match="unknown joint parameters tilt; known are losses"):
         chosen("losses,tilt")
     robot = Robot(CONFIG.updated({"robot": {"joint_stddev": {"torque_gain/x": 1.0}}}).robot)
