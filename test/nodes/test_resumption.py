@@ -16,6 +16,7 @@ from prime_estimation.nodes.estimator import EstimatorNode
 from prime_estimation.nodes.inertia_keeper import InertiaKeeperNode
 from prime_estimation.nodes.resumption import belief_of, joints_of
 from prime_estimation.robot import Robot
+from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 TRUE_MASS = 16.085 + 3.0
@@ -93,7 +94,9 @@ def test_joint_parameters_go_on_after_a_restart(messages):
     graph.estimate(messages[: len(messages) * 2 // 3])
     kept, transport = [], InProcessTransport(graph.bus, "prime", clock=lambda: graph.now_ns)
     kind = "prime_estimation_msgs/msg/JointParameters"
-    graph.me.subscribe("prime/kept_joint_parameters", kind, lambda m, _: kept.append(m))
+    topic = "prime/kept_joint_parameters"
+    graph.me.subscribe(topic, kind, lambda m, _: kept.append(m), Qos.LATCHED)
+    graph.bus.publishers.clear()
     node = EstimatorNode(transport, graph.robot, config)
     node.start()
     node.solver.drain()
