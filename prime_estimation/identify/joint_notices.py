@@ -12,7 +12,7 @@ from .joints import JointPosterior
 
 STILL = 0.01  # rad, range of a joint that does not move: within backlash and creep of a stance
 NOTABLE = 2e-3  # s, lead of dry friction
-HEAVY = 0.005  # of the total mass: below, an uncertain common gain does not matter
+HEAVY = 0.005  # deviation of the mean of all gains: below, it does not matter to the mass
 
 
 def still_joints(window: Window) -> tuple[str, ...]:
@@ -49,11 +49,11 @@ def _untold(joints: JointPosterior) -> list[str]:
 
 
 def _without_tare(joints: JointPosterior) -> list[str]:
-    """Gains and mass are both free, and the mean of all gains is not known well."""
+    """Gains and mass are both free, and the mean of all gains is no better known than the mass."""
     free = any(b.name == GAINS for b in joints.blocks)
-    if not free or joints.scale_stddev < HEAVY:
+    if not free or joints.gain_stddev < HEAVY:  # after a tare none of it is left
         return []
-    wide = f"{joints.scale_stddev * joints.mass:.2f} kg of the total mass"
+    wide = f"{joints.gain_stddev * joints.mass:.2f} kg of the total mass"
     return [f"no motion tells a common torque gain from mass ({wide}): --tare with a known mass"]
 
 

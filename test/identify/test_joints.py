@@ -118,7 +118,7 @@ def test_several_recordings_add_up_and_contradictions_are_refused():
 
 def test_what_the_motion_does_not_tell_is_said_in_one_line():
     wide, line = posterior(stddev=0.03), "the motion tells no more of the torque gain (log)"
-    wide, known = replace(wide, scale_stddev=0.001), replace(posterior(), scale_stddev=0.001)
+    wide, known = replace(wide, gain_stddev=0.001), replace(posterior(), gain_stddev=0.001)
     assert joint_notices(wide) == [f"{line} than was known: it is kept"]
     assert not any(q.observable for q in wide.quantities()) and not joint_notices(known)
     one = replace(wide, covariance=np.diag([1.0, 0.03**2, *[1e-6] * 11]))
@@ -132,7 +132,7 @@ def test_gains_and_mass_without_a_tare_are_said_in_one_line():
 
 
 def test_a_joint_that_does_not_move_keeps_its_prior():
-    still = replace(posterior(), scale_stddev=0.001, still=("FL_hip_joint", "RR_calf_joint"))
+    still = replace(posterior(), gain_stddev=0.001, still=("FL_hip_joint", "RR_calf_joint"))
     found = {q.label: q for q in still.quantities()}
     assert not found["FL_hip_joint"].observable and found["FR_hip_joint"].observable
     assert found["FL_hip_joint"].value == 0.0
