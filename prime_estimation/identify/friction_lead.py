@@ -22,7 +22,7 @@ from .solution import FEW, Solution, approach
 
 LEADS = (0.0, 0.005, 0.010, 0.015)  # s, that are tried
 NODES = 1000  # of the part of the recording
-CLEAR = 10.0  # fall of the cost that another lead must bring
+CLEAR = 20.0  # fall of the cost that a lead must bring
 
 
 def with_lead(robot: Robot, lead: float) -> Robot:
@@ -46,7 +46,7 @@ def fitting_robot(
         window = passage.window(since_ns, noise, with_lead(robot, lead), NODES)
         approach(Solution(window), FEW)
         costs.append(window.solver.cost)
-    return robot if max(costs) - min(costs) < CLEAR else with_lead(robot, _lowest(np.array(costs)))
+    return robot if costs[0] - min(costs) < CLEAR else with_lead(robot, _lowest(np.array(costs)))
 
 
 def _lowest(costs: np.ndarray) -> float:
