@@ -23,7 +23,7 @@ COMMON_GAIN = 1e-4
 TOLD = 0.5  # of the prior's standard deviation: above, a parameter has not been observed
 # joint parameters of recorded runs with known truth are so many times as far from it as noise
 # alone explains: sticking, impacts within a node, creep of the feet
-MODEL_ERROR = 3.0
+MODEL_ERROR = 4.0
 LEAST = 1e-9  # standard deviation of a prior
 WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
 _SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
