@@ -41,6 +41,7 @@ class ContactDynamics:
 class ContactLaw:
     """Smoothed contact law: impulse of (c_t, a) [m/s]."""
     def __init__(self) -> None: ...
+    def softened(self, softness: float) -> ContactLaw: ...
     kappa: float
     compliance: float
     smoothing: float
@@ -64,6 +65,7 @@ class DynamicsOptions:
     manifold: InertiaManifold
     rolling: bool
     slopes: bool
+    soft: bool
     midpoint: bool
     friction_velocity: float
     tolerance: float
@@ -324,6 +326,8 @@ class SmoothedDynamics(ContactDynamics):
         options: DynamicsOptions,
     ) -> None: ...
     anchor: numpy.ndarray
+    def stiffness(self, softness: float) -> float:
+        """Stiffness of ground of some softness under a contact [N/m]."""
 
 class SolverMultipleShooting(crocoddyl.SolverAbstract):
     def __init__(self, arg2: crocoddyl.ShootingProblem) -> None: ...

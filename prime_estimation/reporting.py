@@ -98,6 +98,7 @@ class Reporter:
             gyro_bias=layout.part(x, "gyro_bias").copy(),
             accelerometer_bias=layout.part(x, "accelerometer_bias").copy(),
             friction=self._friction(x),
+            ground_stiffness=self._stiffness(x),
             external=external_wrench(window),
             activity=monitors.activity.activity,
             joint_parameters=self._joints(x, parameters),
@@ -142,6 +143,10 @@ class Reporter:
         value = self.problem.parameter(x, "friction")
         return math.exp(value[0]) if value.size else math.nan
 
+    def _stiffness(self, x: np.ndarray) -> float:
+        value = self.problem.parameter(x, "softness")
+        return self.problem.dynamics.stiffness(value[0]) if value.size else math.nan
+
     def _joints(self, x: np.ndarray, parameters: np.ndarray) -> tuple[JointParameter, ...]:
         """Joint parameters at a state; parameters: covariance of all parameters."""
         out: list[JointParameter] = []
@@ -172,7 +177,8 @@ class Reporter:
         twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
         noise = problem.config.noise
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
-        variances[:3] += self._intervals.velocity(m, noise.accelerometer_model)
+        softness = max(sum(problem.parameter(x, "softness")), 0.0)
+        variances[:3] += self._intervals.velocity(m, noise.accelerometer_model, softness)
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
         return dict(

@@ -293,6 +293,7 @@ class Estimate:
     gyro_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) rad/s
     accelerometer_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) m/s^2
     friction: float = float("nan")  # coefficient of the ground
+    ground_stiffness: float = float("nan")  # under a foot [N/m]
     # None while it is not told from the contact forces: no torque, fixed base
     external: ExternalWrench | None = None
     activity: Activity = Activity.UNKNOWN

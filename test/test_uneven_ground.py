@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Recorded walks over uneven ground: mass, tilt and contacts stay right."""
+"""Recorded walks over uneven and soft ground: mass, tilt, contacts and velocity stay right."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ SECONDS = 7.5
 # mass [kg] and rms of tilt [rad] that the estimate may be off by from the third second on
 RUNS = {"go2_slope12_payload3": (0.12, 0.008), "go2_rough11_payload3": (0.25, 0.008)}
 MASS = 16.085 + 3.0
+
+
+def body_velocity(odometry) -> list[float]:
+    v = odometry.twist.twist.linear
+    return [v.x, v.y, v.z]
 
 
 def up(pose) -> np.ndarray:
@@ -44,3 +49,19 @@ def test_mass_and_tilt(run, recorded_runs):
     ]
     assert np.sqrt(np.mean(np.sum(np.square(errors), axis=1))) < tilt
     assert estimator.monitors.payload.alarms == 0
+
+
+@pytest.mark.parametrize(("run", "most"), [("go2_soft_payload3", 0.025), ("go2_nominal", 0.012)])
+def test_soft_ground_is_known_from_hard(run, most, recorded_runs):
+    """What gives 9 mm under a standing foot has a stiffness of some kN/m; odometry stays right."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config)
+    estimates = [estimator.update(m) for m in measurements(recorded_runs / run, robot, config, 5.0)]
+    late = [e for e in estimates if e is not None][200:]
+    stiffness = np.median([e.ground_stiffness for e in late])
+    assert 3e3 < stiffness < 3e4 if "soft" in run else stiffness > 3e5
+    stamps, velocity = truth(recorded_runs / run, "/ground_truth/odom", body_velocity)
+    true = np.array([np.interp([e.stamp_ns for e in late], stamps, v) for v in velocity.T]).T
+    error = np.array([e.linear_velocity_base for e in late]) - true
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < most

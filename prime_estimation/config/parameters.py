@@ -315,6 +315,13 @@ class EstimatorConfig:
     terrain_walk: float = param(
         1e-5, "random walk of the ground height in stance, per node", "m", 0.0, 0.1, tunable=True
     )
+    terrain_softness: bool = param(
+        True, "how much the ground gives way is estimated, else it is as hard as the contact law"
+    )
+    softness_stddev: float = param(
+        0.1, "prior uncertainty of the logarithm of the ground's compliance", "", 1e-3, 10.0
+    )
+    softness_walk: float = param(0.05, "its random walk", "1/sqrt(s)", 0.0, 10.0, tunable=True)
 
     joint_parameters: str = param(
         "",

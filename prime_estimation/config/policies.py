@@ -37,6 +37,9 @@ class GroundPolicy:
     still_nodes: int = param(5, "in a row after which it does")
     least_friction: float = param(0.1, "bound of the friction coefficient")
     most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
+    hardest: float = param(1.0, "bound of the ground's compliance, of the contact law's")
+    softest: float = param(50.0, "bound: 2 mm of the weight of a Go2 on each foot become 3 cm")
+    sink: float = param(3.0, "a foot sinks so much deeper when it lands than when it stands")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")
 
 
@@ -224,6 +227,9 @@ class IntervalPolicy:
         2e-3, "variance of the velocity after a jump of the specific force, per jump", "m s"
     )
     shock_decay: float = param(0.7, "of such a jump's mark on the contact forces, per node")
+    soft: float = param(
+        3e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
+    )
     tilt: float = param(0.5e-3, "deviation of roll and pitch by creep of all feet", "rad")
     tilt_uneven: float = param(1.5e-3, "the same where no floor tells them", "rad")
     heading: float = param(0.5e-3, "of the heading", "rad")

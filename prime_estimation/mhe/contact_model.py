@@ -158,5 +158,6 @@ def _options(config: Config) -> "_core.DynamicsOptions":
     options.manifold = getattr(_core.InertiaManifold, config.estimator.manifold)
     e = config.estimator
     options.slopes = e.terrain_slopes and e.contact_model == "smoothed"
+    options.soft = e.terrain_softness and e.contact_model == "smoothed"
     options.law, options.dt, options.rolling = law, config.estimator.step, config.estimator.rolling
     return options

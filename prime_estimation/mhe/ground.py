@@ -49,6 +49,7 @@ class Ground:
         self._footholds = Footholds(feet)
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
+        self._may_sink = "softness" in problem.layout
         self.creep = Creep(problem)
         self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
@@ -80,7 +81,8 @@ class Ground:
         if situation.suspended and not situation.landing:
             # torques of a leg that hangs jump where data are missing
             normal = np.zeros_like(normal)
-        landed, wrong = self._judge(above, rates, normal, weighed, situation)
+        lowest = -self._sink(after, normal)
+        landed, wrong = self._judge(above, lowest, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         elif self._footholds.few:
@@ -101,11 +103,16 @@ class Ground:
             self._place(window, np.flatnonzero(wrong), above)
         if weighed:
             self._remember(window, landed & ~self._arriving, soles)
-        self._bound_friction(window)
+        self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
+        if self._may_sink:
+            # without the load, nothing tells how much the ground gives way under it
+            softest = GROUND.softest if weighed else GROUND.hardest
+            self._bound(window, "softness", GROUND.hardest, softest)
 
     def _judge(
         self,
         above: np.ndarray,
+        lowest: np.ndarray,
         rates: np.ndarray,
         normal: np.ndarray,
         weighed: bool,
@@ -129,7 +136,7 @@ class Ground:
             stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
         wrong = (touchdown | stands) & (above > gate + reach)
         wrong |= rests & (above > gate)
-        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < -gate)
+        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < lowest - gate)
         return touchdown | settled, wrong
 
     def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
@@ -201,8 +208,8 @@ class Ground:
             window: solved, and far from what was known before.
             before: controls of its nodes before it was solved.
         """
-        if self.legs is None:
-            return False
+        if self.legs is None or not window.inputs[-2].weighed:
+            return False  # without its load, nothing tells when such a foot lands again
         return self._begin_creep(window, self.creep.straining(window, before))
 
     def _say(self, window: Window) -> None:
@@ -210,7 +217,8 @@ class Ground:
         window.creeping = bool((self.stance.loaded & (self.creep.velocity > 0.0)).any())
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         fading = window.unevenness * math.exp(-self.problem.dt / INTERVAL.memory)
-        window.unevenness = 1.0 if uneven else fading
+        softness = sum(self.problem.parameter(window.xs[-1], "softness"))
+        window.unevenness = max(1.0 if uneven else fading, softness)
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
         new = self.creep.begin(window, which)
@@ -237,16 +245,23 @@ class Ground:
         a = (layout.v(after) - v) / self.problem.dt
         return self.legs.evaluate(layout.q(before), v, a, window.inputs[-2].torque)
 
-    def _bound_friction(self, window: Window) -> None:
-        """Keep the friction coefficient where the contact law has a solution.
+    def _bound(self, window: Window, name: str, least: float, most: float) -> None:
+        """Keep a logarithmic parameter of the contact law where the law is one of a ground.
 
-        While nothing slips, it is hardly observed.
+        While nothing slips, friction is hardly observed.
         """
-        value = self.problem.parameter(window.xs[-1], "friction")[0]
-        least, most = math.log(GROUND.least_friction), math.log(GROUND.most_friction)
-        bound = min(max(value, least), most)
+        value = self.problem.parameter(window.xs[-1], name)[0]
+        bound = min(max(value, math.log(least)), math.log(most))
         if value != bound:
-            window.renew_parameter("friction", [0], bound, GROUND.bounded_stddev)
+            window.renew_parameter(name, [0], bound, GROUND.bounded_stddev)
+
+    def _sink(self, x: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """(nf,) by how much feet may be below the ground that gives way under them [m]."""
+        if not self._may_sink:
+            return np.zeros(len(normal))
+        stiffness = self.problem.dynamics.stiffness
+        soft, hard = stiffness(self.problem.parameter(x, "softness")[0]), stiffness(0.0)
+        return GROUND.sink * np.maximum(normal, 0.0) * (1.0 / soft - 1.0 / hard)
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet.

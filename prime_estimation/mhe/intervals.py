@@ -28,27 +28,30 @@ class Intervals:
         self.dt = dt
         self._jump = 0.0
 
-    def velocity(self, m: Measurement, vibration: float) -> float:
+    def velocity(self, m: Measurement, vibration: float, softness: float = 0.0) -> float:
         """Variance of each component of the velocity at the stamp [m2/s2].
 
         Half a step of the specific force that falls between samples, and of the vibration that the
-        rigid model does not have; after an impact, contact forces that are off for a few nodes.
+        rigid model does not have; after an impact, contact forces that are off for a few nodes; on
+        soft ground, feet that creep otherwise than the contact law has it.
 
         Args:
             m: measurement at the stamp; those before it must have been given too.
             vibration: standard deviation of the specific force [m/s2].
+            softness: of the ground.
         """
         change = float(np.max(m.accelerometer_change))
         self._jump = max(change, INTERVAL.shock_decay * self._jump)
         missed = math.hypot(vibration, INSTANT * change)
-        return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump
+        creep = INTERVAL.soft * softness
+        return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump + creep**2
 
 
 def creep_covariance(unevenness: float, quat_world_base: np.ndarray) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
     Args:
-        unevenness: of the ground, from 0 (a floor) to 1.
+        unevenness: of the ground: 0 (a floor), 1 (uneven), more (soft).
         quat_world_base: (4,) xyzw.
     """
     i, share = INTERVAL, unevenness**2

@@ -211,6 +211,7 @@ class Problem:
         put("height", FIRST_HEIGHT if located else e.terrain_stddev)
         put("slope", FIRST_SLOPE)
         put("friction", e.friction_stddev)
+        put("softness", e.softness_stddev)
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)
         root = np.diag(std)
@@ -231,7 +232,11 @@ class Problem:
     def _walks(self) -> dict[bool, np.ndarray]:
         e, step = self.config.estimator, np.sqrt(self.dt)
         root = np.zeros((self.ndx, self.np))
-        walks = {"height": e.terrain_walk, "friction": e.friction_walk * step}
+        walks = {
+            "height": e.terrain_walk,
+            "friction": e.friction_walk * step,
+            "softness": e.softness_walk * step,
+        }
         for name, block in self.measurements.parameter_priors().items():
             walks[name] = block.walk * step
         for name, std in walks.items():

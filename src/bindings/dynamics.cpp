@@ -123,7 +123,7 @@ bp::tuple evaluateLaw(const ContactLaw& law, const Vector3d& c, const double mu)
   ContactLaw::Result result;
   law.evaluate(c, mu, result);
   return bp::make_tuple(Vector3d(result.impulse), MatrixXd(result.d_velocity),
-                        Vector3d(result.d_friction));
+                        Vector3d(result.d_friction), Vector3d(result.d_softness));
 }
 
 std::shared_ptr<LegForces> makeLegForces(const pinocchio::Model& model, const bp::list& contacts,
@@ -188,6 +188,7 @@ void bindJoints() {
 
 void bindLaw() {
   bp::class_<ContactLaw>("ContactLaw", "Smoothed contact law: impulse of (c_t, a) [m/s].")
+      .def("softened", &ContactLaw::softened, bp::arg("softness"))
       .def_readwrite("kappa", &ContactLaw::kappa)
       .def_readwrite("compliance", &ContactLaw::compliance)
       .def_readwrite("smoothing", &ContactLaw::smoothing)
@@ -216,6 +217,7 @@ void bindSmoothed() {
       .def_readwrite("manifold", &DynamicsOptions::manifold)
       .def_readwrite("rolling", &DynamicsOptions::rolling)
       .def_readwrite("slopes", &DynamicsOptions::slopes)
+      .def_readwrite("soft", &DynamicsOptions::soft)
       .def_readwrite("midpoint", &DynamicsOptions::midpoint)
       .def_readwrite("friction_velocity", &DynamicsOptions::friction_velocity)
       .def_readwrite("tolerance", &DynamicsOptions::tolerance)
@@ -254,7 +256,9 @@ void bindSmoothed() {
                             bp::arg("joints"), bp::arg("floating_base"), bp::arg("options"))))
       .add_property(
           "anchor", +[](const SmoothedDynamics& d) { return MatrixXd(d.anchor.transpose()); },
-          &setAnchor, "(nf, 2) where the ground of each foot has its height [m].");
+          &setAnchor, "(nf, 2) where the ground of each foot has its height [m].")
+      .def("stiffness", &SmoothedDynamics::stiffness, bp::arg("softness"),
+           "Stiffness of ground of some softness under a contact [N/m].");
 }
 
 void bindRigid() {

@@ -99,6 +99,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
   height_ = take("height", nfeet());
   friction_ = take("friction", nc() > 0 ? 1 : 0);
   take("slope", options.slopes ? 2 * nfeet() : 0);
+  softness_ = take("softness", options.soft && nc() > 0 ? 1 : 0);
   joint_ = nparameters_;
   for (const auto& block : joints.blocks()) take(JointModel::name(block.quantity), block.groups);
 }

@@ -27,6 +27,8 @@ struct DynamicsOptions {
   bool rolling = true;              ///< the contact point moves under the sphere
   bool midpoint = true;             ///< contact velocity in the middle of the step
   bool slopes = false;              ///< the ground under a foot may slope (smoothed law only)
+  bool soft = false;                ///< the ground may give way (smoothed law only)
+  double softness_width = 0.2;      ///< where its parameter sets in
   double penetration_factor = 0.7;  ///< share of a penetration that one step corrects (Baumgarte)
   double penetration_width = 3e-4;  ///< where the factor sets in [m]
   double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
@@ -66,7 +68,8 @@ struct ConeRows {
 /// Parameters p, in blocks: `theta` (inertia, 10 per estimated link, coordinates of
 /// options.manifold), `height` (of the ground, one per foot [m]), `friction` (logarithm of the
 /// coefficient), with options.slopes `slope` (two per foot: slope of its ground along the world's
-/// first and second axis), and those of the joints that are estimated (JointModel). A foot with one
+/// first and second axis), with options.soft `softness` (of the ground, ContactLaw), and those of
+/// the joints that are estimated (JointModel). A foot with one
 /// contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at the foot
 /// frame, angular velocity; world axes).
 class ContactDynamics {
@@ -203,6 +206,13 @@ class ContactDynamics {
     point.parameters.segment(height_, nfeet()).array() -= depth;
   }
   double friction(const Data& data) const { return std::exp(data.at.parameters[friction_]); }
+  /// Softness of the ground by its parameter p, above zero: 1/2 (p + sqrt(p^2 + width^2)).
+  double softness(const double p) const {
+    return 0.5 * (p + std::hypot(p, options.softness_width));
+  }
+  double softness(const Data& data) const {
+    return options.soft ? softness(data.at.parameters[softness_]) : 0.0;
+  }
 
   const std::vector<ContactPoint> contacts;
   const std::vector<std::size_t> links;  ///< joint ids whose body's inertia is a parameter
@@ -235,8 +245,9 @@ class ContactDynamics {
   /// First index of the slopes of a foot's ground.
   std::size_t slope(const std::size_t foot) const { return friction_ + 1 + 2 * foot; }
 
-  std::vector<std::size_t> joint_of_index_;            ///< joint of a velocity index
-  std::size_t theta_ = 0, height_, friction_, joint_;  ///< first index of each parameter block
+  std::vector<std::size_t> joint_of_index_;  ///< joint of a velocity index
+  /// first index of each parameter block
+  std::size_t theta_ = 0, height_, friction_, softness_, joint_;
 
  private:
   /// A work space lent to `data`, with the inertias of its theta.

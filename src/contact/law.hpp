@@ -21,7 +21,12 @@ namespace prime {
 /// data: the second term is De Saxce's correction (without it a foot in the air must satisfy a >=
 /// mu |c_t|), the third a small compliance (every c has an impulse). Without the correction it is
 /// the published law, gradient of a convex potential.
+///
+/// Ground that gives way by a softness sigma >= 0 has `R exp(sigma)` and `kappa exp(-share sigma)`:
+/// it carries less per depth and per velocity, and feet creep on it under sideways forces.
 struct ContactLaw {
+  static constexpr double kSoftnessShare = 0.4;  ///< in sharpness and in what a step corrects
+
   double kappa = 500.0;      ///< sharpness
   double compliance = 0.01;  ///< R > 0 [(m/s)/(N s)]
   double smoothing = 0.02;   ///< eps [m/s]
@@ -36,7 +41,16 @@ struct ContactLaw {
     Eigen::Vector3d impulse;     ///< (lambda_t, lambda_n) [N s]
     Eigen::Matrix3d d_velocity;  ///< d impulse / d (c_t, a)
     Eigen::Vector3d d_friction;  ///< d impulse / d mu
+    Eigen::Vector3d d_softness;  ///< d impulse / d sigma, at the same (c_t, a)
   };
+
+  /// The law of ground that is softer by sigma.
+  ContactLaw softened(const double sigma) const {
+    ContactLaw out = *this;
+    out.compliance *= std::exp(sigma);
+    out.kappa *= std::exp(-kSoftnessShare * sigma);
+    return out;
+  }
 
   /// beta = alpha - r > 0 with r = mu |c_t|, from `(beta + r - b) d = (2R/kappa) (r + beta)`, d =
   /// alpha^2 - r^2 = beta (beta + 2 r), where b = a + correction: the one positive root of a cubic.
@@ -69,23 +83,28 @@ struct ContactLaw {
     const double beta = solveBeta(b, r), alpha = r + beta, d = beta * (beta + 2.0 * r),
                  id = 1.0 / d, id2 = id * id;
 
-    // derivatives of r, b, beta, d in (c_t, a, mu)
-    Eigen::Vector4d dr = Eigen::Vector4d::Zero(), db;
+    // derivatives of r, b, beta, d in (c_t, a, mu, sigma)
+    using Vector5d = Eigen::Matrix<double, 5, 1>;
+    Vector5d dr = Vector5d::Zero(), db;
     if (speed > 0.0) dr.head<2>() = mu / speed * ct;
     dr[3] = speed;
-    db << correction * mu / rho * ct, 1.0, correction * (rho - smoothing);
+    db << correction * mu / rho * ct, 1.0, correction * (rho - smoothing), 0.0;
     const double f_beta = d + 2.0 * (alpha - b) * alpha - m, f_r = d + 2.0 * (alpha - b) * beta - m;
-    const Eigen::Vector4d dbeta = (d * db - f_r * dr) / f_beta;
-    const Eigen::Vector4d dd = 2.0 * alpha * dbeta + 2.0 * beta * dr;
+    Vector5d dbeta = (d * db - f_r * dr) / f_beta;
+    dbeta[4] = (1.0 + kSoftnessShare) * m * alpha / f_beta;
+    const Vector5d dd = 2.0 * alpha * dbeta + 2.0 * beta * dr;
 
     out.impulse << -mu * mu * k2 * id * ct, k2 * alpha * id;
-    const Eigen::Vector4d dn = -k2 * id2 * (beta * beta * dr + (d + 2.0 * r * r) * dbeta);
-    Eigen::Matrix<double, 2, 4> dt = ct * (mu * mu * k2 * id2 * dd).transpose();
+    Vector5d dn = -k2 * id2 * (beta * beta * dr + (d + 2.0 * r * r) * dbeta);
+    dn[4] += kSoftnessShare * out.impulse[2];
+    Eigen::Matrix<double, 2, 5> dt = ct * (mu * mu * k2 * id2 * dd).transpose();
     dt.leftCols<2>().diagonal().array() -= mu * mu * k2 * id;
     dt.col(3) -= 2.0 * mu * k2 * id * ct;
+    dt.col(4) += kSoftnessShare * out.impulse.head<2>();
     out.d_velocity.topRows<2>() = dt.leftCols<3>();
     out.d_velocity.row(2) = dn.head<3>().transpose();
     out.d_friction << dt.col(3), dn[3];
+    out.d_softness << dt.col(4), dn[4];
   }
 };
 

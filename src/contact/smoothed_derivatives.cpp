@@ -95,11 +95,11 @@ void SmoothedDynamics::addBodyDerivatives(Data& data, const std::size_t b) const
   data.by_q.leftCols(n).setZero();
   data.by_v.leftCols(n).setZero();
   data.by_xi.setZero();
-  Vector6d by_height = Vector6d::Zero(), by_friction = by_height;
+  Vector6d by_height = Vector6d::Zero(), by_friction = by_height, by_softness = by_height;
   Eigen::Matrix<double, 6, 2> by_slope = Eigen::Matrix<double, 6, 2>::Zero();
   for (const auto i : body.contacts) {
     const Vector3d arm = data.out.point[i] - data.out.point[body.contacts[0]];
-    addContactWrenches(data, i, arm, by_height, by_friction);
+    addContactWrenches(data, i, arm, by_height, by_friction, by_softness);
     if (options.slopes) slopeDerivatives(data, i, arm, by_slope);
   }
   for (std::size_t k = 0; k < n; ++k) {
@@ -123,13 +123,24 @@ void SmoothedDynamics::addBodyDerivatives(Data& data, const std::size_t b) const
     data.by.parameters(row, friction_) -= friction(data) * T.row(m).dot(by_friction);
     if (options.slopes)
       data.by.parameters.row(row).segment<2>(slope(body.foot)) -= T.row(m) * by_slope;
+    if (options.soft) data.by.parameters(row, softness_) -= T.row(m).dot(by_softness);
   }
 }
 
-/// What changes of q, v, xi, height and friction change in the impulse of a contact, as wrenches at
-/// `arm` before it.
+/// What the parameter of softness changes in the impulse of a contact: by the law, by its gap.
+Vector3d SmoothedDynamics::impulseBySoftness(const Data& data, const std::size_t i) const {
+  const Vector3d& normal = data.normal[contacts[i].foot];
+  const double slope =
+      softness(data) / std::hypot(data.at.parameters[softness_], options.softness_width);
+  return slope * (data.law[i].d_softness +
+                  data.psi_by_softness[i] / options.dt * data.law[i].d_velocity * normal);
+}
+
+/// What changes of q, v, xi, height, friction and softness change in the impulse of a contact, as
+/// wrenches at `arm` before it.
 void SmoothedDynamics::addContactWrenches(Data& data, const std::size_t i, const Vector3d& arm,
-                                          Vector6d& by_height, Vector6d& by_friction) const {
+                                          Vector6d& by_height, Vector6d& by_friction,
+                                          Vector6d& by_softness) const {
   const double dt = options.dt;
   const auto& indices = support[i];
   const Vector3d& normal = data.normal[contacts[i].foot];
@@ -147,6 +158,10 @@ void SmoothedDynamics::addContactWrenches(Data& data, const std::size_t i, const
   by_height += data.dpsi[i] / dt * normal.z() * slope * normal;
   by_friction << by_friction.head<3>() + data.law[i].d_friction,
       by_friction.tail<3>() + arm.cross(data.law[i].d_friction);
+  if (options.soft) {
+    const Vector3d softer = impulseBySoftness(data, i);
+    by_softness += (Vector6d() << softer, arm.cross(softer)).finished();
+  }
 }
 
 /// Derivative of the ground's normal by its slope.
@@ -202,6 +217,7 @@ const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::
         -data.dpsi[i] / dt * normal.z() * L * normal;
     if (options.slopes) out.parameters.block<3, 2>(3 * i, slope(foot)) = data.impulse_by_slope[i];
     out.parameters.block<3, 1>(3 * i, friction_) = friction(data) * data.law[i].d_friction;
+    if (options.soft) out.parameters.block<3, 1>(3 * i, softness_) = impulseBySoftness(data, i);
   }
   return out;
 }

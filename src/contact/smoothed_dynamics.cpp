@@ -51,6 +51,7 @@ SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
       law(d.nc()),
       psi(d.nc(), 0.0),
       dpsi(psi),
+      psi_by_softness(psi),
       normal(d.nfeet(), Eigen::Vector3d::UnitZ()),
       above(center),
       by_center(d.nc(), Eigen::Vector3d::UnitZ()),
@@ -106,7 +107,8 @@ void SmoothedDynamics::placeGround(Data& d, const std::size_t foot) const {
 
 /// Point, gap and Jacobians of a contact.
 void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
-  const double width = options.penetration_width, share = options.penetration_factor;
+  const double width = options.penetration_width;
+  const double share = correctedShare(softness(d));
   const auto& [model, pin, pin_bias, pin_mid] = *d.work;
   const auto& contact = contacts[i];
   const Vector3d& normal = d.normal[contact.foot];
@@ -137,6 +139,7 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.out.gap[i] = phi;
   d.psi[i] = 0.5 * (1.0 + share) * phi + 0.5 * (1.0 - share) * (root - width);
   d.dpsi[i] = 0.5 * (1.0 + share) + 0.5 * (1.0 - share) * phi / root;
+  d.psi_by_softness[i] = -0.5 * ContactLaw::kSoftnessShare * share * (phi - root + width);
 }
 
 /// Twists of a body by the velocities along its support.

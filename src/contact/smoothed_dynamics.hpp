@@ -18,9 +18,10 @@ namespace prime {
 /// J_i^m: the Jacobian J_i of the material point under the sphere, at q (+) dt/2 v. v+ is the mean
 /// velocity of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a
 /// standing foot would slide by dt/2 dJ/dt v (5 mm/s at 1 m/s and 1 rad/s). psi(phi): the gap, of a
-/// penetration (smoothly, over `penetration_width`) the share `penetration_factor`. B_i xi is the
-/// velocity of the disturbance at the contact. The Newton iteration is unsymmetric, for the law is
-/// no gradient.
+/// penetration (smoothly, over `penetration_width`) the share `penetration_factor`, on soft ground
+/// less: with R it makes a spring of stiffness share/(R dt^2) and a damper of 1/(R dt). B_i xi is
+/// the velocity of the disturbance at the contact. The Newton iteration is unsymmetric, for the law
+/// is no gradient.
 class SmoothedDynamics : public ContactDynamics {
  public:
   struct Data : ContactDynamics::Data {
@@ -28,6 +29,7 @@ class SmoothedDynamics : public ContactDynamics {
 
     std::vector<ContactLaw::Result> law;
     std::vector<double> psi, dpsi;           ///< effective gap [m], its slope
+    std::vector<double> psi_by_softness;     ///< and its derivative by the softness [m]
     std::vector<Eigen::Vector3d> normal;     ///< of the ground, per foot
     std::vector<Eigen::Vector3d> above;      ///< centre of a sphere from its foot's anchor [m]
     std::vector<Eigen::Vector3d> by_center;  ///< derivative of the gap by the sphere's centre
@@ -73,6 +75,12 @@ class SmoothedDynamics : public ContactDynamics {
   }
   const ImpulseDerivatives& impulseDerivatives(ContactDynamics::Data& data) const override;
 
+  /// Of ground under a contact by the parameter of its softness [N/m].
+  double stiffness(const double parameter) const {
+    const double sigma = softness(parameter), dt = options.dt;
+    return correctedShare(sigma) / (options.law.softened(sigma).compliance * dt * dt);
+  }
+
   /// Distance from the anchor at which a slope levels off: it is known where the foot stands [m].
   static constexpr double kSlopeReach = 0.05;
   /// (2, nfeet) where the ground of each foot has its `height` and its `slope` [m]. To be changed
@@ -90,6 +98,9 @@ class SmoothedDynamics : public ContactDynamics {
  private:
   using Vector6d = Eigen::Matrix<double, 6, 1>;
 
+  double correctedShare(const double sigma) const {
+    return options.penetration_factor * std::exp(-ContactLaw::kSoftnessShare * sigma);
+  }
   void placeGround(Data& data, std::size_t foot) const;
   void placeContact(Data& data, std::size_t contact) const;
   void placeBody(Data& data, std::size_t body) const;
@@ -115,7 +126,8 @@ class SmoothedDynamics : public ContactDynamics {
                         Eigen::Matrix<double, 6, 2>& by_slope) const;
   Eigen::Matrix<double, 3, 2> normalBySlope(const Data& data, std::size_t foot) const;
   void addContactWrenches(Data& data, std::size_t contact, const Eigen::Vector3d& arm,
-                          Vector6d& by_height, Vector6d& by_friction) const;
+                          Vector6d& by_height, Vector6d& by_friction, Vector6d& by_softness) const;
+  Eigen::Vector3d impulseBySoftness(const Data& data, std::size_t contact) const;
 
   BranchElimination branches_;
 };

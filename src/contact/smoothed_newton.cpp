@@ -31,18 +31,20 @@ void turn(ContactLaw::Result& law, const Matrix3d& R) {
   law.impulse = R * law.impulse;
   law.d_velocity = R * law.d_velocity * R.transpose();
   law.d_friction = R * law.d_friction;
+  law.d_softness = R * law.d_softness;
 }
 
 }  // namespace
 
 void SmoothedDynamics::evaluateLaw(Data& d, const ContactLaw& law) const {
   const double mu = friction(d);
+  const ContactLaw here = options.soft ? law.softened(softness(d)) : law;
   d.out.velocity.noalias() = d.Jmid * d.out.vplus;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     Vector3d c = d.out.velocity.segment<3>(3 * i) + disturbance(d, i);
     if (options.slopes) c = d.frame[contacts[i].foot] * c;
     c.z() += d.psi[i] / options.dt;
-    law.evaluate(c, mu, d.law[i]);
+    here.evaluate(c, mu, d.law[i]);
     if (options.slopes) turn(d.law[i], d.frame[contacts[i].foot].transpose());
     d.out.impulse.segment<3>(3 * i) = d.law[i].impulse;
   }

@@ -18,7 +18,7 @@ class ImpulseResidual : public Residual {
     next_ = columns.take(z.next, z.position - z.next);
     position_ = columns.take(z.position, z.velocity - z.position);
     velocity_ = columns.take(z.velocity, z.parameters - z.velocity);
-    for (const char* const name : {"height", "friction", "slope"}) {
+    for (const char* const name : {"height", "friction", "slope", "softness"}) {
       const auto places = columns.takeParameters(name);
       const int first = columns.findParameters(name).first;
       for (std::size_t i = 0; i < places.size(); ++i)

@@ -44,7 +44,7 @@ def test_equals_reference(convex, kappa, compliance):
 def test_derivatives(convex):
     law = make(convex)
     for c in velocities(100):
-        _, by_c, by_mu = law.evaluate(c, 0.8)
+        _, by_c, by_mu, by_sigma = law.evaluate(c, 0.8)
         scale = 0.1 * min(1.0, np.linalg.norm(c))  # a step within the curvature of the law
         numeric = jacobian(lambda d: law.evaluate(c + scale * d, 0.8)[0], 3) / scale
         assert relative_error(by_c, numeric) < 1e-5
@@ -52,6 +52,19 @@ def test_derivatives(convex):
         assert abs(by_mu - numeric).max() < 1e-5 * max(
             abs(numeric).max(), np.linalg.norm(law.evaluate(c, 0.8)[0])
         )
+        numeric = jacobian(lambda d: law.softened(d[0]).evaluate(c, 0.8)[0], 1)[:, 0]
+        assert abs(by_sigma - numeric).max() < 1e-5 * max(
+            abs(numeric).max(), np.linalg.norm(law.evaluate(c, 0.8)[0])
+        )
+
+
+def test_soft_ground_carries_less_per_depth_and_creeps_more():
+    """At the same velocity less load, at the same load more sideways creep."""
+    hard, soft = make(), make().softened(3.0)
+    sinking = np.array([0.0, 0.0, -0.02])
+    assert soft.evaluate(sinking, 0.8)[0][2] < 0.2 * hard.evaluate(sinking, 0.8)[0][2]
+    assert soft.compliance == pytest.approx(hard.compliance * np.exp(3.0))
+    assert soft.kappa < 0.5 * hard.kappa
 
 
 def test_impulse_is_in_the_friction_cone_and_against_the_slip():

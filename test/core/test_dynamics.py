@@ -121,11 +121,11 @@ def test_ground_that_is_not_finite_raises(argument):
 
 @pytest.mark.parametrize("change", [-1, 1])
 def test_parameters_of_another_robot_are_refused(change):
-    """Theta, heights, logarithm of the friction coefficient and slopes come as one vector."""
+    """Theta, heights, logarithm of friction coefficient, slopes and softness come as one vector."""
     dynamics = problem("go2").dynamics
     p = random_point(problem("go2"), np.random.default_rng(6), "stance")
     size = dynamics.nparameters
-    assert len(p.parameters) == size == dynamics.ntheta + 3 * dynamics.nfeet + 1
+    assert len(p.parameters) == size == dynamics.ntheta + 3 * dynamics.nfeet + 2
     with pytest.raises(ValueError, match=f"{size} parameters, got {size + change}"):
         dynamics.step(p.q, p.v, p.force, p.xi, np.resize(p.parameters, size + change), p.v)
 
@@ -143,7 +143,8 @@ def test_joint_losses_are_those_of_the_dynamics():
     """At the rate in the middle of the step."""
     of, rng = problem("go2"), np.random.default_rng(7)
     robot, options, none = of.robot, _core.DynamicsOptions(), np.zeros(0)
-    p = replace(random_point(of, rng, "stance"), theta=none, xi=none, height=none, slope=none)
+    p = replace(random_point(of, rng, "stance"), theta=none, xi=none, height=none)
+    p = replace(p, slope=none, softness=none)
     after, residuals = p.v + rng.normal(size=of.nv), []
     for share in (1.0, 0.0):
         joints = _core.JointModel(share * robot.joint_damping, share * robot.joint_friction)

@@ -15,6 +15,7 @@ from helpers.models import ROBOTS, SITUATIONS, problem, random_point
 from helpers.nodes import exact_dynamics
 
 TOLERANCE = 1e-5
+ARGUMENTS = ("q", "v", "force", "xi")
 
 
 def step(dynamics, p, guess, derivatives=False):
@@ -33,7 +34,7 @@ def moved(model, p, name, dx):
 def by(out, p, name, prefix="d"):
     """Derivative by one argument; of the friction coefficient by its logarithm."""
     sizes = {"theta": len(p.theta), "height": len(p.height), "friction": min(len(p.height), 1)}
-    sizes["slope"] = len(p.slope)
+    sizes |= {"slope": len(p.slope), "softness": len(p.softness)}
     if name not in sizes:
         return out[prefix + name]
     ends = dict(zip(sizes, np.cumsum(list(sizes.values()))))
@@ -53,7 +54,7 @@ def test_step(name, situation, cone):
     for _ in range(1 if name == "g1" else 3):
         p = random_point(model_problem, rng, situation)
         out = step(dynamics, p, p.v, derivatives=True)
-        for argument in ("q", "v", "force", "xi", "theta", "height", "friction", "slope"):
+        for argument in (*ARGUMENTS, "theta", "height", "friction", "slope", "softness"):
             analytic = by(out, p, argument)
             if analytic.shape[1] == 0:
                 continue

@@ -16,6 +16,8 @@ from prime_estimation.robot import Robot
 
 ROBOTS = ("go1", "go2", "kinova", "kinova_free", "g1")  # kinova_free: without contact
 SLOPE_REACH = 0.05  # of a slope around its anchor [m]
+SOFTNESS_SHARE = 0.4  # of softness in the sharpness of the law and in what a step corrects
+SOFTNESS_WIDTH = 0.2  # where its parameter sets in
 SITUATIONS = ("stance", "air", "deep", "sliding")
 _CORNERS = [(-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03)]
 
@@ -96,15 +98,16 @@ class Point:
     height: np.ndarray
     friction: float
     slope: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    softness: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def parameters(self) -> np.ndarray:
-        """Those of the dynamics: theta, heights, logarithm of the friction coefficient, slopes.
+        """Theta, heights, logarithm of the friction coefficient, slopes, softness of the dynamics.
 
         Without feet there is only theta.
         """
         friction = [np.log(self.friction)] if len(self.height) else []
-        return np.concatenate([self.theta, self.height, friction, self.slope])
+        return np.concatenate([self.theta, self.height, friction, self.slope, self.softness])
 
 
 def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -170,4 +173,6 @@ def random_point(problem: Problem, rng: np.random.Generator, situation: str) -> 
     force = rng.normal(0.0, 20.0, problem.nv)
     theta = problem.theta_nominal + 0.1 * rng.normal(size=len(problem.theta_nominal))
     xi = rng.normal(0.0, 0.1, problem.dynamics.nxi)
-    return Point(q, v, force, xi, theta, height, friction, slope)
+    # a stream of its own leaves the other numbers as they are without it
+    softness = rng.spawn(1)[0].uniform(-1.0, 3.0, int("softness" in problem.layout))
+    return Point(q, v, force, xi, theta, height, friction, slope, softness)

@@ -37,14 +37,21 @@ def moved():
     return Ground(estimator.problem), w
 
 
-def test_friction_is_put_to_its_bound(moved):
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("friction", GROUND.least_friction, GROUND.most_friction),
+        ("softness", GROUND.hardest, GROUND.softest),
+    ],
+)
+def test_what_the_contact_law_has_is_put_to_its_bound(moved, name, least, most):
     ground, window = moved
-    bound = np.log(GROUND.most_friction)
-    window.set_parameter("friction", np.array([bound + 0.2]))
-    ground._bound_friction(window)
-    prior = window.problem.state.integrate(window.arrival.reference, window.arrival.mean)
-    for x in (*window.xs, prior):
-        assert window.problem.parameter(x, "friction")[0] == pytest.approx(bound, abs=1e-12)
+    for bound, beyond in ((np.log(most), 0.2), (np.log(least), -0.2)):
+        window.set_parameter(name, np.array([bound + beyond]))
+        ground._bound(window, name, least, most)
+        prior = window.problem.state.integrate(window.arrival.reference, window.arrival.mean)
+        for x in (*window.xs, prior):
+            assert window.problem.parameter(x, name)[0] == pytest.approx(bound, abs=1e-12)
 
 
 def test_ground_is_put_under_the_foot_of_head_and_arrival_cost(moved):

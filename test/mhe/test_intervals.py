@@ -32,6 +32,12 @@ def test_vibration_is_felt_for_half_a_step():
     assert Intervals(0.01).velocity(measurement(), 2.0) == pytest.approx((0.005 * 2.0) ** 2)
 
 
+def test_feet_creep_on_soft_ground():
+    intervals = Intervals(0.01)
+    hard, soft = (intervals.velocity(measurement(), 0.0, softness) for softness in (0.0, 3.0))
+    assert soft - hard == pytest.approx((3.0 * INTERVAL.soft) ** 2)
+
+
 @pytest.mark.parametrize("unevenness", [0.0, 0.5, 1.0])
 def test_tilt_and_heading_are_those_of_the_world(unevenness):
     """A robot on its side turns about another of its axes when its heading changes."""

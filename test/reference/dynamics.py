@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from helpers.models import SLOPE_REACH
+from helpers.models import SLOPE_REACH, SOFTNESS_SHARE, SOFTNESS_WIDTH
 
 from .contact_law import impulse
 from .inertia import dynamic_parameters
@@ -31,6 +31,7 @@ class ReferenceDynamics:
         self.free = self.M @ point.v + dt * (
             point.force - pin.nonLinearEffects(self.model, data, point.q, point.v)
         )
+        self._softness = sum(0.5 * (point.softness + np.hypot(point.softness, SOFTNESS_WIDTH)))
         self.contacts = [self._contact(robot, c) for c in robot.contacts]
 
     def _normal(self, contact):
@@ -66,7 +67,7 @@ class ReferenceDynamics:
             above[:2] -= self.problem.dynamics.anchor[foot]
             above[:2] /= np.sqrt(1.0 + above[:2] @ above[:2] / SLOPE_REACH**2)
         gap = normal @ above - contact.radius
-        width, factor = 3e-4, 0.7
+        width, factor = 3e-4, 0.7 * np.exp(-SOFTNESS_SHARE * self._softness)
         softened = (
             gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
         )
@@ -83,7 +84,9 @@ class ReferenceDynamics:
         up = np.array([0.0, 0.0, 1.0])
         R = pin.Quaternion.FromTwoVectors(normal, up).toRotationMatrix()
         convex = e.cone == "convex"
-        return R.T @ impulse(R @ c, self.point.friction, r.kappa, r.compliance, convex=convex)
+        kappa = r.kappa * np.exp(-SOFTNESS_SHARE * self._softness)
+        compliance = r.compliance * np.exp(self._softness)
+        return R.T @ impulse(R @ c, self.point.friction, kappa, compliance, convex=convex)
 
     def impulses(self, vplus):
         """(3 nc) [N s]."""

@@ -60,6 +60,7 @@ def point_of(problem, given, x, u) -> Point:
         problem.parameter(x, "height"),
         friction,
         problem.parameter(x, "slope"),
+        problem.parameter(x, "softness"),
     )
 
 
