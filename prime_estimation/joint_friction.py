@@ -16,7 +16,8 @@ TORQUE_WIDTH = 0.1  # Nm, smoothing of the size of a torque, as in the core
 def dry_friction(robot: Robot, rate: np.ndarray) -> np.ndarray:
     """Torque of dry friction [Nm] at joint rates (..., nj) [rad/s].
 
-    F rate / sqrt(rate^2 + FRICTION_VELOCITY^2).
+    F rate / sqrt(rate^2 + FRICTION_VELOCITY^2); `robot.friction_lead` wants accelerations and is
+    left out.
     """
     return robot.joint_friction * rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
 
@@ -30,9 +31,5 @@ def joint_losses(robot: Robot, rate: np.ndarray, torque: np.ndarray | None = Non
     if torque is None or not robot.gear_loss.any():
         return lost
     sign = rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
-    return lost + robot.gear_loss * smoothed_size(torque) * sign
-
-
-def smoothed_size(torque: np.ndarray) -> np.ndarray:
-    """Size |tau| of torques [Nm], smoothed at nothing."""
-    return np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
+    size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
+    return lost + robot.gear_loss * size * sign
