@@ -280,6 +280,7 @@ class JointQuantity(int):
     damping: JointQuantity
     dry_friction: JointQuantity
     gear_loss: JointQuantity
+    friction_lead: JointQuantity
     torque_gain: JointQuantity
 
 class ParameterMethod(int):

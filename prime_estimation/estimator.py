@@ -11,6 +11,7 @@ from collections.abc import Collection
 from .config.parameters import Config
 from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
+from .mhe.joint_belief import JointBelief
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
 from .mhe.process_model import Situation
@@ -121,9 +122,21 @@ class Estimator:
         self.problem.begin_with(belief)
         return True
 
+    def resume_joints(self, belief: JointBelief) -> bool:
+        """Begin with joint parameters that an earlier estimate has learned.
+
+        Returns:
+            False where it is too late: there is an estimate already.
+        """
+        if self.window is not None:
+            return False
+        self.problem.begin_with_joints(belief)
+        return True
+
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
         self.problem.begin_with(None)
+        self.problem.begin_with_joints(None)
         self.horizon.reset()
         self.monitors.reset()
         self._predictor.reset()

@@ -16,7 +16,8 @@ TORQUE_WIDTH = 0.1  # Nm, smoothing of the size of a torque, as in the core
 def dry_friction(robot: Robot, rate: np.ndarray) -> np.ndarray:
     """Torque of dry friction [Nm] at joint rates (..., nj) [rad/s].
 
-    F rate / sqrt(rate^2 + FRICTION_VELOCITY^2).
+    F rate / sqrt(rate^2 + FRICTION_VELOCITY^2); `robot.friction_lead` wants accelerations and is
+    left out.
     """
     return robot.joint_friction * rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
 

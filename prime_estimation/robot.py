@@ -35,6 +35,7 @@ class Robot:
         turning: indices of the continuous joints in that order.
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
         gear_loss, torque_scale: (nj,) share of torque lost in the gear; reading per torque.
+        friction_lead: (nj,) s, by which dry friction is ahead of the rate.
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
         base_frame: name of the base in odometry and tf.
@@ -60,6 +61,7 @@ class Robot:
         self.joint_friction = self._per_joint("joint_friction")
         self.joint_damping = self._per_joint("joint_damping")
         self.gear_loss = self._per_joint("gear_loss")
+        self.friction_lead = self._per_joint("friction_lead")
         self.torque_scale = self._per_joint("torque_scale", 1.0)
         self.torque_limit = self._per_joint("torque_limit")
         model.armature[model.nv - self.nj :] = self._per_joint("armature")

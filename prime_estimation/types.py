@@ -263,7 +263,7 @@ class SolverStatus:
 class JointParameter:
     """Loss, gain or zero of a joint, or of all joints of a type, in its kind's unit."""
 
-    kind: str  # armature, damping, dry_friction, gear_loss, torque_gain, encoder_zero
+    kind: str  # of prime_estimation.mhe.joint_parameters: armature, damping, ...
     name: str  # of the joint or the joint type
     value: float
     stddev: float

@@ -16,12 +16,13 @@ from ..config.parameters import Config
 from ..errors import ConfigError
 from ..identify.fusion import check_agreement, fuse, repeatability
 from ..identify.held_out import cross_validate, leave_one_out
+from ..identify.joint_notices import joint_notices
 from ..identify.joints import JointPosterior, fuse_joints
 from ..identify.least_squares import baseline
 from ..identify.outcome import Outcome, error_table
 from ..identify.single import Run
 from ..identify.tare import tare, tare_joints, write_tare
-from ..mhe.joint_parameters import chosen
+from ..mhe.joint_parameters import GAINS, chosen
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--joints",
         metavar="WHAT",
         help="estimate these of the joints beside the inertia: losses, gains, zeros (a list with "
-        "commas)",
+        "commas), or single ones: armature, damping, ...",
     )
     parser.add_argument(
         "--tare",
@@ -76,11 +77,13 @@ def run(args: argparse.Namespace) -> dict:
     _check_bags(args)
     config = offline_config(args, args.links)
     if args.joints is not None:
-        asked = ",".join(chosen(args.joints))
-        if args.tare is not None and "gains" not in asked:
+        asked = chosen(args.joints)
+        if args.tare is not None and GAINS not in asked:
             what = f"--tare tells gains, which --joints {args.joints} leaves out"
             raise ConfigError(f"{what}; add gains, or leave --joints out", args.joints)
-        config = config.updated({"estimator": {"joint_parameters": asked}}, "command line")
+        config = config.updated(
+            {"estimator": {"joint_parameters": ",".join(asked)}}, "command line"
+        )
     robot = Robot(config.robot)
     out = out_folder(args)
     if args.tare is not None:
@@ -98,6 +101,7 @@ def run(args: argparse.Namespace) -> dict:
     )
     if runs[0].joints is not None:
         outcome.joints = fuse_joints([r.joints for r in runs], [r.name for r in runs])
+        outcome.notices += joint_notices(outcome.joints)
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
@@ -154,7 +158,7 @@ def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Ru
     config = config.updated({"estimator": {"joint_parameters": ""}})
     path = write_tare(found, robot, config, args.robot, args.out)
     quantities = found.joints.quantities()
-    for notice in run.notices:
+    for notice in [*run.notices, *joint_notices(found.joints)]:
         warn(notice)
     say(args, joint_table(found.joints, f"tare with {found.mass_known:g} kg"))
     say(

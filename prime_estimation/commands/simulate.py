@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--robot",
         required=True,
         metavar="NAME",
-        help="go1, go2, ... or the path of a robot's YAML file",
+        help="go1, go2, ... or the path of a robot's YAML file; torque_scale and joint_zeros of it "
+        "are in the readings, gear_loss in the physics",
     )
     parser.add_argument(
         "--motion", default="trot", help="motion (default: trot; an unknown name lists all)"

@@ -78,6 +78,14 @@ class RobotConfig:
     gear_loss: float | dict = param(
         0.0, "share of the motor's torque that the gear loses, one number or by joint", "", 0.0, 0.9
     )
+    friction_lead: float | dict = param(
+        0.0,
+        "time by which dry friction is ahead of the joint's rate, one number or by joint (of "
+        "simulators; written by `prime identify --joints losses`)",
+        "s",
+        0.0,
+        0.05,
+    )
     torque_scale: float | dict = param(
         1.0,
         "reading of the torque sensors per true torque, one number or by joint (see "
@@ -318,7 +326,7 @@ class EstimatorConfig:
     joint_parameters: str = param(
         "",
         "what is estimated of the joints beside the inertia: losses, gains, zeros, a list with "
-        "commas",
+        "commas, or single ones: armature, damping, dry_friction, gear_loss",
     )
     adapt_imu_clock: bool = param(
         True, "stamps of the IMU that are late against the joints are corrected, once it is certain"

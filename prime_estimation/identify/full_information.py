@@ -19,6 +19,7 @@ from ..mhe.initialization import batch_inputs
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
+from ..robot import Robot
 from ..types import Measurement
 
 ROUNDS, ITERATIONS = 20, 5  # the weights of slipping feet are renewed after every round
@@ -78,16 +79,27 @@ class ForwardPass:
         lift = self.estimator.monitors.lift
         return Situation(lift.since_ns if lift.suspended else None)
 
-    def window(self, since_ns: int = 0, noise: dict | None = None) -> Window:
+    def window(
+        self,
+        since_ns: int = 0,
+        noise: dict | None = None,
+        robot: Robot | None = None,
+        nodes: int | None = None,
+    ) -> Window:
         """One window over all nodes from a stamp on, not yet solved.
 
         Its parameters are the last ones of the way.
 
-        `noise`: changes to the estimator's, as in the configuration's section of that name.
+        Args:
+            since_ns: stamp of its first node, or before it.
+            noise: changes to the estimator's, as in the configuration's section of that name.
+            robot: instead of the estimator's, with the same joints and links.
+            nodes: how many, at most.
         """
         estimator, ms = self.estimator, [m for m in self.measurements if m.stamp_ns >= since_ns]
+        ms = ms[:nodes]
         problem = Problem(
-            estimator.robot,
+            robot or estimator.robot,
             estimator.config.updated({"noise": noise or {}}),
             estimator.problem.optional,
         )

@@ -40,6 +40,8 @@ def robot_changes(posterior: JointPosterior, robot: Robot) -> dict:
         out[_KEYS[block.name]] = {n: float(f"{v:.6g}") for n, v in zip(names, values)}
         told = {f"{block.name}/{n}": float(f"{s:.3g}") for n, s in zip(block.labels, left)}
         out["joint_stddev"].update(told)
+    if posterior.lead and not robot.friction_lead.any():
+        out["friction_lead"] = float(f"{posterior.lead:.3g}")
     return out
 
 

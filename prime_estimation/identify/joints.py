@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..inertia import from_theta
-from ..mhe.joint_parameters import GAINS, MODEL_ERROR, JointBlock
+from ..mhe.joint_parameters import GAINS, MODEL_ERROR, ZEROS, JointBlock
 from ..mhe.problem import Problem, block_diagonal
 from ..mhe.window import Window
 from .posterior import BAND, SHRUNK
@@ -66,6 +66,8 @@ class JointPosterior:
         by_gain: (n,) derivative in the mean of all gains, which no motion tells.
         gain_stddev: what is known of that mean. scale_stddev: relative error of masses that are
             found with these joints, as by a factor on all torques.
+        still: names of the joints that do not move: their priors are kept, but for zeros.
+        lead: by which dry friction was found to turn before its joints [s].
     """
 
     blocks: tuple[JointBlock, ...]
@@ -76,6 +78,8 @@ class JointPosterior:
     by_gain: np.ndarray
     gain_stddev: float
     scale_stddev: float
+    still: tuple[str, ...] = ()
+    lead: float = 0.0
 
     @property
     def total_covariance(self) -> np.ndarray:
@@ -145,29 +149,26 @@ class JointPosterior:
         mean, stddev = self.parameters(block)
         said = [block.values(mean + k * stddev)[0] for k in (0.0, -BAND, BAND)]
         prior = [block.values(block.mean + k * block.stddev)[0] for k in (0.0, -BAND, BAND)]
-        out, d = [], block.declaration
+        out, d, still = [], block.declaration, self._still(block)
         for i, label in enumerate(block.labels):
             value, low, high = (float(v[i]) for v in said)
             before, least, most = (float(v[i]) for v in prior)
-            observable = bool(high - low < SHRUNK * (most - least))
+            observable = bool(high - low < SHRUNK * (most - least)) and i not in still
             own = (value, (low, high)) if observable else (before, (least, most))
             out.append(
                 JointQuantity(d.name, label, d.unit, *own, before, (least, most), observable)
             )
         return out
 
-    def unobserved(self) -> list[str]:
-        """One line for each kind that the motion told nothing of, or not of all joints."""
-        out = []
-        for block in self.blocks:
-            found = self.of_block(block)
-            silent = [q.label for q in found if not q.observable]
-            if not silent:
-                continue
-            which = "" if len(silent) == len(found) else " of " + ", ".join(silent)
-            label = block.declaration.label
-            out.append(f"the motion tells no more of the {label}{which} than was known: it is kept")
-        return out
+    def _still(self, block: JointBlock) -> set[int]:
+        """Parameters of which no joint moves. A zero is told by what the joint carries, too.
+
+        A joint that sticks bears any torque up to its dry friction, so it tells no gain either.
+        """
+        if block.name == ZEROS or not self.still:
+            return set()
+        moving = {g for n, g in zip(block.joints, block.group) if n not in self.still}
+        return set(range(len(block.labels))) - moving
 
 
 def _names(problem: Problem) -> list[str]:
@@ -217,7 +218,11 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
     by_gain = np.mean([p.by_gain[rows] for p, rows in zip(posteriors, parts)], axis=0)
     none = np.zeros(len(mean))
     told = mean, covariance, none, first.mass, by_gain
-    return JointPosterior(blocks, *told, first.gain_stddev, first.scale_stddev)
+    scales = first.gain_stddev, first.scale_stddev
+    still = tuple(n for n in first.still if all(n in p.still for p in posteriors))
+    return JointPosterior(
+        blocks, *told, *scales, still, float(np.mean([p.lead for p in posteriors]))
+    )
 
 
 def _mass(problem: Problem, x: np.ndarray, size: int) -> tuple[float, np.ndarray]:

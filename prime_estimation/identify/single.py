@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,13 @@ import numpy as np
 from ..config.parameters import Config
 from ..errors import DataError
 from ..estimator import Estimator
+from ..mhe.joint_parameters import chosen
 from ..recordings.samples import measurements
 from ..robot import Robot
 from ..types import Measurement
+from .friction_lead import fitting_robot
 from .full_information import no_stop, smooth_forward
+from .joint_notices import still_joints
 from .joints import JointPosterior
 from .posterior import Posterior
 from .residuals import Residuals, residuals, residuals_held
@@ -140,7 +143,9 @@ def identify_run(
         "accelerometer_model": min(MISSED_ACCELERATION, config.noise.accelerometer_model),
         "force_dof": min(FORCE_DOF, config.noise.force_dof),
     }
-    result = solve(passage.window(since, noise), lambda f: progress(0.5 + 0.3 * f), stop)
+    if "dry_friction" in chosen(config.estimator.joint_parameters):
+        robot = fitting_robot(passage, since, noise, stop)
+    result = solve(passage.window(since, noise, robot), lambda f: progress(0.5 + 0.3 * f), stop)
     result.seconds = time.perf_counter() - began
     if not result.converged:
         why = "stopped early" if stop() else "not converged"
@@ -152,8 +157,6 @@ def identify_run(
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much
         run = _with_budget(run, lambda f: progress(0.85 + 0.15 * f))
-    if run.joints is not None:
-        run.notices += [f"{run.name}: {said}" for said in run.joints.unobserved()]
     progress(1.0)
     return run
 
@@ -179,6 +182,9 @@ def _summary(name: str, result: Solution, begin: int, offset: float, notices: li
     span = tuple(offset + 1e-9 * (window.stamps[i] - begin) for i in (0, -1))
     after = residuals(window)
     joints = JointPosterior.of_window(window)
+    if joints is not None:
+        lead = float(np.mean(problem.robot.friction_lead))
+        joints = replace(joints, still=still_joints(window), lead=lead)
     before = residuals_held(window, problem.theta_nominal)
     return Run(name, span, result, posterior, before, after, mu, notices, joints)
 

@@ -17,6 +17,7 @@ from .full_information import no_stop
 
 FIRST_ITERATIONS = 2  # with the online contact law, before the sharper one
 ITERATIONS = 30  # at most; a run of 1000 nodes takes about 10 in all
+FEW = 6  # of a solution that is only compared with others
 # of a standard deviation: the change of the inertia in one iteration at which it has converged
 TOLERANCE = 0.1
 COST_TOLERANCE = 1e-3  # and the relative change of the cost
@@ -80,19 +81,28 @@ def solve(
         progress: called with the fraction done.
         stop: asked after every iteration; True leaves the last iterate.
     """
-    result, kappa = Solution(window), window.problem.config.robot.kappa
-    for stage, (factor, iterations) in enumerate(
-        ((1.0, FIRST_ITERATIONS), (SHARPENING, ITERATIONS))
-    ):
-        window.set_kappa(min(LARGEST_KAPPA, factor * kappa))
-        result.converged = converge(
-            result, lambda f, k=stage: progress(0.5 * (k + f)), stop, iterations
-        )
-        if stop():
-            break
+    result = Solution(window)
+    approach(result, ITERATIONS, progress, stop)
     window.posterior()
     progress(1.0)
     return result
+
+
+def approach(
+    result: Solution,
+    iterations: int,
+    progress: Callable[[float], None] = lambda fraction: None,
+    stop: Callable[[], bool] = no_stop,
+) -> None:
+    """Solve `result.window`: `FIRST_ITERATIONS` with the online contact law, then sharper ones."""
+    kappa = result.window.problem.config.robot.kappa
+    for stage, (factor, number) in enumerate(((1.0, FIRST_ITERATIONS), (SHARPENING, iterations))):
+        result.window.set_kappa(min(LARGEST_KAPPA, factor * kappa))
+        result.converged = converge(
+            result, lambda f, k=stage: progress(0.5 * (k + f)), stop, number
+        )
+        if stop():
+            break
 
 
 class RestoreOnExit:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..joint_friction import dry_friction
+from ..joint_friction import FRICTION_VELOCITY, dry_friction
 from ..mhe.joint_parameters import GAINS, ZEROS
 from ..mhe.problem import block_diagonal
 from ..mhe.residual_rows import rows_by_sensor
@@ -23,6 +23,8 @@ from ..robot import Robot
 
 # s, between the stamp of a torque and its action (hold of a discrete controller)
 TORQUE_DELAY = 5e-4
+# s, of the lead of dry friction that is found: its spread over recordings of robots with one lead
+LEAD_ERROR = 3e-3
 SMALL = 0.01  # share of all torques whose response is computed
 COMMON = "torque scale"  # cause: of all torques
 ZERO = "zero of "  # cause: a joint's
@@ -126,8 +128,22 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
         }
     )
     out.update({name: -noise.joint_losses * loss for name, loss in losses.items() if np.any(loss)})
+    out |= _lead_error(window, rate, acceleration)
     out["torque delay"] = TORQUE_DELAY * np.gradient(torque, problem.dt, axis=0)
     return out
+
+
+def _lead_error(window: Window, rate: np.ndarray, acceleration: np.ndarray) -> dict:
+    """Of dry friction that is estimated, and turns earlier than the joints by another time."""
+    problem = window.problem
+    block = next((b for b in problem.joints if b.name == "dry_friction"), None)
+    if block is None:
+        return {}
+    lead = problem.robot.friction_lead
+    ahead = [rate + (lead + more) * acceleration for more in (0.0, LEAD_ERROR)]
+    before, after = (x / np.hypot(x, FRICTION_VELOCITY) for x in ahead)
+    friction = block.per_joint(problem.parameter(window.xs[-1], block.name))
+    return {"lead of dry friction": -friction * (after - before)}
 
 
 def _legs(robot: Robot) -> dict[str, list[int]]:

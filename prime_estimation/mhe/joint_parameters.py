@@ -23,7 +23,7 @@ COMMON_GAIN = 1e-4
 TOLD = 0.5  # of the prior's standard deviation: above, a parameter has not been observed
 # joint parameters of recorded runs with known truth are so many times as far from it as noise
 # alone explains: sticking, impacts within a node, creep of the feet
-MODEL_ERROR = 3.0
+MODEL_ERROR = 4.0
 LEAST = 1e-9  # standard deviation of a prior
 WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
 _SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
@@ -55,6 +55,16 @@ class Declaration:
         """Value below which a loss is as good as none."""
         return 0.02 * self.stddev
 
+    def coordinate(self, value: np.ndarray) -> np.ndarray:
+        """Parameters p of values; of a loss that is as good as none, that of the softness n.
+
+        `value = (p + sqrt(p^2 + 4 n^2))/2`, as in the core.
+        """
+        if self.choice != "losses":
+            return value
+        value = np.maximum(value, self.softness)
+        return value - self.softness**2 / value
+
 
 # Sources of the widths. Armature: 0.0023 (Mini Cheetah's rotor behind its gear of 6, MIT's
 # Cheetah-Software) to 0.01 (Go1 and Go2 in MuJoCo Menagerie) and 0.025 kg m2 (largest motor of the
@@ -73,13 +83,17 @@ BY_NAME = {d.name: d for d in DECLARATIONS}
 
 
 def chosen(text: str) -> tuple[str, ...]:
-    """Choices of a comma-separated list; ConfigError names what is unknown."""
+    """Names of the kinds in a comma-separated list of choices or kinds, in their order.
+
+    Raises:
+        ConfigError: names what is unknown.
+    """
     asked = [part.strip() for part in text.split(",") if part.strip()]
-    unknown = [part for part in asked if part not in CHOICES]
+    unknown = [part for part in asked if part not in (*CHOICES, *BY_NAME)]
     if unknown:
-        what = f"unknown joint parameters {', '.join(unknown)}; known are {', '.join(CHOICES)}"
-        raise ConfigError(what, text)
-    return tuple(c for c in CHOICES if c in asked)
+        known = f"known are {', '.join(CHOICES)}, or single ones: {', '.join(BY_NAME)}"
+        raise ConfigError(f"unknown joint parameters {', '.join(unknown)}; {known}", text)
+    return tuple(d.name for d in DECLARATIONS if d.name in asked or d.choice in asked)
 
 
 def joint_types(names: list[str]) -> tuple[list[str], list[int]]:
@@ -95,6 +109,7 @@ class JointBlock:
 
     Attributes:
         declaration: what it is. labels: of its parameters: joint types, or joints.
+        joints: names of all joints.
         group: (nj,) parameter of each joint. ratio: (nj,) joint's value per value of its parameter.
         mean, stddev: (n,) of the prior, in coordinates of the estimate.
         nominal: (nj,) values of the robot's YAML.
@@ -102,6 +117,7 @@ class JointBlock:
 
     declaration: Declaration
     labels: list[str]
+    joints: list[str]
     group: list[int]
     ratio: np.ndarray
     mean: np.ndarray
@@ -161,7 +177,7 @@ def joint_blocks(robot: Robot, choice: str) -> list[JointBlock]:
     """
     wanted = chosen(choice)
     _check_stddev(robot)
-    return [_block(robot, d) for d in DECLARATIONS if d.choice in wanted]
+    return [_block(robot, d) for d in DECLARATIONS if d.name in wanted]
 
 
 def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
@@ -169,6 +185,7 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
     model = _core.JointModel(robot.joint_damping, robot.joint_friction)
     model.set(_core.JointQuantity.armature, _nominal(robot, BY_NAME["armature"]))
     model.set(_core.JointQuantity.gear_loss, robot.gear_loss)
+    model.set(_core.JointQuantity.friction_lead, robot.friction_lead)
     for b in blocks:
         if b.name != ZEROS:
             quantity = getattr(_core.JointQuantity, b.name)
@@ -187,13 +204,12 @@ def _block(robot: Robot, d: Declaration) -> JointBlock:
         count = np.bincount(group, minlength=n)
         common = np.bincount(group, nominal, minlength=n) / np.maximum(count, 1)
         ratio = np.where(common[group] > 0.0, nominal / np.maximum(common[group], 1e-12), 1.0)
-        value = np.maximum(common, d.softness)
-        mean = value - d.softness**2 / value
+        mean = d.coordinate(common)
         stddev = np.maximum(d.stddev, common)
     told = robot.config.joint_stddev
     stddev = [told.get(f"{d.name}/{n}", told.get(d.name, s)) for n, s in zip(labels, stddev)]
     stddev = np.maximum(np.array(stddev, float), LEAST)
-    return JointBlock(d, labels, group, ratio, mean, stddev, nominal)
+    return JointBlock(d, labels, robot.joint_names, group, ratio, mean, stddev, nominal)
 
 
 def _check_stddev(robot: Robot) -> None:

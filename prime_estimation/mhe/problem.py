@@ -19,6 +19,7 @@ from ..sensors.sensor import SensorSet, Wearer
 from ..types import Measurement
 from .contact_model import contact_model
 from .imu_mount import ImuMount
+from .joint_belief import JointBelief
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout
 from .measurement_model import MeasurementModel
@@ -89,11 +90,17 @@ class Problem:
         self.theta_nominal = np.concatenate(nominal) if nominal else np.zeros(0)
         self.theta_prior_root = self._theta_root(e.mass_stddev, e.com_stddev, e.inertia_stddev)
         self.begin_with(None)
+        self.begin_with_joints(None)
 
     @property
     def has_imu(self) -> bool:
         """The robot's IMU is part of the problem."""
         return "gyro_bias" in self.layout
+
+    def begin_with_joints(self, belief: JointBelief | None) -> None:
+        """Joint parameters of the first state: learned before; None: those of the robot's YAML."""
+        own = JointBelief(()) if belief is None else belief
+        self._joints_first = {block.name: own.prior(block) for block in self.joints}
 
     def begin_with(self, belief: InertiaBelief | None) -> None:
         """Inertia of the first state: learned before, with its random walk since; None: nominal."""
@@ -172,8 +179,8 @@ class Problem:
         x = self.state.zero()
         self.parameter(x, "theta")[:] = self._theta_first
         self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
-        for block in self.joints:
-            self.parameter(x, block.name)[:] = block.mean
+        for name, (mean, _) in self._joints_first.items():
+            self.parameter(x, name)[:] = mean
         return x
 
     def prior_root(self, located: bool, continued: bool = False) -> np.ndarray:
@@ -210,9 +217,9 @@ class Problem:
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)
         root = np.diag(std)
-        for block in self.joints:
-            columns = self.columns(block.name)
-            root[columns, columns] = block.prior_root
+        for name, (_, own) in self._joints_first.items():
+            columns = self.columns(name)
+            root[columns, columns] = own
         theta = self.columns("theta")
         root[theta, theta] = self._theta_first_root
         return root

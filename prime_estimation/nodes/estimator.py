@@ -15,17 +15,17 @@ from dataclasses import replace
 from ..config.parameters import Config
 from ..estimator import Estimator
 from ..io.unitree import LowStateReader, family_of
+from ..output_messages import OF_JOINTS, Outputs
 from ..output_messages import TOPICS as TYPES
-from ..output_messages import Outputs
 from ..recordings.pipeline import Intake
 from ..robot import Robot
 from ..transport.base import Qos, Transport
 from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
-from .inertia_keeper import KEPT
+from .inertia_keeper import KEPT, KEPT_JOINTS
 from .odometry import OdometryStream
-from .resumption import belief_of
+from .resumption import belief_of, joints_of
 from .scheduling import give_priority, schedule
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
@@ -74,6 +74,9 @@ class EstimatorNode:
             transport.subscribe(
                 f"~/{KEPT}", TYPES["inertial_parameters"], self._resume, Qos.LATCHED
             )
+            if config.estimator.joint_parameters:
+                kind = OF_JOINTS["joint_parameters"]
+                transport.subscribe(f"~/{KEPT_JOINTS}", kind, self._resume_joints, Qos.LATCHED)
         self._housekeeping = Housekeeping(self)
 
     def start(self) -> None:
@@ -134,9 +137,16 @@ class EstimatorNode:
         oldest, now_ns = self.config.node.resume_age, self.transport.now_ns()
         belief = belief_of(message, self.robot, now_ns, oldest)
         if belief is not None:
-            self._begun = True
             log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
             self.solver.post(lambda estimator: estimator.resume(belief))
+
+    def _resume_joints(self, message, _arrival_ns: int) -> None:
+        if self._begun:
+            return
+        belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
+        if belief is not None:
+            log.info("going on with joint parameters that were learned before")
+            self.solver.post(lambda estimator: estimator.resume_joints(belief))
 
     # --- sensors in, estimates out
     # -------------------------------------------------------------------------------------

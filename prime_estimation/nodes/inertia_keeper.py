@@ -11,11 +11,15 @@ from __future__ import annotations
 from ..transport.base import Qos, Transport
 from .inertia_listener import TOPIC, TYPE
 
-KEPT = "kept_inertia"  # below the estimator's name
+KEPT, KEPT_JOINTS = "kept_inertia", "kept_joint_parameters"  # below the estimator's name
+JOINTS, JOINTS_TYPE = "prime/joint_parameters", "prime_estimation_msgs/msg/JointParameters"
 
 
 class InertiaKeeperNode:
-    """In `prime/inertial_parameters`, out `prime/kept_inertia`, the newest valid one, latched.
+    """Keeps the newest inertia that is valid, and joint parameters, latched.
+
+    In `prime/inertial_parameters`, `prime/joint_parameters`, out `prime/kept_inertia`,
+    `prime/kept_joint_parameters`.
 
     Args:
         transport: where topics live.
@@ -23,7 +27,9 @@ class InertiaKeeperNode:
 
     def __init__(self, transport: Transport):
         self._send = transport.publish(f"prime/{KEPT}", TYPE, Qos.LATCHED)
+        send_joints = transport.publish(f"prime/{KEPT_JOINTS}", JOINTS_TYPE, Qos.LATCHED)
         transport.subscribe(TOPIC, TYPE, self._on_message, Qos.LATCHED)
+        transport.subscribe(JOINTS, JOINTS_TYPE, lambda m, _: send_joints(m), Qos.LATCHED)
 
     def start(self) -> None:
         """Nothing to begin: it acts on messages."""

@@ -55,8 +55,10 @@ class SimulatedRobot:
     ):
         self.robot, self.world, self._noise = robot, World(robot, payload, ground, seed), noise
         self._joints, self._imu = (np.random.default_rng([seed, 200 + i]) for i in range(2))
-        self._offset = faults.encoder_offset * self._joints.standard_normal(robot.nj)
-        self._scale = 1.0 + faults.torque_scale * self._joints.standard_normal(robot.nj)
+        own = faults.encoder_offset * self._joints.standard_normal(robot.nj)
+        self._offset = robot.joint_zeros + own
+        spread = 1.0 + faults.torque_scale * self._joints.standard_normal(robot.nj)
+        self._scale = robot.torque_scale * spread
         self._gyro_bias = noise.gyro_bias * self._imu.standard_normal(3)
         self._accelerometer_bias = noise.accelerometer_bias * self._imu.standard_normal(3)
         self._reader = ImuReader(robot)

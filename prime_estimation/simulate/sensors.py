@@ -81,10 +81,11 @@ class Readings:
 
 
 def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults) -> Readings:
-    """Sample and disturb the truth.
+    """Sample and disturb the truth, with the torque scales and joint zeros of the robot's YAML.
 
     The seed is the recording's; each sensor has a stream of its own.
     """
+    robot = recording.robot
     every = round(1 / (RATE * recording.dt))
     t, q, v, tau = (
         recording.t[::every],
@@ -93,8 +94,9 @@ def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults)
         recording.tau_motor[::every],
     )
     joints, imu, mocap = (np.random.default_rng([recording.seed, 100 + i]) for i in range(3))
-    offset = faults.encoder_offset * joints.standard_normal(q.shape[1])
-    scale = 1.0 + faults.torque_scale * joints.standard_normal(q.shape[1])
+    offset = robot.joint_zeros + faults.encoder_offset * joints.standard_normal(robot.nj)
+    spread = 1.0 + faults.torque_scale * joints.standard_normal(robot.nj)
+    scale = robot.torque_scale * spread
     gyro, accelerometer = true_imu(recording, every)
     gyro_bias = _bias(imu, noise.gyro_bias, noise.gyro_bias_walk, len(t))
     accelerometer_bias = _bias(imu, noise.accelerometer_bias, noise.accelerometer_bias_walk, len(t))

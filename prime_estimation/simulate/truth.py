@@ -64,6 +64,7 @@ def metadata(recording: Recording, name: str) -> dict:
         "armature": robot.model.armature[-robot.nj :].tolist(),
         "frictionloss": robot.joint_friction.tolist(),
         "damping": robot.joint_damping.tolist(),
+        "gear_loss": robot.gear_loss.tolist(),
         "payload": _payload(recording),
     }
     where = payload

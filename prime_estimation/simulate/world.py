@@ -53,7 +53,7 @@ class World:
             mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i
             for i, c in enumerate(robot.contacts)
         }
-        self._limit = torque_limits(robot)
+        self._limit, self._gear_loss = torque_limits(robot), robot.gear_loss
         offsets = [np.array(c.position, float) for c in robot.contacts]
         frames = [robot.model.frames[robot.model.getFrameId(c.frame)] for c in robot.contacts]
         self._frame_offset = [f.placement.rotation @ o for f, o in zip(frames, offsets)]
@@ -107,6 +107,9 @@ class World:
         shift = np.zeros(2) if self._slides is None else d.qpos[self._slides].copy()
         tau = np.clip(torque, -self._limit, self._limit)
         d.qfrc_applied[self._jv] = tau
+        if self._gear_loss.any():  # to either side, so like dry friction that the torque presses
+            pressed = self.robot.joint_friction + self._gear_loss * np.abs(tau)
+            self.model.dof_frictionloss[self._jv] = pressed
         before = d.qpos.copy()
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():

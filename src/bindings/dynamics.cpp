@@ -170,6 +170,7 @@ void bindJoints() {
       .value("damping", JointQuantity::Damping)
       .value("dry_friction", JointQuantity::DryFriction)
       .value("gear_loss", JointQuantity::GearLoss)
+      .value("friction_lead", JointQuantity::FrictionLead)
       .value("torque_gain", JointQuantity::TorqueGain);
 
   bp::class_<JointModel>(

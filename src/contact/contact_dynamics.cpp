@@ -128,6 +128,7 @@ ContactDynamics::Data::Data(const ContactDynamics& d)
       bias(VectorXd::Zero(d.nv())),
       joints(d.joints),
       rate(VectorXd::Zero(d.nj())),
+      acceleration(rate),
       scale(bias),
       root_scale(bias),
       center(d.nc(), Vector3d::Zero()),
@@ -237,13 +238,14 @@ void ContactDynamics::balance(Data& data) const {
   g.noalias() -= data.out.J.transpose() * data.out.impulse;
   // joint losses at the middle of the step: the instant at which the averaged torque is centred
   data.rate = 0.5 * (data.at.v + data.out.vplus).tail(nj());
-  joints.evaluate(data.joints, data.rate, options.friction_velocity);
+  data.acceleration = data.a.tail(nj()) / dt;
+  joints.evaluate(data.joints, data.rate, data.acceleration, options.friction_velocity);
   g.tail(nj()) += dt * (data.joints.loss - data.joints.gain.cwiseProduct(data.at.force.tail(nj())));
 }
 
-/// A += dt/2 d loss/d rate
+/// A += dt/2 d loss/d rate + d loss/d acceleration
 void ContactDynamics::addLossSlope(Data& data) const {
-  data.by.next.diagonal().tail(nj()) += 0.5 * options.dt * data.joints.dloss;
+  data.by.next.diagonal().tail(nj()) += 0.5 * options.dt * data.joints.dloss + data.joints.by_a;
 }
 
 void ContactDynamics::derivatives(const Solved& solved) const {
@@ -256,7 +258,7 @@ void ContactDynamics::derivatives(const Solved& solved) const {
   pinocchio::computeRNEADerivatives(model, pin, data.at.q, data.at.v, data.a);
   data.by.q = dt * pin.dtau_dq;
   data.by.v = dt * pin.dtau_dv - data.M;
-  data.by.v.diagonal().tail(nj()) += 0.5 * dt * data.joints.dloss;
+  data.by.v.diagonal().tail(nj()) += 0.5 * dt * data.joints.dloss - data.joints.by_a;
   data.by.xi.setZero();
   data.by.parameters.rightCols(nparameters() - ntheta()).setZero();
   contactDerivatives(data);

@@ -56,7 +56,7 @@ struct ConeRows {
 
 /// Time step of a robot with contacts, `(q, v, tau, w, xi; p) -> v+`, and its derivatives.
 ///
-///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2) - E (S^T tau + w))
+///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2, (v+ - v)/dt) - E (S^T tau + w))
 ///             - sum_i J_i^T lambda_i = 0,   q+ = q (+) dt v+
 ///
 /// E: 1 at the base, torque per reading at the joints, lost: their losses (JointModel).
@@ -135,6 +135,7 @@ class ContactDynamics {
     Eigen::VectorXd bias;
     JointModel::Data joints;
     Eigen::VectorXd rate;               ///< of the joints, in the middle of the step [rad/s]
+    Eigen::VectorXd acceleration;       ///< of the joints, over the step [rad/s2]
     Eigen::VectorXd scale, root_scale;  ///< 1/diag(M), its root: of g in velocity units
     std::vector<Eigen::Vector3d> center, lever;  ///< of the spheres: world, in their foot [m]
     Eigen::VectorXd a, step, v_start, v_before, v_try;

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kTorqueWidth = 0.1;  ///< t of the smoothed |tau| [Nm]
 
-constexpr const char* kNames[kJointQuantities] = {"armature", "damping", "dry_friction",
-                                                  "gear_loss", "torque_gain"};
+constexpr const char* kNames[kJointQuantities] = {"armature",  "damping",       "dry_friction",
+                                                  "gear_loss", "friction_lead", "torque_gain"};
 
 constexpr int index(const Quantity quantity) { return static_cast<int>(quantity); }
 
@@ -39,6 +39,8 @@ JointModel::JointModel(const VectorXd& damping, const VectorXd& dry_friction)
 JointModel::Data::Data(const JointModel& model)
     : loss(VectorXd::Zero(model.nj())),
       dloss(loss),
+      dturn(loss),
+      by_a(loss),
       value(model.value_),
       slope(MatrixXd::Zero(value.rows(), value.cols())),
       torque(loss),
@@ -113,17 +115,22 @@ void JointModel::prepare(Data& d, const ConstRef& parameters, const ConstRef& re
   d.torque = d.gain.cwiseProduct(reading);
 }
 
-void JointModel::evaluate(Data& d, const ConstRef& rate, const double width) const {
+void JointModel::evaluate(Data& d, const ConstRef& rate, const ConstRef& acceleration,
+                          const double width) const {
   const double e2 = width * width;
   for (std::size_t j = 0; j < nj(); ++j) {
     const double damping = d.value(j, index(Quantity::Damping));
     double friction = d.value(j, index(Quantity::DryFriction)), unused;
     if (reads_torque_)
       friction += d.value(j, index(Quantity::GearLoss)) * sizeOf(d.torque[j], unused);
-    const double root = std::sqrt(rate[j] * rate[j] + e2);
-    d.sign[j] = rate[j] / root;
+    const double lead = d.value(j, index(Quantity::FrictionLead));
+    const double ahead = rate[j] + lead * acceleration[j];
+    const double root = std::sqrt(ahead * ahead + e2);
+    d.sign[j] = ahead / root;
+    d.dturn[j] = friction * e2 / (root * root * root);
     d.loss[j] = damping * rate[j] + friction * d.sign[j];
-    d.dloss[j] = damping + friction * e2 / (root * root * root);
+    d.dloss[j] = damping + d.dturn[j];
+    d.by_a[j] = d.dturn[j] * lead;
   }
 }
 
@@ -141,6 +148,8 @@ double JointModel::byValue(const Data& d, const Quantity quantity, const std::si
       return d.sign[j];
     case Quantity::GearLoss:
       return size * d.sign[j];
+    case Quantity::FrictionLead:
+      return d.dturn[j] * acceleration;
     default:
       by_torque *= d.value(j, index(Quantity::GearLoss)) * d.sign[j];
       return d.gain[j] * force - d.torque[j] * by_torque;

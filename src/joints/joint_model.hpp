@@ -10,22 +10,25 @@ namespace prime {
 
 /// What is known, or estimated, of each joint and its motor.
 enum class JointQuantity {
-  Armature,     ///< reflected rotor inertia I [kg m2]
-  Damping,      ///< viscous friction b [Nm s/rad]
-  DryFriction,  ///< Coulomb friction F [Nm]
-  GearLoss,     ///< share c of the motor's torque that the gear loses, to either side
-  TorqueGain,   ///< logarithm k of reading per torque
+  Armature,      ///< reflected rotor inertia I [kg m2]
+  Damping,       ///< viscous friction b [Nm s/rad]
+  DryFriction,   ///< Coulomb friction F [Nm]
+  GearLoss,      ///< share c of the motor's torque that the gear loses, to either side
+  FrictionLead,  ///< time L by which dry friction is ahead of the rate [s]
+  TorqueGain,    ///< logarithm k of reading per torque
 };
-constexpr int kJointQuantities = 5;
+constexpr int kJointQuantities = 6;
 
 /// Losses and motors of all joints behind the base, and which of their parameters are estimated.
 ///
 ///     moved = e^-k (reading + w) - lost,   lost = b r + F s + c |tau| s
-///     tau   = e^-k reading,                s = r/sqrt(r^2 + e^2)
+///     tau   = e^-k reading,   s = x/sqrt(x^2 + e^2),   x = r + L a
 ///
-/// r: joint rate in the middle of the step; |tau| = sqrt(tau^2 + t^2) - t; e, t: widths of the
-/// smoothing. The disturbance w is one of the reading: were it one of the torque, a gain that makes
-/// the reading's noise smaller would explain it, and all gains would run away.
+/// r, a: joint rate in the middle of the step, and acceleration; |tau| = sqrt(tau^2 + t^2) - t;
+/// e, t: widths of the smoothing. L: 0 of Coulomb's friction; friction that holds a joint like a
+/// damped constraint, as simulators have it, turns before the joint does. The disturbance w is one
+/// of the reading: were it one of the torque, a gain that makes the reading's noise smaller would
+/// explain it, and all gains would run away.
 ///
 /// An estimated quantity is one parameter p per group of joints, whose joints differ by constant
 /// ratios: value_j = ratio_j value(p). Losses are positive by construction, and linear in p where
@@ -48,6 +51,8 @@ class JointModel {
   struct Data {
     explicit Data(const JointModel& model);
     Eigen::VectorXd loss, dloss;   ///< lost torque [Nm], its slope in the rate
+    Eigen::VectorXd dturn;         ///< slope of dry friction and gear loss in x
+    Eigen::VectorXd by_a;          ///< slope of the lost torque in the acceleration
     Eigen::MatrixXd value, slope;  ///< (nj, quantities), and by their parameter
     Eigen::VectorXd torque;        ///< tau [Nm]
     Eigen::VectorXd gain;          ///< torque per reading e^-k
@@ -82,8 +87,8 @@ class JointModel {
   void addArmature(const Data& data, const Armature& armature, Out&& diagonal) const {
     if (estimates_armature_) diagonal += data.value.col(int(JointQuantity::Armature)) - armature;
   }
-  /// Losses and their slopes at the joint rates r; width: e [rad/s].
-  void evaluate(Data& data, const ConstRef& rate, double width) const;
+  /// Losses and their slopes at the joint rates r and accelerations a; width: e [rad/s].
+  void evaluate(Data& data, const ConstRef& rate, const ConstRef& acceleration, double width) const;
   /// d(I a - moved)/d p (nj, nparameters) at the last rates r, accelerations a, and motor readings
   /// with their disturbance `force`.
   void derivatives(const Data& data, const ConstRef& rate, const ConstRef& acceleration,

@@ -4,16 +4,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.differences import jacobian, relative_error
-from helpers.models import problem, random_point
+from helpers.models import config, problem, random_point, robot
 from helpers.nodes import by_point, exact_dynamics, random_node
 
 from prime_estimation import _core
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.robot import Robot
 
 DYNAMIC = ("armature", "damping", "dry_friction", "gear_loss", "torque_gain")
 WIDTH, TORQUE_WIDTH = 0.05, 0.1  # rad/s, Nm: of the smoothing
+LEAD = 0.009  # s
+
+
+def ahead_problem(name: str) -> Problem:
+    """Of a robot whose dry friction turns before its joints."""
+    ahead = Robot(replace(robot(name).config, friction_lead=LEAD))
+    return Problem(ahead, config(name, joint_parameters="losses,gains"), ("mocap",))
 
 
 def random_parameters(of, rng) -> np.ndarray:
@@ -34,7 +45,7 @@ def values(of, z: np.ndarray) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("name", ["go2", "g1", "kinova"])
 def test_the_residual_is_that_of_the_formula(name):
-    of, rng = problem(name, joint_parameters="losses,gains"), np.random.default_rng(1)
+    of, rng = ahead_problem(name), np.random.default_rng(1)
     plain = problem(name)
     p = random_point(plain, rng, "stance")
     z, nj = random_parameters(of, rng), of.nj
@@ -42,14 +53,16 @@ def test_the_residual_is_that_of_the_formula(name):
     parameters = np.concatenate([p.parameters, z])
     g = of.dynamics.residual(p.q, p.v, p.force, p.xi, parameters, after)
     without = plain.dynamics.residual(p.q, p.v, p.force, p.xi, p.parameters, after)
-    v, robot, dt = values(of, z), of.robot, of.dt
+    v, own, dt = values(of, z), of.robot, of.dt
     rate, reading = (0.5 * (p.v + after))[-nj:], p.force[-nj:]
-    sign = rate / np.hypot(rate, WIDTH)
+    acceleration = (after - p.v)[-nj:] / dt
+    ahead = rate + LEAD * acceleration
+    sign, plainly = ahead / np.hypot(ahead, WIDTH), rate / np.hypot(rate, WIDTH)
     tau = np.exp(-v["torque_gain"]) * reading
     lost = v["damping"] * rate + v["dry_friction"] * sign + reading - tau  # of the whole reading
     lost += v["gear_loss"] * (np.hypot(tau, TORQUE_WIDTH) - TORQUE_WIDTH) * sign
-    nominal = robot.joint_damping * rate + robot.joint_friction * sign
-    armature = (v["armature"] - robot.model.armature[-nj:]) * (after - p.v)[-nj:]
+    nominal = own.joint_damping * rate + own.joint_friction * plainly
+    armature = (v["armature"] - own.model.armature[-nj:]) * dt * acceleration
     np.testing.assert_allclose(
         (g - without)[-nj:], dt * (lost - nominal) + armature, rtol=1e-9, atol=1e-12
     )
@@ -59,7 +72,7 @@ def test_the_residual_is_that_of_the_formula(name):
 @pytest.mark.parametrize("name", ["go2", "g1", "kinova"])
 @pytest.mark.parametrize("situation", ["stance", "sliding"])
 def test_step_by_joint_parameters(name, situation):
-    of, rng = problem(name, joint_parameters="losses,gains"), np.random.default_rng(2)
+    of, rng = ahead_problem(name), np.random.default_rng(2)
     dynamics, p = exact_dynamics(of), random_point(problem(name), rng, situation)
     z, base = random_parameters(of, rng), p.parameters
 
@@ -70,6 +83,20 @@ def test_step_by_joint_parameters(name, situation):
     out = step(0.0 * z, derivatives=True)
     expected = jacobian(lambda dz: step(dz, out["v_next"])["v_next"], len(z))
     assert relative_error(out["dparameters"][:, len(base) :], expected, 1e-3) < 1e-5
+
+
+@pytest.mark.parametrize("name", ["go2", "kinova"])
+def test_step_by_velocity_with_friction_that_turns_early(name):
+    of, rng = ahead_problem(name), np.random.default_rng(3)
+    dynamics, p = exact_dynamics(of), random_point(problem(name), rng, "stance")
+    parameters = np.concatenate([p.parameters, random_parameters(of, rng)])
+
+    def step(dv, guess=p.v, derivatives=False):
+        return dynamics.step(p.q, p.v + dv, p.force, p.xi, parameters, guess, derivatives)
+
+    out = step(np.zeros(of.nv), derivatives=True)
+    expected = jacobian(lambda dv: step(dv, out["v_next"])["v_next"], of.nv)
+    assert relative_error(out["dv"], expected, 1e-3) < 1e-5
 
 
 @pytest.mark.parametrize("form", ["forward", "inverse"])

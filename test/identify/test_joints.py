@@ -16,6 +16,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.identify import identify_run
+from prime_estimation.identify.joint_notices import joint_notices
 from prime_estimation.identify.joint_yaml import noise_changes, robot_changes
 from prime_estimation.identify.joints import JointPosterior, fuse_joints
 from prime_estimation.identify.posterior import to_psi
@@ -117,10 +118,40 @@ def test_several_recordings_add_up_and_contradictions_are_refused():
 
 def test_what_the_motion_does_not_tell_is_said_in_one_line():
     wide, line = posterior(stddev=0.03), "the motion tells no more of the torque gain (log)"
-    assert wide.unobserved() == [f"{line} than was known: it is kept"]
-    assert not any(q.observable for q in wide.quantities()) and not posterior().unobserved()
+    wide, known = replace(wide, gain_stddev=0.001), replace(posterior(), gain_stddev=0.001)
+    assert joint_notices(wide) == [f"{line} than was known: it is kept"]
+    assert not any(q.observable for q in wide.quantities()) and not joint_notices(known)
     one = replace(wide, covariance=np.diag([1.0, 0.03**2, *[1e-6] * 11]))
-    assert one.unobserved() == [f"{line} of FL_hip_joint than was known: it is kept"]
+    assert joint_notices(one) == [f"{line} of FL_hip_joint than was known: it is kept"]
+
+
+def test_gains_and_mass_without_a_tare_are_said_in_one_line():
+    (line,) = joint_notices(posterior())
+    assert line.startswith("no motion tells a common torque gain from mass (0.16 kg")
+    assert not joint_notices(posterior().of_mass(16.0))
+
+
+def test_a_joint_that_does_not_move_keeps_its_prior():
+    still = replace(posterior(), gain_stddev=0.001, still=("FL_hip_joint", "RR_calf_joint"))
+    found = {q.label: q for q in still.quantities()}
+    assert not found["FL_hip_joint"].observable and found["FR_hip_joint"].observable
+    assert found["FL_hip_joint"].value == 0.0
+    said, kept = joint_notices(still)
+    assert said.startswith("FL_hip_joint, RR_calf_joint do not move")
+    assert "of FL_hip_joint, RR_calf_joint than was known" in kept
+    other = replace(still, still=("FL_hip_joint", "FR_hip_joint"))
+    assert fuse_joints([still, other], ["a", "b"]).still == ("FL_hip_joint",)
+    robot = Robot(CONFIG.robot)  # a type is told by those of its joints that move
+    block = joint_blocks(robot, "losses")[0]
+    hips = tuple(n for n in robot.joint_names if "hip" in n)
+    for names, observed in ((hips[:3], True), (hips, False)):
+        n = len(block.labels)
+        narrow = np.diag([1.0, *[1e-8] * n])
+        told = np.concatenate([[7.0], block.mean]), narrow, np.zeros(n + 1), 16.0, np.zeros(n + 1)
+        of_type = JointPosterior((block,), *told, 0.01, 0.001, names).quantities()
+        assert [q.observable for q in of_type] == [
+            q.label != "hip_joint" or observed for q in of_type
+        ]
 
 
 def test_the_mean_of_all_gains_is_held():
@@ -136,7 +167,9 @@ def test_types_of_joints_are_named_without_their_side():
 
 
 def test_unknown_kinds_and_labels_are_refused():
-    assert chosen("zeros, losses") == ("losses", "zeros") and chosen("") == ()
+    losses = "armature", "damping", "dry_friction", "gear_loss"
+    assert chosen("zeros, losses") == (*losses, "encoder_zero") and chosen("") == ()
+    assert chosen("dry_friction,armature") == ("armature", "dry_friction")
     with pytest.raises(ConfigError, match="unknown joint parameters tilt; known are losses"):
         chosen("losses,tilt")
     robot = Robot(CONFIG.updated({"robot": {"joint_stddev": {"torque_gain/x": 1.0}}}).robot)

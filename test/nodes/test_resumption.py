@@ -14,8 +14,9 @@ from prime_estimation.io.topics import ROLES
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.nodes.estimator import EstimatorNode
 from prime_estimation.nodes.inertia_keeper import InertiaKeeperNode
-from prime_estimation.nodes.resumption import belief_of
+from prime_estimation.nodes.resumption import belief_of, joints_of
 from prime_estimation.robot import Robot
+from prime_estimation.transport.base import Qos
 from prime_estimation.transport.inprocess import Bus, InProcessTransport
 
 TRUE_MASS = 16.085 + 3.0
@@ -36,7 +37,8 @@ class Successive:
     def estimate(self, messages) -> list:
         """A new estimator's InertialParameters of these (role, message)."""
         self.bus.publishers.clear()
-        for topic in [t for t in self.bus.subscribers if t != "/prime/inertial_parameters"]:
+        kept = "/prime/inertial_parameters", "/prime/joint_parameters"
+        for topic in [t for t in self.bus.subscribers if t not in kept]:
             self.bus.subscribers[topic].clear()
         transport = InProcessTransport(self.bus, "prime", clock=lambda: self.now_ns)
         self.now_ns = stamp_ns(messages[0][1].header)
@@ -82,6 +84,42 @@ def test_what_does_not_apply_is_not_taken_up(go2, messages):
     doubtful = copy.deepcopy(kept)
     doubtful.valid = False
     assert belief_of(doubtful, robot, now, 10.0) is None
+
+
+def test_joint_parameters_go_on_after_a_restart(messages):
+    wrong = {"robot": {"joint_friction": 0.0, "joint_damping": 0.0}}
+    config = Config.load("go2").updated(wrong)
+    config = config.updated({"estimator": {"joint_parameters": "losses"}})
+    graph = Successive(Robot(config.robot), config)
+    graph.estimate(messages[: len(messages) * 2 // 3])
+    kept, transport = [], InProcessTransport(graph.bus, "prime", clock=lambda: graph.now_ns)
+    kind = "prime_estimation_msgs/msg/JointParameters"
+    topic = "prime/kept_joint_parameters"
+    graph.me.subscribe(topic, kind, lambda m, _: kept.append(m), Qos.LATCHED)
+    graph.bus.publishers.clear()
+    node = EstimatorNode(transport, graph.robot, config)
+    node.start()
+    node.solver.drain()
+    node.stop()
+    (message,), problem = kept, node.estimator.problem
+    x, said = problem.neutral(), dict(zip(zip(message.kinds, message.names), message.values))
+    told = dict(zip(zip(message.kinds, message.names), message.observable))
+    assert any(told.values()) and not all(told.values())
+    for block in problem.joints:
+        values = block.values(problem.parameter(x, block.name))[0]
+        root = problem.prior_root(True)[problem.columns(block.name), problem.columns(block.name)]
+        for i, label in enumerate(block.labels):
+            before = block.values(block.mean)[0][i]
+            expected = said[block.name, label] if told[block.name, label] else before
+            least = block.declaration.softness
+            assert values[i] == pytest.approx(max(expected, least))
+            assert root[i, i] <= block.stddev[i]
+            assert (root[i, i] < block.stddev[i]) == told[block.name, label]
+    node.estimator.reset()
+    x = problem.neutral()
+    assert all(problem.parameter(x, b.name) == pytest.approx(b.mean) for b in problem.joints)
+    too_late = stamp_ns(message.header) + 11_000_000_000
+    assert joints_of(message, too_late, 10.0) is None
 
 
 @pytest.mark.parametrize("manifold", ["log_cholesky", "exponential_eigenvalue"])

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from prime_estimation.config.parameters import ContactConfig, RobotConfig
+from prime_estimation.config.parameters import Config, ContactConfig, RobotConfig
 from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate import MOTIONS, Ground, Payload, SimulationError, simulate
@@ -86,6 +86,15 @@ def test_forces_stay_in_the_friction_cone_and_friction_opposes_motion(walk):
     fast = np.abs(walk.v[1:, 6:]) > 0.5
     assert np.mean((walk.tau_friction[:-1] * walk.v[1:, 6:])[fast] < 0) > 0.995
     assert np.all(np.abs(walk.tau_motor) <= [23.7, 23.7, 45.43] * 4)
+
+
+def test_gears_lose_a_share_of_the_torque_to_either_side():
+    config = Config.load("go2").updated({"robot": {"gear_loss": 0.06}})
+    run = simulate(Robot(config.robot), "trot", 0.6)
+    lost, most = np.abs(run.tau_friction), 0.2 + 0.06 * np.abs(run.tau_motor)
+    assert np.all(lost <= most + 1e-6)
+    sliding = np.abs(run.v[:, 6:]) > 1.0
+    assert np.median((lost / most)[sliding]) > 0.99
 
 
 def test_payload_comes_when_it_should(walk):

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from prime_estimation.config.parameters import Config, NoiseConfig
 from prime_estimation.errors import ConfigError
-from prime_estimation.robot import GRAVITY
+from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate.sensors import (
     FAULTS,
     SensorFaults,
@@ -129,3 +129,17 @@ def test_unknown_faults_are_refused():
         faults_named("harder")
     with pytest.raises(ConfigError, match="not negative"):
         SensorFaults(mocap_delay=-1.0)
+
+
+def test_a_machine_reads_as_its_yaml_says(walk):
+    config, names = Config.load("go2"), walk.robot.joint_names
+    scales, zeros = {names[0]: 1.05, names[4]: 0.95}, {names[2]: 0.004}
+    machine = Robot(config.updated({"robot": {"torque_scale": scales, "joint_zeros": zeros}}).robot)
+    plain = read_sensors(walk, QUIET, SensorFaults())
+    readings = read_sensors(replace(walk, robot=machine), QUIET, SensorFaults())
+    scale = [scales.get(n, 1.0) for n in names]
+    np.testing.assert_allclose(readings.effort, scale * plain.effort)
+    zero = [zeros.get(n, 0.0) for n in names]
+    np.testing.assert_allclose(readings.position, plain.position + zero)
+    assert readings.drawn["torque_scale"] == pytest.approx(scale)
+    assert readings.drawn["encoder_bias"] == pytest.approx(zero)
