@@ -54,7 +54,7 @@ def one_step(config):
     q, v = np.zeros(robot.model.nq), np.full(robot.model.nv, 0.3)
     q[2], q[6], q[7:] = 0.325, 1.0, np.tile([0.0, 0.7, -1.4], 4)
     force, dynamics = np.zeros(robot.model.nv), problem.dynamics
-    flat = np.zeros(dynamics.nfeet), [np.log(0.8)], np.zeros(2 * dynamics.nfeet)
+    flat = np.zeros(dynamics.nfeet), [np.log(0.8)], np.zeros(2 * dynamics.nfeet), [0.0]
     parameters = np.concatenate([problem.theta_nominal, *flat])
     return dynamics.step(q, v, force, np.zeros(dynamics.nxi), parameters, v)["v_next"]
 

