@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Collection
 
 from .config.parameters import Config
-from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
-from .mhe.joint_belief import JointBelief
+from .mhe.joint_belief import Belief
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
 from .mhe.process_model import Situation
@@ -32,8 +30,7 @@ class Estimator:
     new head is predicted, and a bounded number of multiple-shooting steps improves all of it.
 
     Args:
-        robot: model and contact points.
-        config: noise and window.
+        robot: model and contact points. config: noise and window.
         mocap: expect motion capture poses (they may come late, drop out, and be rotated).
         sensors: names of further optional sensors to expect.
     """
@@ -43,8 +40,7 @@ class Estimator:
     ):
         self.robot, self.config = robot.check_contacts(), config
         self.problem = problem = Problem(robot, config, {*sensors, *(["mocap"] if mocap else [])})
-        self.horizon = Horizon(problem)
-        self.monitors = Monitors(problem)
+        self.horizon, self.monitors = Horizon(problem), Monitors(problem)
         self._predictor, self._reporter = Predictor(robot, problem.mount), Reporter(problem)
         self.reset()
 
@@ -60,8 +56,7 @@ class Estimator:
 
         Args:
             m: its stamp is one step after that of the one before.
-            iterations: of the solver, instead of the configured ones, for a node that fell behind;
-                with 0 the window is only moved, and there is no estimate.
+            iterations: instead of the configured ones, for a node that fell behind; 0: no estimate.
 
         Raises:
             DataError: the measurement has not the sizes of this robot.
@@ -72,8 +67,7 @@ class Estimator:
             return None
         self.monitors.levels.learn(self.window, situation)
         estimate = self._reporter.estimate(self.window, m, situation, self.monitors, began)  # 6
-        if self.problem.has_imu:  # else there is nothing to predict with
-            self._predictor.correct(estimate)
+        self._predictor.correct(estimate)
         return estimate
 
     def advance(self, m: Measurement, iterations: int | None = None) -> Situation | None:
@@ -86,7 +80,7 @@ class Estimator:
             failure = self.horizon.start(situation) or self.monitors.begin(self.horizon, situation)
         else:
             failure = situation.restart or self._move(m, situation, number)
-        failure = failure and self._restart(failure, situation)
+        failure = failure and self.monitors.restart(failure, self.horizon, situation)
         if self.window is None or failure:
             return None
         self.horizon.follow(m, situation, solved=number > 0)
@@ -103,40 +97,15 @@ class Estimator:
         failure = failure or self.horizon.solve(m, iterations)  # 4
         return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
-    def _restart(self, why: str, situation: Situation) -> str:
-        """Give up the window and start anew; returns why that is not possible yet."""
-        previous = self.monitors.restarted(why, self.horizon.previous_state())
-        failure = self.horizon.restart(situation, previous)
-        if not failure:  # whatever is said of it, it is the best that these data give
-            self.monitors.begin(self.horizon, situation)
-        return failure
-
-    def resume(self, belief: InertiaBelief) -> bool:
-        """Begin with inertia that an earlier estimate has learned.
-
-        Returns:
-            False where it is too late: there is an estimate already.
-        """
-        if self.window is not None:
-            return False
-        self.problem.begin_with(belief)
-        return True
-
-    def resume_joints(self, belief: JointBelief) -> bool:
-        """Begin with joint parameters that an earlier estimate has learned.
-
-        Returns:
-            False where it is too late: there is an estimate already.
-        """
-        if self.window is not None:
-            return False
-        self.problem.begin_with_joints(belief)
-        return True
+    def resume(self, belief: Belief) -> bool:
+        """Begin with what was learned before; False: too late, there is an estimate already."""
+        if self.window is None:
+            self.problem.begin_with(belief)
+        return self.window is None
 
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
-        self.problem.begin_with(None)
-        self.problem.begin_with_joints(None)
+        self.problem.forget()
         self.horizon.reset()
         self.monitors.reset()
         self._predictor.reset()
@@ -154,12 +123,6 @@ class Estimator:
         self.config = config
         self.problem.retune(config)
         self.monitors.levels.retune(config)
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Readings that were refused as outliers so far, by reason."""
-        gates = self.problem.measurements.gates
-        return +Counter({f"{name}_outlier": gate.refused for name, gate in gates.items()})
 
     @property
     def window(self) -> Window | None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,6 +98,11 @@ class MeasurementModel:
             How many were not used.
         """
         return sum(t.give(readings.get(name, ()), window) for name, t in self.trackers.items())
+
+    @property
+    def refused(self) -> Counter[str]:
+        """Readings that were refused as outliers so far, by reason."""
+        return +Counter({f"{name}_outlier": gate.refused for name, gate in self.gates.items()})
 
     def without_outliers(self, readings: Mapping[str, Any], window) -> Mapping[str, Any]:
         """Readings of a measurement that pass the gates of their sensors.

@@ -47,7 +47,9 @@ class Predictor:
             self._estimate = None
 
     def correct(self, estimate: Estimate) -> None:
-        """Start anew from an estimate; keep the samples that are newer."""
+        """Start anew from an estimate; keep the samples that are newer. Nothing without an IMU."""
+        if estimate.gyro_bias.size == 0:
+            return
         with self._lock:
             last = None
             while self._samples and self._samples[0].stamp_ns <= estimate.stamp_ns:

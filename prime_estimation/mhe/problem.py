@@ -12,14 +12,14 @@ import numpy as np
 from .. import _core
 from ..config.parameters import Config, NoiseConfig
 from ..contact.leg_forces import LegForces
-from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
+from ..inertia import from_theta, theta_root, to_theta
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.sensor import SensorSet, Wearer
 from ..types import Measurement
 from .contact_model import contact_model
 from .imu_mount import ImuMount
-from .joint_belief import JointBelief
+from .joint_belief import Belief, JointBelief
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout
 from .measurement_model import MeasurementModel
@@ -89,28 +89,28 @@ class Problem:
         nominal = [to_theta(pi, e.manifold) for pi in self._links]
         self.theta_nominal = np.concatenate(nominal) if nominal else np.zeros(0)
         self.theta_prior_root = self._theta_root(e.mass_stddev, e.com_stddev, e.inertia_stddev)
-        self.begin_with(None)
-        self.begin_with_joints(None)
+        self.forget()
 
     @property
     def has_imu(self) -> bool:
         """The robot's IMU is part of the problem."""
         return "gyro_bias" in self.layout
 
-    def begin_with_joints(self, belief: JointBelief | None) -> None:
-        """Joint parameters of the first state: learned before; None: those of the robot's YAML."""
-        own = JointBelief(()) if belief is None else belief
-        self._joints_first = {block.name: own.prior(block) for block in self.joints}
-
-    def begin_with(self, belief: InertiaBelief | None) -> None:
-        """Inertia of the first state: learned before, with its random walk since; None: nominal."""
+    def forget(self) -> None:
+        """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
         self._theta_first, self._theta_first_root = self.theta_nominal, self.theta_prior_root
-        if belief is not None:
-            mean, covariance = belief.in_theta(self.config.estimator.manifold)
-            walk = np.sqrt(belief.age) * self.theta_walk_root
-            values, vectors = np.linalg.eigh(covariance + walk @ walk.T)
-            root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
-            self._theta_first, self._theta_first_root = mean, root
+        self.begin_with(JointBelief(()))
+
+    def begin_with(self, belief: Belief) -> None:
+        """Begin the next first state with what was learned, and its random walk since."""
+        if isinstance(belief, JointBelief):
+            self._joints_first = {block.name: belief.prior(block) for block in self.joints}
+            return
+        mean, covariance = belief.in_theta(self.config.estimator.manifold)
+        walk = np.sqrt(belief.age) * self.theta_walk_root
+        values, vectors = np.linalg.eigh(covariance + walk @ walk.T)
+        root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
+        self._theta_first, self._theta_first_root = mean, root
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""

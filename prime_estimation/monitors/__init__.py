@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..mhe.horizon import Horizon
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
@@ -66,11 +64,15 @@ class Monitors:
             monitor.begin(horizon.window, horizon.batch, situation)
         return self.judge(horizon.window, situation)
 
-    def restarted(self, why: str, state: np.ndarray | None) -> np.ndarray | None:
-        """Note that an estimate was given up; returns the state from which the next may start."""
+    def restart(self, why: str, horizon: Horizon, situation: Situation) -> str:
+        """Give an estimate up and start anew; returns why that is not possible yet."""
         self.consistency.restarted(why)
         self.payload.reset()
-        return self.activity.unlearned(self.lift.ground_under(state))
+        previous = self.activity.unlearned(self.lift.ground_under(horizon.previous_state()))
+        failure = horizon.restart(situation, previous)
+        if not failure:  # whatever is said of it, it is the best that these data give
+            self.begin(horizon, situation)
+        return failure
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
         """The situation of the next node."""

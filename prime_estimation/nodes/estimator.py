@@ -146,7 +146,7 @@ class EstimatorNode:
         belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
         if belief is not None:
             log.info("going on with joint parameters that were learned before")
-            self.solver.post(lambda estimator: estimator.resume_joints(belief))
+            self.solver.post(lambda estimator: estimator.resume(belief))
 
     # --- sensors in, estimates out
     # -------------------------------------------------------------------------------------
@@ -194,12 +194,12 @@ class EstimatorNode:
             "solver: nodes dropped": self.solver.dropped,
             "solver: overruns": self.solver.overruns,
         }
-        refused = self.intake.counts + self.estimator.counts
+        refused = self.intake.counts + self.estimator.problem.measurements.refused
         return refused + Counter(nodes) + self.health.lost()
 
     def dropped_samples(self) -> int:
         """Samples that were refused, late, lost, or missing at a node; nodes that were given up."""
-        refused = self.intake.dropped + self.estimator.counts.total()
+        refused = self.intake.dropped + self.estimator.problem.measurements.refused.total()
         return refused + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:

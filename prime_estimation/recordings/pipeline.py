@@ -148,7 +148,7 @@ class Pipeline:
     @property
     def counts(self) -> Counter[str]:
         """What was refused or went wrong, by reason."""
-        return self.intake.counts + self.estimator.counts
+        return self.intake.counts + self.estimator.problem.measurements.refused
 
     def push(self, sample: Sample) -> Iterator[Estimate]:
         """The estimates of all nodes that this sample completes (mostly none or one)."""
@@ -156,7 +156,7 @@ class Pipeline:
             estimate = update(self.estimator, node)
             if estimate is not None:
                 sensors = self.intake.health(estimate.status.sensors)
-                dropped = self.intake.dropped + self.estimator.counts.total()
+                dropped = self.intake.dropped + self.estimator.problem.measurements.refused.total()
                 status = replace(estimate.status, dropped_samples=dropped, sensors=sensors)
                 yield replace(estimate, status=status)
 

@@ -133,5 +133,5 @@ def test_a_belief_is_the_prior_of_the_first_state(go2, manifold):
     value, jacobian = from_theta(theta, manifold)
     root = jacobian @ problem.prior_root(True)[columns, columns]
     assert value == pytest.approx(pi) and root @ root.T == pytest.approx(covariance, abs=1e-9)
-    problem.begin_with(None)
+    problem.forget()
     assert problem.parameter(problem.neutral(), "theta") == pytest.approx(problem.theta_nominal)
