@@ -175,6 +175,7 @@ class PayloadPolicy:
     """Change detector of payloads."""
 
     rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
+    agreeing: int = param(3, "nodes in a row that tell it: a misplaced foot moves a whole window")
     upright: float = param(1.5, "vertical part of its force, per horizontal one, at least")
     steady_nodes: int = param(6, "over which a load weighs the same: a hand pulls more and more")
     lasting: float = param(0.5, "share of the alarm's threshold that they must still reach")

@@ -37,7 +37,7 @@ class PayloadDetector(Monitor):
     def reset(self) -> None:
         """Forget everything."""
         self.alarms = 0
-        self._rest = PAYLOAD.rest_nodes
+        self._rest, self._agreed = PAYLOAD.rest_nodes, 0
         # of the nodes that have left the window, oldest first
         self._left: deque[np.ndarray] = deque(maxlen=self._spans[-1])
 
@@ -52,6 +52,7 @@ class PayloadDetector(Monitor):
             or not self.problem.floating
         ):
             self._left.clear()
+            self._agreed = 0
             return ""
         R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
         forces = [*self._left, *(window.solver.first_residuals(3) @ R_world_base.T)]
@@ -60,10 +61,12 @@ class PayloadDetector(Monitor):
             (self._statistic(forces[-n:]) for n in self._spans if len(forces) >= n), default=0.0
         )
         found = statistic > self.problem.config.estimator.payload_threshold
-        if self._rest <= 0 and found and self._is_load(window):
+        told = self._rest <= 0 and found and self._is_load(window)
+        self._agreed = self._agreed + 1 if told else 0
+        if self._agreed >= PAYLOAD.agreeing:
             window.release_inertia(self.problem.theta_prior_root)
             self.alarms += 1
-            self._rest = PAYLOAD.rest_nodes
+            self._rest, self._agreed = PAYLOAD.rest_nodes, 0
             self._left.clear()
         return ""
 
