@@ -177,7 +177,7 @@ class Reporter:
         twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
         noise = problem.config.noise
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
-        softness = max(sum(problem.parameter(x, "softness")), 0.0)
+        softness = max(problem.softness(x), 0.0)
         variances[:3] += self._intervals.velocity(m, noise.accelerometer_model, softness)
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2

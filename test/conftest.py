@@ -15,25 +15,21 @@ def repository() -> Path:
     return REPOSITORY
 
 
+def recordings(kind: str, what: str) -> Path:
+    """Folder of recordings beside the checkout; without it the test is skipped."""
+    folder = REPOSITORY.parent / "shared" / "data" / kind
+    if not folder.is_dir():
+        pytest.skip(f"no {what} beside the repository")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def recorded_runs() -> Path:
-    """Folder of recorded runs with ground truth, beside the checkout.
-
-    Without it the test is skipped.
-    """
-    runs = REPOSITORY.parent / "shared" / "data" / "sim"
-    if not runs.is_dir():
-        pytest.skip("no recorded runs beside the repository")
-    return runs
+    """Simulated runs with ground truth."""
+    return recordings("sim", "recorded runs")
 
 
 @pytest.fixture(scope="session")
 def real() -> Path:
-    """Folder of recordings of real machines, beside the checkout.
-
-    Without it the test is skipped.
-    """
-    folder = REPOSITORY.parent / "shared" / "data" / "real"
-    if not folder.is_dir():
-        pytest.skip("no recordings of real machines beside the repository")
-    return folder
+    """Recordings of real machines."""
+    return recordings("real", "recordings of real machines")

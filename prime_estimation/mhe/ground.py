@@ -217,7 +217,7 @@ class Ground:
         window.creeping = bool((self.stance.loaded & (self.creep.velocity > 0.0)).any())
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         fading = window.unevenness * math.exp(-self.problem.dt / INTERVAL.memory)
-        softness = sum(self.problem.parameter(window.xs[-1], "softness"))
+        softness = self.problem.softness(window.xs[-1])
         window.unevenness = max(1.0 if uneven else fading, softness)
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
@@ -260,7 +260,7 @@ class Ground:
         if not self._may_sink:
             return np.zeros(len(normal))
         stiffness = self.problem.dynamics.stiffness
-        soft, hard = stiffness(self.problem.parameter(x, "softness")[0]), stiffness(0.0)
+        soft, hard = stiffness(self.problem.softness(x)), stiffness(0.0)
         return GROUND.sink * np.maximum(normal, 0.0) * (1.0 / soft - 1.0 / hard)
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
