@@ -206,6 +206,19 @@ class LoadPlacePolicy:
 
 
 @dataclass(frozen=True)
+class LimbLoadPolicy:
+    """When the joints of a limb without contact tell that it holds something."""
+
+    smoothed: int = param(4, "nodes before the head, where measurements on both sides tell torques")
+    memory: float = param(1.0, "of the regression", "s")
+    share: float = param(0.1, "least load that is told, as a share of the limb's own mass")
+    reach: float = param(0.2, "deviation of its place from the last joint", "m")
+    torque: float = param(0.5, "of a joint that nothing tells: dry friction, errors of gains", "Nm")
+    explained: float = param(0.35, "share of squared unexplained torques that it explains")
+    nodes: int = param(30, "in a row in which it does")
+
+
+@dataclass(frozen=True)
 class NoiseLevelsPolicy:
     """How the levels of noise follow what is seen."""
 
@@ -276,5 +289,6 @@ PAYLOAD = PayloadPolicy()
 SOLVER = SolverPolicy()
 PUSH = PushPolicy()
 LOAD_PLACE = LoadPlacePolicy()
+LIMB_LOAD = LimbLoadPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
