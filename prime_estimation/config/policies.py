@@ -185,6 +185,19 @@ class PayloadPolicy:
 
 
 @dataclass(frozen=True)
+class LegWeightPolicy:
+    """When the torques of the legs tell that a load was put on or taken off."""
+
+    smoothed: int = param(4, "nodes before the head, where measurements on both sides tell forces")
+    now: int = param(20, "over which what the legs carry is compared, in two halves")
+    before: int = param(200, "with which it is compared")
+    fewest: int = param(40, "of these")
+    share: float = param(0.065, "of the weight by which either half must differ: steps do by 0.05")
+    growth: float = param(0.3, "share of the difference by which the halves may differ: hands pull")
+    gait: float = param(0.05, "share of the weight by which they do from step to step")
+
+
+@dataclass(frozen=True)
 class SolverPolicy:
     """Effort of the solver while the window slides."""
 
@@ -286,6 +299,7 @@ ACTIVITY = ActivityPolicy()
 STANCE = StancePolicy()
 SUPPORT = SupportPolicy()
 PAYLOAD = PayloadPolicy()
+LEG_WEIGHT = LegWeightPolicy()
 SOLVER = SolverPolicy()
 PUSH = PushPolicy()
 LOAD_PLACE = LoadPlacePolicy()
