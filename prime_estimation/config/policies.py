@@ -78,6 +78,20 @@ class TerrainPolicy:
 
 
 @dataclass(frozen=True)
+class SolePolicy:
+    """When the sole of a flat foot tells the slope of the ground."""
+
+    spheres: int = param(3, "that span a sole")
+    still: float = param(0.15, "rate below which it does not turn", "rad/s")
+    nodes: int = param(2, "in a row in which it carries load and does not turn")
+    margin: float = param(0.1, "of the sole, from its edge: nearer, it stands on heel or toe")
+    below: float = param(0.002, "depth of a corner at which the ground is not where it was", "m")
+    ahead: float = param(0.05, "for which it is let turn on", "s")
+    gate: float = param(0.01, "slope by which it must differ from what is known: zeros of joints")
+    stddev: float = param(0.003, "of the slope, beside the base's tilt")
+
+
+@dataclass(frozen=True)
 class ConsistencyPolicy:
     """When a window no longer fits its data, and when the robot's model is doubted."""
 
@@ -192,7 +206,7 @@ class LegWeightPolicy:
     now: int = param(20, "over which what the legs carry is compared, in two halves")
     before: int = param(200, "with which it is compared")
     fewest: int = param(40, "of these")
-    share: float = param(0.065, "of the weight by which either half must differ: steps do by 0.05")
+    share: float = param(0.08, "of the weight by which either half must differ: steps do by 0.05")
     growth: float = param(0.3, "share of the difference by which the halves may differ: hands pull")
     gait: float = param(0.05, "share of the weight by which they do from step to step")
 
@@ -292,6 +306,7 @@ class ImuClockPolicy:
 GROUND = GroundPolicy()
 AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
+SOLE = SolePolicy()
 INTERVAL = IntervalPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
