@@ -212,7 +212,7 @@ class Ground:
         away = np.linalg.norm(soles.slopes - slopes, axis=1)
         rest = soles.settled(loaded & self.stance.loaded)
         heights = self.problem.parameter(window.xs[-1], "height")
-        turns = soles.pressed(heights, slopes) & self.stance.loaded & ~rest
+        turns = soles.pressed(heights, slopes) & loaded & self.stance.loaded & ~rest
         tilted = (rest | turns) & (away > SOLE.gate) & (away < TERRAIN.steepest)
         for foot in np.flatnonzero(tilted & rest):
             tilted[foot] = soles.lies(window, foot)

@@ -95,7 +95,7 @@ class Soles:
     def pressed(self, heights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """(nf,) soles with a sphere below the ground at these heights (nf,), slopes (nf, 2)."""
         out = np.zeros_like(self.flat)
-        for foot in np.flatnonzero(self.flat):
+        for foot in np.flatnonzero(self.flat & (self._turning < SOLE.rolls)):
             away = self._points[foot] - [*self.problem.dynamics.anchor[foot], heights[foot]]
             out[foot] = (away[:, 2] - away[:, :2] @ slopes[foot]).min() < -SOLE.below
         return out
@@ -118,7 +118,7 @@ class Soles:
         places = np.array([p.position - [0.0, 0.0, p.radius] for p in self._spheres[foot]])
         z, (low, high) = places[:, 2].mean(), (places.min(axis=0)[:2], places.max(axis=0)[:2])
         pressure = np.array([z * f[0] - n[1], z * f[1] + n[0]]) / f[2]
-        margin = SOLE.margin * (high - low)
+        margin = SOLE.margin * (high - low).max()
         return bool((pressure > low + margin).all() and (pressure < high - margin).all())
 
     def incline(self, window: Window, foot: int) -> None:
