@@ -100,7 +100,7 @@ class Ground:
         if weighed:
             self._lay(window, landed, wrong, soles)
             if "slope" in problem.layout:
-                tilted = self._tilt(window, normal > self.stance.on)
+                tilted = self._tilt(window, normal)
                 moved = self._soles.centres[:, 2] - problem.parameter(after, "height")
                 tilted &= np.abs(moved) > 0.5 * GROUND.gate
                 wrong, above = wrong | tilted, np.where(tilted, moved, above)
@@ -202,17 +202,21 @@ class Ground:
             anchor[landed | moved] = points[landed | moved, :2]
             self.problem.dynamics.anchor = anchor
 
-    def _tilt(self, window: Window, loaded: np.ndarray) -> np.ndarray:
-        """(nf,) flat feet that rest on ground of another slope, which is theirs from now on."""
+    def _tilt(self, window: Window, normal: np.ndarray) -> np.ndarray:
+        """(nf,) flat feet that rest on ground of another slope, which is theirs from now on.
+
+        Or that roll on, alone under the robot, where the ground ought to hold them.
+        """
         soles = self._soles
         for foot in np.flatnonzero(soles.lifted(window, self.stance.loaded)):
             self._laid[foot] = self._footholds.slope()
             self._incline(window, foot, self._laid[foot])
         slopes = self._slopes(window.xs[-1])
         away = np.linalg.norm(soles.slopes - slopes, axis=1)
-        rest = soles.settled(loaded & self.stance.loaded)
+        rest = soles.settled((normal > self.stance.on) & self.stance.loaded)
         heights = self.problem.parameter(window.xs[-1], "height")
-        turns = soles.pressed(heights, slopes) & loaded & self.stance.loaded & ~rest
+        alone = normal > max(SOLE.alone * float(normal.sum()), self.stance.on)
+        turns = soles.pressed(heights, slopes) & alone & self.stance.loaded & ~rest
         tilted = (rest | turns) & (away > SOLE.gate) & (away < TERRAIN.steepest)
         for foot in np.flatnonzero(tilted & rest):
             tilted[foot] = soles.lies(window, foot)
