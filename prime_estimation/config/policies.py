@@ -87,6 +87,7 @@ class SolePolicy:
     margin: float = param(0.05, "of its length, from its edges: nearer, it stands on one")
     rolls: float = param(1.0, "rate below which it rolls on: landing and lifting", "rad/s")
     alone: float = param(0.8, "share of the load of all feet that one has that stands alone")
+    steepest: float = param(0.08, "slope by which it rolls on at most: more is a raised toe")
     below: float = param(0.002, "depth of a corner at which the ground is not where it was", "m")
     ahead: float = param(0.05, "for which it is let turn on", "s")
     gate: float = param(0.01, "slope by which it must differ from what is known: zeros of joints")

@@ -217,7 +217,8 @@ class Ground:
         heights = self.problem.parameter(window.xs[-1], "height")
         alone = normal > max(SOLE.alone * float(normal.sum()), self.stance.on)
         turns = soles.pressed(heights, slopes) & alone & self.stance.loaded & ~rest
-        tilted = (rest | turns) & (away > SOLE.gate) & (away < TERRAIN.steepest)
+        most = np.where(turns, SOLE.steepest, TERRAIN.steepest)
+        tilted = (rest | turns) & (away > SOLE.gate) & (away < most)
         for foot in np.flatnonzero(tilted & rest):
             tilted[foot] = soles.lies(window, foot)
         turns &= tilted
