@@ -203,36 +203,15 @@ class Ground:
             self.problem.dynamics.anchor = anchor
 
     def _tilt(self, window: Window, normal: np.ndarray) -> np.ndarray:
-        """(nf,) flat feet that rest on ground of another slope, which is theirs from now on.
-
-        Or that roll on, alone under the robot, where the ground ought to hold them.
-        """
+        """(nf,) flat feet whose ground slopes as they do from now on."""
         soles = self._soles
         for foot in np.flatnonzero(soles.lifted(window, self.stance.loaded)):
             self._laid[foot] = self._footholds.slope()
             self._incline(window, foot, self._laid[foot])
-        slopes = self._slopes(window.xs[-1])
-        away = np.linalg.norm(soles.slopes - slopes, axis=1)
-        rest = soles.settled((normal > self.stance.on) & self.stance.loaded)
-        heights = self.problem.parameter(window.xs[-1], "height")
-        alone = normal > max(SOLE.alone * float(normal.sum()), self.stance.on)
-        turns = soles.pressed(heights, slopes) & alone & self.stance.loaded & ~rest
-        most = np.where(turns, SOLE.steepest, TERRAIN.steepest)
-        tilted = (rest | turns) & (away > SOLE.gate) & (away < most)
-        for foot in np.flatnonzero(tilted & rest):
-            tilted[foot] = soles.lies(window, foot)
-        turns &= tilted
-        soles.slopes[turns] += SOLE.ahead * soles.rates[turns]
-        soles.centres[turns] = soles.edges[turns]
-        if tilted.any():
-            self.creep.land(tilted)
-            soles.tilted |= tilted
-            anchor = np.array(self.problem.dynamics.anchor)
-            anchor[tilted] = soles.centres[tilted, :2]
-            self.problem.dynamics.anchor = anchor
-            for foot in np.flatnonzero(tilted):
-                self._laid[foot] = Slope(soles.slopes[foot].copy(), SOLE.stddev)
-                soles.incline(window, foot)
+        tilted = soles.tilt(window, normal, self.stance.loaded & (normal > self.stance.on))
+        self.creep.land(tilted)
+        for foot in np.flatnonzero(tilted):
+            self._laid[foot] = Slope(soles.slopes[foot].copy(), SOLE.stddev)
             # what feet on wrong ground say of friction is void
             present = self.problem.parameter(window.xs[-1], "friction")[0]
             window.renew_parameter("friction", [0], present, GROUND.bounded_stddev)

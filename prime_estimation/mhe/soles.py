@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import SOLE
+from ..config.policies import SOLE, TERRAIN
 from ..contact.points import contact_points
 from ..joint_friction import joint_losses
 from .problem import Problem
@@ -45,7 +45,7 @@ class Soles:
         self._data = problem.robot.model.createData()
         self._resting, self._turning = np.zeros(len(self.flat), int), np.zeros(len(self.flat))
         self.slopes, self.centres = np.zeros((len(self.flat), 2)), np.zeros((len(self.flat), 3))
-        self.rates, self.edges = np.zeros_like(self.slopes), np.zeros_like(self.centres)
+        self._rates, self._edges = np.zeros_like(self.slopes), np.zeros_like(self.centres)
         self._points = [np.zeros((0, 3))] * len(self.flat)
 
     def look(self, window: Window) -> None:
@@ -57,11 +57,39 @@ class Soles:
         for foot in np.flatnonzero(self.flat):
             self._turning[foot] = self._look(foot)
 
-    def settled(self, standing: np.ndarray) -> np.ndarray:
-        """(nf,) soles that rest on their ground, of feet that carry load or not (nf,)."""
+    def tilt(self, window: Window, normal: np.ndarray, standing: np.ndarray) -> np.ndarray:
+        """Let the ground slope as soles do that rest on it, or that roll on where it holds none.
+
+        Args:
+            window: solved.
+            normal: (nf,) normal forces [N], as the torques of the legs say.
+            standing: (nf,) feet that carry load.
+
+        Returns:
+            (nf,) feet whose ground has been turned, about their `centres`.
+        """
+        slopes = self.problem.parameter(window.xs[-1], "slope").reshape(-1, 2)
         rests = self.flat & standing & (self._turning < SOLE.still)
         self._resting = np.where(rests, self._resting + 1, 0)
-        return self._resting >= SOLE.nodes
+        rests = self._resting >= SOLE.nodes
+        alone = standing & (normal > SOLE.alone * float(normal.sum()))
+        rolls = self._pressed(window, slopes) & alone & ~rests
+        away = np.linalg.norm(self.slopes - slopes, axis=1)
+        most = np.where(rolls, SOLE.steepest, TERRAIN.steepest)
+        tilted = (rests | rolls) & (away > SOLE.gate) & (away < most)
+        for foot in np.flatnonzero(tilted & rests):
+            tilted[foot] = self._lies(window, foot)
+        rolls &= tilted
+        self.slopes[rolls] += SOLE.ahead * self._rates[rolls]
+        self.centres[rolls] = self._edges[rolls]
+        if tilted.any():
+            anchor = np.array(self.problem.dynamics.anchor)
+            anchor[tilted] = self.centres[tilted, :2]
+            self.problem.dynamics.anchor = anchor
+        for foot in np.flatnonzero(tilted):
+            self._incline(window, foot)
+        self.tilted |= tilted
+        return tilted
 
     def lifted(self, window: Window, loaded: np.ndarray) -> np.ndarray:
         """(nf,) soles that have left their slope, of feet that carry load or not (nf,).
@@ -87,20 +115,21 @@ class Soles:
         rates = [
             pose.rotation @ (twist.linear + np.cross(twist.angular, p.position)) for p in spheres
         ]
-        self.edges[foot] = points[np.argmin(np.linalg.norm(rates, axis=1))]
+        self._edges[foot] = points[np.argmin(np.linalg.norm(rates, axis=1))]
         turning = pose.rotation @ twist.angular
-        self.rates[foot] = -turning[1], turning[0]
+        self._rates[foot] = -turning[1], turning[0]
         return float(np.hypot(*turning[:2]))
 
-    def pressed(self, heights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """(nf,) soles with a sphere below the ground at these heights (nf,), slopes (nf, 2)."""
+    def _pressed(self, window: Window, slopes: np.ndarray) -> np.ndarray:
+        """(nf,) soles that turn slowly, with a sphere below ground of these slopes (nf, 2)."""
+        heights = self.problem.parameter(window.xs[-1], "height")
         out = np.zeros_like(self.flat)
         for foot in np.flatnonzero(self.flat & (self._turning < SOLE.rolls)):
             away = self._points[foot] - [*self.problem.dynamics.anchor[foot], heights[foot]]
             out[foot] = (away[:, 2] - away[:, :2] @ slopes[foot]).min() < -SOLE.below
         return out
 
-    def lies(self, window: Window, foot: int) -> bool:
+    def _lies(self, window: Window, foot: int) -> bool:
         """Whether a sole carries its load between its edges, as the torques of its leg say.
 
         Centre of pressure of the wrench that solves `J_leg^T w = tau_rnea - tau`.
@@ -121,7 +150,7 @@ class Soles:
         margin = SOLE.margin * (high - low).max()
         return bool((pressure > low + margin).all() and (pressure < high - margin).all())
 
-    def incline(self, window: Window, foot: int) -> None:
+    def _incline(self, window: Window, foot: int) -> None:
         """Let the ground under a foot slope as its sole does, as uncertain as the base's tilt.
 
         A rotation of the base by dphi (world axes) turns a plane that is nearly level by
