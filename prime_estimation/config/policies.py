@@ -260,6 +260,7 @@ class NoiseLevelsPolicy:
     first: int = param(3, "looks that the configuration is worth at the start")
     outlier: float = param(25.0, "largest square that counts")
     least: float = param(0.3, "smallest ratio of variances that a look can show")
+    uneven: float = param(0.1, "unevenness of ground on which errors that last are not looked for")
     looks_back: int = param(2, "looks whose errors are compared with those of the present one")
     worth_saying: float = param(1.5, "factor that the status mentions")
 

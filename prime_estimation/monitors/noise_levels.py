@@ -50,7 +50,7 @@ PARTS = {
     "accelerometer": Part(("accelerometer", "accelerometer_model"), 3.0),
 }
 # of feet that touch in a point: up to what a leg does whose links are off by 1 or 2 %
-POINT_FEET = Part(CONTACT, 5.0, slow=False, lasting=True)
+POINT_FEET = Part(CONTACT, 10.0, slow=False, lasting=True)
 FORCES = "base_force", "base_moment", "joint_torque"  # which no torque tells from contact forces
 
 
@@ -100,6 +100,8 @@ class NoiseLevels(Monitor):
         if situation.suspended or given.ground_depth:
             self._past.clear()
             return
+        if window.unevenness > NOISE_LEVELS.uneven:
+            self._past.clear()  # ground and intervals know of feet on edges
         window.posterior()
         r, square, seen = window.errors(k)
         self._looks += 1
@@ -122,11 +124,12 @@ class NoiseLevels(Monitor):
 
     def _lasting_part(self, name: str, r: np.ndarray, seen: np.ndarray) -> float:
         """Mean covariance of errors with those of all nodes before, of a part where they last."""
-        if self._kinds[name].lasting and len(self._past) == self._past.maxlen:
-            rows, most = self._rows()[name], NOISE_LEVELS.outlier
-            products = [np.clip(r * before[rows], -most, most) for before in self._past]
-            found = 2 * NOISE_LEVELS.every * np.average(np.sum(products, axis=0), weights=seen)
-            self._lasting[name] += NOISE_LEVELS.gain * (found - self._lasting[name])
+        if not self._kinds[name].lasting or len(self._past) < self._past.maxlen:
+            return 0.0
+        rows, most = self._rows()[name], NOISE_LEVELS.outlier
+        products = [np.clip(r * before[rows], -most, most) for before in self._past]
+        found = 2 * NOISE_LEVELS.every * np.average(np.sum(products, axis=0), weights=seen)
+        self._lasting[name] += NOISE_LEVELS.gain * (found - self._lasting[name])
         return self._lasting[name]
 
     def _rows(self) -> dict[str, np.ndarray]:
