@@ -13,6 +13,7 @@ from .. import _core
 from ..config.parameters import Config, NoiseConfig
 from ..contact.leg_forces import LegForces
 from ..inertia import from_theta, theta_root, to_theta
+from ..joint_friction import JointLosses
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.sensor import SensorSet, Wearer
@@ -105,12 +106,19 @@ class Problem:
         """Begin the next first state with what was learned, and its random walk since."""
         if isinstance(belief, JointBelief):
             self._joints_first = {block.name: belief.prior(block) for block in self.joints}
+            self.learn_joints(self.neutral())
             return
         mean, covariance = belief.in_theta(self.config.estimator.manifold)
         walk = np.sqrt(belief.age) * self.theta_walk_root
         values, vectors = np.linalg.eigh(covariance + walk @ walk.T)
         root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
         self._theta_first, self._theta_first_root = mean, root
+
+    def learn_joints(self, x: np.ndarray) -> None:
+        """Let the forces of the legs have the joint parameters of a state."""
+        if self.legs is not None and self.joints:
+            told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in self.joints}
+            self.legs.losses = JointLosses.of(self.robot, told)
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
