@@ -19,6 +19,8 @@ from .reporting import Reporter
 from .robot import Robot
 from .types import Estimate, ImuSample, Measurement
 
+ADAPTED = "armature,damping,dry_friction"  # joint parameters that are held while they fit
+
 
 class Estimator:
     """Moving-horizon estimator of state, contact forces and inertia.
@@ -39,7 +41,11 @@ class Estimator:
         self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection[str] = ()
     ):
         self.robot, self.config = robot.check_contacts(), config
-        self.problem = problem = Problem(robot, config, {*sensors, *(["mocap"] if mocap else [])})
+        expected = {*sensors, *(["mocap"] if mocap else [])}
+        options = config.estimator
+        adapts = options.adapt_joints and not options.joint_parameters and bool(robot.contacts)
+        kept = config.updated({"estimator": {"joint_parameters": ADAPTED}}) if adapts else config
+        self.problem = problem = Problem(robot, kept, expected, holds_joints=adapts)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
         self._predictor, self._reporter = Predictor(robot, problem.mount), Reporter(problem)
         self.reset()

@@ -263,6 +263,22 @@ class ImuClockPolicy:
     )
 
 
+@dataclass(frozen=True)
+class JointFitPolicy:
+    """When joint losses of the YAML are given up."""
+
+    held: float = param(0.002, "their prior's width while they are held, of its own")
+    every: int = param(10, "nodes from one look to the next")
+    fewest: int = param(100, "nodes that a look needs")
+    most: int = param(1000, "nodes that tell: with time any data tell some difference")
+    fall: float = param(
+        1.0,
+        "fall of the cost per node: walks of Go1, Go2, G1 whose YAML is right show up to 0.6, with "
+        "none or twice of its losses 2 to 11",
+    )
+    looks: int = param(3, "in a row that must agree")
+
+
 GROUND = GroundPolicy()
 AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
@@ -278,3 +294,4 @@ PUSH = PushPolicy()
 LOAD_PLACE = LoadPlacePolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
+JOINT_FIT = JointFitPolicy()
