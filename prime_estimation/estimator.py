@@ -42,10 +42,8 @@ class Estimator:
     ):
         self.robot, self.config = robot.check_contacts(), config
         expected = {*sensors, *(["mocap"] if mocap else [])}
-        options = config.estimator
-        adapts = options.adapt_joints and not options.joint_parameters and bool(robot.contacts)
-        kept = config.updated({"estimator": {"joint_parameters": ADAPTED}}) if adapts else config
-        self.problem = problem = Problem(robot, kept, expected, holds_joints=adapts)
+        effective, adapts = self._effective(config)
+        self.problem = problem = Problem(robot, effective, expected, holds_joints=adapts)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
         self._predictor, self._reporter = Predictor(robot, problem.mount), Reporter(problem)
         self.reset()
@@ -127,8 +125,16 @@ class Estimator:
     def retune(self, config: Config) -> None:
         """Go on with other values of the tunable parameters."""
         self.config = config
-        self.problem.retune(config)
-        self.monitors.levels.retune(config)
+        effective, _ = self._effective(config)
+        self.problem.retune(effective)
+        self.monitors.levels.retune(effective)
+
+    def _effective(self, config: Config) -> tuple[Config, bool]:
+        """The configuration with the joint parameters that are held, and whether there are any."""
+        options = config.estimator
+        adapts = options.adapt_joints and not options.joint_parameters and bool(self.robot.contacts)
+        joints = {"estimator": {"joint_parameters": ADAPTED}}
+        return (config.updated(joints) if adapts else config), adapts
 
     @property
     def window(self) -> Window | None:

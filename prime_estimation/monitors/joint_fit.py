@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..config.policies import JOINT_FIT
@@ -72,11 +74,13 @@ class JointFit(Monitor):
         self.fall = fall / self._nodes
 
     def _renew(self, window: Window, held: bool) -> None:
-        """Begin anew from the YAML, held or not."""
+        """Begin anew: held at the YAML, or from the estimate with the own width of the prior."""
         self.problem.hold_joints(held)
         share = self.problem.joint_hold.share
-        for b in self.problem.joints:
-            window.renew_parameter(b.name, list(range(len(b.mean))), b.mean, share * b.stddev)
+        for b, estimate in self._by_block():
+            # a loss below none is as good as none
+            mean = b.mean if held else np.maximum(estimate, 0.0)
+            window.renew_parameter(b.name, list(range(len(mean))), mean, share * b.stddev)
         self._nodes = self._agreed = 0
         self._spoilt = False
 
@@ -84,13 +88,15 @@ class JointFit(Monitor):
         """Says which losses of the YAML are not those of the robot."""
         if self.problem.joint_hold.held or not self.problem.joint_hold.possible:
             return ()
-        first, worst = 0, ("", 0.0)
-        for b in self.problem.joints:
-            estimate = self.estimate[first : first + len(b.mean)]
-            first += len(b.mean)
-            worst = max(worst, self._farthest(b, estimate), key=lambda said: said[1])
-        what = f"losses of the YAML do not fit the torques ({worst[0]}): they are estimated"
+        said = (self._farthest(b, estimate) for b, estimate in self._by_block())
+        worst, _ = max(said, key=lambda words: words[1])
+        what = f"losses of the YAML do not fit the torques ({worst}): they are estimated"
         return (SensorHealth("joints", True, what),)
+
+    def _by_block(self) -> Iterator[tuple[JointBlock, np.ndarray]]:
+        """Blocks with their parts of the estimate."""
+        ends = np.cumsum([len(b.mean) for b in self.problem.joints])
+        return zip(self.problem.joints, np.split(self.estimate, ends[:-1]))
 
     @staticmethod
     def _farthest(block: JointBlock, estimate: np.ndarray) -> tuple[str, float]:
