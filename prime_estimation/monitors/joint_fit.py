@@ -91,7 +91,8 @@ class JointFit(Monitor):
         said = (self._farthest(b, estimate) for b, estimate in self._by_block())
         worst, _ = max(said, key=lambda words: words[1])
         what = f"losses of the YAML do not fit the torques ({worst}): they are estimated"
-        return (SensorHealth("joints", True, what),)
+        square = 1.0 + 2.0 * self.fall / self.problem.nj  # of the joints' rows, with the YAML
+        return (SensorHealth("joints", True, what, square),)
 
     def _by_block(self) -> Iterator[tuple[JointBlock, np.ndarray]]:
         """Blocks with their parts of the estimate."""
