@@ -33,6 +33,8 @@ class GroundPolicy:
     near: float = param(0.02, "and height above the lowest foot that does", "m")
     hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
     hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
+    missed_nodes: int = param(4, "nodes that a flagged foot carries nothing, likewise")
+    missed_share: float = param(0.1, "of what it ought to carry, below which it is nothing")
     still: float = param(0.1, "speed below which a foot with a light load may stand", "m/s")
     still_nodes: int = param(5, "in a row after which it does")
     least_friction: float = param(0.1, "bound of the friction coefficient")
@@ -214,6 +216,8 @@ class NoiseLevelsPolicy:
     slow_gain: float = param(0.005, "the same of levels that a payload disturbs: ten seconds")
     first: int = param(3, "looks that the configuration is worth at the start")
     outlier: float = param(25.0, "largest square that counts")
+    least: float = param(0.3, "smallest ratio of variances that a look can show")
+    looks_back: int = param(2, "looks whose errors are compared with those of the present one")
     worth_saying: float = param(1.5, "factor that the status mentions")
 
 

@@ -77,6 +77,9 @@ class Horizon:
         """Start anew from the last measurements, or from the next ones if these cannot carry it."""
         self.ground = Ground(self.problem)
         untried = self.window is not None or previous_state is not None
+        if self.window is not None:
+            stddev = np.sqrt(np.diag(self.window.arrival.covariance))
+            self.problem.keep(self.window.xs[0], stddev)
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"
         if failure:
             self._recent.clear()

@@ -12,10 +12,9 @@ import pinocchio as pin
 from ..contact.leg_forces import CLEARANCE, LegForces
 from ..errors import InitializationError
 from ..types import Measurement
-from .problem import Problem
+from .problem import CREDIBLE, Problem
 from .process_model import ON_ITS_FEET, Situation
 
-CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
 ANY_LOAD = 1e-3  # weight of a foot that carries nothing, so that the mean exists
 UPWARDS = np.array([0.0, 0.0, 1.0])

@@ -44,16 +44,24 @@ class LoadByMotion:
         likely = near * np.exp(-0.5 * slow**2) + np.finfo(float).tiny
         return self.problem.robot.total_mass * felt * likely / likely.sum()
 
-    @staticmethod
-    def left_hanging(window: Window, normal: np.ndarray, least: float) -> np.ndarray:
-        """(nf,) feet that ought to carry a robot which no foot carries in the newest window.
+    def left_hanging(self, window: Window, normal: np.ndarray, least: float) -> np.ndarray:
+        """(nf,) feet that ought to carry the robot and do not in the newest nodes.
+
+        All of them where nothing carries it; one alone where flags say that it does.
 
         Args:
             window: solved.
             normal: (nf,) what they ought to carry [N].
             least: of a foot that stands [N].
         """
-        steps = range(window.size - GROUND.hanging_nodes, window.size)
-        carried = max(window.foot_forces(k).sum() for k in steps)
-        hangs = carried < GROUND.hanging_share * normal.sum()
+        size = window.size
+        carried = np.array([window.foot_forces(k) for k in range(size)])
+        ought = GROUND.hanging_share * normal.sum()
+        hangs = np.full(
+            len(normal), carried[size - GROUND.hanging_nodes :].sum(axis=1).max() < ought
+        )
+        flags = self.problem.measurements.trackers.get(FLAGS)
+        if flags is not None and flags.known:
+            missed = carried[size - GROUND.missed_nodes :].max(axis=0)
+            hangs |= missed < GROUND.missed_share * normal
         return hangs & (normal > least)

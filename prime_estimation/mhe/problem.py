@@ -36,6 +36,8 @@ DEFINED, FIRST_HEIGHT = 1e-4, 0.02  # m and rad, m
 FIRST_SLOPE = 1e-6  # of the ground under the first feet, taken to be level
 # where an estimate goes on without its feet
 CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
+CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
+KEPT_GROWTH = 2.0  # of the standard deviations of what is kept of it
 
 
 class Problem:
@@ -109,8 +111,21 @@ class Problem:
 
     def forget(self) -> None:
         """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
+        self._kept: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._theta_first, self._theta_first_root = self.theta_nominal, self.theta_prior_root
         self.begin_with(JointBelief(()))
+
+    def keep(self, x: np.ndarray, stddev: np.ndarray) -> None:
+        """Begin the next first state with what outlasts an estimate that is lost.
+
+        Args:
+            x: the state it had come to.
+            stddev: (ndx,) of that; it grows, for the next start batch sees measurements once more.
+        """
+        for name, block in self.measurements.parameter_priors().items():
+            mean, own = self.parameter(x, name), KEPT_GROWTH * stddev[self.columns(name)]
+            if block.lasting and (np.abs(mean) < CREDIBLE * block.prior).all():
+                self._kept[name] = mean.copy(), np.fmin(own, block.prior)
 
     def begin_with(self, belief: Belief) -> None:
         """Begin the next first state with what was learned, and its random walk since."""
@@ -208,7 +223,7 @@ class Problem:
         x = self.state.zero()
         self.parameter(x, "theta")[:] = self._theta_first
         self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
-        for name, (mean, _) in self._joints_first.items():
+        for name, (mean, _) in (*self._joints_first.items(), *self._kept.items()):
             self.parameter(x, name)[:] = mean
         return x
 
@@ -245,6 +260,8 @@ class Problem:
         put("softness", e.softness_stddev)
         for name, block in self.measurements.parameter_priors().items():
             put(name, block.prior)
+        for name, (_, own) in self._kept.items():
+            put(name, own)
         root = np.diag(std)
         for name, (_, own) in self._joints_first.items():
             columns = self.columns(name)

@@ -231,16 +231,19 @@ class Window:
         """Compute the covariances that `head_covariance` and `forces` hand out."""
         self.solver.compute_posterior()
 
-    def expected_squares(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Expected squares (nr,) of the whitened errors of running node k, and rows in use.
+    def errors(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Whitened residuals r of running node k, expected squares (nr,), what is seen of them.
 
         `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
-        the level that it was given.
+        the level that it was given. Seen is `1 - diag(H P H^T)`: 1 where everything else is known,
+        0 where the error could be anything, or its row is not in use.
         """
         node, data = self.nodes[k], self.data[k]
         jacobian = node.residual_jacobian(data)
         spread = np.diag(self.solver.covariance_of(k + 1, jacobian))
-        return np.array(data.r) ** 2 + spread, jacobian.any(axis=1)
+        seen = np.where(jacobian.any(axis=1), np.clip(1.0 - spread, 0.0, 1.0), 0.0)
+        r = np.array(data.r)
+        return r, r**2 + spread, seen
 
     def head_covariance(self) -> np.ndarray:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,18 +28,26 @@ class Part:
         most: bound of the factor on standard deviations. Narrow for the IMU, which a wrong model
             would otherwise blind, and for forces on the base, which would carry the robot.
         slow: what a payload disturbs until it is known follows slowly.
+        lasting: its errors last longer than a node, as those of a leg's kinematics do while a foot
+            stands. White noise that tells as little has their long-run variance.
     """
 
     levels: tuple[str, ...]
     most: float
     slow: bool = True
+    lasting: bool = False
 
 
 PARTS = {
     "base_force": Part(("base_force",), 3.0),
     "base_moment": Part(("base_moment",), 3.0),
     "joint_torque": Part(("joint_torque", "joint_model", "joint_targets"), 10.0),
-    "contact": Part(("contact_normal", "contact_tangential", "contact_roll", "contact_yaw"), 3.0),
+    "contact": Part(
+        ("contact_normal", "contact_tangential", "contact_roll", "contact_yaw"),
+        10.0,
+        slow=False,
+        lasting=True,
+    ),
     "encoders": Part(("encoder",), 10.0, slow=False),
     "rates": Part(("joint_velocity",), 30.0, slow=False),
     "gyro": Part(("gyro",), 2.0),
@@ -51,9 +61,11 @@ class NoiseLevels(Monitor):
 
     Expectation-maximization: with the residual r of a part, whitened, and the covariance P of the
     posterior, `E |r|^2 = |r|^2 + tr(H P H^T)` is the number of its rows where its level is right.
-    What nothing observes gives 1 whatever its level is, and stays where it was. The logarithm of
-    the factor follows between 1 (the configuration is the best that there can be) and a bound:
-    quickly at first, then within a second or ten. Factors outlast a restart.
+    What nothing observes gives 1 whatever its level is; rows weigh by what is seen of them. Errors
+    that last add their covariance with those of former looks, `2 sum_j E r_k r_(k-j)` over the
+    nodes between. The logarithm of the factor follows between 1 (the configuration is the best that
+    there can be) and a bound: quickly at first, then within a second or ten. Factors outlast a
+    restart.
 
     Attributes:
         factors: by part, on standard deviations.
@@ -68,6 +80,8 @@ class NoiseLevels(Monitor):
         """Forget all factors."""
         self.factors = dict.fromkeys(PARTS, 1.0)
         self._nodes = self._looks = 0
+        self._past: deque[np.ndarray] = deque(maxlen=NOISE_LEVELS.looks_back)
+        self._lasting = dict.fromkeys(PARTS, 0.0)  # covariance with errors before
         self._use()
 
     def retune(self, config: Config) -> None:
@@ -83,20 +97,36 @@ class NoiseLevels(Monitor):
         k = window.size // 2
         given = window.inputs[k]
         if situation.suspended or given.ground_depth:
+            self._past.clear()
             return
         window.posterior()
-        square, seen = window.expected_squares(k)
+        r, square, seen = window.errors(k)
         self._looks += 1
         for name, rows in self._rows().items():
-            rows = rows[seen[rows]]
-            if not len(rows) or (name in FORCES and not given.weighed):
-                continue
-            level = np.minimum(square[rows], NOISE_LEVELS.outlier).mean()
-            gain = NOISE_LEVELS.slow_gain if PARTS[name].slow else NOISE_LEVELS.gain
-            gain = max(gain, 1.0 / (self._looks + NOISE_LEVELS.first))
-            factor = self.factors[name] * np.exp(0.5 * gain * np.log(level))
-            self.factors[name] = float(np.clip(factor, 1.0, PARTS[name].most))
+            if seen[rows].any() and (given.weighed or name not in FORCES):
+                level = np.average(
+                    np.minimum(square, NOISE_LEVELS.outlier)[rows], weights=seen[rows]
+                )
+                self._follow(name, level + self._lasting_part(name, r[rows], seen[rows]))
+        self._past.append(r)
         self._use()
+
+    def _follow(self, name: str, level: float) -> None:
+        gain = NOISE_LEVELS.slow_gain if PARTS[name].slow else NOISE_LEVELS.gain
+        gain = max(gain, 1.0 / (self._looks + NOISE_LEVELS.first))
+        factor = self.factors[name] * math.exp(
+            0.5 * gain * math.log(max(level, NOISE_LEVELS.least))
+        )
+        self.factors[name] = min(max(factor, 1.0), PARTS[name].most)
+
+    def _lasting_part(self, name: str, r: np.ndarray, seen: np.ndarray) -> float:
+        """Mean covariance of errors with those of all nodes before, of a part where they last."""
+        if PARTS[name].lasting and len(self._past) == self._past.maxlen:
+            rows, most = self._rows()[name], NOISE_LEVELS.outlier
+            products = [np.clip(r * before[rows], -most, most) for before in self._past]
+            found = 2 * NOISE_LEVELS.every * np.average(np.sum(products, axis=0), weights=seen)
+            self._lasting[name] += NOISE_LEVELS.gain * (found - self._lasting[name])
+        return self._lasting[name]
 
     def _rows(self) -> dict[str, np.ndarray]:
         """Rows of a node's residual by part."""

@@ -59,7 +59,7 @@ class Imu(Sensor):
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Biases."""
         return {
-            "gyro_bias": Block(noise.gyro_bias, noise.gyro_bias_walk),
+            "gyro_bias": Block(noise.gyro_bias, noise.gyro_bias_walk, lasting=True),
             "accelerometer_bias": Block(noise.accelerometer_bias, noise.accelerometer_bias_walk),
         }
 

@@ -59,10 +59,16 @@ class Alignment(Enum):
 
 @dataclass(frozen=True)
 class Block:
-    """Parameter block of a sensor: prior standard deviation, random walk per root of a second."""
+    """Parameter block of a sensor.
+
+    Attributes:
+        prior: standard deviation. walk: per root of a second.
+        lasting: of the sensor alone; an estimate that is lost does not lose it.
+    """
 
     prior: float | np.ndarray
     walk: float = 0.0
+    lasting: bool = False
 
 
 @dataclass(frozen=True)

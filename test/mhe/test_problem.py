@@ -59,3 +59,25 @@ def test_without_rates_the_last_position_counts():
     node, noise = given(position_carried=None, velocity=None)
     np.testing.assert_allclose(1.0 / node.weight("encoders"), noise.encoder)
     np.testing.assert_array_equal(node.value("encoders")[-12:], np.zeros(12))
+
+
+def test_a_lost_estimate_keeps_the_gyro_bias():
+    """With twice its deviation; nothing else of it, and no bias that no gyro has."""
+    config = Config.load("go2")
+    problem = Problem(Robot(config.robot), config)
+    bias, other = problem.columns("gyro_bias"), problem.columns("accelerometer_bias")
+    x, stddev = problem.neutral(), np.full(problem.ndx, 3e-4)
+    problem.parameter(x, "gyro_bias")[:] = 0.004, -0.002, 0.001
+    problem.parameter(x, "accelerometer_bias")[:] = 0.3
+    problem.keep(x, stddev)
+    first, root = problem.neutral(), np.diag(problem.prior_root(located=False))
+    np.testing.assert_allclose(problem.parameter(first, "gyro_bias"), [0.004, -0.002, 0.001])
+    np.testing.assert_allclose(root[bias], 6e-4)
+    np.testing.assert_array_equal(problem.parameter(first, "accelerometer_bias"), 0.0)
+    np.testing.assert_allclose(root[other], config.noise.accelerometer_bias)
+    problem.forget()
+    np.testing.assert_array_equal(problem.parameter(problem.neutral(), "gyro_bias"), 0.0)
+    problem.parameter(x, "gyro_bias")[:] = 10.0 * config.noise.gyro_bias
+    problem.keep(x, stddev)
+    np.testing.assert_array_equal(problem.parameter(problem.neutral(), "gyro_bias"), 0.0)
+    assert np.diag(problem.prior_root(located=False))[bias] == pytest.approx(config.noise.gyro_bias)
