@@ -272,13 +272,12 @@ class JointFitPolicy:
     """When joint losses of the YAML are given up."""
 
     held: float = param(0.002, "their prior's width while they are held, of its own")
-    every: int = param(10, "nodes from one look to the next")
-    fewest: int = param(100, "nodes that a look needs")
+    every: int = param(40, "nodes from one look to the next")
     most: int = param(1000, "nodes that tell: with time any data tell some difference")
     fall: float = param(
-        1.0,
-        "fall of the cost per node: walks of Go1, Go2, G1 whose YAML is right show up to 0.6, with "
-        "none or twice of its losses 2 to 11",
+        0.7,
+        "fall of the cost by each node: where the YAML is right up to 0.3, three looks in a row "
+        "(Go1, Go2, G1, stairs and soft ground too); 2 to 4 with none or twice of its losses",
     )
     looks: int = param(3, "in a row that must agree")
 

@@ -22,11 +22,11 @@ class JointFit(Monitor):
 
     All nodes since the hold began are in the posterior (`JointHold.estimate`). Where the YAML is
     right, what falls is what the model leaves out; where it is wrong by its own size, ten times as
-    much within a second or two. Then the parameters are let go, and the inertia, which was learned
-    with wrong losses, is learned anew.
+    much, look after look: a foot that hits an edge does it once. Then the parameters are let go,
+    and the inertia, which was learned with wrong losses, is learned anew.
 
     Attributes:
-        fall: of the cost, per node, at the last look.
+        fall: of the cost by each node between the last two looks.
         estimate: (n,) parameters that the data would rather have.
     """
 
@@ -38,11 +38,12 @@ class JointFit(Monitor):
         """Forget everything."""
         self.fall, self.estimate = 0.0, self.problem.joint_hold.mean
         self._nodes = self._agreed = 0
+        self._before = 0.0  # fall at the last look
         self._spoilt = False  # by nodes in which the feet do not carry the robot, or unseen torques
 
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
         """A new window has the prior again."""
-        self._nodes = self._agreed = 0
+        self._nodes, self._agreed, self._before = 0, 0, 0.0
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""
@@ -54,7 +55,7 @@ class JointFit(Monitor):
         if self._spoilt:
             self._renew(window, held=True)
         self._nodes += 1
-        if self._nodes % JOINT_FIT.every or self._nodes < JOINT_FIT.fewest:
+        if self._nodes % JOINT_FIT.every:
             return ""
         self._look(window)
         self._agreed = self._agreed + 1 if self.fall > JOINT_FIT.fall else 0
@@ -71,7 +72,7 @@ class JointFit(Monitor):
         covariance = window.newest(np.zeros((1, problem.ndx)))[1][np.ix_(rows, rows)]
         mean = problem.layout.p(window.xs[-1])[rows]
         self.estimate, fall = problem.joint_hold.estimate(mean, covariance)
-        self.fall = fall / self._nodes
+        self.fall, self._before = (fall - self._before) / JOINT_FIT.every, fall
 
     def _renew(self, window: Window, held: bool) -> None:
         """Begin anew: held at the YAML, or from the estimate with the own width of the prior."""
@@ -81,7 +82,7 @@ class JointFit(Monitor):
             # a loss below none is as good as none
             mean = b.mean if held else np.maximum(estimate, 0.0)
             window.renew_parameter(b.name, list(range(len(mean))), mean, share * b.stddev)
-        self._nodes = self._agreed = 0
+        self._nodes, self._agreed, self._before = 0, 0, 0.0
         self._spoilt = False
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
