@@ -275,9 +275,9 @@ class JointFitPolicy:
     every: int = param(40, "nodes from one look to the next")
     most: int = param(1000, "nodes that tell: with time any data tell some difference")
     fall: float = param(
-        0.7,
-        "fall of the cost by each node: where the YAML is right up to 0.3, three looks in a row "
-        "(Go1, Go2, G1, stairs and soft ground too); 2 to 4 with none or twice of its losses",
+        0.8,
+        "fall of the cost by each node: where the YAML is right up to 0.4, with a load in the "
+        "hands of a G1 0.6, three looks in a row; 2 to 4 with none or twice of its losses",
     )
     looks: int = param(3, "in a row that must agree")
 
