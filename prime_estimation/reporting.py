@@ -80,6 +80,7 @@ class Reporter:
         doubt = monitors.consistency.doubt(mass, stddev, self.nominal_mass)
         if doubt or monitors.support.doubted:
             bodies = tuple(replace(body, observable=False) for body in bodies)
+        bodies = self._doubted(bodies, monitors.place.doubted)
         health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
         return Estimate(
@@ -225,6 +226,27 @@ class Reporter:
             deviations = stddev, com_stddev(pi, covariance)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
+
+    def _doubted(
+        self, bodies: tuple[BodyInertia, ...], links: frozenset[int]
+    ) -> tuple[BodyInertia, ...]:
+        """Inertias of which some are those of links that are given what another one carries.
+
+        `P + d d^T` with d = pi - pi_nominal: anything between nothing of it and all may be theirs.
+        """
+        out = list(bodies)
+        for i in links:
+            body, link = bodies[i], self.robot.link_joint(bodies[i].link)
+            added = body.parameters - self.robot.model.inertias[link].toDynamicParameters()
+            covariance = body.covariance + np.outer(added, added)
+            out[i] = replace(
+                body,
+                covariance=covariance,
+                mass_stddev=math.hypot(body.mass_stddev, added[0]),
+                com_stddev=com_stddev(body.parameters, covariance),
+                observable=False,
+            )
+        return tuple(out)
 
     def _contacts(
         self, window: Window, newest: list[np.ndarray], mass: float, unweighed: float

@@ -80,6 +80,23 @@ class TerrainPolicy:
 
 
 @dataclass(frozen=True)
+class SolePolicy:
+    """When the sole of a flat foot tells the slope of the ground."""
+
+    spheres: int = param(3, "that span a sole")
+    still: float = param(0.15, "rate below which it does not turn", "rad/s")
+    nodes: int = param(2, "in a row in which it carries load and does not turn")
+    margin: float = param(0.05, "of its length, from its edges: nearer, it stands on one")
+    rolls: float = param(1.0, "rate below which it rolls on: landing and lifting", "rad/s")
+    alone: float = param(0.8, "share of the load of all feet that one has that stands alone")
+    steepest: float = param(0.08, "slope by which it rolls on at most: more is a raised toe")
+    below: float = param(0.002, "depth of a corner at which the ground is not where it was", "m")
+    ahead: float = param(0.05, "for which it is let turn on", "s")
+    gate: float = param(0.01, "slope by which it must differ from what is known: zeros of joints")
+    stddev: float = param(0.003, "of the slope, beside the base's tilt")
+
+
+@dataclass(frozen=True)
 class ConsistencyPolicy:
     """When a window no longer fits its data, and when the robot's model is doubted."""
 
@@ -187,6 +204,19 @@ class PayloadPolicy:
 
 
 @dataclass(frozen=True)
+class LegWeightPolicy:
+    """When the torques of the legs tell that a load was put on or taken off."""
+
+    smoothed: int = param(4, "nodes before the head, where measurements on both sides tell forces")
+    now: int = param(20, "over which what the legs carry is compared, in two halves")
+    before: int = param(200, "with which it is compared")
+    fewest: int = param(40, "of these")
+    share: float = param(0.08, "of the weight by which either half must differ: steps do by 0.05")
+    growth: float = param(0.3, "share of the difference by which the halves may differ: hands pull")
+    gait: float = param(0.05, "share of the weight by which they do from step to step")
+
+
+@dataclass(frozen=True)
 class SolverPolicy:
     """Effort of the solver while the window slides."""
 
@@ -205,6 +235,19 @@ class LoadPlacePolicy:
     far: float = param(2.0, "from the link's centre of mass: radii of gyration; a box has 1.7")
     reach: float = param(0.2, "and so far at least: a hand holds things before it", "m")
     nodes: int = param(200, "in a row for which it is there")
+
+
+@dataclass(frozen=True)
+class LimbLoadPolicy:
+    """When the joints of a limb without contact tell that it holds something."""
+
+    smoothed: int = param(4, "nodes before the head, where measurements on both sides tell torques")
+    memory: float = param(1.0, "of the regression", "s")
+    share: float = param(0.1, "least load that is told, as a share of the limb's own mass")
+    reach: float = param(0.2, "deviation of its place from the last joint", "m")
+    torque: float = param(0.5, "of a joint that nothing tells: dry friction, errors of gains", "Nm")
+    explained: float = param(0.35, "share of squared unexplained torques that it explains")
+    nodes: int = param(30, "in a row in which it does")
 
 
 @dataclass(frozen=True)
@@ -285,6 +328,7 @@ class JointFitPolicy:
 GROUND = GroundPolicy()
 AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
+SOLE = SolePolicy()
 INTERVAL = IntervalPolicy()
 CONSISTENCY = ConsistencyPolicy()
 LIFT = LiftPolicy()
@@ -292,9 +336,11 @@ ACTIVITY = ActivityPolicy()
 STANCE = StancePolicy()
 SUPPORT = SupportPolicy()
 PAYLOAD = PayloadPolicy()
+LEG_WEIGHT = LegWeightPolicy()
 SOLVER = SolverPolicy()
 PUSH = PushPolicy()
 LOAD_PLACE = LoadPlacePolicy()
+LIMB_LOAD = LimbLoadPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
 JOINT_FIT = JointFitPolicy()

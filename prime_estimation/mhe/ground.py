@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import GROUND, INTERVAL, TERRAIN
+from ..config.policies import GROUND, INTERVAL, SOLE, TERRAIN
 from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE
@@ -21,6 +21,7 @@ from .creep import Creep
 from .load_by_motion import LoadByMotion
 from .problem import Problem
 from .process_model import Situation
+from .soles import Soles
 from .window import Window
 
 # slope of a level floor: exact, for a slope in world axes would tell place and heading
@@ -50,7 +51,7 @@ class Ground:
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
-        self.creep = Creep(problem)
+        self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
         spheres = [
@@ -74,6 +75,8 @@ class Ground:
         problem, after = self.problem, window.xs[-1]
         soles, rates, normal = self._feet(window)
         points = self._touching(soles, after)
+        self._soles.look(window)
+        points[self._soles.tilted] = self._soles.centres[self._soles.tilted]
         above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.inputs[-2].weighed
         if not weighed:
@@ -96,10 +99,16 @@ class Ground:
             wrong, above = wrong | away, above - CLEARANCE * away
         if weighed:
             self._lay(window, landed, wrong, soles)
+            if "slope" in problem.layout:
+                tilted = self._tilt(window, normal)
+                moved = self._soles.centres[:, 2] - problem.parameter(after, "height")
+                tilted &= np.abs(moved) > 0.5 * GROUND.gate
+                wrong, above = wrong | tilted, np.where(tilted, moved, above)
             self._let_creep(window)
             self._say(window)
         if wrong.any():
-            above += (self._touching(soles, after) - points)[:, 2]
+            turned = (self._touching(soles, after) - points)[:, 2]
+            above += np.where(self._soles.tilted, 0.0, turned)
             self._place(window, np.flatnonzero(wrong), above)
         if weighed:
             self._remember(window, landed & ~self._arriving, soles)
@@ -181,6 +190,7 @@ class Ground:
             soles: (nf, 3) their lowest points [m].
         """
         self.creep.land(landed)
+        self._soles.tilted &= ~landed
         if landed.any() and "slope" in self.problem.layout:
             slope = self._footholds.slope()
             for foot in np.flatnonzero(landed):
@@ -191,6 +201,21 @@ class Ground:
             anchor = np.array(self.problem.dynamics.anchor)
             anchor[landed | moved] = points[landed | moved, :2]
             self.problem.dynamics.anchor = anchor
+
+    def _tilt(self, window: Window, normal: np.ndarray) -> np.ndarray:
+        """(nf,) flat feet whose ground slopes as they do from now on."""
+        soles = self._soles
+        for foot in np.flatnonzero(soles.lifted(window, self.stance.loaded)):
+            self._laid[foot] = self._footholds.slope()
+            self._incline(window, foot, self._laid[foot])
+        tilted = soles.tilt(window, normal, self.stance.loaded & (normal > self.stance.on))
+        self.creep.land(tilted)
+        for foot in np.flatnonzero(tilted):
+            self._laid[foot] = Slope(soles.slopes[foot].copy(), SOLE.stddev)
+            # what feet on wrong ground say of friction is void
+            present = self.problem.parameter(window.xs[-1], "friction")[0]
+            window.renew_parameter("friction", [0], present, GROUND.bounded_stddev)
+        return tilted
 
     def _let_creep(self, window: Window) -> None:
         """Let feet creep that slide, or that only a slope would hold which no ground has."""

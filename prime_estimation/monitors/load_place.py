@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Load place: a load far outside of the link whose inertia is estimated hangs on another link."""
+"""Load place: a load that is given to the estimated link, and that another link carries."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..types import SensorHealth
+from .limb_load import LimbLoad, LimbLoads
 from .monitor import Monitor
 
 
 class LoadPlace(Monitor):
-    """Compares the place of what was added to a link with the size of the link.
+    """Asks the joints of arms what they hold, and compares the place of a load with its link.
 
     What a link of nominal mass m0 and com c0 carries, if it does, is at
 
@@ -23,9 +24,11 @@ class LoadPlace(Monitor):
 
     A load that other links carry, in the hands of a humanoid, is given to the estimated link all
     the same: with the right mass, but at a place where that link is not. A homogeneous box of
-    radius of gyration `r = sqrt(tr I / (2 m))` ends within `sqrt(3) r` of its centre.
+    radius of gyration `r = sqrt(tr I / (2 m))` ends within `sqrt(3) r` of its centre. How much of
+    pi - pi_0 is the link's own is not known then.
 
     Attributes:
+        limbs: what arms hold.
         places: (3,) p of each estimated link at present [m, link axes]; None where nothing was
             added.
     """
@@ -35,6 +38,7 @@ class LoadPlace(Monitor):
         inertias = [robot.model.inertias[robot.link_joint(n)] for n in robot.estimated_links]
         self._mass = [i.mass for i in inertias]
         self._com = [i.lever.copy() for i in inertias]
+        self.limbs = LimbLoads(problem)
         self._radius = [float(np.sqrt(np.trace(i.inertia) / (2.0 * i.mass))) for i in inertias]
         self.reset()
 
@@ -44,9 +48,17 @@ class LoadPlace(Monitor):
         self.places: list[np.ndarray | None] = [None] * links
         self._added = [0.0] * links  # kg
         self._far = [0] * links  # nodes
+        self.limbs.reset()
+
+    @property
+    def doubted(self) -> frozenset[int]:
+        """Indices of the estimated links that are given what another one probably carries."""
+        far = [i for i, nodes in enumerate(self._far) if nodes >= LOAD_PLACE.nodes]
+        return frozenset(far).union(*(limb.holders for limb in self.limbs.told))
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """Look at the inertia of the head."""
+        """Look at the inertia of the head, and at the torques of arms."""
+        self.limbs.judge(window)
         if situation.inertia_held:
             return ""
         for i, (pi, _) in enumerate(self.problem.inertias(window.xs[-1])):
@@ -66,10 +78,19 @@ class LoadPlace(Monitor):
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which link probably does not carry what it is given."""
-        return tuple(
-            SensorHealth("load", False, self._words(i))
-            for i, nodes in enumerate(self._far)
-            if nodes >= LOAD_PLACE.nodes
+        told = self.limbs.told
+        held = set().union(*(limb.holders for limb in told))
+        words = [self._held(limb) for limb in told]
+        words += [self._words(i) for i in sorted(self.doubted - held)]
+        return tuple(SensorHealth("load", False, said) for said in words)
+
+    def _held(self, limb: LimbLoad) -> str:
+        links = [self.problem.robot.estimated_links[i] for i in limb.holders]
+        given = f", given to {' and '.join(links)}" if links else ""
+        what = "more" if limb.mass > 0.0 else "less"
+        return (
+            f"{limb.link} holds {abs(limb.mass):.1f} kg {what} than the model, as the torques of "
+            f"its limb say{given}: name it in robot.estimated_links"
         )
 
     def _words(self, i: int) -> str:

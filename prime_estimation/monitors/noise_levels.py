@@ -38,21 +38,19 @@ class Part:
     lasting: bool = False
 
 
+CONTACT = "contact_normal", "contact_tangential", "contact_roll", "contact_yaw"
 PARTS = {
     "base_force": Part(("base_force",), 3.0),
     "base_moment": Part(("base_moment",), 3.0),
     "joint_torque": Part(("joint_torque", "joint_model", "joint_targets"), 10.0),
-    "contact": Part(
-        ("contact_normal", "contact_tangential", "contact_roll", "contact_yaw"),
-        10.0,
-        slow=False,
-        lasting=True,
-    ),
+    "contact": Part(CONTACT, 3.0),
     "encoders": Part(("encoder",), 10.0, slow=False),
     "rates": Part(("joint_velocity",), 30.0, slow=False),
     "gyro": Part(("gyro",), 2.0),
     "accelerometer": Part(("accelerometer", "accelerometer_model"), 3.0),
 }
+# of feet that touch in a point: up to what a leg does whose links are off by 1 or 2 %
+POINT_FEET = Part(CONTACT, 5.0, slow=False, lasting=True)
 FORCES = "base_force", "base_moment", "joint_torque"  # which no torque tells from contact forces
 
 
@@ -73,6 +71,9 @@ class NoiseLevels(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem, self._configured = problem, problem.config
+        contacts = problem.robot.contacts
+        points = len(contacts) == len({c.foot for c in contacts})
+        self._kinds = PARTS | ({"contact": POINT_FEET} if points else {})
         self._parts: dict[str, np.ndarray] | None = None
         self.reset()
 
@@ -112,16 +113,16 @@ class NoiseLevels(Monitor):
         self._use()
 
     def _follow(self, name: str, level: float) -> None:
-        gain = NOISE_LEVELS.slow_gain if PARTS[name].slow else NOISE_LEVELS.gain
+        gain = NOISE_LEVELS.slow_gain if self._kinds[name].slow else NOISE_LEVELS.gain
         gain = max(gain, 1.0 / (self._looks + NOISE_LEVELS.first))
         factor = self.factors[name] * math.exp(
             0.5 * gain * math.log(max(level, NOISE_LEVELS.least))
         )
-        self.factors[name] = min(max(factor, 1.0), PARTS[name].most)
+        self.factors[name] = min(max(factor, 1.0), self._kinds[name].most)
 
     def _lasting_part(self, name: str, r: np.ndarray, seen: np.ndarray) -> float:
         """Mean covariance of errors with those of all nodes before, of a part where they last."""
-        if PARTS[name].lasting and len(self._past) == self._past.maxlen:
+        if self._kinds[name].lasting and len(self._past) == self._past.maxlen:
             rows, most = self._rows()[name], NOISE_LEVELS.outlier
             products = [np.clip(r * before[rows], -most, most) for before in self._past]
             found = 2 * NOISE_LEVELS.every * np.average(np.sum(products, axis=0), weights=seen)

@@ -14,6 +14,7 @@ from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
+from .leg_weight import LegWeight
 from .monitor import Monitor
 
 
@@ -24,6 +25,7 @@ class PayloadDetector(Monitor):
     whitened vertical disturbances of the base| / sqrt(n)` for n in the contact model's alarm spans,
     at most standard normal as long as the inertia is right. Vertical only: a payload always has
     weight; what acts along the other axes too is a slip, a push, or a leg that has hit something.
+    Or the torques of the legs carry more, or less, than before.
 
     Attributes:
         alarms: since the last reset.
@@ -31,7 +33,7 @@ class PayloadDetector(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self._spans = problem.contacts.alarm_spans
+        self._spans, self._legs = problem.contacts.alarm_spans, LegWeight(problem)
         self.reset()
 
     def reset(self) -> None:
@@ -40,6 +42,7 @@ class PayloadDetector(Monitor):
         self._rest, self._agreed = PAYLOAD.rest_nodes, 0
         # of the nodes that have left the window, oldest first
         self._left: deque[np.ndarray] = deque(maxlen=self._spans[-1])
+        self._legs.reset()
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the newest nodes; an alarm releases the inertia."""
@@ -52,6 +55,7 @@ class PayloadDetector(Monitor):
             or not self.problem.floating
         ):
             self._left.clear()
+            self._legs.reset()
             self._agreed = 0
             return ""
         R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
@@ -61,14 +65,26 @@ class PayloadDetector(Monitor):
             (self._statistic(forces[-n:]) for n in self._spans if len(forces) >= n), default=0.0
         )
         found = statistic > self.problem.config.estimator.payload_threshold
-        told = self._rest <= 0 and found and self._is_load(window)
+        carried = self._is_carried(window)
+        told = self._rest <= 0 and (carried or (found and self._is_load(window)))
         self._agreed = self._agreed + 1 if told else 0
         if self._agreed >= PAYLOAD.agreeing:
             window.release_inertia(self.problem.theta_prior_root)
             self.alarms += 1
             self._rest, self._agreed = PAYLOAD.rest_nodes, 0
             self._left.clear()
+            self._legs.reset()
         return ""
+
+    def _is_carried(self, window: Window) -> bool:
+        """The legs carry another weight, which a robot with this load or without it may have."""
+        self._legs.judge(window)
+        return self._legs.added != 0.0 and self._remains(window, self._legs.added)
+
+    def _remains(self, window: Window, added: float) -> bool:
+        """A robot is left with so much more mass [kg]."""
+        left = self.problem.total_mass(window.xs[-1]) + added
+        return left > PAYLOAD.lightest * self.problem.robot.total_mass
 
     @staticmethod
     def _statistic(forces: list[np.ndarray]) -> float:
@@ -99,5 +115,4 @@ class PayloadDetector(Monitor):
             return False
         if np.hypot(x, y) > max(PAYLOAD.sideways * abs(up), least):
             return False
-        left = self.problem.total_mass(window.xs[-1]) - up / GRAVITY
-        return left > PAYLOAD.lightest * self.problem.robot.total_mass
+        return self._remains(window, -up / GRAVITY)

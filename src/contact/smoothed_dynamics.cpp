@@ -41,7 +41,18 @@ SmoothedDynamics::SmoothedDynamics(const pinocchio::Model& model,
                                    const DynamicsOptions& options_)
     : ContactDynamics(model, contacts_, links_, joints_, floating_base_, options_),
       anchor(Eigen::Matrix2Xd::Zero(2, nfeet())),
-      branches_(parentOfIndex(model)) {}
+      reach_(VectorXd::Constant(nfeet(), kSlopeReach)),
+      branches_(parentOfIndex(model)) {
+  for (const auto& body : bodies) {
+    Vector3d middle = Vector3d::Zero();
+    for (const auto i : body.contacts) middle += contacts[i].position / body.contacts.size();
+    double& reach = reach_[contacts[body.contacts[0]].foot];
+    for (const auto i : body.contacts) {
+      const double extent = (contacts[i].position - middle).norm();
+      reach = std::max(reach, kSlopeReach + kSoleReach * extent);
+    }
+  }
+}
 
 SmoothedDynamics::Data::Homotopy::Homotopy(const int n)
     : now(n), next(n), tangent(n), metric(n), rhs(n), step(n), matrix(n, n), lu(n) {}
@@ -128,8 +139,9 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.above[i] = d.center[i] - Vector3d(0.0, 0.0, height(d, contact.foot));
   if (options.slopes) {
     const Eigen::Vector2d away = d.above[i].head<2>() - anchor.col(contact.foot);
-    const double share = 1.0 / (kSlopeReach * kSlopeReach + away.squaredNorm());
-    const double root = kSlopeReach * std::sqrt(share);
+    const double reach = reach_[contact.foot];
+    const double share = 1.0 / (reach * reach + away.squaredNorm());
+    const double root = reach * std::sqrt(share);
     d.above[i].head<2>() = root * away;
     d.by_center[i] << root * (normal.head<2>() - share * away.dot(normal.head<2>()) * away),
         normal.z();

@@ -81,8 +81,9 @@ class SmoothedDynamics : public ContactDynamics {
     return correctedShare(sigma) / (options.law.softened(sigma).compliance * dt * dt);
   }
 
-  /// Distance from the anchor at which a slope levels off: it is known where the foot stands [m].
-  static constexpr double kSlopeReach = 0.05;
+  /// Distance from the anchor at which a slope levels off: it is known where the foot stands [m];
+  /// under a sole, so much more per distance of its spheres from their middle.
+  static constexpr double kSlopeReach = 0.05, kSoleReach = 1.7;
   /// (2, nfeet) where the ground of each foot has its `height` and its `slope` [m]. To be changed
   /// between two solves only.
   Eigen::Matrix2Xd anchor;
@@ -97,6 +98,7 @@ class SmoothedDynamics : public ContactDynamics {
 
  private:
   using Vector6d = Eigen::Matrix<double, 6, 1>;
+  Eigen::VectorXd reach_;  ///< of the slope of each foot's ground [m]
 
   double correctedShare(const double sigma) const {
     return options.penetration_factor * std::exp(-ContactLaw::kSoftnessShare * sigma);

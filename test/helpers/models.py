@@ -15,7 +15,7 @@ from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 
 ROBOTS = ("go1", "go2", "kinova", "kinova_free", "g1")  # kinova_free: without contact
-SLOPE_REACH = 0.05  # of a slope around its anchor [m]
+SLOPE_REACH, SOLE_REACH = 0.05, 1.7  # of a slope around its anchor [m], and more under a sole
 SOFTNESS_SHARE = 0.4  # of softness in the sharpness of the law and in what a step corrects
 SOFTNESS_WIDTH = 0.2  # where its parameter sets in
 SITUATIONS = ("stance", "air", "deep", "sliding")
@@ -120,16 +120,22 @@ def sphere_bottoms(robot: Robot, q: np.ndarray) -> np.ndarray:
     )
 
 
+def slope_reach(robot: Robot, foot: str) -> float:
+    """Distance from its anchor at which the slope under a foot levels off [m]."""
+    places = np.array([c.position for c in robot.contacts if c.foot == foot])
+    return SLOPE_REACH + SOLE_REACH * np.linalg.norm(places - places.mean(axis=0), axis=1).max()
+
+
 def ground_under(problem: Problem, q: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """Heights (nf,) [m] at which ground of these slopes, anchored at the origin, touches feet."""
     robot, heights = problem.robot, []
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, q)
     for foot, s in zip(robot.feet, slope.reshape(-1, 2) if slope.size else np.zeros((9, 2))):
-        touching = []
+        touching, reach = [], slope_reach(robot, foot)
         for c in (c for c in robot.contacts if c.foot == foot):
             center = data.oMf[robot.model.getFrameId(c.frame)].act(np.array(c.position))
-            away = center[:2] / np.sqrt(1.0 + center[:2] @ center[:2] / SLOPE_REACH**2)
+            away = center[:2] / np.sqrt(1.0 + center[:2] @ center[:2] / reach**2)
             touching.append(center[2] - s @ away - c.radius * np.sqrt(1.0 + s @ s))
         heights.append(min(touching))
     return np.array(heights)

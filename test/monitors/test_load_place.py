@@ -33,7 +33,7 @@ def loaded(problem, mass: float, place) -> SimpleNamespace:
     state = problem.neutral()
     manifold = problem.config.estimator.manifold
     problem.parameter(state, "theta")[:10] = to_theta(inertia.toDynamicParameters(), manifold)
-    return SimpleNamespace(xs=[state])
+    return SimpleNamespace(xs=[state], size=0)  # too short to ask limbs
 
 
 def said(problem, mass: float, place, situation: Situation = ON_ITS_FEET) -> list[str]:

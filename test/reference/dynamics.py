@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from helpers.models import SLOPE_REACH, SOFTNESS_SHARE, SOFTNESS_WIDTH
+from helpers.models import SOFTNESS_SHARE, SOFTNESS_WIDTH, slope_reach
 
 from .contact_law import impulse
 from .inertia import dynamic_parameters
@@ -65,7 +65,9 @@ class ReferenceDynamics:
         normal, above = self._normal(contact), center - [0.0, 0.0, self.point.height[foot]]
         if len(self.point.slope):
             above[:2] -= self.problem.dynamics.anchor[foot]
-            above[:2] /= np.sqrt(1.0 + above[:2] @ above[:2] / SLOPE_REACH**2)
+            above[:2] /= np.sqrt(
+                1.0 + above[:2] @ above[:2] / slope_reach(robot, contact.foot) ** 2
+            )
         gap = normal @ above - contact.radius
         width, factor = 3e-4, 0.7 * np.exp(-SOFTNESS_SHARE * self._softness)
         softened = (

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Soles: flat feet stand on ground that slopes as they do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from ..config.policies import SOLE, TERRAIN
+from ..contact.points import contact_points
+from ..joint_friction import joint_losses
+from .problem import Problem
+from .window import Window
+
+
+class Soles:
+    """Follows the planes of flat feet, which tell the slope of the ground once they rest on it.
+
+    A foot of several spheres that carries load and does not turn stands on three of them at least:
+    the ground under it slopes as the plane through their lowest points does,
+
+        z = z_c + s . (x - x_c, y - y_c)
+
+    A ground that is thought to slope otherwise would let it stand on one edge, which it does not.
+
+    Attributes:
+        flat: (nf,) feet with a plane. tilted: (nf,) those that stand on a slope of their own.
+        slopes: (nf, 2) of the soles at the newest complete node. centres: (nf, 3) of the lowest
+            points of their spheres [m].
+
+    Args:
+        problem: model and contact points.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self._spheres = [
+            [p for p, foot in zip(contact_points(problem.robot), problem.contact_feet) if foot == f]
+            for f in range(problem.dynamics.nfeet)
+        ]
+        self.flat = np.array([len(s) >= SOLE.spheres for s in self._spheres], bool)
+        self.tilted = np.zeros_like(self.flat)
+        self._aloft = np.zeros(len(self.flat), int)  # nodes without load
+        self._data = problem.robot.model.createData()
+        self._resting, self._turning = np.zeros(len(self.flat), int), np.zeros(len(self.flat))
+        self.slopes, self.centres = np.zeros((len(self.flat), 2)), np.zeros((len(self.flat), 3))
+        self._rates, self._edges = np.zeros_like(self.slopes), np.zeros_like(self.centres)
+        self._points = [np.zeros((0, 3))] * len(self.flat)
+
+    def look(self, window: Window) -> None:
+        """Find the planes of flat feet at the newest complete node, and how they turn."""
+        layout, (before, after) = self.problem.layout, window.xs[-2:]
+        model, data = self.problem.robot.model, self._data
+        if self.flat.any():
+            pin.forwardKinematics(model, data, layout.q(before), layout.v(after))
+        for foot in np.flatnonzero(self.flat):
+            self._turning[foot] = self._look(foot)
+
+    def tilt(self, window: Window, normal: np.ndarray, standing: np.ndarray) -> np.ndarray:
+        """Let the ground slope as soles do that rest on it, or that roll on where it holds none.
+
+        Args:
+            window: solved.
+            normal: (nf,) normal forces [N], as the torques of the legs say.
+            standing: (nf,) feet that carry load.
+
+        Returns:
+            (nf,) feet whose ground has been turned, about their `centres`.
+        """
+        slopes = self.problem.parameter(window.xs[-1], "slope").reshape(-1, 2)
+        rests = self.flat & standing & (self._turning < SOLE.still)
+        self._resting = np.where(rests, self._resting + 1, 0)
+        rests = self._resting >= SOLE.nodes
+        alone = standing & (normal > SOLE.alone * float(normal.sum()))
+        rolls = self._pressed(window, slopes) & alone & ~rests
+        away = np.linalg.norm(self.slopes - slopes, axis=1)
+        most = np.where(rolls, SOLE.steepest, TERRAIN.steepest)
+        tilted = (rests | rolls) & (away > SOLE.gate) & (away < most)
+        for foot in np.flatnonzero(tilted & rests):
+            tilted[foot] = self._lies(window, foot)
+        rolls &= tilted
+        self.slopes[rolls] += SOLE.ahead * self._rates[rolls]
+        self.centres[rolls] = self._edges[rolls]
+        if tilted.any():
+            anchor = np.array(self.problem.dynamics.anchor)
+            anchor[tilted] = self.centres[tilted, :2]
+            self.problem.dynamics.anchor = anchor
+        for foot in np.flatnonzero(tilted):
+            self._incline(window, foot)
+        self.tilted |= tilted
+        return tilted
+
+    def lifted(self, window: Window, loaded: np.ndarray) -> np.ndarray:
+        """(nf,) soles that have left their slope, of feet that carry load or not (nf,).
+
+        As soon as no node of the window stands on it: the next foothold has another one.
+        """
+        self._aloft = np.where(loaded, 0, self._aloft + 1)
+        gone = self.tilted & (self._aloft > window.size)
+        self.tilted &= ~gone
+        return gone
+
+    def _look(self, foot: int) -> float:
+        """Find the plane of a foot; returns how fast it turns [rad/s]."""
+        spheres, data = self._spheres[foot], self._data
+        joint = spheres[0].joint
+        points = np.array([data.oMi[joint].act(p.position) for p in spheres])
+        points[:, 2] -= [p.radius for p in spheres]
+        self.centres[foot] = points.mean(axis=0)
+        self._points[foot] = points
+        away = points - self.centres[foot]
+        self.slopes[foot] = np.linalg.lstsq(away[:, :2], away[:, 2], rcond=None)[0]
+        pose, twist = data.oMi[joint], data.v[joint]
+        rates = [
+            pose.rotation @ (twist.linear + np.cross(twist.angular, p.position)) for p in spheres
+        ]
+        self._edges[foot] = points[np.argmin(np.linalg.norm(rates, axis=1))]
+        turning = pose.rotation @ twist.angular
+        self._rates[foot] = -turning[1], turning[0]
+        return float(np.hypot(*turning[:2]))
+
+    def _pressed(self, window: Window, slopes: np.ndarray) -> np.ndarray:
+        """(nf,) soles that turn slowly, with a sphere below ground of these slopes (nf, 2)."""
+        heights = self.problem.parameter(window.xs[-1], "height")
+        out = np.zeros_like(self.flat)
+        for foot in np.flatnonzero(self.flat & (self._turning < SOLE.rolls)):
+            away = self._points[foot] - [*self.problem.dynamics.anchor[foot], heights[foot]]
+            out[foot] = (away[:, 2] - away[:, :2] @ slopes[foot]).min() < -SOLE.below
+        return out
+
+    def _lies(self, window: Window, foot: int) -> bool:
+        """Whether a sole carries its load between its edges, as the torques of its leg say.
+
+        Centre of pressure of the wrench that solves `J_leg^T w = tau_rnea - tau`.
+        """
+        robot, layout, (before, after) = self.problem.robot, self.problem.layout, window.xs[-2:]
+        model, data, joint = robot.model, self._data, self._spheres[foot][0].joint
+        v = layout.v(before)
+        a, torque = (layout.v(after) - v) / self.problem.dt, np.array(window.inputs[-2].torque)
+        lacks = pin.rnea(model, data, layout.q(before), v, a)
+        lacks[-robot.nj :] -= torque - joint_losses(robot, v[-robot.nj :], torque)
+        rows = [model.joints[j].idx_v for j in model.supports[joint] if j in robot.joint_ids]
+        pin.computeJointJacobians(model, data, layout.q(before))
+        J = pin.getJointJacobian(model, data, joint, pin.LOCAL)[:, rows]
+        f, n = np.split(np.linalg.lstsq(J.T, lacks[rows], rcond=None)[0], 2)
+        places = np.array([p.position - [0.0, 0.0, p.radius] for p in self._spheres[foot]])
+        z, (low, high) = places[:, 2].mean(), (places.min(axis=0)[:2], places.max(axis=0)[:2])
+        pressure = np.array([z * f[0] - n[1], z * f[1] + n[0]]) / f[2]
+        margin = SOLE.margin * (high - low).max()
+        return bool((pressure > low + margin).all() and (pressure < high - margin).all())
+
+    def _incline(self, window: Window, foot: int) -> None:
+        """Let the ground under a foot slope as its sole does, as uncertain as the base's tilt.
+
+        A rotation of the base by dphi (world axes) turns a plane that is nearly level by
+        ds = (-dphi_y, dphi_x).
+        """
+        problem, reference = self.problem, window.arrival.reference
+        first = int(problem.columns("slope").start + 2 * foot)
+        rows = np.zeros((2, problem.ndx))
+        R_world_base = pin.Quaternion(reference[3:7].copy()).toRotationMatrix()
+        rotation = problem.layout.tangent["rotation"]
+        rows[:, rotation] = [-R_world_base[1], R_world_base[0]]
+        tilt = problem.state.diff(reference, window.xs[0])[rotation]
+        slope = self.slopes[foot]
+        known = problem.parameter(reference, "slope")[2 * foot : 2 * foot + 2]
+        change = slope - known - rows[:, rotation] @ tilt
+        stddev = np.full(2, SOLE.stddev)
+        window.arrival.replace_prior([first, first + 1], rows, stddev, change)
+        slopes = problem.parameter(window.xs[0], "slope").copy()
+        slopes[2 * foot : 2 * foot + 2] = slope
+        window.set_parameter("slope", slopes)

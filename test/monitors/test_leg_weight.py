@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""A load that is put on shows in the torques of the legs; a pull that grows is none."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from prime_estimation import Config, Estimator, Robot
+from prime_estimation.config.policies import LEG_WEIGHT
+from prime_estimation.contact.points import contact_points
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.monitors.leg_weight import LegWeight
+from prime_estimation.recordings.samples import measurements
+from prime_estimation.robot import GRAVITY
+
+BEFORE, AFTER = LEG_WEIGHT.before, 2 * LEG_WEIGHT.now
+
+
+@pytest.fixture(scope="module", params=["g1", "go2"])
+def problem(request):
+    config = Config.load(request.param)
+    return Problem(Robot(config.robot), config)
+
+
+def standing(problem: Problem, carried: float, noise: np.ndarray):
+    """A window of a robot that stands on bent legs whose torques carry this much [N]."""
+    robot, x, size = problem.robot, problem.neutral(), LEG_WEIGHT.smoothed + 1
+    q, model, data = problem.layout.q(x), robot.model, robot.model.createData()
+    for name in robot.joint_names:
+        bend = {"knee": 0.8, "calf": -1.6, "hip_pitch": -0.4, "thigh": 0.8}
+        index = model.joints[model.getJointId(name)].idx_q
+        q[index] = next((angle for part, angle in bend.items() if part in name), 0.0)
+    tau = pin.rnea(model, data, q, np.zeros(model.nv), np.zeros(model.nv))
+    pin.computeJointJacobians(model, data, q)
+    spheres = contact_points(robot)
+    for sphere in spheres:
+        J = pin.getJointJacobian(model, data, sphere.joint, pin.LOCAL_WORLD_ALIGNED)
+        arm = pin.skew(data.oMi[sphere.joint].rotation @ sphere.position)
+        tau -= (J[:3] - arm @ J[3:]).T @ [0.0, 0.0, carried / len(spheres)]
+    given = SimpleNamespace(weighed=True, torque=tau[-robot.nj :] + noise)
+    return SimpleNamespace(size=size, xs=[x] * (size + 1), inputs=[given] * (size + 1))
+
+
+def added(problem: Problem, course) -> list[float]:
+    """Load [kg] that is told node by node of a robot whose legs carry a course of masses [kg]."""
+    legs, rng = LegWeight(problem), np.random.default_rng(0)
+    out = []
+    for mass in course:
+        noise = rng.normal(0.0, 0.1, problem.robot.nj)
+        carried = GRAVITY * (problem.robot.total_mass + mass)
+        legs.judge(standing(problem, carried, noise))
+        out.append(legs.added)
+    return out
+
+
+def test_a_load_that_is_put_on_is_told_within_its_span(problem):
+    load = 0.15 * problem.robot.total_mass
+    told = added(problem, np.repeat([0.0, load], [BEFORE, AFTER]))
+    assert not any(told[:BEFORE]) and told[BEFORE + LEG_WEIGHT.now] == pytest.approx(load, rel=0.1)
+
+
+def test_legs_that_are_always_off_carry_no_load(problem):
+    assert not any(added(problem, np.full(BEFORE, 0.2 * problem.robot.total_mass)))
+
+
+def test_what_grows_is_no_load(problem):
+    pull = np.linspace(0.0, 2.0 * problem.robot.total_mass, AFTER)
+    assert not any(added(problem, np.r_[np.zeros(LEG_WEIGHT.fewest + LEG_WEIGHT.now), pull])[-30:])
+
+
+def test_load_on_a_recorded_humanoid(recorded_runs):
+    config = Config.load("g1")
+    robot, on = Robot(config.robot), 6.0
+    estimator = Estimator(robot, config)
+    first, masses = None, []
+    run, step = recorded_runs / "g1_load5_online", config.estimator.step
+    for m in measurements(run, robot, step, span=(4.4, on + 0.7)):
+        first = first or m.stamp_ns
+        if (estimate := estimator.update(m)) is not None:
+            masses.append((4.4 + 1e-9 * (m.stamp_ns - first), estimate.total_mass))
+    before = [mass for t, mass in masses if t < on]
+    after = [mass for t, mass in masses if t > on + 0.4]
+    assert estimator.monitors.payload.alarms == 1
+    assert max(before) < robot.total_mass + 0.5
+    assert after == pytest.approx([robot.total_mass + 5.0] * len(after), abs=1.2)
