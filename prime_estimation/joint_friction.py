@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from . import _core
@@ -11,6 +14,53 @@ from .robot import Robot
 
 FRICTION_VELOCITY = _core.DynamicsOptions().friction_velocity  # rad/s, smoothing of dry friction
 TORQUE_WIDTH = 0.1  # Nm, smoothing of the size of a torque, as in the core
+
+
+@dataclass(frozen=True)
+class JointLosses:
+    """What of the motors' torque does not reach the links.
+
+    Attributes:
+        added_armature: (nj,) kg m2, rotor inertia beyond that of the robot's model.
+        damping: (nj,) Nm s/rad. dry_friction: (nj,) Nm. gear_loss: (nj,), share of the torque.
+        gain: (nj,) true torque per reading.
+    """
+
+    added_armature: np.ndarray
+    damping: np.ndarray
+    dry_friction: np.ndarray
+    gear_loss: np.ndarray
+    gain: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Robot, estimated: Mapping[str, np.ndarray] | None = None) -> "JointLosses":
+        """Those of a robot's YAML, or values (nj,) by the names of estimated joint parameters."""
+        told, nj = estimated or {}, robot.nj
+        armature = robot.model.armature[robot.model.nv - nj :]
+        return cls(
+            told.get("armature", armature) - armature,
+            told.get("damping", robot.joint_damping),
+            told.get("dry_friction", robot.joint_friction),
+            told.get("gear_loss", robot.gear_loss),
+            np.exp(-told.get("torque_gain", np.zeros(nj))),
+        )
+
+    def lost(self, rate: np.ndarray, torque: np.ndarray | None = None) -> np.ndarray:
+        """Torque of damping, dry friction and gears [Nm]; as `joint_losses`."""
+        sign = rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
+        friction = self.dry_friction
+        if torque is not None and self.gear_loss.any():
+            size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
+            friction = friction + self.gear_loss * size
+        return self.damping * rate + friction * sign
+
+    def passed(self, torque: np.ndarray, rate: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Torque at the links (nj,) [Nm] of the motors' readings (nj,) [Nm].
+
+        Of a model with its own armature, at joint rates and accelerations (nj,).
+        """
+        true = self.gain * torque
+        return true - self.lost(rate, true) - self.added_armature * acceleration
 
 
 def dry_friction(robot: Robot, rate: np.ndarray) -> np.ndarray:
@@ -27,9 +77,4 @@ def joint_losses(robot: Robot, rate: np.ndarray, torque: np.ndarray | None = Non
 
     Gears lose a share of the motors' torque (..., nj) [Nm]; None: they are left out.
     """
-    lost = robot.joint_damping * rate + dry_friction(robot, rate)
-    if torque is None or not robot.gear_loss.any():
-        return lost
-    sign = rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
-    size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
-    return lost + robot.gear_loss * size * sign
+    return JointLosses.of(robot).lost(rate, torque)

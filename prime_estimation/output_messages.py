@@ -67,7 +67,7 @@ class Outputs:
         wrenches = {
             outbound.contact_topic(name): "geometry_msgs/msg/WrenchStamped" for name in names
         }
-        joints = OF_JOINTS if self.config.joint_parameters else {}
+        joints = OF_JOINTS if self.config.tells_joints else {}
         topics = {**TOPICS, **joints, **wrenches, "/tf": "tf2_msgs/msg/TFMessage"}
         if not self._robot.config.floating_base:
             del topics["external_wrench"]  # what pushes a base that is held is not told

@@ -151,7 +151,7 @@ class Reporter:
     def _joints(self, x: np.ndarray, parameters: np.ndarray) -> tuple[JointParameter, ...]:
         """Joint parameters at a state; parameters: covariance of all parameters."""
         out: list[JointParameter] = []
-        for block in self.problem.joints:
+        for block in () if self.problem.joint_hold.held else self.problem.joints:
             rows = self.problem.layout.parameter_rows(block.name)
             deviation = MODEL_ERROR * np.sqrt(np.maximum(parameters.diagonal()[rows], 0.0))
             if block.name == GAINS:  # their mean is not told

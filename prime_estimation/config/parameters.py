@@ -328,12 +328,22 @@ class EstimatorConfig:
         "what is estimated of the joints beside the inertia: losses, gains, zeros, a list with "
         "commas, or single ones: armature, damping, dry_friction, gear_loss",
     )
+    adapt_joints: bool = param(
+        True,
+        "rotor inertia, viscous and dry friction of the YAML are estimated once the torques "
+        "contradict them (joints between feet and estimated links; not beside joint_parameters)",
+    )
     adapt_imu_clock: bool = param(
         True, "stamps of the IMU that are late against the joints are corrected, once it is certain"
     )
     adapt_noise: bool = param(
         True, "sensors and disturbances noisier than configured get less weight", tunable=True
     )
+
+    @property
+    def tells_joints(self) -> bool:
+        """There may be estimates of joint parameters."""
+        return bool(self.joint_parameters) or self.adapt_joints
 
     @property
     def start_nodes(self) -> int:

@@ -311,6 +311,21 @@ class ImuClockPolicy:
     )
 
 
+@dataclass(frozen=True)
+class JointFitPolicy:
+    """When joint losses of the YAML are given up."""
+
+    held: float = param(0.002, "their prior's width while they are held, of its own")
+    every: int = param(40, "nodes from one look to the next")
+    most: int = param(1000, "nodes that tell: with time any data tell some difference")
+    fall: float = param(
+        0.8,
+        "fall of the cost by each node: where the YAML is right up to 0.4, with a load in the "
+        "hands of a G1 0.6, three looks in a row; 2 to 4 with none or twice of its losses",
+    )
+    looks: int = param(3, "in a row that must agree")
+
+
 GROUND = GroundPolicy()
 AGREEMENT = AgreementPolicy()
 TERRAIN = TerrainPolicy()
@@ -329,3 +344,4 @@ LOAD_PLACE = LoadPlacePolicy()
 LIMB_LOAD = LimbLoadPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
+JOINT_FIT = JointFitPolicy()

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .. import _core
-from ..joint_friction import joint_losses
+from ..joint_friction import JointLosses
 from ..robot import GRAVITY, Robot
 from .points import contact_points
 
@@ -25,10 +25,13 @@ class LegForces:
 
     `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal
     inertia, which is good for a leg, whatever the trunk carries.
+
+    Attributes:
+        losses: of the joints, between readings and links: the YAML's, or as estimated.
     """
 
     def __init__(self, robot: Robot):
-        self.robot, self.model = robot, robot.model
+        self.robot, self.model, self.losses = robot, robot.model, JointLosses.of(robot)
         self.weight = robot.total_mass * GRAVITY
         contacts = contact_points(robot)
         joints = [
@@ -57,7 +60,7 @@ class LegForces:
         nj = self.robot.nj
         tau = np.full(self.model.nv, np.nan)
         if torque is not None:
-            tau[-nj:] = torque - joint_losses(self.robot, v[-nj:], torque)
+            tau[-nj:] = self.losses.passed(torque, v[-nj:], a[-nj:])
         return self._core.evaluate(q, v, a, tau)
 
     def kinematics(

@@ -132,9 +132,8 @@ def identify_run(
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node
-    estimator = Estimator(
-        robot, config.updated({"estimator": {"iterations": 1}}), any(m.mocap for m in ms)
-    )
+    way = config.updated({"estimator": {"iterations": 1, "adapt_joints": False}})
+    estimator = Estimator(robot, way, any(m.mocap for m in ms))
     passage, since = smooth_forward(estimator, ms, lambda f: progress(0.5 * f), stop), 0
     if passage.changes_ns:
         since = passage.changes_ns[-1]

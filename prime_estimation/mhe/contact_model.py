@@ -7,6 +7,8 @@ What each asks of a node.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .. import _core
@@ -17,8 +19,9 @@ from ..contact.schedule import ContactSchedule
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
-from .joint_parameters import joint_blocks, joint_model
+from .joint_parameters import JointBlock, joint_model
 
+Joints = Sequence[JointBlock]  # of the joint parameters that are estimated
 CONTRADICTED = "the flags contradict the forces, or the motion of the feet"
 # rms, in standard deviations over the window, of base forces and contact velocities that nothing
 # explains
@@ -37,8 +40,10 @@ class SmoothedContacts:
     alarm_spans = (10, 20)
     lets_creep = True
 
-    def __init__(self, robot: Robot, config: Config, tolerance: float | None = None):
-        self.dynamics = _core.SmoothedDynamics(*_arguments(robot, config, tolerance))
+    def __init__(
+        self, robot: Robot, config: Config, joints: Joints, tolerance: float | None = None
+    ):
+        self.dynamics = _core.SmoothedDynamics(*_arguments(robot, config, joints, tolerance))
 
     def reset(self) -> None:
         """Forget everything."""
@@ -67,11 +72,13 @@ class RigidContacts:
     alarm_spans = (80,)
     lets_creep = False
 
-    def __init__(self, robot: Robot, config: Config, tolerance: float | None = None):
+    def __init__(
+        self, robot: Robot, config: Config, joints: Joints, tolerance: float | None = None
+    ):
         self._schedule = ContactSchedule(robot)
         try:
             self.dynamics = _core.RigidDynamics(
-                *_arguments(robot, config, tolerance), _core.RigidOptions()
+                *_arguments(robot, config, joints, tolerance), _core.RigidOptions()
             )
         except ValueError as error:
             raise RobotError(f"{robot.name}: {error}", robot.config) from error
@@ -122,16 +129,19 @@ class RigidContacts:
 ContactModel = SmoothedContacts | RigidContacts
 
 
-def contact_model(robot: Robot, config: Config, tolerance: float | None = None) -> ContactModel:
+def contact_model(
+    robot: Robot, config: Config, joints: Joints, tolerance: float | None = None
+) -> ContactModel:
     """The contact model that the configuration asks for.
 
     Args:
         robot: model and contact points.
         config: which model, and its law.
+        joints: blocks of the joint parameters that are estimated.
         tolerance: of the step's Newton iteration other than the default [m/s, rad/s].
     """
     rigid = config.estimator.contact_model == "rigid"
-    return (RigidContacts if rigid else SmoothedContacts)(robot, config, tolerance)
+    return (RigidContacts if rigid else SmoothedContacts)(robot, config, joints, tolerance)
 
 
 def _unsupported(given) -> bool:
@@ -142,13 +152,19 @@ def _unsupported(given) -> bool:
     return bool(seen) and felt > FREE_FALL * GRAVITY and not stands
 
 
-def _arguments(robot: Robot, config: Config, tolerance: float | None) -> tuple:
+def _arguments(robot: Robot, config: Config, joints: Joints, tolerance: float | None) -> tuple:
     links = [robot.link_joint(link) for link in robot.estimated_links]
     options = _options(config)
     options.tolerance = options.tolerance if tolerance is None else tolerance
-    joints = joint_model(robot, joint_blocks(robot, config.estimator.joint_parameters))
     floating = robot.config.floating_base
-    return (robot.model, contact_points(robot), links, joints, floating, options)
+    return (
+        robot.model,
+        contact_points(robot),
+        links,
+        joint_model(robot, joints),
+        floating,
+        options,
+    )
 
 
 def _options(config: Config) -> "_core.DynamicsOptions":

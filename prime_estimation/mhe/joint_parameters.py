@@ -8,6 +8,7 @@ Each is a constant of the window with a prior; losses are positive by constructi
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,7 +111,8 @@ class JointBlock:
     Attributes:
         declaration: what it is. labels: of its parameters: joint types, or joints.
         joints: names of all joints.
-        group: (nj,) parameter of each joint. ratio: (nj,) joint's value per value of its parameter.
+        group: (nj,) parameter of each joint; -1: none, its value is a constant.
+        ratio: (nj,) joint's value per value of its parameter.
         mean, stddev: (n,) of the prior, in coordinates of the estimate.
         nominal: (nj,) values of the robot's YAML.
     """
@@ -166,18 +168,27 @@ class JointBlock:
 
     def per_joint(self, parameters: np.ndarray) -> np.ndarray:
         """Values (nj,) of the joints."""
-        return self.ratio * self.values(parameters)[0][self.group]
+        estimated = self.ratio * self.values(parameters)[0][self.group]
+        return np.where(np.array(self.group) < 0, self.nominal, estimated)
 
 
-def joint_blocks(robot: Robot, choice: str) -> list[JointBlock]:
+def joint_blocks(
+    robot: Robot, choice: str, only: Collection[str] | None = None
+) -> list[JointBlock]:
     """The parameter blocks of the chosen kinds, in the order of the core.
+
+    Args:
+        robot: its joints, their nominal values.
+        choice: kinds, as in `estimator.joint_parameters`.
+        only: names of the joints that have parameters; default: all.
 
     Raises:
         ConfigError: there is no such kind. RobotError: `joint_stddev` names what is no parameter.
     """
     wanted = chosen(choice)
     _check_stddev(robot)
-    return [_block(robot, d) for d in DECLARATIONS if d.name in wanted]
+    names = robot.joint_names if only is None else only
+    return [_block(robot, d, names) for d in DECLARATIONS if d.name in wanted]
 
 
 def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
@@ -193,16 +204,18 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
     return model
 
 
-def _block(robot: Robot, d: Declaration) -> JointBlock:
-    labels, group = joint_types(robot.joint_names)
-    if not d.by_type:
-        labels, group = list(robot.joint_names), list(range(robot.nj))
+def _block(robot: Robot, d: Declaration, only: Collection[str]) -> JointBlock:
+    names = [name for name in robot.joint_names if name in only]
+    labels, own = joint_types(names) if d.by_type else (names, range(len(names)))
+    of = dict(zip(names, own))
+    group = [of.get(name, -1) for name in robot.joint_names]
     nominal, n = _nominal(robot, d), len(labels)
     ratio, stddev = np.ones(robot.nj), np.full(n, d.stddev)
     mean = np.zeros(n)
     if d.choice == "losses":
-        count = np.bincount(group, minlength=n)
-        common = np.bincount(group, nominal, minlength=n) / np.maximum(count, 1)
+        chosen = np.array(group) >= 0
+        members = np.array(group)[chosen]
+        common = np.bincount(members, nominal[chosen], n) / np.bincount(members, minlength=n)
         ratio = np.where(common[group] > 0.0, nominal / np.maximum(common[group], 1e-12), 1.0)
         mean = d.coordinate(common)
         stddev = np.maximum(d.stddev, common)

@@ -13,6 +13,7 @@ from .. import _core
 from ..config.parameters import Config, NoiseConfig
 from ..contact.leg_forces import LegForces
 from ..inertia import from_theta, theta_root, to_theta
+from ..joint_friction import JointLosses
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.sensor import SensorSet, Wearer
@@ -20,6 +21,7 @@ from ..types import Measurement
 from .contact_model import contact_model
 from .imu_mount import ImuMount
 from .joint_belief import Belief, JointBelief
+from .joint_hold import JointHold, carriers
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout
 from .measurement_model import MeasurementModel
@@ -55,18 +57,27 @@ class Problem:
         robot: model and contact points.
         config: noise, window, priors.
         optional: names of the optional sensors that are expected.
+        holds_joints: joint parameters stay at the YAML's values until they are let go.
     """
 
-    def __init__(self, robot: Robot, config: Config, optional: Collection[str] = ()):
+    def __init__(
+        self,
+        robot: Robot,
+        config: Config,
+        optional: Collection[str] = (),
+        holds_joints: bool = False,
+    ):
         self.robot, self.dt = robot, config.estimator.step
         self.optional = tuple(optional)
         self.floating = robot.config.floating_base
-        self.contacts = contact_model(robot, config)
+        only = carriers(robot) if holds_joints else None
+        self.joints = joint_blocks(robot, config.estimator.joint_parameters, only)
+        self.contacts = contact_model(robot, config, self.joints)
         self.dynamics = self.contacts.dynamics
         self.legs = LegForces(robot) if self.floating and self.dynamics.nc else None
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
-        self.joints = joint_blocks(robot, config.estimator.joint_parameters)
+        self.joint_hold = JointHold(self.joints, holds_joints)
         zeros = any(block.name == ZEROS for block in self.joints)
         self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros)
         model = robot.model
@@ -120,12 +131,25 @@ class Problem:
         """Begin the next first state with what was learned, and its random walk since."""
         if isinstance(belief, JointBelief):
             self._joints_first = {block.name: belief.prior(block) for block in self.joints}
+            self.hold_joints(self.joint_hold.possible and not belief.told)
+            self.learn_joints(self.neutral())
             return
         mean, covariance = belief.in_theta(self.config.estimator.manifold)
         walk = np.sqrt(belief.age) * self.theta_walk_root
         values, vectors = np.linalg.eigh(covariance + walk @ walk.T)
         root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
         self._theta_first, self._theta_first_root = mean, root
+
+    def hold_joints(self, held: bool) -> None:
+        """Whether the nodes and first states that come hold the joint parameters."""
+        self.joint_hold.held = held
+        self._walk = self._walks()
+
+    def learn_joints(self, x: np.ndarray) -> None:
+        """Let the forces of the legs have the joint parameters of a state."""
+        if self.legs is not None and self.joints:
+            told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in self.joints}
+            self.legs.losses = JointLosses.of(self.robot, told)
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
@@ -241,7 +265,7 @@ class Problem:
         root = np.diag(std)
         for name, (_, own) in self._joints_first.items():
             columns = self.columns(name)
-            root[columns, columns] = own
+            root[columns, columns] = self.joint_hold.share * own
         theta = self.columns("theta")
         root[theta, theta] = self._theta_first_root
         return root
@@ -266,7 +290,7 @@ class Problem:
         for name, std in walks.items():
             columns, rows = self.columns(name), self.layout.parameter_rows(name)
             root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))
-        for block in self.joints:
+        for block in () if self.joint_hold.held else self.joints:
             columns, rows = self.columns(block.name), self.layout.parameter_rows(block.name)
             root[columns, rows] = step * block.walk_root
         estimated = root.copy()

@@ -182,9 +182,13 @@ class Window:
         self.arrival.inflate_covariance(root)
 
     def renew_parameter(
-        self, name: str, elements: list[int], mean: float | np.ndarray, stddev: float
+        self,
+        name: str,
+        elements: list[int],
+        mean: float | np.ndarray,
+        stddev: float | np.ndarray,
     ) -> None:
-        """Forget what was learned of elements of a parameter block, for a mean and deviation."""
+        """Forget what was learned of elements of a parameter block, for means and deviations."""
         problem = self.problem
         first, value = int(problem.columns(name).start), problem.parameter(self.xs[0], name).copy()
         change = mean - problem.parameter(self.arrival.reference, name)[elements]

@@ -15,6 +15,7 @@ from .activity import ActivityMonitor
 from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
+from .joint_fit import JointFit
 from .lift_off import LiftDetector
 from .load_place import LoadPlace
 from .monitor import Monitor
@@ -29,7 +30,7 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, push, place, stance, support, levels,
+        lift, agreement, hold, consistency, payload, push, place, stance, support, joints, levels,
             activity: each of them.
     """
 
@@ -39,12 +40,13 @@ class Monitors:
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.stance, self.support = StanceMotion(problem), Support(problem, self.agreement)
+        self.joints = JointFit(problem)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
     def __iter__(self) -> Iterator[Monitor]:
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.stance, self.support)
-        return iter((*carried, *watched, self.levels, self.activity))
+        return iter((*carried, *watched, self.joints, self.levels, self.activity))
 
     @property
     def last_restart(self) -> tuple[int, str]:

@@ -74,7 +74,7 @@ class EstimatorNode:
             transport.subscribe(
                 f"~/{KEPT}", TYPES["inertial_parameters"], self._resume, Qos.LATCHED
             )
-            if config.estimator.joint_parameters:
+            if config.estimator.tells_joints:
                 kind = OF_JOINTS["joint_parameters"]
                 transport.subscribe(f"~/{KEPT_JOINTS}", kind, self._resume_joints, Qos.LATCHED)
         self._housekeeping = Housekeeping(self)

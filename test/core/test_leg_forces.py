@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Soles and forces of the legs against the readable twin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -10,6 +12,8 @@ from reference import leg_forces
 
 from prime_estimation import _core
 from prime_estimation.contact.leg_forces import LegForces, contact_points
+from prime_estimation.joint_friction import JointLosses
+from prime_estimation.robot import Robot
 
 
 @pytest.fixture
@@ -62,3 +66,16 @@ def test_a_foot_needs_joints_of_its_own():
         _core.LegForces(
             robot.model, contact_points(robot), [[6, 7, 8], [9, 10, 11], [12, 13, 14], []], 1e-3
         )
+
+
+def test_other_losses_count_as_those_of_the_yaml(rng):
+    losses = {"armature": 0.03, "damping": 0.4, "dry_friction": 0.7, "gear_loss": 0.05}
+    keys = {"damping": "joint_damping", "dry_friction": "joint_friction"}
+    plain = models.robot("go2")
+    yaml = replace(plain.config, **{keys.get(k, k): v for k, v in losses.items()})
+    q, v, a, torque = state(plain, rng)
+    legs = LegForces(plain)
+    told = {name: np.full(plain.nj, value) for name, value in losses.items()}
+    legs.losses = JointLosses.of(plain, told)
+    expected = LegForces(Robot(yaml)).evaluate(q, v, a, torque)[2]
+    assert legs.evaluate(q, v, a, torque)[2] == pytest.approx(np.array(expected))

@@ -18,7 +18,7 @@ from prime_estimation.mhe.problem import Problem
 
 def exact_dynamics(problem: Problem, tolerance: float = 1e-12) -> "_core.ContactDynamics":
     """The dynamics of a problem, solved to round-off: what differences of solutions need."""
-    return contacts_of(problem.robot, problem.config, tolerance).dynamics
+    return contacts_of(problem.robot, problem.config, problem.joints, tolerance).dynamics
 
 
 def exact_node(problem: Problem) -> "_core.ActionMeasurement":

@@ -50,7 +50,8 @@ def test_the_sliding_window_corrects_wrong_losses(recording, truth):
     errors, told = {}, ()
     for joints in ("", "losses"):
         config = Config.load("go2").updated(nothing)
-        config = config.updated({"estimator": {"joint_parameters": joints}})
+        options = {"joint_parameters": joints, "adapt_joints": False}
+        config = config.updated({"estimator": options})
         robot = Robot(config.robot)
         estimator = Estimator(robot, config, True)
         for m in measurements(recording, robot, config.estimator.step):

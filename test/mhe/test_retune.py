@@ -93,7 +93,7 @@ def test_retuned_is_as_if_from_the_start(section, name):
     before = effect(estimator.problem)
     estimator.retune(changed)
     after = effect(estimator.problem)
-    assert np.array_equal(after, effect(Problem(ROBOT, changed, names)))
+    assert np.array_equal(after, effect(Estimator(ROBOT, changed, sensors=names).problem))
     dofs = [name for section, name in TUNABLE if section == "noise" and name.endswith("_dof")]
     expected = tuple(getattr(changed.noise, name) for name in dofs)
     assert degrees_of_freedom(estimator.problem) == expected
