@@ -19,8 +19,6 @@ from .reporting import Reporter
 from .robot import Robot
 from .types import Estimate, ImuSample, Measurement
 
-ADAPTED = "armature,damping,dry_friction"  # joint parameters that are held while they fit
-
 
 class Estimator:
     """Moving-horizon estimator of state, contact forces and inertia.
@@ -41,9 +39,7 @@ class Estimator:
         self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection[str] = ()
     ):
         self.robot, self.config = robot.check_contacts(), config
-        expected = {*sensors, *(["mocap"] if mocap else [])}
-        effective, adapts = self._effective(config)
-        self.problem = problem = Problem(robot, effective, expected, holds_joints=adapts)
+        self.problem = problem = Problem(robot, config, {*sensors, *["mocap"] * mocap}, holds=True)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
         self._predictor, self._reporter = Predictor(robot, problem.mount), Reporter(problem)
         self.reset()
@@ -125,16 +121,8 @@ class Estimator:
     def retune(self, config: Config) -> None:
         """Go on with other values of the tunable parameters."""
         self.config = config
-        effective, _ = self._effective(config)
-        self.problem.retune(effective)
-        self.monitors.levels.retune(effective)
-
-    def _effective(self, config: Config) -> tuple[Config, bool]:
-        """The configuration with the joint parameters that are held, and whether there are any."""
-        options = config.estimator
-        adapts = options.adapt_joints and not options.joint_parameters and bool(self.robot.contacts)
-        joints = {"estimator": {"joint_parameters": ADAPTED}}
-        return (config.updated(joints) if adapts else config), adapts
+        self.problem.retune(config)
+        self.monitors.levels.retune(config)
 
     @property
     def window(self) -> Window | None:

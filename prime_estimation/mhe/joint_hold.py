@@ -6,10 +6,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..config.parameters import Config
 from ..config.policies import JOINT_FIT
 from ..contact.points import contact_points
 from ..robot import Robot
 from .joint_parameters import JointBlock
+
+ADAPTED = "armature,damping,dry_friction"  # joint parameters that are held while they fit
+
+
+def with_held_joints(config: Config, robot: Robot) -> Config:
+    """The configuration with the joint parameters that are held; itself where there are none."""
+    options = config.estimator
+    if not options.adapt_joints or options.joint_parameters or not robot.contacts:
+        return config
+    return config.updated({"estimator": {"joint_parameters": ADAPTED}})
 
 
 def carriers(robot: Robot) -> list[str]:

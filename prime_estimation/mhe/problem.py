@@ -21,7 +21,7 @@ from ..types import Measurement
 from .contact_model import contact_model
 from .imu_mount import ImuMount
 from .joint_belief import Belief, JointBelief
-from .joint_hold import JointHold, carriers
+from .joint_hold import JointHold, carriers, with_held_joints
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout
 from .measurement_model import MeasurementModel
@@ -57,7 +57,8 @@ class Problem:
         robot: model and contact points.
         config: noise, window, priors.
         optional: names of the optional sensors that are expected.
-        holds_joints: joint parameters stay at the YAML's values until they are let go.
+        holds: losses of the joints stay at the YAML's values until they are let go, where the
+            configuration wants that.
     """
 
     def __init__(
@@ -65,19 +66,22 @@ class Problem:
         robot: Robot,
         config: Config,
         optional: Collection[str] = (),
-        holds_joints: bool = False,
+        holds: bool = False,
     ):
         self.robot, self.dt = robot, config.estimator.step
         self.optional = tuple(optional)
         self.floating = robot.config.floating_base
-        only = carriers(robot) if holds_joints else None
+        self._holds, given = holds, config
+        config = self._with_joints(given)
+        held = config is not given
+        only = carriers(robot) if held else None
         self.joints = joint_blocks(robot, config.estimator.joint_parameters, only)
         self.contacts = contact_model(robot, config, self.joints)
         self.dynamics = self.contacts.dynamics
         self.legs = LegForces(robot) if self.floating and self.dynamics.nc else None
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
-        self.joint_hold = JointHold(self.joints, holds_joints)
+        self.joint_hold = JointHold(self.joints, held)
         zeros = any(block.name == ZEROS for block in self.joints)
         self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros)
         model = robot.model
@@ -153,10 +157,13 @@ class Problem:
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
-        self.config, e = config, config.estimator
+        self.config, e = self._with_joints(config), config.estimator
         self.use_noise(config.noise)
         self.theta_walk_root = self._theta_root(e.mass_walk, e.com_walk, e.inertia_walk)
         self._walk = self._walks()
+
+    def _with_joints(self, config: Config) -> Config:
+        return with_held_joints(config, self.robot) if self._holds else config
 
     def use_noise(self, noise: NoiseConfig) -> None:
         """Weigh the nodes that come by these levels."""
