@@ -32,8 +32,12 @@ SOFT_ITERATIONS = 30
 
 
 def form_config(robot: str, form: str, **estimator) -> Config:
-    """A robot's configuration with a form and other changes of the section `estimator`."""
-    return Config.load(robot).updated({"estimator": {"form": form, **estimator}})
+    """A robot's configuration with a form and other changes of the section `estimator`.
+
+    Joint losses are the YAML's: what an estimator may let go of would not be one problem.
+    """
+    options = {"form": form, "adapt_joints": False, **estimator}
+    return Config.load(robot).updated({"estimator": options})
 
 
 def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[str, Window]:

@@ -47,7 +47,7 @@ def same(a, b) -> bool:
 
 
 def test_every_output_survives_the_wire(robot):
-    outputs = Outputs(robot, EstimatorConfig(), MAKE)
+    outputs = Outputs(robot, EstimatorConfig(adapt_joints=False), MAKE)
     store, estimate = typestore(), make_estimate(robot)
     messages = outputs.messages(estimate)
     for topic, message in messages:
