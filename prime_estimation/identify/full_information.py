@@ -100,9 +100,9 @@ class ForwardPass:
         ms = ms[:nodes]
         problem = Problem(
             robot or estimator.robot,
-            estimator.problem.config.updated({"noise": noise or {}}),
+            estimator.config.updated({"noise": noise or {}}),
             estimator.problem.optional,
-            estimator.problem.joint_hold.possible,
+            holds=True,
         )
         stamps = [m.stamp_ns for m in ms]
         inputs = batch_inputs(problem, ms, self.situation)
