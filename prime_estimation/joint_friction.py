@@ -47,12 +47,11 @@ class JointLosses:
 
     def lost(self, rate: np.ndarray, torque: np.ndarray | None = None) -> np.ndarray:
         """Torque of damping, dry friction and gears [Nm]; as `joint_losses`."""
-        sign = rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
         friction = self.dry_friction
         if torque is not None and self.gear_loss.any():
             size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
             friction = friction + self.gear_loss * size
-        return self.damping * rate + friction * sign
+        return self.damping * rate + friction * _direction(rate)
 
     def passed(self, torque: np.ndarray, rate: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
         """Torque at the links (nj,) [Nm] of the motors' readings (nj,) [Nm].
@@ -69,7 +68,7 @@ def dry_friction(robot: Robot, rate: np.ndarray) -> np.ndarray:
     F rate / sqrt(rate^2 + FRICTION_VELOCITY^2); `robot.friction_lead` wants accelerations and is
     left out.
     """
-    return robot.joint_friction * rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
+    return robot.joint_friction * _direction(rate)
 
 
 def joint_losses(robot: Robot, rate: np.ndarray, torque: np.ndarray | None = None) -> np.ndarray:
@@ -78,3 +77,8 @@ def joint_losses(robot: Robot, rate: np.ndarray, torque: np.ndarray | None = Non
     Gears lose a share of the motors' torque (..., nj) [Nm]; None: they are left out.
     """
     return JointLosses.of(robot).lost(rate, torque)
+
+
+def _direction(rate: np.ndarray) -> np.ndarray:
+    """Sign of joint rates, smoothed as in the core."""
+    return rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)

@@ -204,10 +204,16 @@ class PayloadPolicy:
 
 
 @dataclass(frozen=True)
+class SmoothedPolicy:
+    """Where in the window torques and forces tell best."""
+
+    nodes: int = param(4, "before the head: measurements on both sides tell them")
+
+
+@dataclass(frozen=True)
 class LegWeightPolicy:
     """When the torques of the legs tell that a load was put on or taken off."""
 
-    smoothed: int = param(4, "nodes before the head, where measurements on both sides tell forces")
     now: int = param(20, "over which what the legs carry is compared, in two halves")
     before: int = param(200, "with which it is compared")
     fewest: int = param(40, "of these")
@@ -241,7 +247,6 @@ class LoadPlacePolicy:
 class LimbLoadPolicy:
     """When the joints of a limb without contact tell that it holds something."""
 
-    smoothed: int = param(4, "nodes before the head, where measurements on both sides tell torques")
     memory: float = param(1.0, "of the regression", "s")
     share: float = param(0.1, "least load that is told, as a share of the limb's own mass")
     reach: float = param(0.2, "deviation of its place from the last joint", "m")
@@ -337,6 +342,7 @@ ACTIVITY = ActivityPolicy()
 STANCE = StancePolicy()
 SUPPORT = SupportPolicy()
 PAYLOAD = PayloadPolicy()
+SMOOTHED = SmoothedPolicy()
 LEG_WEIGHT = LegWeightPolicy()
 SOLVER = SolverPolicy()
 PUSH = PushPolicy()

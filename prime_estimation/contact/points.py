@@ -15,6 +15,14 @@ def contact_points(robot: Robot) -> list["_core.ContactPoint"]:
     return [_contact_point(robot, contact) for contact in robot.contacts]
 
 
+def bearing_joints(robot: Robot) -> set[int]:
+    """Ids of the joints between the feet, the base and the links whose inertia is estimated."""
+    frames = [robot.model.getFrameId(contact.frame) for contact in robot.contacts]
+    links = [robot.model.frames[frame].parentJoint for frame in frames]
+    links += [robot.link_joint(link) for link in robot.estimated_links]
+    return {joint for link in links for joint in robot.model.supports[link]}
+
+
 def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
     frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
     point = _core.ContactPoint()

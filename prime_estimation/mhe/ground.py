@@ -78,7 +78,7 @@ class Ground:
         self._soles.look(window)
         points[self._soles.tilted] = self._soles.centres[self._soles.tilted]
         above = points[:, 2] - problem.parameter(after, "height")
-        weighed = window.inputs[-2].weighed
+        weighed = window.weighed()
         if not weighed:
             normal = self._untold.forces(window, above, rates)
         if situation.suspended and not situation.landing:
@@ -233,7 +233,7 @@ class Ground:
             window: solved, and far from what was known before.
             before: controls of its nodes before it was solved.
         """
-        if self.legs is None or not window.inputs[-2].weighed:
+        if self.legs is None or not window.weighed():
             return False  # without its load, nothing tells when such a foot lands again
         return self._begin_creep(window, self.creep.straining(window, before))
 
@@ -265,10 +265,7 @@ class Ground:
 
     def _feet(self, window: Window) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Soles [m], their rates [m/s] and normal forces [N] at the newest complete node."""
-        layout, (before, after) = self.problem.layout, window.xs[-2:]
-        v = layout.v(before)
-        a = (layout.v(after) - v) / self.problem.dt
-        return self.legs.evaluate(layout.q(before), v, a, window.inputs[-2].torque)
+        return self.legs.evaluate(*window.motion(), window.torque())
 
     def _bound(self, window: Window, name: str, least: float, most: float) -> None:
         """Keep a logarithmic parameter of the contact law where the law is one of a ground.

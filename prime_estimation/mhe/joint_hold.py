@@ -8,7 +8,7 @@ import numpy as np
 
 from ..config.parameters import Config
 from ..config.policies import JOINT_FIT
-from ..contact.points import contact_points
+from ..contact.points import bearing_joints
 from ..robot import Robot
 from .joint_parameters import JointBlock
 
@@ -28,10 +28,8 @@ def carriers(robot: Robot) -> list[str]:
 
     What the others lose hardly changes what the robot weighs.
     """
-    links = [c.joint for c in contact_points(robot)]
-    links += [robot.link_joint(link) for link in robot.estimated_links]
-    between = {j for link in links for j in robot.model.supports[link]}
-    return [n for n, j in zip(robot.joint_names, robot.joint_ids) if j in between]
+    bearing = bearing_joints(robot)
+    return [n for n, j in zip(robot.joint_names, robot.joint_ids) if j in bearing]
 
 
 class JointHold:

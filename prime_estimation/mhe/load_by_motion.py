@@ -54,14 +54,11 @@ class LoadByMotion:
             normal: (nf,) what they ought to carry [N].
             least: of a foot that stands [N].
         """
-        size = window.size
-        carried = np.array([window.foot_forces(k) for k in range(size)])
+        nodes = range(-min(GROUND.missed_nodes, window.size), 0)
+        carried = np.array([window.foot_forces(k) for k in nodes])
         ought = GROUND.hanging_share * normal.sum()
-        hangs = np.full(
-            len(normal), carried[size - GROUND.hanging_nodes :].sum(axis=1).max() < ought
-        )
+        hangs = np.full(len(normal), carried[-GROUND.hanging_nodes :].sum(axis=1).max() < ought)
         flags = self.problem.measurements.trackers.get(FLAGS)
         if flags is not None and flags.known:
-            missed = carried[size - GROUND.missed_nodes :].max(axis=0)
-            hangs |= missed < GROUND.missed_share * normal
+            hangs |= carried.max(axis=0) < GROUND.missed_share * normal
         return hangs & (normal > least)

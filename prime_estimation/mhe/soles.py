@@ -9,7 +9,6 @@ import pinocchio as pin
 
 from ..config.policies import SOLE, TERRAIN
 from ..contact.points import contact_points
-from ..joint_friction import joint_losses
 from .problem import Problem
 from .window import Window
 
@@ -134,14 +133,12 @@ class Soles:
 
         Centre of pressure of the wrench that solves `J_leg^T w = tau_rnea - tau`.
         """
-        robot, layout, (before, after) = self.problem.robot, self.problem.layout, window.xs[-2:]
+        robot, (q, v, a) = self.problem.robot, window.motion()
         model, data, joint = robot.model, self._data, self._spheres[foot][0].joint
-        v = layout.v(before)
-        a, torque = (layout.v(after) - v) / self.problem.dt, np.array(window.inputs[-2].torque)
-        lacks = pin.rnea(model, data, layout.q(before), v, a)
-        lacks[-robot.nj :] -= torque - joint_losses(robot, v[-robot.nj :], torque)
+        lacks, own = pin.rnea(model, data, q, v, a), slice(-robot.nj, None)
+        lacks[own] -= self.problem.legs.losses.passed(window.torque(), v[own], a[own])
         rows = [model.joints[j].idx_v for j in model.supports[joint] if j in robot.joint_ids]
-        pin.computeJointJacobians(model, data, layout.q(before))
+        pin.computeJointJacobians(model, data, q)
         J = pin.getJointJacobian(model, data, joint, pin.LOCAL)[:, rows]
         f, n = np.split(np.linalg.lstsq(J.T, lacks[rows], rcond=None)[0], 2)
         places = np.array([p.position - [0.0, 0.0, p.radius] for p in self._spheres[foot]])

@@ -206,6 +206,20 @@ class Window:
         )
         self.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
 
+    def motion(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Configuration, velocity and acceleration of the robot's model at running node k."""
+        layout, (before, after) = self.problem.layout, (self.xs[:-1][k], self.xs[1:][k])
+        v = layout.v(before)
+        return layout.q(before), v, (layout.v(after) - v) / self.problem.dt
+
+    def torque(self, k: int = -1) -> np.ndarray:
+        """(nj,) torques [Nm] as read, of the step of running node k."""
+        return np.array(self.inputs[:-1][k].torque)
+
+    def weighed(self, k: int = -1) -> bool:
+        """Whether there is a running node k, counted from the newest, with all its torques."""
+        return self.size >= -k and bool(self.inputs[:-1][k].weighed)
+
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
         """(n, nv) generalized forces w [N, Nm.
 

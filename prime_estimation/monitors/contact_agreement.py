@@ -72,10 +72,7 @@ class ContactAgreement(Monitor):
 
     def _told(self, window: Window) -> np.ndarray:
         """(nf,) normal forces [N] by the torques of the legs."""
-        layout, (before, after) = self.problem.layout, window.xs[-2:]
-        v = layout.v(before)
-        a = (layout.v(after) - v) / self.problem.dt
-        return self._legs.evaluate(layout.q(before), v, a, np.array(window.inputs[-2].torque))[2]
+        return self._legs.evaluate(*window.motion(), window.torque())[2]
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which foot's force contradicts its torques."""

@@ -49,7 +49,7 @@ class JointFit(Monitor):
         """Look at a solved window, every few nodes; let go of what is wrong."""
         if not self.problem.joint_hold.held:
             return ""
-        if situation.suspended or not window.inputs[-2].weighed:
+        if situation.suspended or not window.weighed():
             self._spoilt = True
             return ""
         if self._spoilt:

@@ -9,12 +9,10 @@ from collections import deque
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import LEG_WEIGHT
+from ..config.policies import LEG_WEIGHT, SMOOTHED
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
-
-NODE = -LEG_WEIGHT.smoothed  # counted from the head
 
 
 class LegWeight:
@@ -46,7 +44,7 @@ class LegWeight:
     def judge(self, window: Window) -> None:
         """Look at one more node, which the newest measurements have smoothed."""
         self.added = 0.0
-        if not self._known or window.size < -NODE or not window.inputs[NODE - 1].weighed:
+        if not self._known or not window.weighed(-SMOOTHED.nodes):
             return
         self._shares.append(self._share(window))
         now = LEG_WEIGHT.now
@@ -61,12 +59,9 @@ class LegWeight:
             self.added = mean * self.problem.robot.total_mass
 
     def _share(self, window: Window) -> float:
-        layout, before, after = self.problem.layout, window.xs[NODE - 1], window.xs[NODE]
-        q, v = layout.q(before), layout.v(before)
-        a = (layout.v(after) - v) / self.problem.dt
-        torque = np.array(window.inputs[NODE - 1].torque)
-        carried = float(self.problem.legs.evaluate(q, v, a, torque)[2].sum())
-        pin.centerOfMass(self.problem.robot.model, self._data, q, v, a)
+        motion, torque = window.motion(-SMOOTHED.nodes), window.torque(-SMOOTHED.nodes)
+        carried = float(self.problem.legs.evaluate(*motion, torque)[2].sum())
+        pin.centerOfMass(self.problem.robot.model, self._data, *motion)
         felt = self._data.acom[0][2] + GRAVITY
         own = GRAVITY * self.problem.robot.total_mass
-        return (carried - self.problem.total_mass(after) * felt) / own
+        return (carried - self.problem.total_mass(window.xs[-1]) * felt) / own

@@ -9,11 +9,10 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import LIMB_LOAD
+from ..config.policies import LIMB_LOAD, SMOOTHED
+from ..contact.points import bearing_joints
 from ..mhe.problem import Problem
 from ..mhe.window import Window
-
-NODE = -LIMB_LOAD.smoothed  # counted from the head
 
 
 class LimbLoad:
@@ -61,7 +60,8 @@ class LimbLoad:
 
     def judge(self, window: Window, data: pin.Data) -> None:
         """Take one more node; data: of the nominal model, moved to that node."""
-        Y, w = self._regressor(data), -window.unexplained(slice(NODE, NODE + 1))[0, self._rows]
+        node = slice(-SMOOTHED.nodes, 1 - SMOOTHED.nodes)
+        Y, w = self._regressor(data), -window.unexplained(node)[0, self._rows]
         self._normal = self._keep * self._normal + Y.T @ Y
         self._side = self._keep * self._side + Y.T @ w
         self._square = self._keep * self._square + float(w @ w)
@@ -94,20 +94,13 @@ class LimbLoads:
 
     def judge(self, window: Window) -> None:
         """Look at a node that the newest measurements have smoothed."""
-        if not self.limbs or window.size < -NODE or not window.inputs[NODE - 1].weighed:
+        if not self.limbs or not window.weighed(-SMOOTHED.nodes):
             return
-        layout, model = self.problem.layout, self._model
-        before, after = window.xs[NODE - 1], window.xs[NODE]
-        v = layout.v(before)
-        acceleration = (layout.v(after) - v) / self.problem.dt
-        pin.forwardKinematics(model, self._data, layout.q(before), v, acceleration)
+        model = self.problem.robot.model
+        pin.forwardKinematics(model, self._data, *window.motion(-SMOOTHED.nodes))
         pin.computeJointJacobians(model, self._data)
         for limb in self.limbs:
             limb.judge(window, self._data)
-
-    @property
-    def _model(self) -> pin.Model:
-        return self.problem.robot.model
 
     @property
     def told(self) -> list[LimbLoad]:
@@ -121,11 +114,7 @@ def limbs(problem: Problem) -> list[list[int]]:
     A chain ends where no joint follows; those that branch, a hand with fingers, end before.
     """
     robot, model = problem.robot, problem.robot.model
-    ends = [model.getFrameId(c.frame) for c in robot.contacts]
-    used = [model.frames[f].parentJoint for f in ends]
-    used += [robot.link_joint(link) for link in robot.estimated_links]
-    kept = {j for last in used for j in model.supports[last]}
-    chains = []
+    kept, chains = bearing_joints(robot), []
     for root in range(1, model.njoints):
         if root in kept or model.parents[root] not in kept:
             continue

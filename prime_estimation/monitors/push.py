@@ -47,7 +47,7 @@ class PushDetector(Monitor):
         """Look at the newest nodes; those that come expect the push."""
         if not self.problem.floating:
             return ""
-        if situation.suspended or situation.contradicted or not window.inputs[-2].weighed:
+        if situation.suspended or situation.contradicted or not window.weighed():
             self.pushed = False  # what acts there is not known
             return ""
         force = np.median(window.unexplained(slice(-PUSH.nodes, None))[:, :3], axis=0)

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers.windows import GivenWindow
 
 from prime_estimation import Config, Estimator, Robot
 from prime_estimation.config.policies import SOLE
@@ -57,12 +56,8 @@ def standing(problem: Problem, slope: np.ndarray, pressure: np.ndarray):
     force = np.array([0.0, 0.0, GRAVITY * robot.total_mass])
     tau -= J.T @ np.r_[force, np.cross(arm, force)]
     problem.parameter(x, "height")[:] = BELOW
-    given = SimpleNamespace(weighed=True, torque=tau[-robot.nj :])
-    window = SimpleNamespace(xs=[x.copy(), x.copy(), x], inputs=[given] * 3, size=2)
+    window = GivenWindow(problem, [x.copy(), x.copy(), x], tau[-robot.nj :])
     window.arrival = Arrival(x.copy())
-    window.set_parameter = lambda name, value: [
-        problem.parameter(y, name).__setitem__(slice(None), value) for y in window.xs
-    ]
     return window
 
 

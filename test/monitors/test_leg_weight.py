@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers.windows import GivenWindow
 
 from prime_estimation import Config, Estimator, Robot
-from prime_estimation.config.policies import LEG_WEIGHT
+from prime_estimation.config.policies import LEG_WEIGHT, SMOOTHED
 from prime_estimation.contact.points import contact_points
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.monitors.leg_weight import LegWeight
@@ -29,7 +28,7 @@ def problem(request):
 
 def standing(problem: Problem, carried: float, noise: np.ndarray):
     """A window of a robot that stands on bent legs whose torques carry this much [N]."""
-    robot, x, size = problem.robot, problem.neutral(), LEG_WEIGHT.smoothed + 1
+    robot, x, size = problem.robot, problem.neutral(), SMOOTHED.nodes + 1
     q, model, data = problem.layout.q(x), robot.model, robot.model.createData()
     for name in robot.joint_names:
         bend = {"knee": 0.8, "calf": -1.6, "hip_pitch": -0.4, "thigh": 0.8}
@@ -42,8 +41,7 @@ def standing(problem: Problem, carried: float, noise: np.ndarray):
         J = pin.getJointJacobian(model, data, sphere.joint, pin.LOCAL_WORLD_ALIGNED)
         arm = pin.skew(data.oMi[sphere.joint].rotation @ sphere.position)
         tau -= (J[:3] - arm @ J[3:]).T @ [0.0, 0.0, carried / len(spheres)]
-    given = SimpleNamespace(weighed=True, torque=tau[-robot.nj :] + noise)
-    return SimpleNamespace(size=size, xs=[x] * (size + 1), inputs=[given] * (size + 1))
+    return GivenWindow(problem, [x] * (size + 1), tau[-robot.nj :] + noise)
 
 
 def added(problem: Problem, course) -> list[float]:

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers.windows import GivenWindow
 
 from prime_estimation import Config, Estimator, Robot
-from prime_estimation.config.policies import LIMB_LOAD
+from prime_estimation.config.policies import LIMB_LOAD, SMOOTHED
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.process_model import ON_ITS_FEET
 from prime_estimation.monitors.limb_load import LimbLoads
@@ -36,7 +36,7 @@ def g1() -> Problem:
 
 def windows(problem: Problem, masses: dict[str, float], rng, deviation: float = 0.1):
     """Solved windows of a robot that moves, with the torques [Nm] that these loads [kg] need."""
-    model, size = problem.robot.model, LIMB_LOAD.smoothed + 2
+    model, size = problem.robot.model, SMOOTHED.nodes + 2
     loaded = model.copy()
     for link, mass in masses.items():
         box = pin.Inertia(mass, np.array([0.1, 0.0, 0.0]), 1e-3 * mass * np.eye(3))
@@ -52,13 +52,9 @@ def windows(problem: Problem, masses: dict[str, float], rng, deviation: float = 
         q = pin.integrate(model, q, STEP * v)
         problem.layout.q(after)[:], problem.layout.v(after)[:] = q, v
         missing += rng.normal(0.0, deviation, model.nv)
-        given = SimpleNamespace(weighed=True)
-        yield SimpleNamespace(
-            size=size,
-            xs=[x] * 2 + [after] * (size - 1),
-            inputs=[given] * (size + 1),
-            unexplained=lambda nodes, w=missing: w[None],
-        )
+        window = GivenWindow(problem, [x] * 2 + [after] * (size - 1))
+        window.unexplained = lambda nodes, w=missing: w[None]
+        yield window
 
 
 def told(problem: Problem, masses: dict[str, float]) -> dict[str, float]:

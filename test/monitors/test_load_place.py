@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers.windows import GivenWindow
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import LOAD_PLACE
@@ -25,7 +24,7 @@ def problem(request):
     return Problem(Robot(config.robot), config)
 
 
-def loaded(problem, mass: float, place) -> SimpleNamespace:
+def loaded(problem, mass: float, place) -> GivenWindow:
     """A window whose head has a point mass at a place of the first estimated link."""
     robot = problem.robot
     inertia = robot.model.inertias[robot.link_joint(robot.estimated_links[0])].copy()
@@ -33,7 +32,7 @@ def loaded(problem, mass: float, place) -> SimpleNamespace:
     state = problem.neutral()
     manifold = problem.config.estimator.manifold
     problem.parameter(state, "theta")[:10] = to_theta(inertia.toDynamicParameters(), manifold)
-    return SimpleNamespace(xs=[state], size=0)  # too short to ask limbs
+    return GivenWindow(problem, [state])  # too short to ask limbs
 
 
 def said(problem, mass: float, place, situation: Situation = ON_ITS_FEET) -> list[str]:

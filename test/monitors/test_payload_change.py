@@ -39,7 +39,7 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
         solver = SimpleNamespace(first_residuals=lambda n, forces=forces: np.array(forces)[:, :n])
         window = SimpleNamespace(
             creeping=False,
-            size=0,  # too short to ask the legs
+            weighed=lambda k: False,  # nothing to ask the legs for
             xs=[level],
             solver=solver,
             unexplained=lambda nodes, forces=forces: stddev * np.array(forces)[nodes],
