@@ -73,7 +73,7 @@ class TerrainPolicy:
     sliding: int = param(4, "nodes of a window in which it does, so that it is no touch-down")
     creep: float = param(0.06, "contact velocity of a foot on such an edge", "m/s")
     learned: float = param(
-        0.1,
+        0.2,
         "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",
     )
     passes: int = param(2, "of the regression, with the deviation of the pass before")
