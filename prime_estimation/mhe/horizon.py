@@ -95,6 +95,8 @@ class Horizon:
             self.problem.process.expect_unrest(former, situation.unrest)
         else:
             self.problem.process.expect_creep(former, creep.velocity)
+        softness = self.problem.softness(self.window.xs[-1])
+        self.problem.process.expect_sinking(former, softness)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 

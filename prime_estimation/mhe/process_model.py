@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..config.parameters import Config
-from ..config.policies import LIFT, PUSH
+from ..config.policies import LIFT, PUSH, TERRAIN
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..sensors.joints import Torque
@@ -197,6 +197,24 @@ class ProcessModel:
         for part in self._foot_parts:
             tangential = slice(part.start, part.start + 2)
             weight[tangential] = 1.0 / np.hypot(1.0 / weight[tangential], speed)
+        given.nominal_xi = given.weight_xi = weight
+
+    def expect_sinking(self, given, softness: float) -> None:
+        """Widen the contact disturbance of all feet on ground that gives way as no law has it.
+
+        How fast feet sink there, creep and come up again has errors that last for a stance.
+
+        Args:
+            given: input with its dynamics part.
+            softness: logarithm of the ground's compliance, 0 on hard ground.
+        """
+        if softness <= 0.0:
+            return
+        stddev = softness * np.array([TERRAIN.soft_tangential] * 2 + [TERRAIN.soft_normal])
+        weight = given.nominal_xi.copy()
+        for part in self._foot_parts:
+            linear = slice(part.start, part.start + 3)
+            weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], stddev)
         given.nominal_xi = given.weight_xi = weight
 
     def expect_touchdown(self, given, unloaded: np.ndarray) -> None:

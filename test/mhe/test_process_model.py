@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Sizes of a node's disturbances: what the ground adds to those of its feet."""
+
+import numpy as np
+import pytest
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import TERRAIN
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.robot import Robot
+
+
+def contact_stddevs(robot: str, softness: float) -> tuple[np.ndarray, np.ndarray]:
+    """Standard deviations (nf, rows) of contact velocities as configured, and on soft ground."""
+    config = Config.load(robot)
+    problem = Problem(Robot(config.robot), config)
+    given = problem.node().input
+    problem.process.unmeasured(given)
+    before, feet = 1.0 / given.nominal_xi, problem.dynamics.nfeet
+    problem.process.expect_sinking(given, softness)
+    np.testing.assert_array_equal(given.weight_xi, given.nominal_xi)
+    return before.reshape(feet, -1), (1.0 / given.nominal_xi).reshape(feet, -1)
+
+
+@pytest.mark.parametrize("robot", ["go2", "g1"])
+def test_feet_on_soft_ground_move_as_no_law_has_it(robot):
+    before, after = contact_stddevs(robot, 2.0)
+    added = 2.0 * np.array([TERRAIN.soft_tangential] * 2 + [TERRAIN.soft_normal])
+    np.testing.assert_allclose(after[:, :3], np.hypot(before[:, :3], added))
+    np.testing.assert_array_equal(after[:, 3:], before[:, 3:])  # a sole turns no more than on hard
+
+
+@pytest.mark.parametrize("softness", [0.0, -0.1])
+def test_on_hard_ground_they_stand(softness):
+    before, after = contact_stddevs("go2", softness)
+    np.testing.assert_array_equal(after, before)
