@@ -288,10 +288,10 @@ class IntervalPolicy:
     soft: float = param(
         1.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
     )
-    tilt: float = param(0.5e-3, "deviation of roll and pitch by creep of all feet", "rad")
-    tilt_uneven: float = param(1.5e-3, "the same where no floor tells them", "rad")
+    tilt: float = param(0.8e-3, "deviation of roll and pitch by creep of all feet", "rad")
+    tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
     heading: float = param(0.5e-3, "of the heading", "rad")
-    place: float = param(0.15e-3, "of the position", "m")
+    place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
 
