@@ -12,14 +12,10 @@ from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    EmitEvent,
     IncludeLaunchDescription,
     OpaqueFunction,
-    RegisterEventHandler,
 )
 from launch.conditions import IfCondition
-from launch.event_handlers import OnProcessExit
-from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
@@ -27,6 +23,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
+from prime_estimation.nodes.ros.launch_endings import ends_with
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
@@ -131,7 +128,7 @@ def generate_launch_description() -> LaunchDescription:
             PythonExpression(["'", value("rviz"), "' == 'true' or '", value("rqt"), "' == 'true'"])
         ),
     )
-    ended = RegisterEventHandler(OnProcessExit(target_action=estimator, on_exit=on_end))
+    ended = ends_with(estimator, "estimator", respawn=value("respawn"))
     check = OpaqueFunction(function=check_before_anything_starts)
     return LaunchDescription([*ARGUMENTS, check, ended, estimator, keeper, view])
 
@@ -144,12 +141,3 @@ def check_before_anything_starts(context) -> list:
     launch_arguments.check_bag(value["bag"])
     launch_arguments.check_packages({name: value[name] == "true" for name in ("rviz", "rqt")})
     return []
-
-
-def on_end(event, context) -> list:
-    """Everything ends with the estimator, but for one that comes back."""
-    if context.is_shutdown or LaunchConfiguration("respawn").perform(context) == "true":
-        return []
-    if event.returncode:
-        raise RuntimeError(f"the estimator ended with exit code {event.returncode}, see above")
-    return [EmitEvent(event=Shutdown(reason="the estimator has ended"))]

@@ -8,11 +8,12 @@ simulated robot.
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
 
 GAITS = ["stand", "trot", "walk", "bound"]
@@ -54,4 +55,11 @@ def generate_launch_description() -> LaunchDescription:
             }
         ],
     )
-    return LaunchDescription([*arguments, mpc])
+    check = OpaqueFunction(function=check_before_anything_starts)
+    return LaunchDescription([*arguments, check, mpc])
+
+
+def check_before_anything_starts(context) -> list:
+    """A launch that fails later leaves nodes running."""
+    launch_arguments.check_robot(LaunchConfiguration("robot").perform(context), "")
+    return []

@@ -16,14 +16,10 @@ from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    EmitEvent,
     IncludeLaunchDescription,
     OpaqueFunction,
-    RegisterEventHandler,
 )
 from launch.conditions import IfCondition, UnlessCondition
-from launch.event_handlers import OnProcessExit
-from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
@@ -31,6 +27,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
+from prime_estimation.nodes.ros.launch_endings import ends_with
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
@@ -109,7 +106,7 @@ def generate_launch_description() -> LaunchDescription:
         ],
         condition=IfCondition(unhurried),
     )
-    ended = RegisterEventHandler(OnProcessExit(target_action=player, on_exit=on_end))
+    ended = ends_with(player, "player")
     check = OpaqueFunction(function=check_before_anything_starts)
     # the player first: what an included file is given holds for everything behind it
     return LaunchDescription([*ARGUMENTS, check, ended, player, listening, reading])
@@ -117,16 +114,9 @@ def generate_launch_description() -> LaunchDescription:
 
 def check_before_anything_starts(context) -> list:
     """A launch that fails later leaves nodes running."""
-    launch_arguments.check_bag(LaunchConfiguration("bag").perform(context))
-    wanted = {n: LaunchConfiguration(n).perform(context) == "true" for n in ("rviz", "rqt")}
-    launch_arguments.check_packages(wanted)
+    names = ("bag", "robot", "config", "rviz", "rqt")
+    value = {name: LaunchConfiguration(name).perform(context) for name in names}
+    launch_arguments.check_bag(value["bag"])
+    launch_arguments.check_robot(value["robot"], value["config"])
+    launch_arguments.check_packages({name: value[name] == "true" for name in ("rviz", "rqt")})
     return []
-
-
-def on_end(event, context) -> list:
-    """All ends with the recording; a player that failed makes the launch fail."""
-    if context.is_shutdown:
-        return []
-    if event.returncode:
-        raise RuntimeError(f"the player ended with exit code {event.returncode}, see above")
-    return [EmitEvent(event=Shutdown(reason="the recording has ended"))]

@@ -20,6 +20,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from prime_estimation.nodes.launch_arguments import RobotChoices
+from prime_estimation.nodes.ros.launch_endings import ends_with
 
 LAUNCH = Path(get_package_share_directory("prime_estimation")) / "launch"
 YES_NO = ["true", "false"]
@@ -97,4 +98,5 @@ def generate_launch_description() -> LaunchDescription:
         condition=IfCondition(value("browser")),
     )
     # the estimator first: it checks what is asked for before anything starts
-    return LaunchDescription([*arguments, estimator, bridge, mpc, browser])
+    ended = ends_with(bridge, "bridge")
+    return LaunchDescription([*arguments, estimator, ended, bridge, mpc, browser])

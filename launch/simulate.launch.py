@@ -21,6 +21,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PythonExpression
 
 from prime_estimation.nodes.launch_arguments import RobotChoices
+from prime_estimation.nodes.ros.launch_endings import ends_with
 
 LAUNCH = Path(get_package_share_directory("prime_estimation")) / "launch"
 YES_NO = ["true", "false"]
@@ -99,4 +100,5 @@ def generate_launch_description() -> LaunchDescription:
         condition=IfCondition(value("browser")),
     )
     # the estimator first: it checks what is asked for before anything starts
-    return LaunchDescription([*arguments, estimator, simulated, mpc, browser])
+    ended = ends_with(simulated, "simulated robot")
+    return LaunchDescription([*arguments, estimator, ended, simulated, mpc, browser])

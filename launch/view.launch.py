@@ -22,6 +22,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
+from prime_estimation.nodes.ros.extrinsics import static_transform
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
@@ -111,9 +112,12 @@ def generate_launch_description() -> LaunchDescription:
 
 def check_before_anything_starts(context) -> list:
     """A launch that fails later leaves nodes running."""
-    launch_arguments.check_packages(
-        {name: LaunchConfiguration(name).perform(context) == "true" for name in ("rviz", "rqt")}
-    )
+    names = ("robot", "config", "rviz", "rqt", "mocap_frame", "mocap_origin")
+    value = {name: LaunchConfiguration(name).perform(context) for name in names}
+    launch_arguments.check_robot(value["robot"], value["config"])
+    launch_arguments.check_packages({name: value[name] == "true" for name in ("rviz", "rqt")})
+    if value["mocap_frame"]:
+        static_transform(value["mocap_origin"], "odom", value["mocap_frame"])
     return []
 
 
@@ -190,8 +194,6 @@ def mocap_frame(context) -> list:
     frame = LaunchConfiguration("mocap_frame").perform(context)
     if not frame:
         return []
-    from prime_estimation.nodes.ros.extrinsics import static_transform
-
     prefix = LaunchConfiguration("frame_prefix").perform(context)
     world, _ = frames_of(configuration(context), prefix)
     origin = LaunchConfiguration("mocap_origin").perform(context)

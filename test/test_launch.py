@@ -333,8 +333,14 @@ def launched(launch, file: str, **arguments):
     "file, arguments",
     [
         ("replay", {"bag": "/nowhere"}),
+        ("replay", {"bag": str(LAUNCH), "robot": "/nowhere.yaml"}),
+        ("replay", {"bag": str(LAUNCH), "config": "/nowhere.yaml"}),
         ("estimator", {"robot": "/nowhere.yaml"}),
         ("estimator", {"config": "/nowhere.yaml"}),
+        ("view", {"config": "/nowhere.yaml"}),
+        ("mpc", {"robot": "/nowhere.yaml"}),
+        ("robot", {"config": "/nowhere.yaml"}),
+        ("simulate", {"config": "/nowhere.yaml"}),
     ],
 )
 def test_a_launch_that_cannot_work_ends_with_an_error_and_starts_nothing(launch, file, arguments):
@@ -344,6 +350,49 @@ def test_a_launch_that_cannot_work_ends_with_an_error_and_starts_nothing(launch,
         launch.event_handlers.OnProcessStart(on_start=lambda event, _: started.append(event))
     )
     assert service.run() == 1 and not started
+
+
+def test_what_view_launch_cannot_tie_is_named_before_a_viewer_starts(launch):
+    """The check alone: here there are no viewers that could be left running."""
+    from launch.actions import OpaqueFunction
+
+    entities = description(LAUNCH / "view.launch.py").entities
+    check = next(e for e in entities if isinstance(e, OpaqueFunction))
+    given = {"rviz": "false", "rqt": "false", "mocap_frame": "mocap", "mocap_origin": "0 0 0"}
+    context = launch.LaunchContext()
+    context.launch_configurations.update({"robot": "go2", "config": "", **given})
+    with pytest.raises(ConfigError, match="mocap_origin wants six numbers"):
+        check.execute(context)
+
+
+@pytest.mark.parametrize(
+    "file, arguments, starts",
+    [
+        # a robot that the bridge does not know
+        ("robot", {"robot": "mini_cheetah"}, {"estimator", "unitree_bridge"}),
+        (
+            "simulate",
+            {"payload": "much", "mpc": "false", "browser": "false"},
+            {"estimator", "python"},
+        ),
+        # what cannot work is not tried again
+        (
+            "estimator",
+            {"robot": "mini_cheetah", "input": "lowstate", "respawn": "true"},
+            {"estimator", "inertia_keeper"},
+        ),
+    ],
+)
+def test_a_launch_ends_with_what_it_cannot_do_without(launch, file, arguments, starts):
+    started = []
+    service = launched(launch, file, **arguments)
+    service.context.register_event_handler(
+        launch.event_handlers.OnProcessStart(
+            on_start=lambda event, _: started.append(event.process_name.partition("-")[0])
+        )
+    )
+    assert service.run() == 1
+    assert set(started) == starts and len(started) == len(starts)
 
 
 def test_an_estimator_that_is_killed_comes_back(launch, recorded_runs):

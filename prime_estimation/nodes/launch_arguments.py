@@ -73,11 +73,12 @@ def check_bag(path: str) -> None:
 
 
 def check_robot(robot: str, config: str) -> None:
-    """Check robot and configuration, before a node starts.
+    """Check robot, its URDF, and configuration, before a node starts.
 
     Raises:
-        ConfigError: one of them is wrong.
+        ConfigError, RobotError: one of them is wrong.
     """
     from ..config.parameters import Config
+    from ..robot import Robot
 
-    Config.load(robot, config or None)
+    Robot(Config.load(robot, config or None).robot)

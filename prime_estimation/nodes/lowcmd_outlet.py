@@ -18,6 +18,7 @@ log = logging.getLogger("prime.unitree_bridge")
 PERIOD = 0.01  # s, of the watchdog
 SILENCE = 0.1  # s without commands after which the joints brake
 BRAKING = 4.0  # Nm s/rad
+LAST_WORDS = 5  # messages
 
 
 class LowCmdOutlet(Periodic):
@@ -36,7 +37,7 @@ class LowCmdOutlet(Periodic):
         self.writer = LowCmdWriter(family, transport.make)
         self._heard_at: float | None = None
         self._names: list[str] = []
-        self._braking = False
+        self._braking = self._ended = False
         self._send = transport.publish("lowcmd", self.writer.layout.type, Qos.STATE)
         transport.subscribe(
             "mpc/motor_commands",
@@ -45,7 +46,17 @@ class LowCmdOutlet(Periodic):
             Qos.SENSOR,
         )
 
+    def stop(self) -> None:
+        """End. The last word is that the joints brake: the motors go on with what they last heard."""
+        self._ended = True
+        super().stop()
+        for _ in range(LAST_WORDS if self._heard_at is not None else 0):
+            self._brake()
+            time.sleep(PERIOD)
+
     def _on_commands(self, message, _arrival_ns: int) -> None:
+        if self._ended:
+            return
         arrays = (
             message.position,
             message.velocity,
@@ -64,6 +75,9 @@ class LowCmdOutlet(Periodic):
         if not self._braking:
             log.error("no motor commands for %.0f ms: the joints brake", 1e3 * SILENCE)
             self._braking = True
+        self._brake()
+
+    def _brake(self) -> None:
         zero = np.zeros(len(self._names))
         braking = np.full(len(self._names), BRAKING)
         self._send(self.writer.write(self._names, zero, zero, zero, zero, braking))

@@ -20,6 +20,7 @@ from .replay import Playback, ReplayNode
 from .restamp import clock
 
 log = logging.getLogger("prime.estimator")
+LEAD_S = 1.0  # in which those who listen are found: what is sent before never reaches them
 LINGER_S = 1.0  # for those who still have to take the last messages
 
 
@@ -85,6 +86,8 @@ class RecordedInput:
             self._now_ns = arrival_ns
 
         def run() -> None:
+            if stop.wait(LEAD_S):
+                return
             self._player.run(stop, pace)
             node.solver.drain()
             if not stop.wait(LINGER_S):

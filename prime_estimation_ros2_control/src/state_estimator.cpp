@@ -62,7 +62,10 @@ std::vector<StateInterface> StateEstimator::export_state_interfaces() {
 }
 
 StateEstimator::CallbackReturn StateEstimator::on_activate(const rclcpp_lifecycle::State&) {
-  node_ = std::make_shared<rclcpp::Node>(info_.name);
+  // the process' own remapping of names, as of a controller manager that was launched with one,
+  // is not meant for this node
+  const std::vector<std::string> name = {"--ros-args", "-r", "__node:=" + info_.name};
+  node_ = std::make_shared<rclcpp::Node>(info_.name, rclcpp::NodeOptions().arguments(name));
   odometry_ = node_->create_subscription<Odometry>(
       parameter("odometry", "/prime/odometry"), rclcpp::SensorDataQoS().keep_last(1),
       [this](const Odometry::ConstSharedPtr message) { take(*message); });

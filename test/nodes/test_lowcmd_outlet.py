@@ -32,12 +32,12 @@ def outlet():
         send(kind(header=header, name=NAMES, effort=zero + effort, **fields))
 
     made.start()
-    yield command, heard
+    yield command, heard, made.stop
     made.stop()
 
 
 def test_commands_are_handed_on_and_silence_brakes(outlet):
-    command, heard = outlet
+    command, heard, _ = outlet
     assert not wait(lambda: heard, 0.3)  # nothing before the first command
     command(7.0)
     assert heard[0].motor_cmd[0].tau == 7.0 and heard[0].crc
@@ -49,6 +49,22 @@ def test_commands_are_handed_on_and_silence_brakes(outlet):
 
 
 def test_what_makes_no_sense_is_not_handed_on(outlet):
-    command, heard = outlet
+    command, heard, _ = outlet
     command(float("nan"))
+    assert not heard
+
+
+def test_the_last_word_brakes(outlet):
+    command, heard, stop = outlet
+    command(7.0)
+    stop()
+    assert heard[-1].motor_cmd[0].kd > 0.0 and not heard[-1].motor_cmd[0].tau
+    count = len(heard)
+    command(5.0)  # of a controller that ends later
+    assert len(heard) == count
+
+
+def test_an_outlet_that_was_never_used_ends_in_silence(outlet):
+    _, heard, stop = outlet
+    stop()
     assert not heard
