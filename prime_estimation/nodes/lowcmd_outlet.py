@@ -47,7 +47,7 @@ class LowCmdOutlet(Periodic):
         )
 
     def stop(self) -> None:
-        """End. The last word is that the joints brake: the motors go on with what they last heard."""
+        """End; the last word is that the joints brake, for motors go on with what they heard."""
         self._ended = True
         super().stop()
         for _ in range(LAST_WORDS if self._heard_at is not None else 0):
