@@ -228,6 +228,17 @@ def test_no_dependency_comes_from_pip(repository):
         assert (path.parent / "CHANGELOG.rst").is_file()
 
 
+def test_changelogs_are_ready_for_a_release(repository):
+    """As catkin_prepare_release wants them: one section that is to come, first; versions, dated."""
+    for path in (
+        repository / "CHANGELOG.rst",
+        *repository.glob("prime_estimation_*/CHANGELOG.rst"),
+    ):
+        first, *others = re.findall(r"(?m)^(\S.*)\n-+$", path.read_text())
+        assert first == "Forthcoming", path
+        assert all(re.fullmatch(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)", o) for o in others), path
+
+
 def test_nodes_under_ros_need_no_package_that_distributions_lack(repository):
     code = (
         "import sys; sys.modules['rosbags'] = sys.modules['cyclonedds'] = None\n"

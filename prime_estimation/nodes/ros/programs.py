@@ -81,6 +81,8 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
     node = EstimatorLifecycle(ended=stop.set)
     log_to_rosout(node)
     sys.setswitchinterval(5e-4)
+    if stop.is_set():
+        return
     if node.get_parameter("autostart").value and not node.autostart():
         raise PrimeError("the estimator could not be started, see above")
     RosTransport(node).spin(stop)
@@ -115,7 +117,8 @@ def _serve(rclpy, name: str, stop: threading.Event) -> None:
 def _node_with_parameters(rclpy, name: str) -> tuple:
     from rcl_interfaces.msg import ParameterDescriptor
 
-    node = rclpy.create_node(name)
+    # the player does not spin: whoever asked for its parameters would wait for an answer
+    node = rclpy.create_node(name, start_parameter_services=name != "replay")
     log_to_rosout(node)
     # typed by us: rclpy does not take `rate:=2` for a number with a point
     declared = {
