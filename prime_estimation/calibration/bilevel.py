@@ -8,30 +8,19 @@ its error against motion capture, with a pull towards the shipped covariances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..robot import Robot
 from .frank_wolfe import Objective
-from .held_out import START
-from .loss import TrajectoryLoss
 from .noise import NoiseModel
 from .offsets import Offsets
-from .problem import KinematicProblem
 from .recording import KinematicRecording
-from .sensitivity import adjoint, covariance_gradient
-from .smoother import Smoothed, smooth, smooth_robustly
+from .segment import Evaluation, evaluate, prepare
+from .trajectory import Trajectory
+from .workers import DaskWorkers, Here
 
 PULL = 0.01  # weight of the divergence from the shipped covariances
 PRECISE = 1e-13
-
-
-@dataclass
-class _Segment:
-    problem: KinematicProblem
-    loss: TrajectoryLoss
-    result: Smoothed
 
 
 class NoiseObjective(Objective):
@@ -47,6 +36,10 @@ class NoiseObjective(Objective):
         references: (n, 3) by recording: velocity of the IMU with motion capture [m/s].
         pull: weight of the divergence.
         precision: promised decrease of the lower level's cost at which it ends, relative.
+        workers: who computes the recordings' parts.
+
+    Attributes:
+        trajectories: by recording, where the lower level starts next time; None: the first optimum.
     """
 
     def __init__(
@@ -58,39 +51,37 @@ class NoiseObjective(Objective):
         references: list[np.ndarray],
         pull: float = PULL,
         precision: float = PRECISE,
+        workers: Here | DaskWorkers | None = None,
     ):
         self.shipped, self.pull, self.precision = noise, pull, precision
-        self.segments: list[_Segment] = []
-        for recording, velocity in zip(recordings, references):
-            problem = KinematicProblem(robot, recording, offsets, noise, mocap_nodes=START)
-            loss = TrajectoryLoss(recording, offsets, velocity, START)
-            # outliers are found once, and held
-            self.segments.append(_Segment(problem, loss, smooth_robustly(problem)))
+        self._workers = workers or Here()
+        self._segments = [
+            self._workers.keep(prepare, robot, recording, offsets, noise, velocity)
+            for recording, velocity in zip(recordings, references)
+        ]
+        self.trajectories: list[Trajectory | None] = [None] * len(recordings)
 
-    def _solve(self, noise: NoiseModel) -> None:
-        for s in self.segments:
-            s.problem.set_noise(noise)
-            s.result = smooth(
-                s.problem, s.result.trajectory, s.result.offsets, tolerance=self.precision
-            )
+    def _evaluate(self, noise: NoiseModel, with_gradient: bool) -> list[Evaluation]:
+        count = len(self._segments)
+        fixed = ([v] * count for v in (self.precision, with_gradient))
+        found = self._workers.map(
+            evaluate, self._segments, [noise] * count, self.trajectories, *fixed
+        )
+        self.trajectories = [e.trajectory for e in found]
+        return found
 
     def value(self, noise: NoiseModel) -> float:
         """Loss at the optimum of the lower level."""
-        self._solve(noise)
-        losses = [s.loss.value(s.result.trajectory) for s in self.segments]
+        losses = [e.loss for e in self._evaluate(noise, False)]
         return float(np.mean(losses)) + self.pull * self._divergence(noise)
 
     def gradient(self, noise: NoiseModel) -> dict[str, np.ndarray]:
         """Derivative by each block, one factorization a recording."""
-        self._solve(noise)
-        total = {k: self.pull * g for k, g in self._divergence_gradient(noise).items()}
-        for s in self.segments:
-            x, o = s.result.trajectory, s.result.offsets
-            factorization = s.problem.equations(x, o).factorized()
-            a = adjoint(s.problem, x, o, factorization, s.loss.gradient(x))
-            for k, g in covariance_gradient(s.problem, x, o, a).items():
-                total[k] = total[k] + g / len(self.segments)
-        return total
+        found = self._evaluate(noise, True)
+        return {
+            k: self.pull * pull + sum(e.gradient[k] for e in found) / len(found)
+            for k, pull in self._divergence_gradient(noise).items()
+        }
 
     def _divergence(self, noise: NoiseModel) -> float:
         total = 0.0

@@ -29,13 +29,17 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Descent:
-    """Result: covariances, loss before and after, history, and whether the gap closed."""
+    """Result: covariances, loss before and after, history, and whether the gap closed.
+
+    With the radius of the trust region it is all that a descent needs to go on.
+    """
 
     noise: NoiseModel
     before: float
     after: float
     history: list[Iterate]
     converged: bool
+    radius: float
 
 
 class Objective:
@@ -59,6 +63,8 @@ def frank_wolfe(
     bounds: CovarianceBounds = CovarianceBounds(),
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda fraction: None,
+    start: Descent | None = None,
+    keep: Callable[[Descent], None] = lambda descent: None,
 ) -> Descent:
     """Minimize over all blocks at once, which an oracle's linear programs do one by one.
 
@@ -74,11 +80,16 @@ def frank_wolfe(
         bounds: of the blocks.
         stop: ends it and keeps the last iterate.
         progress: takes the fraction done.
+        start: descent that goes on.
+        keep: takes every iterate.
     """
     units = {k: np.sqrt(np.diag(S)) for k, S in noise.blocks.items()}
-    before = loss = objective.value(noise)
-    history, converged = [], False
-    for i in range(iterations):
+    if start is None:
+        before = objective.value(noise)
+        start = Descent(noise, before, before, [], False, bounds.radius)
+    noise, before, loss = start.noise, start.before, start.after
+    history, converged, bounds = [*start.history], False, replace(bounds, radius=start.radius)
+    for i in range(len(history), iterations):
         progress(i / iterations)
         gradient = objective.gradient(noise)
         path, gap = _direction(noise, gradient, units, oracle, bounds)
@@ -98,11 +109,13 @@ def frank_wolfe(
             if bounds.radius < 0.02:
                 break
             bounds = replace(bounds, radius=0.25 * bounds.radius)
-            continue
-        noise, loss = trial, value
-        bounds = replace(bounds, radius=min(0.8, bounds.radius * (1.5 if step == 1.0 else 0.7)))
+        else:
+            noise, loss = trial, value
+            radius = min(0.8, bounds.radius * (1.5 if step == 1.0 else 0.7))
+            bounds = replace(bounds, radius=radius)
+        keep(Descent(noise, before, loss, [*history], False, bounds.radius))
     progress(1.0)
-    return Descent(noise, before, loss, history, converged)
+    return Descent(noise, before, loss, history, converged, bounds.radius)
 
 
 def _direction(

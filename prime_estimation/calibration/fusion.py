@@ -74,7 +74,7 @@ def fuse(runs: list[RunCalibration]) -> FusedOffsets:
     (Birge).
     """
     first = runs[0]
-    prior = first.problem.prior[first.free]
+    prior = first.prior
     total = np.diag(prior) + sum(r.information for r in runs)
     weighted = sum(np.linalg.inv(r.result.covariance) @ r.deviation for r in runs)
     statistical = np.linalg.inv(total)
@@ -93,11 +93,11 @@ def fuse(runs: list[RunCalibration]) -> FusedOffsets:
         statistical = statistical * max(1.0, ratio)
     share = [statistical @ r.information for r in runs]
     shifts = sum(r.shifts @ s.T for r, s in zip(runs, share)) if len(runs) > 1 else first.shifts
-    full = np.zeros(first.problem.nominal.size)
+    full = np.zeros(first.nominal.size)
     full[first.free] = deviation
     return FusedOffsets(
-        first.problem.nominal.moved(full),
-        first.problem.nominal,
+        first.nominal.moved(full),
+        first.nominal,
         first.free,
         deviation,
         statistical,

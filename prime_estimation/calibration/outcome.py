@@ -30,6 +30,7 @@ class CalibrationOutcome:
     Attributes:
         source: of the robot, as it was named on the command line.
         what: groups that were calibrated.
+        noise: shipped covariances.
         runs: one per recording. fused: offsets of all together.
         descent: noise covariances; None where they were not asked for.
         held_out: scores of a recording that was not used, by whose offsets they are.
@@ -40,6 +41,7 @@ class CalibrationOutcome:
     config: Config
     source: str
     what: list[str]
+    noise: NoiseModel
     runs: list[RunCalibration]
     fused: FusedOffsets
     descent: Descent | None = None
@@ -52,7 +54,6 @@ class CalibrationOutcome:
 
     def noise_rows(self) -> list[dict]:
         """Covariance blocks: standard deviations before and after, largest correlation after."""
-        shipped: NoiseModel = self.runs[0].problem.noise
         out = []
         for name, S in self.descent.noise.blocks.items():
             stddev = np.sqrt(np.diag(S))
@@ -61,7 +62,7 @@ class CalibrationOutcome:
                 {
                     "name": name,
                     "unit": UNITS[name],
-                    "before": np.sqrt(np.diag(shipped.blocks[name])).tolist(),
+                    "before": np.sqrt(np.diag(self.noise.blocks[name])).tolist(),
                     "after": stddev.tolist(),
                     "correlation": float(np.abs(correlation).max()),
                     "covariance": S.tolist(),
@@ -100,11 +101,7 @@ class CalibrationOutcome:
 
     def live_yaml(self) -> str:
         """The robot's YAML with the offsets, for every verb and node as `--robot FILE`."""
-        if is_yaml(self.source):
-            content = beside(Path(self.source), read_yaml(Path(self.source)))
-        else:
-            whole = self.config.to_dict()
-            content = {"robot": whole["robot"], "noise": whole["noise"]}
+        content = robot_content(self.source, self.config)
         content.setdefault("robot", {}).update(self._robot_section())
         lines = ["# Written by `prime calibrate`. Offsets with 95 % intervals:"]
         for row in self.rows():
@@ -153,6 +150,14 @@ class CalibrationOutcome:
         )
 
 
+def robot_content(source: str, config: Config) -> dict:
+    """Sections of a robot's YAML, as it was named on the command line."""
+    if is_yaml(source):
+        return beside(Path(source), read_yaml(Path(source)))
+    whole = config.to_dict()
+    return {"robot": whole["robot"], "noise": whole["noise"]}
+
+
 def _numbers(values: np.ndarray) -> list[float]:
     return [round(float(v), 6) for v in values]
 
@@ -164,8 +169,8 @@ def _rpy(R: np.ndarray) -> list[float]:
 def _run_dict(run: RunCalibration) -> dict:
     result = run.result
     return {
-        "name": run.recording.name,
-        "nodes": len(run.recording),
+        "name": run.name,
+        "nodes": run.nodes,
         "iterations": result.iterations,
         "converged": result.converged,
         "seconds": run.seconds,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import copy
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -58,7 +59,7 @@ class KinematicProblem:
         self.prior = 1.0 / nominal.stddev(priors) ** 2
         self.origin = initial_trajectory(self.legs, recording, nominal)
         self.covariance = self._covariances()
-        self.information = {k: c.information(noise) for k, c in self.covariance.items()}
+        self.weigh()
 
     def _covariances(self) -> dict[str, Covariance]:
         recording, noise = self.recording, self.noise
@@ -74,11 +75,17 @@ class KinematicProblem:
         out["mocap"].active[recording.mocap.node >= self.mocap_nodes] = False
         return out
 
-    def set_noise(self, noise: NoiseModel) -> None:
-        """Other covariances of the blocks, with the same rows gated."""
-        self.noise = noise
-        self.covariance["start"] = covariances.start_covariance(noise)
-        self.information = {k: c.information(noise) for k, c in self.covariance.items()}
+    def weigh(self) -> None:
+        """Renew the information after the outliers' scales have changed."""
+        self.information = {k: c.information(self.noise) for k, c in self.covariance.items()}
+
+    def with_noise(self, noise: NoiseModel) -> KinematicProblem:
+        """The same with other covariances of the blocks; rows and outliers are shared with it."""
+        other = copy(self)
+        other.noise = noise
+        other.covariance = {**self.covariance, "start": covariances.start_covariance(noise)}
+        other.weigh()
+        return other
 
     def factors(self, x: Trajectory, offsets: Offsets) -> list[Factor]:
         """All residuals at states and offsets."""

@@ -17,7 +17,7 @@ from .offsets import Offsets
 from .problem import KinematicProblem
 from .recording import KinematicRecording
 from .rotations import rotate, transpose
-from .smoother import Smoothed, smooth_robustly
+from .smoother import Smoothed, Start, smooth_robustly
 
 CREEP = 0.001  # m/s, of a standing foot: soft ground and rubber give way under load
 
@@ -27,34 +27,32 @@ class RunCalibration:
     """Offsets from one recording.
 
     Attributes:
-        recording: what was read. problem, result: what was solved.
-        nominal: offsets that the prior is about. free: columns of the parameters estimated.
-        information: (k, k) of the data alone, at the optimum.
+        name: of the recording. nodes: that it has.
+        nominal: offsets that the prior is about. free: (k,) columns of the parameters estimated.
+        prior: (k,) its information on them.
+        result: what was found.
         shifts: (s, k) what each systematic cause does to the offsets, one standard deviation.
         seconds: the estimate took.
     """
 
-    recording: KinematicRecording
-    problem: KinematicProblem
+    name: str
+    nodes: int
+    nominal: Offsets
+    free: np.ndarray
+    prior: np.ndarray
     result: Smoothed
     shifts: np.ndarray
     seconds: float
 
     @property
-    def free(self) -> np.ndarray:
-        """(k,) columns of the parameters that were estimated."""
-        return self.problem.free
-
-    @property
     def deviation(self) -> np.ndarray:
         """(k,) of the offsets from the prior's."""
-        return self.result.offsets.values(self.problem.nominal)[self.free]
+        return self.result.offsets.values(self.nominal)[self.free]
 
     @property
     def information(self) -> np.ndarray:
         """(k, k) of the data alone."""
-        prior = np.diag(self.problem.prior[self.free])
-        return np.linalg.inv(self.result.covariance) - prior
+        return np.linalg.inv(self.result.covariance) - np.diag(self.prior)
 
 
 def calibrate_run(
@@ -63,15 +61,31 @@ def calibrate_run(
     nominal: Offsets,
     noise: NoiseModel,
     what: Collection[str],
+    start: Start | None = None,
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> RunCalibration:
-    """Estimate all states of a recording and the offsets of the groups named."""
+    """Estimate all states of a recording and the offsets of the groups named.
+
+    Args:
+        recording: its signals.
+        robot: whose they are.
+        noise: covariances.
+        nominal: offsets that the prior is about.
+        what: groups.
+        start: iterate to go on from.
+        stop: True keeps the last iterate.
+        progress: takes the fraction done.
+    """
     started = time.perf_counter()
     problem = KinematicProblem(robot, recording, nominal, noise, what)
-    result = smooth_robustly(problem, stop=stop, progress=progress)
+    result = smooth_robustly(problem, stop, progress, start)
     shifts = _creep_shifts(problem, result)
-    return RunCalibration(recording, problem, result, shifts, time.perf_counter() - started)
+    free, seconds = problem.free, time.perf_counter() - started
+    prior = problem.prior[free]
+    return RunCalibration(
+        recording.name, len(recording), nominal, free, prior, result, shifts, seconds
+    )
 
 
 def _creep_shifts(problem: KinematicProblem, result: Smoothed) -> np.ndarray:

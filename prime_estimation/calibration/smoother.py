@@ -33,6 +33,7 @@ class Smoothed:
         converged: the last step promised nothing more.
         misfit: mean whitened square of each factor's active rows.
         outliers: share of each factor's rows whose noise is taken to be twice as large or more.
+        scales: (m, r) factors on the noise of each factor that has outliers.
     """
 
     trajectory: Trajectory
@@ -43,6 +44,16 @@ class Smoothed:
     converged: bool
     misfit: dict[str, float] = field(default_factory=dict)
     outliers: dict[str, float] = field(default_factory=dict)
+    scales: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Iterate that an estimate goes on from: states, offsets, and `Smoothed.scales`."""
+
+    trajectory: Trajectory
+    offsets: Offsets
+    scales: dict[str, np.ndarray]
 
 
 def smooth(
@@ -93,15 +104,16 @@ def _smoothed(
     count: int,
     converged: bool,
 ) -> Smoothed:
-    misfit, outliers = {}, {}
+    misfit, outliers, scales = {}, {}, {}
     for f in problem.factors(x, o):
         squares = np.sum(f.residual * rotate(problem.information[f.name], f.residual), axis=1)
         active = problem.covariance[f.name].active
         misfit[f.name] = float(squares.sum() / max(1, active.sum()))
         scale = problem.covariance[f.name].scale
         outliers[f.name] = 0.0 if scale is None else float(np.mean(scale > 2.0))
+        scales |= {} if scale is None else {f.name: scale}
     return Smoothed(
-        x, o, factorization.parameter_covariance, cost, count, converged, misfit, outliers
+        x, o, factorization.parameter_covariance, cost, count, converged, misfit, outliers, scales
     )
 
 
@@ -112,7 +124,7 @@ def reweight(problem: KinematicProblem, result: Smoothed) -> float:
         covariance = problem.covariance[f.name]
         if covariance.heavy:
             change = max(change, covariance.reweight(f.residual, problem.noise))
-    problem.set_noise(problem.noise)
+    problem.weigh()
     return change
 
 
@@ -120,9 +132,18 @@ def smooth_robustly(
     problem: KinematicProblem,
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda fraction: None,
+    start: Start | None = None,
 ) -> Smoothed:
-    """`smooth` with iteratively reweighted outliers; `stop` keeps the last iterate."""
-    result, count = smooth(problem, tolerance=ROUGH, stop=stop), 0
+    """`smooth` with iteratively reweighted outliers, from a start or from motion capture.
+
+    `stop` keeps the last iterate.
+    """
+    x, o = (start.trajectory, start.offsets) if start else (None, None)
+    if start:
+        for name, scale in start.scales.items():
+            problem.covariance[name].scale = scale
+        problem.weigh()
+    result, count = smooth(problem, x, o, tolerance=ROUGH, stop=stop), 0
     for i in range(ROUNDS):
         progress((i + 1.0) / (ROUNDS + 1.0))
         count += result.iterations

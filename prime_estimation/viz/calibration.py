@@ -40,8 +40,8 @@ def write_calibration_report(outcome: CalibrationOutcome, folder: Path) -> Path:
 def _runs(outcome: CalibrationOutcome) -> str:
     rows = [
         [
-            _e(run.recording.name),
-            str(len(run.recording)),
+            _e(run.name),
+            str(run.nodes),
             f"{run.result.iterations}, {run.seconds:.1f} s",
             "converged" if run.result.converged else '<span class="no">not converged</span>',
         ]

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""`prime calibrate --estimator kinematic`: offsets, then noise, of the kinematic estimator."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from ..calibration.bilevel import NoiseObjective
+from ..calibration.checkpoint import Checkpoint
+from ..calibration.frank_wolfe import Descent, frank_wolfe
+from ..calibration.fusion import fuse
+from ..calibration.held_out import score
+from ..calibration.leg_kinematics import Leg
+from ..calibration.noise import NoiseModel
+from ..calibration.offsets import GROUPS, Offsets
+from ..calibration.outcome import CalibrationOutcome
+from ..calibration.recording import KinematicRecording, read_recording
+from ..calibration.single import RunCalibration, calibrate_run
+from ..calibration.smoother import Start
+from ..calibration.trajectory import initial_offsets
+from ..calibration.workers import DaskWorkers, Here, never
+from ..config.parameters import Config
+from ..errors import RobotError
+from ..robot import Robot
+from .console import progress_bar
+from .topics import topics_of
+
+
+def calibrate_kinematic(
+    args: argparse.Namespace,
+    config: Config,
+    what: list[str],
+    crew: Here | DaskWorkers,
+    checkpoint: Checkpoint,
+    stop: Callable[[], bool],
+) -> CalibrationOutcome:
+    """Offsets, then noise, of the kinematic estimator; Ctrl-C leaves out what is not begun."""
+    robot = Robot(config.robot)
+    noise = NoiseModel.of(config, _leg_joints(robot))
+    recordings = [_read(args, bag, robot) for bag in args.bags]
+    nominal = Offsets.nominal(robot)
+    if "mocap" in what:
+        nominal = initial_offsets(recordings[0], nominal)
+    starts = [checkpoint.run(i) for i in range(len(recordings))]
+    runs = _calibrate(args, crew, recordings, (robot, nominal, noise, what), starts, stop)
+    for i, r in enumerate(runs):
+        checkpoint.save_run(i, r.result)
+    outcome = CalibrationOutcome(robot, config, args.robot, what, noise, runs, fuse(runs))
+    outcome.notices += [
+        f"{r.name}: not converged after {r.result.iterations} iterations"
+        for r in runs
+        if not r.result.converged
+    ]
+    if "noise" in what and not stop():
+        outcome.descent = _descend(args, crew, recordings, outcome, checkpoint, stop)
+    if args.held_out and not stop():
+        outcome.held_out.append(_held_out(args, crew, outcome))
+    if stop():
+        outcome.notices.append("stopped early; the same command with --resume goes on")
+    return outcome
+
+
+def _leg_joints(robot: Robot) -> int:
+    """Joints of each leg; RobotError where legs differ."""
+    if not robot.feet:
+        raise RobotError(f"{robot.name}: calibration needs feet (robot.contacts)", robot.config)
+    counts = {len(Leg(robot, foot).joints) for foot in robot.feet}
+    if len(counts) > 1:
+        raise RobotError(f"{robot.name}: calibration needs legs of as many joints each", counts)
+    return counts.pop()
+
+
+def _read(args: argparse.Namespace, bag: str, robot: Robot) -> KinematicRecording:
+    with progress_bar(args, f"reading {Path(bag).name}") as progress:
+        span = (args.begin, args.end)
+        return read_recording(bag, robot, topics=topics_of(args), span=span, progress=progress)
+
+
+def _calibrate(
+    args: argparse.Namespace,
+    crew: Here | DaskWorkers,
+    recordings: list[KinematicRecording],
+    task: tuple[Robot, Offsets, NoiseModel, list[str]],
+    starts: list[Start | None],
+    stop: Callable[[], bool],
+) -> list[RunCalibration]:
+    """Offsets from each recording."""
+    robot, nominal, noise, what = task
+    offsets = [group for group in what if group in GROUPS]
+    rows = zip(*((r, robot, nominal, noise, offsets, s) for r, s in zip(recordings, starts)))
+    with progress_bar(args, "offsets") as progress:
+        return crew.run(calibrate_run, *rows, stop=stop, progress=progress)
+
+
+def _descend(
+    args: argparse.Namespace,
+    crew: Here | DaskWorkers,
+    recordings: list[KinematicRecording],
+    outcome: CalibrationOutcome,
+    checkpoint: Checkpoint,
+    stop: Callable[[], bool],
+) -> Descent:
+    """Noise covariances from the recordings, with the offsets found."""
+    noise, references = outcome.noise, [r.result.trajectory.velocity for r in outcome.runs]
+    objective = NoiseObjective(
+        outcome.robot, recordings, outcome.fused.offsets, noise, references, workers=crew
+    )
+    with progress_bar(args, "noise") as progress:
+        return frank_wolfe(
+            objective,
+            noise,
+            args.oracle,
+            iterations=args.iterations,
+            stop=stop,
+            progress=progress,
+            start=checkpoint.descent(noise),
+            keep=checkpoint.save_descent,
+        )
+
+
+def _held_out(
+    args: argparse.Namespace, crew: Here | DaskWorkers, outcome: CalibrationOutcome
+) -> dict:
+    """Scores with the model's, the calibrated and the recording's own offsets."""
+    robot, fused, noise = outcome.robot, outcome.fused, outcome.noise
+    recording = _read(args, args.held_out, robot)
+    task = robot, fused.nominal, noise, outcome.what
+    own = _calibrate(args, crew, [recording], task, [None], never)[0]
+    tested = {
+        "model": (Offsets.nominal(robot), noise),
+        "calibrated": (fused.offsets, noise),
+        "its own": (own.result.offsets, noise),
+    }
+    if outcome.descent is not None:
+        tested["with noise"] = fused.offsets, outcome.descent.noise
+    rows = zip(*((robot, recording, *with_these) for with_these in tested.values()))
+    scores = [found.to_dict() for found in crew.map(score, *rows)]
+    return {"run": recording.name, **dict(zip(tested, scores))}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Noise levels of the moving-horizon estimator come back from where they were put wrongly."""
+
+import json
+
+import numpy as np
+import pytest
+
+from prime_estimation.calibration.window_noise import CalibratedLevels
+from prime_estimation.calibration.window_segment import ENOUGH, kept, telling
+from prime_estimation.cli import main
+from prime_estimation.config.parameters import Config
+
+TRUE = {"encoder": 0.002, "joint_velocity": 0.05, "joint_torque": 0.5}  # of the simulated sensors
+
+
+@pytest.mark.parametrize("factor", [10.0, 0.1])
+def test_levels_wrong_by_ten_come_back(recorded_runs, tmp_path, factor):
+    wrong = tmp_path / "wrong.yaml"
+    levels = "".join(f"  {name}: {factor * level:g}\n" for name, level in TRUE.items())
+    wrong.write_text(f"noise:\n{levels}")
+    command = ["calibrate", str(recorded_runs / "go2_nominal"), "--robot", "go2", "--to", "4"]
+    command += ["--config", str(wrong), "--estimator", "window", "--workers", "1"]
+    command += ["--iterations", "20", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    found = Config.load(str(tmp_path / "out" / "go2.yaml")).noise
+    for name, level in TRUE.items():
+        assert level / 1.5 < getattr(found, name) < 1.5 * level, name
+    shipped = Config.load("go2").noise
+    held = ("base_force", "base_moment", "contact_normal", "accelerometer_model", "gyro")
+    assert all(getattr(found, name) == getattr(shipped, name) for name in held)
+    rows = json.loads((tmp_path / "out" / "calibration.json").read_text())["levels"]
+    told = {r["name"]: r["observable"] for r in rows}
+    assert all(told[name] for name in TRUE) and not told["accelerometer"]
+
+
+def test_offsets_are_not_the_windows(recorded_runs, tmp_path, capfd):
+    command = ["calibrate", str(recorded_runs / "go2_nominal"), "--robot", "go2", "--what", "feet"]
+    assert main([*command, "--estimator", "window", "--out", str(tmp_path)]) == 2
+    told = capfd.readouterr().err
+    assert "--estimator window finds noise" in told and told.count("\n") == 1
+
+
+def test_squares_that_weights_of_outliers_leave():
+    """Against a draw of Gaussians: a row alone, a group of three, and a row without tails."""
+    rng, seen = np.random.default_rng(0), 0.6
+    dof, together = np.array([4.0, 2.0, np.inf]), np.array([1.0, 3.0, 1.0])
+    found = kept(np.full((1, 3), seen), dof, together)[0]
+    for share, nu, d in zip(found[:2], dof, together):
+        square = seen * rng.chisquare(d, 200_000)
+        expected = np.mean(np.minimum(1.0, (nu + d) / (nu + square)) * square) / (seen * d)
+        assert share == pytest.approx(expected, abs=5e-3)
+    assert found[2] == 1.0
+
+
+def test_rows_that_tell_a_level():
+    """Those where it is most of the variance, the quieter half of them; else all."""
+    share = np.linspace(0.0, 1.0, 4 * ENOUGH).reshape(-1, 2)
+    chosen = telling(share, np.ones(share.shape, bool))
+    assert chosen.sum() == ENOUGH and share[chosen].min() > 0.74
+    assert telling(0.4 * share, np.ones(share.shape, bool)).sum() == share.size - 1
+    assert not telling(share, np.zeros(share.shape, bool)).any()
+
+
+def test_a_wide_interval_is_not_observable():
+    found = CalibratedLevels({}, {}, {"gyro": 0.5, "encoder": 0.01}, [], True)
+    assert found.observable("encoder") and not found.observable("gyro")
