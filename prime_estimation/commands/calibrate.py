@@ -28,7 +28,10 @@ which the estimate without motion capture comes closest to it.
 
 All states of a recording are estimated at once from IMU, legs and motion capture. DIR gets the
 robot's YAML with the offsets (for every verb and the node), calibration.json and report.html.
-Several recordings of one machine are taken together."""
+Several recordings of one machine are taken together.
+
+--estimator window finds noise levels of the moving-horizon estimator instead, which needs no motion
+capture; they are in the YAML."""
 EXAMPLES = [
     "prime calibrate recordings/walk --robot go2 --out calibrated",
     "prime calibrate walk1 walk2 --robot go2 --what feet,mocap --held-out walk3 --out calibrated",

@@ -20,6 +20,7 @@ from ..calibration.outcome import CalibrationOutcome
 from ..calibration.recording import KinematicRecording, read_recording
 from ..calibration.single import RunCalibration, calibrate_run
 from ..calibration.smoother import Start
+from ..calibration.suitability import check_frame, check_motion
 from ..calibration.trajectory import initial_offsets
 from ..calibration.workers import DaskWorkers, Here, never
 from ..config.parameters import Config
@@ -42,6 +43,9 @@ def calibrate_kinematic(
     noise = NoiseModel.of(config, _leg_joints(robot))
     recordings = [_read(args, bag, robot) for bag in args.bags]
     nominal = Offsets.nominal(robot)
+    for recording in recordings:
+        check_motion(recording)
+        check_frame(recording, initial_offsets(recording, nominal))
     if "mocap" in what:
         nominal = initial_offsets(recordings[0], nominal)
     starts = [checkpoint.run(i) for i in range(len(recordings))]
