@@ -34,7 +34,7 @@ PRIOR = 0.5  # standard deviation of a level's logarithm about the shipped one
 TOLD = 0.2  # standard deviation of a level's logarithm that the data tell, at most
 SIGNIFICANT = 3.0  # standard deviations
 SHARE = 0.75  # of the variance of the rows that tell it, which a level must have to be lowered
-SEEN = 0.35  # of that variance, which other readings must tell then
+SEEN = 0.45  # of that variance, which other readings must tell then
 SETTLED = 0.01  # of a level's logarithm
 LARGEST_STEP = np.log(1.6)  # of a level's logarithm
 
