@@ -73,7 +73,10 @@ class TerrainPolicy:
     sliding: int = param(4, "nodes of a window in which it does, so that it is no touch-down")
     creep: float = param(0.06, "contact velocity of a foot on such an edge", "m/s")
     soft_normal: float = param(
-        0.03, "contact velocity that soft ground adds, per logarithm of its compliance", "m/s"
+        0.005,
+        "contact velocity that soft ground adds, per logarithm of its compliance: with more, legs "
+        "that give way themselves look like soft ground, from which they bounce up (Mini Cheetah)",
+        "m/s",
     )
     soft_tangential: float = param(0.015, "the same along the ground", "m/s")
     learned: float = param(
@@ -286,7 +289,7 @@ class IntervalPolicy:
     )
     shock_decay: float = param(0.7, "of such a jump's mark on the contact forces, per node")
     soft: float = param(
-        1.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
+        2.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
     )
     tilt: float = param(0.8e-3, "deviation of roll and pitch by creep of all feet", "rad")
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
