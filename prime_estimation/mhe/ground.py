@@ -191,23 +191,16 @@ class Ground:
         """
         self.creep.land(landed)
         self._soles.tilted &= ~landed
-        if landed.any() and "slope" in self.problem.layout:
-            slope = self._footholds.slope()
-            for foot in np.flatnonzero(landed):
-                self._laid[foot] = slope
-                self._incline(window, foot, slope)
-        points = self._touching(soles, window.xs[-1])
-        if "slope" in self.problem.layout and (landed | moved).any():
-            anchor = np.array(self.problem.dynamics.anchor)
-            anchor[landed | moved] = points[landed | moved, :2]
-            self.problem.dynamics.anchor = anchor
+        if "slope" in self.problem.layout:
+            self._incline_as_footholds(window, landed)
+            if (landed | moved).any():
+                points = self._touching(soles, window.xs[-1])
+                self.problem.move_anchors(landed | moved, points)
 
     def _tilt(self, window: Window, normal: np.ndarray) -> np.ndarray:
         """(nf,) flat feet whose ground slopes as they do from now on."""
         soles = self._soles
-        for foot in np.flatnonzero(soles.lifted(window, self.stance.loaded)):
-            self._laid[foot] = self._footholds.slope()
-            self._incline(window, foot, self._laid[foot])
+        self._incline_as_footholds(window, soles.lifted(window, self.stance.loaded))
         tilted = soles.tilt(window, normal, self.stance.loaded & (normal > self.stance.on))
         self.creep.land(tilted)
         for foot in np.flatnonzero(tilted):
@@ -251,6 +244,15 @@ class Ground:
             for foot in new:
                 self._incline(window, foot, self._laid[foot])
         return new.size > 0
+
+    def _incline_as_footholds(self, window: Window, feet: np.ndarray) -> None:
+        """Ground under these feet (nf,) slopes as the footholds tell."""
+        if not feet.any():
+            return
+        slope = self._footholds.slope()
+        for foot in np.flatnonzero(feet):
+            self._laid[foot] = slope
+            self._incline(window, foot, slope)
 
     def _incline(self, window: Window, foot: int, slope: Slope) -> None:
         """Ground under a foot slopes as it is thought to, with the little that a window learns."""

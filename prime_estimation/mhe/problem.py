@@ -155,6 +155,12 @@ class Problem:
             told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in self.joints}
             self.legs.losses = JointLosses.of(self.robot, told)
 
+    def move_anchors(self, feet: np.ndarray, points: np.ndarray) -> None:
+        """Let the ground under feet (nf,) slope about points (nf, 3) [m], world axes."""
+        anchor = np.array(self.dynamics.anchor)
+        anchor[feet] = points[feet, :2]
+        self.dynamics.anchor = anchor
+
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
         self.config, e = self._with_joints(config), config.estimator

@@ -82,9 +82,7 @@ class Soles:
         self.slopes[rolls] += SOLE.ahead * self._rates[rolls]
         self.centres[rolls] = self._edges[rolls]
         if tilted.any():
-            anchor = np.array(self.problem.dynamics.anchor)
-            anchor[tilted] = self.centres[tilted, :2]
-            self.problem.dynamics.anchor = anchor
+            self.problem.move_anchors(tilted, self.centres)
         for foot in np.flatnonzero(tilted):
             self._incline(window, foot)
         self.tilted |= tilted

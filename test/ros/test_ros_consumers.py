@@ -63,7 +63,7 @@ def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
         )
         posture.publish(Vector3(z=LOWER))
         player = node(
-            "replay", "--bag", recorded_runs / "go2_payload3", "--duration", 6.0, domain=domain
+            "replay", "--bag", recorded_runs / "go2_payload3", "--duration", 11.0, domain=domain
         )
         end = time.monotonic() + 60.0
         while time.monotonic() < end and not (
