@@ -50,7 +50,7 @@ def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
     from geometry_msgs.msg import Vector3
 
     programs = [executable(name) for name in ("inertia_listener", "markers", "mpc")]
-    # one iteration: six programs share what may be two cores, and states that are late are not obeyed
+    # one iteration: six programs share what may be two cores, and late states are not obeyed
     parameters = ["-p", "robot:=go2", "-p", "estimator.iterations:=1"]
     programs += [executable("estimator", "--ros-args", *parameters)]
     posture = tester.create_publisher(Vector3, "/mpc/posture", LATCHED)
