@@ -175,6 +175,8 @@ def test_a_recording_is_estimated_node_by_node(tester, domain, observer, recorde
     assert "the recording has ended" in err
     assert wait(lambda: observer.count("/prime/contact_wrenches") >= wanted.nodes, 10.0)
     assert observer.count("/prime/contact_wrenches") == wanted.nodes
+    masses = {m.total_mass for m, _ in observer.heard["/prime/inertial_parameters"]}
+    assert masses and wanted.final.total_mass == pytest.approx(max(masses), abs=0.3)
     with BagReader(tmp_path / "out.mcap") as out:
         replayed = [m for _, _, m in out.messages(["/prime/contact_wrenches"])]
     heard = [m for m, _ in observer.heard["/prime/contact_wrenches"]]
