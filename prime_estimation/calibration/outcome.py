@@ -23,8 +23,20 @@ from .noise import UNITS, NoiseModel
 from .single import RunCalibration
 
 
+class WrittenOutcome:
+    """An outcome with `robot`, `live_yaml()` and `to_dict()`, as files."""
+
+    def write(self, folder: Path) -> dict[str, str]:
+        """Write <robot>.yaml and calibration.json; returns their paths by kind."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
+        files["yaml"].write_text(self.live_yaml())
+        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        return {kind: str(path) for kind, path in files.items()}
+
+
 @dataclass
-class CalibrationOutcome:
+class CalibrationOutcome(WrittenOutcome):
     """What `prime calibrate` found.
 
     Attributes:
@@ -90,14 +102,6 @@ class CalibrationOutcome:
             "notices": self.notices,
             "versions": versions(),
         }
-
-    def write(self, folder: Path) -> dict[str, str]:
-        """Write <robot>.yaml and calibration.json; returns their paths by kind."""
-        folder.mkdir(parents=True, exist_ok=True)
-        files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
-        files["yaml"].write_text(self.live_yaml())
-        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
-        return {kind: str(path) for kind, path in files.items()}
 
     def live_yaml(self) -> str:
         """The robot's YAML with the offsets, for every verb and node as `--robot FILE`."""

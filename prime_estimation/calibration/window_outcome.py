@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import yaml
@@ -14,12 +12,12 @@ import yaml
 from ..config.parameters import Config, NoiseConfig
 from ..io.trajectory import versions
 from ..robot import Robot
-from .outcome import robot_content
+from .outcome import WrittenOutcome, robot_content
 from .window_noise import CalibratedLevels
 
 
 @dataclass
-class WindowOutcome:
+class WindowOutcome(WrittenOutcome):
     """What `prime calibrate --estimator window` found.
 
     Attributes:
@@ -71,14 +69,6 @@ class WindowOutcome:
             "notices": self.notices,
             "versions": versions(),
         }
-
-    def write(self, folder: Path) -> dict[str, str]:
-        """Write <robot>.yaml and calibration.json; returns their paths by kind."""
-        folder.mkdir(parents=True, exist_ok=True)
-        files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
-        files["yaml"].write_text(self.live_yaml())
-        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
-        return {kind: str(path) for kind, path in files.items()}
 
     def live_yaml(self) -> str:
         """The robot's YAML with the levels, for every verb and node as `--robot FILE`."""
