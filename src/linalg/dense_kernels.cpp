@@ -70,6 +70,15 @@ PRIME_INLINE void gram(const int n, const int k, const double* A, const int lda,
   for (int j = 0; j < n; j += 4) panel<N, 4, Set>(n, j, k, A, lda, H, ldh);
 }
 
+/// Of an upper triangular A: the products of row i begin in column i.
+template <int N>
+PRIME_INLINE void gramOfUpper(const int n, const double* A, const int lda, double* H,
+                              const int ldh) {
+  for (int j = 0; j < n; j += 4)
+    for (int i = j; i < n; i += 2 * N)
+      tile<N, 4, Set>(n - i, A + i + i * lda, lda, A + j + i * lda, lda, H + i + j * ldh, ldh);
+}
+
 template <int N, int Columns, Into How>
 PRIME_INLINE void columnsOf(const int n, const int k, const double* A, const int lda,
                             const double* B, const int ldb, double* C, const int ldc) {
@@ -117,6 +126,76 @@ PRIME_INLINE void reflectAll(const int m, const int n, const double* v, const do
   int j = 0;
   for (; j + 4 <= n; j += 4) reflectColumns<N, 4>(m, v, tau, A + j * lda, lda);
   for (; j < n; ++j) reflectColumns<N, 1>(m, v, tau, A + j * lda, lda);
+}
+
+/// A -= V (T^T (V^T A)) of `Columns` columns, V of four.
+template <int N, int Columns>
+PRIME_INLINE void reflectFour(const int m, const double* V, const int ldv, const double* T,
+                              double* A, const int lda) {
+  typename Vector<N>::type sum[4][Columns] = {};
+  for (int i = 0; i < m; i += N) {
+    typename Vector<N>::type a[Columns];
+    for (int c = 0; c < Columns; ++c) a[c] = load<N>(A + i + c * lda);
+    for (int k = 0; k < 4; ++k) {
+      const auto v = load<N>(V + i + k * ldv);
+      for (int c = 0; c < Columns; ++c) sum[k][c] += v * a[c];
+    }
+  }
+  double along[4][Columns], factor[4][Columns];
+  for (int k = 0; k < 4; ++k)
+    for (int c = 0; c < Columns; ++c) {
+      along[k][c] = 0.0;
+      for (int l = 0; l < N; ++l) along[k][c] += sum[k][c][l];
+    }
+  for (int k = 0; k < 4; ++k)
+    for (int c = 0; c < Columns; ++c) {
+      factor[k][c] = 0.0;
+      for (int l = 0; l <= k; ++l) factor[k][c] += T[l + 4 * k] * along[l][c];
+    }
+  for (int i = 0; i < m; i += N) {
+    typename Vector<N>::type a[Columns];
+    for (int c = 0; c < Columns; ++c) a[c] = load<N>(A + i + c * lda);
+    for (int k = 0; k < 4; ++k) {
+      const auto v = load<N>(V + i + k * ldv);
+      for (int c = 0; c < Columns; ++c) a[c] -= factor[k][c] * v;
+    }
+    for (int c = 0; c < Columns; ++c) store<N>(A + i + c * lda, a[c]);
+  }
+}
+
+/// As many columns at a time as the registers hold sums of: 16 of 32 wide ones, 8 of 16.
+template <int N>
+PRIME_INLINE void reflectFourAll(const int m, const int n, const double* V, const int ldv,
+                                 const double* T, double* A, const int lda) {
+  constexpr int columns = N == 8 ? 4 : 2;
+  int j = 0;
+  for (; j + columns <= n; j += columns) reflectFour<N, columns>(m, V, ldv, T, A + j * lda, lda);
+  for (; j < n; ++j) reflectFour<N, 1>(m, V, ldv, T, A + j * lda, lda);
+}
+
+/// Forward substitution in columns j to j + Columns of the inverse, which hold the identity.
+template <int N, int Columns>
+PRIME_INLINE void substitute(const int n, const int j, const double* L, const int ldl, double* X,
+                             const int ldx) {
+  for (int k = j; k < n; ++k) {
+    const double* const column = L + k * ldl;
+    double x[Columns];
+    for (int c = 0; c < Columns; ++c) x[c] = X[k + (j + c) * ldx] /= column[k];
+    for (int i = k + 1; i < n; i += N) {
+      const auto at = load<N>(column + i);
+      for (int c = 0; c < Columns; ++c) {
+        double* const p = X + i + (j + c) * ldx;
+        store<N>(p, load<N>(p) - x[c] * at);
+      }
+    }
+  }
+}
+
+template <int N>
+PRIME_INLINE void invert(const int n, const double* L, const int ldl, double* X, const int ldx) {
+  int j = 0;
+  for (; j + 4 <= n; j += 4) substitute<N, 4>(n, j, L, ldl, X, ldx);
+  for (; j < n; ++j) substitute<N, 1>(n, j, L, ldl, X, ldx);
 }
 
 /// Columns j to j + w of L, all earlier ones subtracted.
@@ -183,6 +262,30 @@ __attribute__((target("avx2,fma"))) void reflect256(int m, int n, const double* 
                                                     double* A, int lda) {
   reflectAll<4>(m, n, v, tau, A, lda);
 }
+__attribute__((target("avx512f"))) void gramOfUpper512(int n, const double* A, int lda, double* H,
+                                                       int ldh) {
+  gramOfUpper<8>(n, A, lda, H, ldh);
+}
+__attribute__((target("avx2,fma"))) void gramOfUpper256(int n, const double* A, int lda, double* H,
+                                                        int ldh) {
+  gramOfUpper<4>(n, A, lda, H, ldh);
+}
+__attribute__((target("avx512f"))) void reflectFour512(int m, int n, const double* V, int ldv,
+                                                       const double* T, double* A, int lda) {
+  reflectFourAll<8>(m, n, V, ldv, T, A, lda);
+}
+__attribute__((target("avx2,fma"))) void reflectFour256(int m, int n, const double* V, int ldv,
+                                                        const double* T, double* A, int lda) {
+  reflectFourAll<4>(m, n, V, ldv, T, A, lda);
+}
+__attribute__((target("avx512f"))) void invert512(int n, const double* L, int ldl, double* X,
+                                                  int ldx) {
+  invert<8>(n, L, ldl, X, ldx);
+}
+__attribute__((target("avx2,fma"))) void invert256(int n, const double* L, int ldl, double* X,
+                                                   int ldx) {
+  invert<4>(n, L, ldl, X, ldx);
+}
 __attribute__((target("avx512f"))) bool eliminate512(int n, int m, double* H, int ldh) {
   return eliminate<8>(n, m, H, ldh);
 }
@@ -221,6 +324,31 @@ void reflect(const int m, const int n, const double* v, const double tau, double
   if (kWidth == 4) return reflect256(m, n, v, tau, A, lda);
 #endif
   reflectAll<2>(m, n, v, tau, A, lda);
+}
+
+void gramOfUpper(const int n, const double* A, const int lda, double* H, const int ldh) {
+#ifdef PRIME_WIDE_VECTORS
+  if (kWidth == 8) return gramOfUpper512(n, A, lda, H, ldh);
+  if (kWidth == 4) return gramOfUpper256(n, A, lda, H, ldh);
+#endif
+  gramOfUpper<2>(n, A, lda, H, ldh);
+}
+
+void reflectFour(const int m, const int n, const double* V, const int ldv, const double* T,
+                 double* A, const int lda) {
+#ifdef PRIME_WIDE_VECTORS
+  if (kWidth == 8) return reflectFour512(m, n, V, ldv, T, A, lda);
+  if (kWidth == 4) return reflectFour256(m, n, V, ldv, T, A, lda);
+#endif
+  reflectFourAll<2>(m, n, V, ldv, T, A, lda);
+}
+
+void invertTriangle(const int n, const double* L, const int ldl, double* X, const int ldx) {
+#ifdef PRIME_WIDE_VECTORS
+  if (kWidth == 8) return invert512(n, L, ldl, X, ldx);
+  if (kWidth == 4) return invert256(n, L, ldl, X, ldx);
+#endif
+  invert<2>(n, L, ldl, X, ldx);
 }
 
 bool partialCholesky(const int n, const int m, double* H, const int ldh) {

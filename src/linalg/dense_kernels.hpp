@@ -13,6 +13,9 @@ constexpr int kPadColumns = 3;
 /// H = A A^T, lower triangle (n, n) of a buffer with n + kPadColumns columns; A is (n, k).
 void gramLower(int n, int k, const double* A, int lda, double* H, int ldh);
 
+/// H = A A^T of an upper triangular A (n, n); lower triangle of a buffer as of gramLower.
+void gramOfUpper(int n, const double* A, int lda, double* H, int ldh);
+
 /// C (n, m) = A B^T, or += with `add`; A is (n, k), B (m, k). A and C are padded, B need not be.
 void timesTransposed(bool add, int n, int m, int k, const double* A, int lda, const double* B,
                      int ldb, double* C, int ldc);
@@ -20,6 +23,14 @@ void timesTransposed(bool add, int n, int m, int k, const double* A, int lda, co
 /// Householder reflection A -= tau v (v^T A) of the columns of A (m, n). v is zero from m to the
 /// next multiple of 8, A finite there.
 void reflect(int m, int n, const double* v, double tau, double* A, int lda);
+
+/// Four reflections at once (compact WY: Schreiber, Van Loan 1989), A -= V T^T V^T A of the columns
+/// of A (m, n). V (m, 4) is zero from m to the next multiple of 8; T (4, 4) upper triangular.
+void reflectFour(int m, int n, const double* V, int ldv, const double* T, double* A, int lda);
+
+/// X = L^-1 of a lower triangular L (n, n), of which only the lower part is read. X holds the
+/// identity, and is padded as L is.
+void invertTriangle(int n, const double* L, int ldl, double* X, int ldx);
 
 /// Elimination of the first m variables: [A .; B C] = [L 0; B' I] [I 0; 0 C'] [L^T B'^T; 0 I] in
 /// place, lower triangle (n, n) of a buffer with n + kPadColumns columns. False: A is not positive

@@ -5,6 +5,7 @@
 #include <Eigen/Householder>
 #include <Eigen/QR>
 #include <algorithm>
+#include <cmath>
 
 #include "linalg/dense_kernels.hpp"
 
@@ -16,11 +17,13 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr int kSmall = 40;  ///< size up to which products of blocks do not pay
+constexpr int kSmall = 16;  ///< size up to which copies into padded buffers do not pay
+constexpr int kPanel = 4;   ///< columns whose reflections are applied at once
 
 /// Forward substitution, column by column.
 void invertColumns(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   const int n = L.rows();
+  inverse.setZero(n, n);
   for (int j = 0; j < n; ++j) {
     double* const x = &inverse(0, j);
     x[j] = 1.0;
@@ -32,32 +35,46 @@ void invertColumns(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   }
 }
 
+/// A zero buffer for the kernels, which outlives the call.
+MatrixXd& padded(const int n, MatrixXd& buffer) {
+  buffer.setZero(n + kPadRows, n + kPadColumns);
+  return buffer;
+}
+
 }  // namespace
 
 void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
-  const int n = L.rows(), block = 12;
-  inverse.setZero(n, n);
+  const int n = L.rows();
   if (n <= kSmall) return invertColumns(L, inverse);
-  // by block columns: the inverse of the diagonal block, then forward substitution below it
-  for (int j = 0; j < n; j += block) {
-    const int w = std::min(block, n - j), below = n - j - w;
-    auto corner = inverse.block(j, j, w, w);
-    corner.setIdentity();
-    L.block(j, j, w, w).triangularView<Lower>().solveInPlace(corner);
-    if (below == 0) continue;
-    auto rest = inverse.block(j + w, j, below, w);
-    rest.noalias() = -L.block(j + w, j, below, w) * corner;
-    L.bottomRightCorner(below, below).triangularView<Lower>().solveInPlace(rest);
-  }
+  thread_local MatrixXd from, to;
+  padded(n, from).topLeftCorner(n, n) = L;
+  padded(n, to).diagonal().setOnes();
+  invertTriangle(n, from.data(), from.rows(), to.data(), to.rows());
+  inverse = to.topLeftCorner(n, n);
 }
 
-void addGramOfLower(const MatrixXd& R, Eigen::Ref<MatrixXd> H) {
-  const int n = R.rows(), block = 16;
-  for (int i = 0; i < n; i += block) {
-    const int w = std::min(block, n - i), length = i + w;
-    H.topLeftCorner(length, length)
-        .selfadjointView<Lower>()
-        .rankUpdate(R.block(i, 0, w, length).transpose());
+void gramOfLower(const MatrixXd& R, MatrixXd& gram) {
+  const int n = R.rows();
+  thread_local MatrixXd upper, lower;
+  padded(n, upper).topLeftCorner(n, n).triangularView<Eigen::Upper>() = R.transpose();
+  padded(n, lower);
+  gramOfUpper(n, upper.data(), upper.rows(), lower.data(), lower.rows());
+  gram.resize(n, n);
+  gram.triangularView<Lower>() = lower.topLeftCorner(n, n);
+}
+
+void updateRoot(Eigen::Ref<MatrixXd> L, Eigen::Ref<VectorXd> v) {
+  const int n = L.rows();
+  for (int k = 0; k < n; ++k) {
+    if (v[k] == 0.0) continue;
+    const double r = std::hypot(L(k, k), v[k]), c = L(k, k) / r, s = v[k] / r;
+    L(k, k) = r;
+    double* const column = L.data() + k * L.outerStride();
+    for (int i = k + 1; i < n; ++i) {
+      const double l = column[i];
+      column[i] = c * l + s * v[i];
+      v[i] = c * v[i] - s * l;
+    }
   }
 }
 
@@ -69,22 +86,47 @@ void rootOf(const Eigen::Ref<const MatrixXd>& wide, Eigen::Ref<MatrixXd> L) {
     if (L(i, i) < 0.0) L.col(i) *= -1.0;
 }
 
+namespace {
+
+/// T of the product of the reflections 1 - tau_k v_k v_k^T = 1 - V T V^T.
+void compactWY(const Eigen::Ref<const MatrixXd>& V, const double* tau, Eigen::Matrix4d& T) {
+  T.setZero();
+  for (int k = 0; k < kPanel; ++k) {
+    T(k, k) = tau[k];
+    if (k == 0) continue;
+    const VectorXd along = V.leftCols(k).transpose() * V.col(k);
+    T.col(k).head(k).noalias() = -tau[k] * T.topLeftCorner(k, k) * along;
+  }
+}
+
+}  // namespace
+
 void triangularizeStaircase(MatrixXd& A, const int rows, const std::vector<int>& first,
-                            VectorXd& work) {
-  const int cols = A.cols() - 1;
-  work.resize(A.rows() + kPadRows);
-  double tau, beta;
-  for (int j = 0, end = 0; j < cols; ++j) {
-    while (end < rows && first[end] <= j) ++end;
-    const int m = end - j;
-    if (m < 2) continue;
-    auto column = A.col(j).segment(j, m);
-    column.makeHouseholderInPlace(tau, beta);
-    work.head(m) = column;
-    work[0] = 1.0;
-    work.segment(m, kPadRows).setZero();
-    reflect(m, cols - j, work.data(), tau, &A(j, j + 1), A.rows());
-    A(j, j) = beta;
+                            MatrixXd& work) {
+  const int cols = A.cols() - 1, ld = A.rows();
+  work.resize(ld + kPadRows, kPanel);
+  Eigen::Matrix4d T;
+  for (int j = 0, end = 0; j < cols; j += kPanel) {
+    const int width = std::min(kPanel, cols - j);
+    double tau[kPanel] = {}, beta;
+    work.setZero();
+    for (int k = 0; k < width; ++k) {
+      const int at = j + k;
+      while (end < rows && first[end] <= at) ++end;
+      const int m = end - at;
+      if (m < 2) continue;
+      auto column = A.col(at).segment(at, m);
+      column.makeHouseholderInPlace(tau[k], beta);
+      auto v = work.col(k).segment(k, m);
+      v = column;
+      v[0] = 1.0;
+      reflect(m, width - k - 1, v.data(), tau[k], &A(at, at + 1), ld);
+      A(at, at) = beta;
+    }
+    if (end - j < 2) continue;
+    compactWY(work.topRows(end - j), tau, T);
+    reflectFour(end - j, cols + 1 - j - width, work.data(), work.rows(), T.data(),
+                &A(j, j) + width * ld, ld);
   }
 }
 

@@ -11,8 +11,12 @@ namespace prime {
 /// `inverse` is zero.
 void invertLower(const Eigen::Ref<const Eigen::MatrixXd>& L, Eigen::MatrixXd& inverse);
 
-/// Lower part of `H += R^T R` for a lower triangular R: the rows of R are short at the top.
-void addGramOfLower(const Eigen::MatrixXd& R, Eigen::Ref<Eigen::MatrixXd> H);
+/// Lower part of R^T R for a lower triangular R.
+void gramOfLower(const Eigen::MatrixXd& R, Eigen::MatrixXd& gram);
+
+/// L L^T += v v^T of a lower triangular L with a positive diagonal, by plane rotations, which use v
+/// up. Nothing changes above the first element of v that is not zero.
+void updateRoot(Eigen::Ref<Eigen::MatrixXd> L, Eigen::Ref<Eigen::VectorXd> v);
 
 /// Lower triangular L with `L L^T = wide wide^T` and a positive diagonal.
 void rootOf(const Eigen::Ref<const Eigen::MatrixXd>& wide, Eigen::Ref<Eigen::MatrixXd> L);
@@ -25,6 +29,6 @@ void rootOf(const Eigen::Ref<const Eigen::MatrixXd>& wide, Eigen::Ref<Eigen::Mat
 /// upper triangle of the first `cols` rows holds R and its right-hand side, what lies below is
 /// arbitrary.
 void triangularizeStaircase(Eigen::MatrixXd& A, int rows, const std::vector<int>& first,
-                            Eigen::VectorXd& work);
+                            Eigen::MatrixXd& work);
 
 }  // namespace prime

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
+#include <numeric>
 #include <pinocchio/spatial/explog.hpp>
 
 #include "linalg/dense_kernels.hpp"
@@ -41,12 +42,14 @@ void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const C
   auto& d = static_cast<Data&>(*data);
   state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
   d.Ru = inverseRoot();
+  d.Luu = information_;
 }
 
 const MatrixXd& ActionArrival::inverseRoot() {
   if (inverted_.rows() != L.rows() || inverted_ != L) {
     inverted_ = L;
     invertLower(L, Linv_);
+    gramOfLower(Linv_, information_);
   }
   return Linv_;
 }
@@ -56,7 +59,7 @@ void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const Co
   auto& d = static_cast<Data&>(*data);
   linearize(data, u);
   d.Lu.noalias() = d.Ru.transpose() * d.r;
-  d.Luu.noalias() = d.Ru.transpose() * d.Ru;
+  d.Luu = information_.selfadjointView<Eigen::Lower>();
 }
 
 VectorXd ActionArrival::estimate() const {
@@ -119,7 +122,7 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
   toNextPosition(node, d);
   orderColumns(node);
   sortRows();
-  triangularizeStaircase(sorted_, order_.size(), sorted_first_, work_);
+  triangularizeStaircase(sorted_, order_.size(), first_, reflections_);
   const int n = state_->get_ndx(), k = sorted_.cols() - 1 - n;
   J_ = sorted_.block(k, k, n, n).reverse();
   rhs_ = sorted_.col(k + n).segment(k, n).reverse();
@@ -194,19 +197,25 @@ void ActionArrival::toNextPosition(const ActionSecondOrder& node,
 /// rows without weight are left out.
 void ActionArrival::sortRows() {
   const int rows = stacked_.rows(), nz = stacked_.cols() - 1;
-  first_.assign(rows, nz);
-  for (int j = 0; j < nz; ++j)
-    for (int i = 0; i < rows; ++i)
-      if (target_[j] < first_[i] && stacked_(i, j) != 0.0) first_[i] = target_[j];
+  column_of_.resize(nz);
+  for (int j = 0; j < nz; ++j) column_of_[target_[j]] = j;
   order_.clear();
-  for (int i = 0; i < rows; ++i)
-    if (first_[i] < nz) order_.push_back(i);
-  std::stable_sort(order_.begin(), order_.end(),
-                   [this](const int a, const int b) { return first_[a] < first_[b]; });
+  first_.clear();
+  empty_.resize(rows);  // as far as they have been looked at
+  std::iota(empty_.begin(), empty_.end(), 0);
+  for (int to = 0; to < nz && !empty_.empty(); ++to) {
+    const double* const column = &stacked_(0, column_of_[to]);
+    std::size_t still = 0;
+    for (const int i : empty_) {
+      if (column[i] == 0.0)
+        empty_[still++] = i;
+      else
+        order_.push_back(i), first_.push_back(to);
+    }
+    empty_.resize(still);
+  }
   sorted_.resize(order_.size() + kPadRows, nz + 1);
   sorted_.bottomRows(kPadRows).setZero();
-  sorted_first_.resize(order_.size());
-  for (std::size_t i = 0; i < order_.size(); ++i) sorted_first_[i] = first_[order_[i]];
   for (int j = 0; j <= nz; ++j) {
     const auto from = stacked_.col(j);
     auto to = sorted_.col(j < nz ? target_[j] : nz);
@@ -227,37 +236,51 @@ void ActionArrival::orderColumns(const ActionSecondOrder& node) {
   for (int i = 0; i < np; ++i) target_[nu + 2 * nv + i] = nxi + nv + np - 1 - i;
 }
 
-/// Covariance += noise noise^T: a lower triangular root changes only from the first row that the
-/// noise touches.
+/// Covariance += noise noise^T.
 void ActionArrival::widen(const Eigen::Ref<const MatrixXd>& noise) {
-  const int n = L.rows();
-  int top = 0;
-  while (top < n && noise.row(top).isZero(0.0)) ++top;
-  const int m = n - top;
-  if (m == 0) return;
-  wide_.resize(m, m + noise.cols());
-  wide_ << L.bottomRightCorner(m, m), noise.bottomRows(m);
-  rootOf(wide_, L.bottomRightCorner(m, m));
+  for (int j = 0; j < noise.cols(); ++j) {
+    work_ = noise.col(j);
+    updateRoot(L, work_);
+  }
 }
 
+/// A variable that is forgotten leaves its column of the root to those behind it, as noise. Where
+/// the rows that replace variables know only those in front of them, the root stays triangular.
 void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {
   const int n = state_->get_ndx(), k = indices.size();
-  MatrixXd wide = MatrixXd::Zero(n, n + k);
-  wide.leftCols(n) = L;
-  VectorXd dx = VectorXd::Zero(n), moved(state_->get_nx());
   const MatrixXd replaced = rows * L;
+  const VectorXd means = rows * mean;
+  VectorXd dx = VectorXd::Zero(n), moved(state_->get_nx());
   for (int i = 0; i < k; ++i) {
-    wide.row(indices[i]).setZero();
-    wide.row(indices[i]).head(n) = replaced.row(i);
-    wide(indices[i], n + i) = stddev[i];
+    mean[indices[i]] = means[i];
     dx[indices[i]] = change[i];
   }
-  const VectorXd means = rows * mean;
-  for (int i = 0; i < k; ++i) mean[indices[i]] = means[i];
   state_->integrate(reference, dx, moved);
   reference = moved;
+  const int front = k == 0 ? n : *std::min_element(indices.begin(), indices.end());
+  if (!rows.rightCols(n - front).isZero(0.0)) return replaceAnywhere(indices, replaced, stddev);
+  for (int i = 0; i < k; ++i) {
+    const int at = indices[i], behind = n - at - 1;
+    work_ = L.col(at).tail(behind);
+    L.col(at).tail(behind).setZero();
+    updateRoot(L.bottomRightCorner(behind, behind), work_);
+    L.row(at).head(at) = replaced.row(i).head(at);
+    L(at, at) = stddev[i];
+  }
+}
+
+/// Rows `replaced` (k, n) of the root, whatever they know, beside independent noise.
+void ActionArrival::replaceAnywhere(const std::vector<int>& indices, const MatrixXd& replaced,
+                                    const ConstRef& stddev) {
+  const int n = state_->get_ndx(), k = indices.size();
+  MatrixXd wide = MatrixXd::Zero(n, n + k);
+  wide.leftCols(n) = L;
+  for (int i = 0; i < k; ++i) {
+    wide.row(indices[i]).head(n) = replaced.row(i);
+    wide(indices[i], n + i) = stddev[i];
+  }
   rootOf(wide, L);
 }
 

@@ -30,7 +30,7 @@ class ActionArrival : public ActionLeastSquares {
     calcDiff(data, x, mean);
   }
 
-  /// `Fu` and `Ru = L^-1` only: what ArrivalStep needs.
+  /// `Fu`, `Ru = L^-1` and the lower part of `Luu = P^-1` only: what ArrivalStep needs.
   void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u);
 
   /// Let a node leave: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0, u0), push it through the
@@ -67,7 +67,7 @@ class ActionArrival : public ActionLeastSquares {
   void marginalizeSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
                               const ConstRef& x0, const ConstRef& u0);
   static ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
-  /// L^-1, computed anew where L has changed.
+  /// L^-1 and the lower part of its P^-1, computed anew where L has changed.
   const Eigen::MatrixXd& inverseRoot();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
@@ -75,12 +75,16 @@ class ActionArrival : public ActionLeastSquares {
   void orderColumns(const ActionSecondOrder& node);
   void sortRows();
   void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
+  void replaceAnywhere(const std::vector<int>& indices, const Eigen::MatrixXd& replaced,
+                       const ConstRef& stddev);
 
   Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
-  Eigen::MatrixXd J_, stacked_, sorted_, wide_, F_;
+  Eigen::MatrixXd information_;      ///< P^-1 of that, lower part
+  Eigen::MatrixXd J_, stacked_, sorted_, reflections_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;  ///< column of a variable of z in the order of elimination
-  std::vector<int> first_, order_, sorted_first_;
+  std::vector<int> column_of_;  ///< its inverse
+  std::vector<int> order_, first_, empty_;
 };
 
 }  // namespace prime

@@ -41,7 +41,7 @@ void ArrivalStep::assemble(const DataAbstract& arrival) {
   H_.leftCols(b_) = (H_.leftCols(b_) * J).eval();
   H_.topLeftCorner(b_, b_) = (J.transpose() * H_.topLeftCorner(b_, b_)).eval();
   g_.head(b_) = (J.transpose() * g_.head(b_)).eval();
-  addGramOfLower(d.Ru, H_);
+  H_.triangularView<Lower>() += d.Luu;
   g_.noalias() += d.Ru.transpose().triangularView<Eigen::Upper>() * d.r;
 }
 
@@ -170,28 +170,46 @@ void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorX
 }
 
 void ArrivalStep::covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const {
-  MatrixXd Tt, Bt, root;  // root: L^-1 of the state's information
-  if (at_once_) {
-    invertLower(root_.topLeftCorner(np_, np_), Tt);
-    Bt = root_.block(np_, 0, m_, np_).transpose();
-    if (arrival) invertLower(root_.block(np_, np_, m_, m_), root);
-  } else {
-    Tt = Tt_, Bt = Bt_;
-    if (arrival) invertLower(llt_.matrixLLT(), root);
-  }
-  Ppp.noalias() = Tt.transpose() * Tt;
   P.xx.setZero();
   P.xp.setZero();
+  if (!arrival)
+    covarianceOfParameters(Ppp);
+  else if (at_once_)
+    covarianceAtOnce(P, Ppp);
+  else
+    covarianceByParts(P, Ppp);
   if (!arrival) return;
-  const MatrixXd seen = root * Bt.transpose() * Tt;
-  Ppp.noalias() += seen.transpose() * seen;
-  P.xp.noalias() = -root.transpose() * seen;
-  addGramOfLower(root, P.xx);
-  P.xx = P.xx.selfadjointView<Lower>();
   const auto J = leastSquares(*arrival).Fu.topLeftCorner(b_, b_);
   P.xp.topRows(b_) = (J * P.xp.topRows(b_)).eval();
   P.xx.topRows(b_) = (J * P.xx.topRows(b_)).eval();
   P.xx.leftCols(b_) = (P.xx.leftCols(b_) * J.transpose()).eval();
+}
+
+void ArrivalStep::covarianceOfParameters(MatrixXd& Ppp) const {
+  MatrixXd Tt = Tt_;
+  if (at_once_) invertLower(root_.topLeftCorner(np_, np_), Tt);
+  Ppp.noalias() = Tt.transpose() * Tt;
+}
+
+/// P = R^-T R^-1 of the root R of the information about (p, x).
+void ArrivalStep::covarianceAtOnce(Covariance& P, MatrixXd& Ppp) const {
+  MatrixXd inverse, whole;
+  invertLower(root_.topLeftCorner(np_ + m_, np_ + m_), inverse);
+  gramOfLower(inverse, whole);
+  Ppp = whole.topLeftCorner(np_, np_).selfadjointView<Lower>();
+  P.xp = whole.bottomLeftCorner(m_, np_);
+  P.xx = whole.bottomRightCorner(m_, m_).selfadjointView<Lower>();
+}
+
+void ArrivalStep::covarianceByParts(Covariance& P, MatrixXd& Ppp) const {
+  MatrixXd root, gram;  // root: L^-1 of the state's information
+  invertLower(llt_.matrixLLT(), root);
+  const MatrixXd seen = root * Bt_.transpose() * Tt_;
+  Ppp.noalias() = Tt_.transpose() * Tt_;
+  Ppp.noalias() += seen.transpose() * seen;
+  P.xp.noalias() = -root.transpose() * seen;
+  gramOfLower(root, gram);
+  P.xx = gram.selfadjointView<Lower>();
 }
 
 }  // namespace prime

@@ -71,6 +71,9 @@ class ArrivalStep {
   bool resolveAtOnce(bool with_state);
   bool tooLong() const;
   bool shorten(bool with_state, ParameterMethod method);
+  void covarianceOfParameters(MatrixXd& Ppp) const;
+  void covarianceAtOnce(Covariance& P, MatrixXd& Ppp) const;
+  void covarianceByParts(Covariance& P, MatrixXd& Ppp) const;
 
   int m_, np_, b_;
   double radius_, damping_;  ///< share of `largest` in force; damping of the last step: the search
