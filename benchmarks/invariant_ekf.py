@@ -44,10 +44,17 @@ class Tuning:
     gate: float = 11.3
     rolling: bool = True  # the sphere rolls on the ground
     rates: bool = True  # joint rates are used
+    gyro_bias: float | None = None  # rad/s, at the start; None: as the noise file says
+    gyro_bias_walk: float | None = None  # rad/s/sqrt(s), likewise
+    rest: float = 0.02  # m/s, velocity of a robot that lies, of which no foot has stood yet
 
 
 # The update of the paper: foot positions only.
 PUBLISHED = Tuning(rates=False)
+
+
+def _told(tuned: float | None, configured: float) -> float:
+    return configured if tuned is None else tuned
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class ContactEkf:
         stddev = np.zeros(len(self.P))
         stddev[R_], stddev[V_], stddev[P_] = [tilt, tilt, 1e-4], 0.2, 1e-4
         stddev[self.BG], stddev[self.BA], stddev[self.OFF] = (
-            self.noise.gyro_bias,
+            _told(self.tuning.gyro_bias, self.noise.gyro_bias),
             self.noise.accelerometer_bias,
             self.noise.mocap_offset,
         )
@@ -142,7 +149,7 @@ class ContactEkf:
         )
         for i in range(n):
             Q[self.D[i], self.D[i]] += dt * (self._inflation(i) * t.slip) ** 2 * np.eye(3)
-        Q[self.BG, self.BG] += dt * noise.gyro_bias_walk**2 * np.eye(3)
+        Q[self.BG, self.BG] += dt * _told(t.gyro_bias_walk, noise.gyro_bias_walk) ** 2 * np.eye(3)
         Q[self.BA, self.BA] += dt * noise.accelerometer_bias_walk**2 * np.eye(3)
         self.P = F @ self.P @ F.T + Q
 
@@ -151,8 +158,17 @@ class ContactEkf:
             -self.detector.since[i] / self.tuning.touchdown
         )
 
-    def legs_update(self, joint: JointSample, dt: float) -> None:
-        """Leg kinematics of the feet in contact; feet that touch down get a new place."""
+    def rest_update(self) -> None:
+        """The robot lies still."""
+        H = np.zeros((3, len(self.P)))
+        H[:, V_] = np.eye(3)
+        self._correct(-self.v, H, self.tuning.rest**2 * np.eye(3))
+
+    def legs_update(self, joint: JointSample, dt: float, stands: np.ndarray | None = None) -> None:
+        """Leg kinematics of the feet in contact; feet that touch down get a new place.
+
+        `stands`: (n,) which feet are in contact; None: as torques say.
+        """
         omega = self.imu.angular_velocity - self.gyro_bias
         feet = self.legs.feet(
             joint.position,
@@ -162,7 +178,10 @@ class ContactEkf:
             self.imu.linear_acceleration - self.accelerometer_bias,
         )
         before = self.contact
-        self.contact = self.detector.update((feet.force @ self.R.T)[:, 2], dt)
+        if stands is None:
+            self.contact = self.detector.update((feet.force @ self.R.T)[:, 2], dt)
+        else:
+            self.contact = self.detector.take(stands, dt)
         for i in np.flatnonzero(self.contact & ~before):
             self._place_foot(i, feet)
         for i in np.flatnonzero(self.contact):

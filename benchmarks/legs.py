@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """What the yardstick filter reads off the legs.
 
-Foot positions and rates in the IMU frame, contact from joint torques.
+Foot positions and rates in the IMU frame, contact from joint torques, or as flags say.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Feet:
 
     `position` (n, 3) centres of the foot spheres [m]; `jacobian` (n, 3, nj) of these by the joints;
     `turn` (n, 3, nj) angular Jacobian of the bodies that carry them; `force` (n, 3) on the foot by
-    the ground [N].
+    the ground [N], NaN without torque.
     """
 
     position: np.ndarray
@@ -58,11 +58,15 @@ class Legs:
         self._v, self._a = np.zeros(self.model.nv), np.zeros(self.model.nv)
 
     def feet(self, position, velocity, effort, gyro, specific_force) -> Feet:
-        """Feet from one joint sample and the IMU reading that goes with it (IMU frame)."""
+        """Feet from one joint sample and the IMU reading that goes with it (IMU frame).
+
+        `effort` None: no torque is known.
+        """
         model, data, nj = self.model, self.data, self.robot.nj
         R = self.placement.rotation
         self._q[7:], self._v[6:] = position, velocity
         self._v[3:6], self._a[:3] = R @ gyro, R @ specific_force
+        effort = np.nan if effort is None else effort
         tau_model = pin.rnea(model, data, self._q, self._v, self._a)[6:]
         pin.computeJointJacobians(model, data, self._q)
         pin.updateFramePlacements(model, data)
@@ -114,7 +118,10 @@ class ContactDetector:
     def update(self, vertical: np.ndarray, dt: float) -> np.ndarray:
         """New contact flags from the vertical forces [N] of a sample, `dt` [s] after the last."""
         self.force += (vertical - self.force) * min(1.0, dt / (self.time_constant + dt))
-        now = self.force > np.where(self.contact, self.off, self.on)
+        return self.take(self.force > np.where(self.contact, self.off, self.on), dt)
+
+    def take(self, now: np.ndarray, dt: float) -> np.ndarray:
+        """New contact flags (n,) that are known `dt` [s] after the last."""
         self.since = np.where(now & self.contact, self.since + dt, 0.0)
         self.contact = now
         return now
