@@ -351,7 +351,7 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         force_dof: float,
         reading_dof: float,
     ) -> bool:
-        """So many times: an iteration as of `solve`, then `reweight`."""
+        """An iteration as of `solve`, then `reweight`: at most so many times."""
     def rotate(self) -> None:
         """The first running node behind the arrival node becomes the last."""
     def residual_squares(self) -> numpy.ndarray:
@@ -378,6 +378,7 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
     rank: int
     largest_step: numpy.ndarray
     interruption: Interruption
+    settled: float
     reach: float
     rollout: Rollout
     method: ParameterMethod
@@ -472,6 +473,8 @@ class ActionMeasurement(ActionLeastSquares):
         force_dof: float,
     ) -> None:
         """New weights of the disturbances with heavy tails, at the last calc."""
+    def contact_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
+        """Forces (3 nc) [N] at the last calc."""
     def contact_forces(self, arg2: crocoddyl.ActionDataAbstract) -> tuple:
         """Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the last
         linearization.

@@ -34,6 +34,7 @@ from .types import (
 
 CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
 SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
+MOVING = ContactState.STICKING, ContactState.SLIPPING  # of contacts: slowly, faster than that
 OBSERVED = 0.5  # share of the prior's standard deviation below which a mass has been observed
 
 
@@ -264,8 +265,10 @@ class Reporter:
         unlikely = (threshold - normal) / np.sqrt(2.0 * variance)
         probability = [0.5 * math.erfc(x) for x in unlikely]
         slip = np.hypot(velocity[0::3], velocity[1::3])
-        state = np.where(slip > SLIP_SPEED, ContactState.SLIPPING, ContactState.STICKING)
-        state[normal < threshold] = ContactState.OPEN
+        state = [
+            ContactState.OPEN if carried < threshold else MOVING[bool(fast)]
+            for carried, fast in zip(normal, slip > SLIP_SPEED)
+        ]
         return tuple(
             ContactEstimate(
                 contact.name,
@@ -273,7 +276,7 @@ class Reporter:
                 force[rows],
                 covariance[rows, rows],
                 probability[i],
-                ContactState(int(state[i])),
+                state[i],
             )
             for i, (contact, rows) in enumerate(zip(self.robot.contacts, self._force_rows))
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +101,7 @@ class Robot:
         """As in the configuration: go1, go2, ..."""
         return self.config.name
 
-    @property
+    @cached_property
     def total_mass(self) -> float:
         """Nominal total mass [kg]."""
         return float(pin.computeTotalMass(self.model))

@@ -229,7 +229,9 @@ class EstimatorConfig:
 
     step: float = param(0.01, "time between nodes", "s", 0.005, 0.05)
     window: int = param(10, "nodes of the sliding window", "", 1, 200)
-    iterations: int = param(2, "solver iterations per node", "", 1, 50, tunable=True)
+    iterations: int = param(
+        4, "solver iterations per node, at most; most need one or two", "", 1, 50, tunable=True
+    )
     form: str = param(
         "forward",
         "what is decided: disturbance (forward) or next velocity (inverse)",

@@ -238,6 +238,11 @@ class SolverPolicy:
         "change of velocity within which a node's derivatives are kept, of positions in one step",
         "m/s, rad/s",
     )
+    settled: float = param(
+        10.0,
+        "rest of the cost, in chi-square / 2 of all rows of the window, for which no further "
+        "iteration is taken: the next node brings one",
+    )
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,12 @@ def median_of(values: np.ndarray, stddev: np.ndarray) -> tuple[np.ndarray, np.nd
         values: one row per node.
         stddev: (k,) of a row, as the model says.
     """
-    median = np.median(values, axis=0)
+    median = median_row(values)
     variance = stddev**2 + np.mean((values - median) ** 2, axis=0)
     return median, np.diag(np.pi / (2 * len(values)) * variance)
+
+
+def median_row(values: np.ndarray) -> np.ndarray:
+    """Median (k,) of a few rows (n, k), for which np.median takes ten times as long."""
+    n, order = len(values), np.sort(values, axis=0)
+    return 0.5 * (order[(n - 1) // 2] + order[n // 2])

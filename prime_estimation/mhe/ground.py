@@ -73,7 +73,7 @@ class Ground:
         if self.legs is None or window.inputs[-2].ground_depth > 0.0:
             return
         problem, after = self.problem, window.xs[-1]
-        soles, rates, normal = self._feet(window)
+        soles, rates, normal = window.legs()
         points = self._touching(soles, after)
         self._soles.look(window)
         points[self._soles.tilted] = self._soles.centres[self._soles.tilted]
@@ -157,9 +157,9 @@ class Ground:
 
     def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
-        slope = self._slopes(x)
-        normal = np.c_[-slope, np.ones(len(slope))]
-        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        normal = np.ones((len(soles), 3))
+        normal[:, :2] = -self._slopes(x)
+        normal /= np.sqrt((normal * normal).sum(axis=1))[:, None]
         return soles + self._radius[:, None] * ([0.0, 0.0, 1.0] - normal)
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
@@ -264,10 +264,6 @@ class Ground:
         height = self.problem.parameter(window.xs[-1], "height")
         for foot in np.flatnonzero(landed):
             self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
-
-    def _feet(self, window: Window) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Soles [m], their rates [m/s] and normal forces [N] at the newest complete node."""
-        return self.legs.evaluate(*window.motion(), window.torque())
 
     def _bound(self, window: Window, name: str, least: float, most: float) -> None:
         """Keep a logarithmic parameter of the contact law where the law is one of a ground.

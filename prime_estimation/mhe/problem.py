@@ -147,11 +147,13 @@ class Problem:
     def hold_joints(self, held: bool) -> None:
         """Whether the nodes and first states that come hold the joint parameters."""
         self.joint_hold.held = held
+        if held and self.legs is not None:
+            self.legs.losses = JointLosses.of(self.robot)
         self._walk = self._walks()
 
     def learn_joints(self, x: np.ndarray) -> None:
-        """Let the forces of the legs have the joint parameters of a state."""
-        if self.legs is not None and self.joints:
+        """Let the forces of the legs have the joint parameters of a state, where it tells them."""
+        if self.legs is not None and self.joints and not self.joint_hold.held:
             told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in self.joints}
             self.legs.losses = JointLosses.of(self.robot, told)
 

@@ -67,6 +67,8 @@ class Soles:
         Returns:
             (nf,) feet whose ground has been turned, about their `centres`.
         """
+        if not self.flat.any():
+            return np.zeros_like(self.flat)
         slopes = self.problem.parameter(window.xs[-1], "slope").reshape(-1, 2)
         rests = self.flat & standing & (self._turning < SOLE.still)
         self._resting = np.where(rests, self._resting + 1, 0)

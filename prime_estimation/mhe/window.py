@@ -56,6 +56,7 @@ class Window:
         self.nodes = [problem.node() for _ in range(self.size)]
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
+        self._legs: dict[int, tuple[np.ndarray, ...]] = {}
         self.force_dof: float | None = None
         self.creeping, self.unevenness = False, 0.0
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
@@ -104,6 +105,7 @@ class Window:
         self.terminal.input = given
         u = self._control(self.xs[-1])
         last.calc(data, self.xs[-1], u)
+        self._legs.clear()
         for entries, new in (
             (self.inputs, given),
             (self.stamps, stamp),
@@ -122,11 +124,13 @@ class Window:
         return converged
 
     def improve(self, iterations: int) -> None:
-        """Take so many Gauss-Newton steps, each with the robust weights of the one before.
+        """Take at most so many Gauss-Newton steps, each with the robust weights of the one before.
 
-        Nodes that have hardly moved since their derivatives were computed keep them.
+        A step is the last one where its quadratic model foresaw the change of the cost, it left no
+        gap, and it hardly changed a weight. Nodes that have hardly moved since their derivatives
+        were computed keep them.
         """
-        self.solver.reach = SOLVER.reach
+        self.solver.reach, self.solver.settled = SOLVER.reach, SOLVER.settled
         self.solver.improve(*self._iterate(), iterations, *self._tails())
         self._take_iterate()
 
@@ -145,6 +149,7 @@ class Window:
         return [self.xs[0], *self.xs], [correction, *self.us]
 
     def _take_iterate(self) -> None:
+        self._legs.clear()
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
 
@@ -216,6 +221,20 @@ class Window:
         """(nj,) torques [Nm] as read, of the step of running node k."""
         return np.array(self.inputs[:-1][k].torque)
 
+    def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Soles [m], their rates [m/s] and normal forces [N] at running node k, by the legs alone.
+
+        As of `LegForces.evaluate`; not to be written to.
+        """
+        if k not in self._legs:
+            self._legs[k] = self.problem.legs.evaluate(*self.motion(k), self.torque(k))
+        return self._legs[k]
+
+    def up(self) -> np.ndarray:
+        """(3,) vertical of the world in the axes of the base, at the head."""
+        x, y, z, w = self.xs[-1][3:7].tolist()
+        return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+
     def weighed(self, k: int = -1) -> bool:
         """Whether there is a running node k, counted from the newest, with all its torques."""
         return self.size >= -k and bool(self.inputs[:-1][k].weighed)
@@ -238,7 +257,7 @@ class Window:
 
     def foot_forces(self, k: int = -1) -> np.ndarray:
         """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last."""
-        normal = self.nodes[k].contact_forces(self.data[k])[0][2::3]
+        normal = self.nodes[k].contact_force(self.data[k])[2::3]
         return np.bincount(self.problem.contact_feet, normal, self.problem.dynamics.nfeet)
 
     def posterior(self) -> None:

@@ -108,8 +108,9 @@ class ActivityMonitor(Monitor):
         tilt = self._tilt(up, window)
         self._tilts.append(tilt)
         rests = situation.resting or (m.torque is None and self._is_still())
-        folded = tilt < ACTIVITY.upright and self._is_folded(m, up)
-        if not (situation.suspended or tilt > ACTIVITY.overturned or (folded and rests)):
+        off = situation.suspended or tilt > ACTIVITY.overturned
+        folded = (off or rests) and tilt < ACTIVITY.upright and self._is_folded(m, up)
+        if not (off or folded):
             return None
         was = self.activity
         fell = was in (Activity.FALLING, Activity.FALLEN)
@@ -125,7 +126,7 @@ class ActivityMonitor(Monitor):
     def _tilt(self, up: np.ndarray, window: Window | None) -> float:
         """Angle between the base's vertical axis and the vertical [rad]."""
         if window is not None and self._since_turn < ACTIVITY.calm_nodes:
-            up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
+            up = window.up()
         return math.acos(min(max(float(up @ UP), -1.0), 1.0))
 
     def _is_still(self) -> bool:

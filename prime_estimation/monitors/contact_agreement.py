@@ -59,7 +59,7 @@ class ContactAgreement(Monitor):
         return replace(situation, contradicted=self.contradicted, doubted=doubted)
 
     def _compare(self, window: Window) -> None:
-        told = self._told(window)
+        told = window.legs()[2]
         self.carried = float(told.sum())
         estimated = window.foot_forces()
         difference = np.abs(told - estimated)
@@ -69,10 +69,6 @@ class ContactAgreement(Monitor):
         if differs.any():
             self.worst = int(np.argmax(difference / allowed))
             self.told, self.estimated = float(told[self.worst]), float(estimated[self.worst])
-
-    def _told(self, window: Window) -> np.ndarray:
-        """(nf,) normal forces [N] by the torques of the legs."""
-        return self._legs.evaluate(*window.motion(), window.torque())[2]
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which foot's force contradicts its torques."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import deque
 
 import numpy as np
@@ -50,8 +51,9 @@ class LegWeight:
         now = LEG_WEIGHT.now
         if len(self._shares) < LEG_WEIGHT.fewest + now:
             return
-        shares = np.array(self._shares)
-        present, before = shares[-now:].reshape(2, -1).mean(axis=1), np.median(shares[:-now])
+        shares = list(self._shares)
+        present = np.array(shares[-now:]).reshape(2, -1).mean(axis=1)
+        before = statistics.median(shares[:-now])
         told = np.array([present, present - before])  # against the estimate, and what was before
         mean = float(told[1].mean())
         steady = np.ptp(present) < max(LEG_WEIGHT.growth * abs(mean), LEG_WEIGHT.gait)
@@ -59,9 +61,8 @@ class LegWeight:
             self.added = mean * self.problem.robot.total_mass
 
     def _share(self, window: Window) -> float:
-        motion, torque = window.motion(-SMOOTHED.nodes), window.torque(-SMOOTHED.nodes)
-        carried = float(self.problem.legs.evaluate(*motion, torque)[2].sum())
-        pin.centerOfMass(self.problem.robot.model, self._data, *motion)
+        carried = float(window.legs(-SMOOTHED.nodes)[2].sum())
+        pin.centerOfMass(self.problem.robot.model, self._data, *window.motion(-SMOOTHED.nodes))
         felt = self._data.acom[0][2] + GRAVITY
         own = GRAVITY * self.problem.robot.total_mass
         return (carried - self.problem.total_mass(window.xs[-1]) * felt) / own

@@ -107,9 +107,8 @@ class NoiseLevels(Monitor):
         self._looks += 1
         for name, rows in self._rows().items():
             if seen[rows].any() and (given.weighed or name not in FORCES):
-                level = np.average(
-                    np.minimum(square, NOISE_LEVELS.outlier)[rows], weights=seen[rows]
-                )
+                weights = seen[rows]
+                level = np.minimum(square[rows], NOISE_LEVELS.outlier) @ weights / weights.sum()
                 self._follow(name, level + self._lasting_part(name, r[rows], seen[rows]))
         self._past.append(r)
         self._use()

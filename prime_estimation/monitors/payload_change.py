@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 import numpy as np
@@ -59,10 +60,11 @@ class PayloadDetector(Monitor):
             self._agreed = 0
             return ""
         R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
-        forces = [*self._left, *(window.solver.first_residuals(3) @ R_world_base.T)]
+        forces = np.array([*self._left, *(window.solver.first_residuals(3) @ R_world_base.T)])
         self._left.append(forces[len(self._left)])
+        sums = forces[::-1].cumsum(axis=0)  # of the newest ones
         statistic = max(
-            (self._statistic(forces[-n:]) for n in self._spans if len(forces) >= n), default=0.0
+            (self._statistic(sums[n - 1], n) for n in self._spans if len(forces) >= n), default=0.0
         )
         found = statistic > self.problem.config.estimator.payload_threshold
         carried = self._is_carried(window)
@@ -87,10 +89,10 @@ class PayloadDetector(Monitor):
         return left > PAYLOAD.lightest * self.problem.robot.total_mass
 
     @staticmethod
-    def _statistic(forces: list[np.ndarray]) -> float:
-        """Of whitened forces (3,), world axes; 0 of what pushes sideways as well."""
-        *sideways, upwards = np.sum(forces, axis=0) / np.sqrt(len(forces))
-        return abs(upwards) if abs(upwards) > PAYLOAD.upright * np.hypot(*sideways) else 0.0
+    def _statistic(total: np.ndarray, n: int) -> float:
+        """Of the sum (3,) of n whitened forces, world axes; 0 of what pushes sideways as well."""
+        x, y, up = (total / math.sqrt(n)).tolist()
+        return abs(up) if abs(up) > PAYLOAD.upright * math.hypot(x, y) else 0.0
 
     def _is_load(self, window: Window) -> bool:
         """A load was put on or taken off, which is a step of a vertical force.

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-import numpy as np
-import pinocchio as pin
-
 from ..config.policies import PUSH
+from ..mhe.external_wrench import median_row
 from ..mhe.problem import Problem
 from ..mhe.process_model import Situation
 from ..mhe.window import Window
@@ -50,9 +49,10 @@ class PushDetector(Monitor):
         if situation.suspended or situation.contradicted or not window.weighed():
             self.pushed = False  # what acts there is not known
             return ""
-        force = np.median(window.unexplained(slice(-PUSH.nodes, None))[:, :3], axis=0)
-        up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2]
-        sideways = float(np.linalg.norm(force - up * (up @ force)))
+        force = median_row(window.unexplained(slice(-PUSH.nodes, None))[:, :3])
+        up = window.up()
+        sideways = force - up * (up @ force)
+        sideways = math.sqrt(sideways @ sideways)
         bound = PUSH.gone if self.pushed else PUSH.found
         self.pushed, self._force = sideways > bound * self._weight, sideways
         return ""

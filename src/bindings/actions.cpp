@@ -238,6 +238,12 @@ void bindMeasurement() {
               const double force) { node.reweight(data, u, {contact, force}); },
           (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
           "New weights of the disturbances with heavy tails, at the last calc.")
+      .def(
+          "contact_force",
+          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+            return node.contactForce(data);
+          },
+          "Forces (3 nc) [N] at the last calc.")
       .def("contact_forces", &contactForces,
            "Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the "
            "last linearization.")

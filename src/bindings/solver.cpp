@@ -114,7 +114,7 @@ void bindSolver() {
       .def("improve", &improve,
            (bp::arg("xs"), bp::arg("us"), bp::arg("iterations"), bp::arg("contact_dof"),
             bp::arg("force_dof"), bp::arg("reading_dof")),
-           "So many times: an iteration as of `solve`, then `reweight`.")
+           "An iteration as of `solve`, then `reweight`: at most so many times.")
       .def("rotate", &SolverMultipleShooting::rotate,
            "The first running node behind the arrival node becomes the last.")
       .def("residual_squares", &SolverMultipleShooting::residualSquares,
@@ -146,6 +146,9 @@ void bindSolver() {
           "none; empty (default): no bounds.")
       .add_property("interruption", byValue(&SolverMultipleShooting::interruption),
                     bp::make_setter(&SolverMultipleShooting::interruption))
+      .def_readwrite("settled", &SolverMultipleShooting::settled,
+                     "What may be left of the cost [chi-square / 2], as the last step and its new "
+                     "weights tell, where `improve` takes no further one; 0 (default): all.")
       .def_readwrite("reach", &SolverMultipleShooting::reach,
                      "Distance [m/s, rad/s; in one step for positions] within which a node's "
                      "dynamics are not linearized anew; 0 (default): always.")

@@ -82,7 +82,7 @@ class ActionArrival : public ActionLeastSquares {
   Eigen::MatrixXd information_;      ///< P^-1 of that, lower part
   Eigen::MatrixXd J_, stacked_, sorted_, reflections_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
-  std::vector<int> target_;  ///< column of a variable of z in the order of elimination
+  std::vector<int> target_;     ///< column of a variable of z in the order of elimination
   std::vector<int> column_of_;  ///< its inverse
   std::vector<int> order_, first_, empty_;
 };

@@ -85,6 +85,8 @@ class ActionMeasurement : public ActionSecondOrder {
   void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u,
                 const HeavyTails& tails) override;
 
+  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc.
+  Eigen::VectorXd contactForce(const std::shared_ptr<DataAbstract>& data) const;
   /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc, with their Jacobian (3 nc,
   /// nz) in z = (xi, v+, q, v, p) at the last linearization.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f,

@@ -220,11 +220,15 @@ void ActionMeasurement::assembleSparse(Data& d, const bool terminal) const {
   d.Luu.noalias() += Wu.transpose() * Wu;
 }
 
+VectorXd ActionMeasurement::contactForce(const std::shared_ptr<DataAbstract>& data) const {
+  return static_cast<const Data&>(*data).dynamics.out.impulse / dt;
+}
+
 void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data, VectorXd& f,
                                       MatrixXd& f_z) const {
   auto& d = static_cast<Data&>(*data);
   const auto& by = dynamics->impulseDerivatives(d.dynamics);
-  f = d.dynamics.out.impulse / dt;
+  f = contactForce(data);
   f_z.setZero(f.size(), d.G.cols());
   f_z.leftCols(nxi_) = by.xi / dt;
   f_z.middleCols(nxi_, nv_) = by.next / dt;

@@ -3,6 +3,8 @@
 //
 // The iterations of SolverMultipleShooting: trial points, the search along them, shorter steps
 // where it fails.
+#include <limits>
+
 #include "linalg/solve_error.hpp"
 #include "solver/solver_multiple_shooting.hpp"
 
@@ -125,14 +127,27 @@ bool SolverMultipleShooting::improve(const std::vector<VectorXd>& xs,
   start(xs, us, 0.0);
   bool converged = false;
   for (std::size_t i = 0; i < iterations; ++i) {
-    if (i > 0) {  // another cost at the same point
-      beginIterations(0.0);
+    if (i > 0) {  // another cost at the same point; a refused step asks for damping
+      beginIterations(steplength_ > 0.0 ? 0.0 : preg_);
       cost_ = sumOfCosts();
     }
     converged = iterate(1);
-    reweight(tails);
+    const double changed = reweight(tails);
+    if (changed + remainder() < settled) break;
   }
   return converged;
+}
+
+/// What the last step has left to do: the change of the cost that its quadratic model did not
+/// foresee, and what closing the gaps that it left costs, by the cost-to-go of before.
+double SolverMultipleShooting::remainder() const {
+  if (steplength_ < 1.0) return std::numeric_limits<double>::infinity();
+  double sum = std::abs(dV_ + slope_ + 0.5 * curvature_);
+  for (std::size_t t = has_arrival_ + 1; t < fs_.size(); ++t) {
+    const auto gap = fs_[t].head(m_);
+    sum += 0.5 * gap.dot(values_[t].xx * gap);
+  }
+  return sum;
 }
 
 bool SolverMultipleShooting::iterate(const std::size_t maxiter) {
@@ -146,6 +161,7 @@ bool SolverMultipleShooting::iterate(const std::size_t maxiter) {
     stop_ = stoppingCriteria();
     if (!accepted) {
       ++refused_;
+      steplength_ = 0.0;
       tighten(again);
       if (preg_ > 1e6) return false;
       continue;

@@ -266,10 +266,16 @@ void SolverMultipleShooting::redirect() {
   forward();
 }
 
-void SolverMultipleShooting::reweight(const HeavyTails& tails) {
-  for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t)
+double SolverMultipleShooting::reweight(const HeavyTails& tails) {
+  double changed = 0.0;
+  for (std::size_t t = has_arrival_; t < problem_->get_T(); ++t) {
+    const auto& data = problem_->get_runningDatas()[t];
+    const double before = data->cost;
     static_cast<ActionLeastSquares&>(*problem_->get_runningModels()[t])
-        .reweight(problem_->get_runningDatas()[t], us_[t], tails);
+        .reweight(data, us_[t], tails);
+    changed += std::abs(data->cost - before);
+  }
+  return changed;
 }
 
 void SolverMultipleShooting::rotate() {

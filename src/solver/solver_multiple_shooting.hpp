@@ -60,9 +60,11 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   /// it.
   void forward();
 
-  /// New weights of the disturbances at the current iterate, for the next one.
-  void reweight(const HeavyTails& tails);
-  /// So many times: an iteration as of `solve`, then new weights. True when the last one converged.
+  /// New weights of the disturbances at the current iterate, for the next one. Returns by how much
+  /// the nodes' costs change by that, each change without its sign.
+  double reweight(const HeavyTails& tails);
+  /// An iteration as of `solve`, then new weights: so many times, or until the rest of the cost
+  /// is `settled`. True when the last one converged.
   bool improve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
                std::size_t iterations, const HeavyTails& tails);
 
@@ -116,7 +118,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
   Rollout rollout = Rollout::Multiple;
   ParameterMethod method = ParameterMethod::Schur;
-  double reach = 0.0;  ///< of a node's derivatives [m/s, rad/s]: see ActionSecondOrder::linearize
+  double settled = 0.0;  ///< remainder of the cost [chi-square / 2] at which `improve` ends early
+  double reach = 0.0;    ///< of a node's derivatives [m/s, rad/s]: see ActionSecondOrder::linearize
 
  private:
   enum class Done { Nothing, Linearization, Backward };  ///< since the last start
@@ -127,6 +130,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   void beginIterations(double regularization);
   bool iterate(std::size_t maxiter);
   double sumOfCosts() const;
+  double remainder() const;
   void undamp();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);

@@ -150,6 +150,18 @@ def test_improving_is_solving_step_by_step(name):
     np.testing.assert_array_equal(fast.solver.first_residuals(3), residuals[:, :3])
 
 
+def test_improving_ends_where_little_is_left():
+    """As many iterations as the rest of the cost asks for, and no more than are allowed."""
+    ends = {}
+    for settled in (0.0, 1.0, np.inf):
+        solver = (window := random_window("kinova", "forward", 5)).solver
+        solver.settled = settled
+        solver.improve(*window._iterate(), 10, *window._tails())
+        ends[settled] = solver.iter, solver.cost
+    assert ends[0.0][0] == 10 and ends[np.inf][0] == 1 and 1 < ends[1.0][0] < 10
+    assert abs(ends[1.0][1] - ends[0.0][1]) < 1e-3 < ends[np.inf][1] - ends[0.0][1]
+
+
 def test_derivatives_are_kept_within_reach():
     """Nothing changes while the nodes move on; within their reach, little of a step does."""
     exact, kept = (random_window("go2", "forward", 6) for _ in range(2))
@@ -258,10 +270,11 @@ def test_marginalized_node_equals_dense_algebra(name, form):
     assert np.all(np.diag(arrival.L) > 0.0) and not np.triu(arrival.L, 1).any()
 
 
-def test_replace_prior_replaces_variables():
+@pytest.mark.parametrize("known", [6, None], ids=["by the base", "by all"])
+def test_replace_prior_replaces_variables(known):
     """Ground heights become `rows dx + noise`, the others keep their covariance.
 
-    Correlations follow.
+    Correlations follow, and the root stays one.
     """
     of, rng = problem("go2"), np.random.default_rng(6)
     L = rng.normal(size=(of.ndx, of.ndx))
@@ -270,13 +283,15 @@ def test_replace_prior_replaces_variables():
     arrival.mean = rng.normal(size=of.ndx)
     mean, P = arrival.mean, arrival.covariance
     indices = [of.columns("height").start, of.columns("height").start + 2]
-    rows, std, change = rng.normal(size=(2, of.ndx)), np.array([0.3, 0.7]), np.array([0.1, -0.2])
+    rows, std, change = np.zeros((2, of.ndx)), np.array([0.3, 0.7]), np.array([0.1, -0.2])
+    rows[:, :known] = rng.normal(size=rows[:, :known].shape)
     T = np.eye(of.ndx)
     T[indices] = rows
     expected = T @ P @ T.T
     expected[indices, indices] += std**2
     arrival.replace_prior(indices, rows, std, change)
     np.testing.assert_allclose(arrival.covariance, expected, atol=1e-9 * abs(expected).max())
+    assert np.all(np.diag(arrival.L) > 0.0) and not np.triu(arrival.L, 1).any()
     np.testing.assert_allclose(arrival.mean, T @ mean, atol=1e-9 * abs(mean).max())
     moved = of.state.diff(x0, arrival.reference)
     np.testing.assert_allclose(moved[indices], change, atol=1e-12)
