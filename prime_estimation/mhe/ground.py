@@ -76,7 +76,8 @@ class Ground:
         soles, rates, normal = window.legs()
         points = self._touching(soles, after)
         self._soles.look(window)
-        points[self._soles.tilted] = self._soles.centres[self._soles.tilted]
+        if self._soles.any:
+            points[self._soles.tilted] = self._soles.centres[self._soles.tilted]
         above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.weighed()
         if not weighed:
@@ -99,7 +100,7 @@ class Ground:
             wrong, above = wrong | away, above - CLEARANCE * away
         if weighed:
             self._lay(window, landed, wrong, soles)
-            if "slope" in problem.layout:
+            if self._soles.any and "slope" in problem.layout:
                 tilted = self._tilt(window, normal)
                 moved = self._soles.centres[:, 2] - problem.parameter(after, "height")
                 tilted &= np.abs(moved) > 0.5 * GROUND.gate

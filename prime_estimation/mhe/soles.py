@@ -24,7 +24,8 @@ class Soles:
     A ground that is thought to slope otherwise would let it stand on one edge, which it does not.
 
     Attributes:
-        flat: (nf,) feet with a plane. tilted: (nf,) those that stand on a slope of their own.
+        flat: (nf,) feet with a plane; any: whether there is one. tilted: (nf,) those that stand on
+            a slope of their own.
         slopes: (nf, 2) of the soles at the newest complete node. centres: (nf, 3) of the lowest
             points of their spheres [m].
 
@@ -39,6 +40,7 @@ class Soles:
             for f in range(problem.dynamics.nfeet)
         ]
         self.flat = np.array([len(s) >= SOLE.spheres for s in self._spheres], bool)
+        self.any = bool(self.flat.any())
         self.tilted = np.zeros_like(self.flat)
         self._aloft = np.zeros(len(self.flat), int)  # nodes without load
         self._data = problem.robot.model.createData()
@@ -49,10 +51,11 @@ class Soles:
 
     def look(self, window: Window) -> None:
         """Find the planes of flat feet at the newest complete node, and how they turn."""
+        if not self.any:
+            return
         layout, (before, after) = self.problem.layout, window.xs[-2:]
         model, data = self.problem.robot.model, self._data
-        if self.flat.any():
-            pin.forwardKinematics(model, data, layout.q(before), layout.v(after))
+        pin.forwardKinematics(model, data, layout.q(before), layout.v(after))
         for foot in np.flatnonzero(self.flat):
             self._turning[foot] = self._look(foot)
 
@@ -67,8 +70,6 @@ class Soles:
         Returns:
             (nf,) feet whose ground has been turned, about their `centres`.
         """
-        if not self.flat.any():
-            return np.zeros_like(self.flat)
         slopes = self.problem.parameter(window.xs[-1], "slope").reshape(-1, 2)
         rests = self.flat & standing & (self._turning < SOLE.still)
         self._resting = np.where(rests, self._resting + 1, 0)

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import deque
 
-import numpy as np
 import pinocchio as pin
 
 from ..config.policies import LEG_WEIGHT, SMOOTHED
@@ -51,13 +51,14 @@ class LegWeight:
         now = LEG_WEIGHT.now
         if len(self._shares) < LEG_WEIGHT.fewest + now:
             return
-        shares = list(self._shares)
-        present = np.array(shares[-now:]).reshape(2, -1).mean(axis=1)
+        shares, half = list(self._shares), now // 2
+        halves = sum(shares[-now:-half]) / half, sum(shares[-half:]) / half
         before = statistics.median(shares[:-now])
-        told = np.array([present, present - before])  # against the estimate, and what was before
-        mean = float(told[1].mean())
-        steady = np.ptp(present) < max(LEG_WEIGHT.growth * abs(mean), LEG_WEIGHT.gait)
-        if steady and (told * np.sign(mean) > LEG_WEIGHT.share).all():
+        mean = 0.5 * sum(halves) - before
+        steady = abs(halves[1] - halves[0]) < max(LEG_WEIGHT.growth * abs(mean), LEG_WEIGHT.gait)
+        # against the estimate, and against what was before
+        told = [math.copysign(1.0, mean) * part for h in halves for part in (h, h - before)]
+        if steady and min(told) > LEG_WEIGHT.share:
             self.added = mean * self.problem.robot.total_mass
 
     def _share(self, window: Window) -> float:
