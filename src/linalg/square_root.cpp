@@ -59,8 +59,7 @@ void gramOfLower(const MatrixXd& R, MatrixXd& gram) {
   padded(n, upper).topLeftCorner(n, n).triangularView<Eigen::Upper>() = R.transpose();
   padded(n, lower);
   gramOfUpper(n, upper.data(), upper.rows(), lower.data(), lower.rows());
-  gram.resize(n, n);
-  gram.triangularView<Lower>() = lower.topLeftCorner(n, n);
+  gram = lower.topLeftCorner(n, n).triangularView<Lower>();
 }
 
 void updateRoot(Eigen::Ref<MatrixXd> L, Eigen::Ref<VectorXd> v) {

@@ -11,7 +11,7 @@ namespace prime {
 /// `inverse` is zero.
 void invertLower(const Eigen::Ref<const Eigen::MatrixXd>& L, Eigen::MatrixXd& inverse);
 
-/// Lower part of R^T R for a lower triangular R.
+/// Lower part of R^T R for a lower triangular R; the upper one of `gram` is zero.
 void gramOfLower(const Eigen::MatrixXd& R, Eigen::MatrixXd& gram);
 
 /// L L^T += v v^T of a lower triangular L with a positive diagonal, by plane rotations, which use v
