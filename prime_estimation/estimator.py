@@ -73,7 +73,7 @@ class Estimator:
     def advance(self, m: Measurement, iterations: int | None = None) -> Situation | None:
         """Steps 1 to 5, for those who only want the window: None where it has not been solved."""
         self.robot.check(m)
-        self.horizon.take(m)
+        m = self.horizon.take(m)
         situation = self.monitors.assess(m, self.window)  # 1
         number = self.config.estimator.iterations if iterations is None else iterations
         if self.window is None:

@@ -126,6 +126,18 @@ def test_without_mocap_or_torque_the_base_is_still_followed(runs):
     assert np.sqrt(np.mean(np.square(error))) < 0.1
 
 
+def test_motion_capture_that_is_not_expected_is_not_used(runs):
+    """Neither for a start, whose place and heading no node would hold."""
+    run = runs("trot", 1.0, PAYLOAD)
+    heard, unheard = (
+        run.play(run.measurements(mocap=mocap), mocap=False)[2] for mocap in (True, False)
+    )
+    assert len(heard) == len(unheard) > 20
+    for a, b in zip(heard, unheard):
+        np.testing.assert_array_equal(a.position_world, b.position_world)
+        np.testing.assert_array_equal(a.quat_world_base, b.quat_world_base)
+
+
 def test_standing_still_shows_the_weight_and_nothing_else(runs):
     """The legs weigh the trunk.
 

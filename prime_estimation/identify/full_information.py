@@ -127,7 +127,8 @@ def smooth_forward(
     Raises:
         InitializationError: it was lost on the way. KeyboardInterrupt: stopped.
     """
-    ms = {m.stamp_ns: m for m in measurements}
+    expected = estimator.problem.measurements.expected
+    ms = {m.stamp_ns: expected(m) for m in measurements}
     states, controls, changes, alarms = {}, {}, [], 0
     for k, m in enumerate(ms.values()):
         running = estimator.advance(m) is not None

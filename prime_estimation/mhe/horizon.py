@@ -47,10 +47,12 @@ class Horizon:
         self._last_position: np.ndarray | None = None
         self.problem.contacts.reset()
 
-    def take(self, m: Measurement) -> None:
-        """Look at the next measurement, and keep it for a batch."""
+    def take(self, m: Measurement) -> Measurement:
+        """Look at the next measurement, and keep for a batch what of it is expected."""
+        m = self.problem.measurements.expected(m)
         self.problem.contacts.observe(m)
         self._recent.append(m)
+        return m
 
     @property
     def batch(self) -> list[Measurement]:

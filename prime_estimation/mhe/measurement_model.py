@@ -7,6 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,15 @@ class MeasurementModel:
         self.trackers: dict[str, Tracker] = {}
         self.gates: dict[str, Gate] = {}
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
+
+    def expected(self, m: Measurement) -> Measurement:
+        """The measurement without motion capture where none is expected.
+
+        A start would take place and heading from it, which then no node holds.
+        """
+        if "mocap" in self.sensors.names or "mocap" not in m.readings:
+            return m
+        return replace(m, readings={k: v for k, v in m.readings.items() if k != "mocap"})
 
     def parameter_priors(self) -> dict[str, Block]:
         """Prior and random walk of the sensors' parameter blocks."""
