@@ -85,8 +85,6 @@ def against_mocap(estimate: Motion, reference: Reference) -> dict:
     true = Slerp(reference.t, reference.rotation)(t)
     height = estimate.position[inside, 2] - at(t, reference.t, reference.position)[:, 2]
     height = height - height[0]
-    tilt = np.linalg.norm(np.cross(_up(rotation), _up(true)), axis=1)
-    yaw = _yaw_error(rotation, true)
     return {
         "seconds": float(t[-1] - t[0]),
         "path": figures["path_m"],
@@ -96,10 +94,7 @@ def against_mocap(estimate: Motion, reference: Reference) -> dict:
         "segments": figures["segment_drift_percent"],
         "z_end": float(height[-1]),
         "z": rms(height[:, None]),
-        "tilt": float(np.mean(tilt)),
-        "tilt_max": float(np.max(tilt)),
-        "yaw_end": float(yaw[-1]),
-        "yaw": rms(yaw[:, None]),
+        **_attitude_figures(rotation, true),
     }
 
 
@@ -113,12 +108,20 @@ def against_own_filter(estimate: Motion, t: np.ndarray, attitude: Rotation) -> d
     inside = (estimate.t >= t[0]) & (estimate.t <= t[-1])
     rotation, position = estimate.rotation[inside], estimate.position[inside]
     own = Slerp(t, attitude)(estimate.t[inside])
-    yaw = _yaw_error(rotation, own)
-    tilt = np.linalg.norm(np.cross(_up(rotation), _up(own)), axis=1)
     return {
         "seconds": float(estimate.t[inside][-1] - estimate.t[inside][0]),
         "path": float(np.linalg.norm(np.diff(paces[:, :2], axis=0), axis=1).sum()),
         "z_end": float(position[-1, 2] - position[0, 2]),
+        **_attitude_figures(rotation, own),
+    }
+
+
+def _attitude_figures(rotation: Rotation, true: Rotation) -> dict:
+    """Angle between the verticals, and heading against that at the start, of (n,) attitudes."""
+    tilt = np.linalg.norm(np.cross(_up(rotation), _up(true)), axis=1)
+    yaw = np.unwrap((rotation * true.inv()).as_euler("ZYX")[:, 0])
+    yaw = yaw - yaw[0]
+    return {
         "tilt": float(np.mean(tilt)),
         "tilt_max": float(np.max(tilt)),
         "yaw_end": float(yaw[-1]),
@@ -129,9 +132,3 @@ def against_own_filter(estimate: Motion, t: np.ndarray, attitude: Rotation) -> d
 def _up(rotation: Rotation) -> np.ndarray:
     """(n, 3) the vertical in body axes."""
     return rotation.inv().apply([0.0, 0.0, 1.0])
-
-
-def _yaw_error(rotation: Rotation, true: Rotation) -> np.ndarray:
-    """(n,) [rad], zero at the start."""
-    error = np.unwrap((rotation * true.inv()).as_euler("ZYX")[:, 0])
-    return error - error[0]

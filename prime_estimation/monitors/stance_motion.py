@@ -8,7 +8,6 @@ from collections import deque
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 
 from ..config.policies import STANCE
 from ..mhe.problem import Problem
@@ -84,7 +83,7 @@ class StanceMotion(Monitor):
         window.renew_parameter("friction", [0], np.log(e.friction), e.friction_stddev)
         if problem.has_imu:
             rotation = problem.mount.motion()[0].rotation
-            up = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()[2] @ rotation
+            up = window.up() @ rotation
             window.renew_parameter("gyro_bias", [int(np.argmax(np.abs(up)))], 0.0, STANCE.gyro_bias)
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:

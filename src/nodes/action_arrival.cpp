@@ -42,6 +42,7 @@ void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const C
   auto& d = static_cast<Data&>(*data);
   state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
   d.Ru = inverseRoot();
+  if (information_.size() == 0) gramOfLower(Linv_, information_);
   d.Luu = information_;
 }
 
@@ -49,7 +50,7 @@ const MatrixXd& ActionArrival::inverseRoot() {
   if (inverted_.rows() != L.rows() || inverted_ != L) {
     inverted_ = L;
     invertLower(L, Linv_);
-    gramOfLower(Linv_, information_);
+    information_.resize(0, 0);
   }
   return Linv_;
 }

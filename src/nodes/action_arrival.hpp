@@ -67,7 +67,7 @@ class ActionArrival : public ActionLeastSquares {
   void marginalizeSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
                               const ConstRef& x0, const ConstRef& u0);
   static ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
-  /// L^-1 and the lower part of its P^-1, computed anew where L has changed.
+  /// L^-1, computed anew where L has changed.
   const Eigen::MatrixXd& inverseRoot();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
@@ -79,7 +79,7 @@ class ActionArrival : public ActionLeastSquares {
                        const ConstRef& stddev);
 
   Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
-  Eigen::MatrixXd information_;      ///< P^-1 of that, lower part
+  Eigen::MatrixXd information_;      ///< P^-1 of that, lower part; empty until it is asked for
   Eigen::MatrixXd J_, stacked_, sorted_, reflections_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;     ///< column of a variable of z in the order of elimination

@@ -172,13 +172,8 @@ void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorX
 void ArrivalStep::covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const {
   P.xx.setZero();
   P.xp.setZero();
-  if (!arrival)
-    covarianceOfParameters(Ppp);
-  else if (at_once_)
-    covarianceAtOnce(P, Ppp);
-  else
-    covarianceByParts(P, Ppp);
-  if (!arrival) return;
+  if (!arrival) return covarianceOfParameters(Ppp);
+  at_once_ ? covarianceAtOnce(P, Ppp) : covarianceByParts(P, Ppp);
   const auto J = leastSquares(*arrival).Fu.topLeftCorner(b_, b_);
   P.xp.topRows(b_) = (J * P.xp.topRows(b_)).eval();
   P.xx.topRows(b_) = (J * P.xx.topRows(b_)).eval();
