@@ -41,7 +41,7 @@ class GroundPolicy:
     most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
     hardest: float = param(1.0, "bound of the ground's compliance, of the contact law's")
     softest: float = param(50.0, "bound: a Go2 that stands on it sinks by 13 mm")
-    sink: float = param(3.0, "a foot sinks so much deeper when it lands than when it stands")
+    sink: float = param(5.0, "a foot sinks so much deeper when it lands than when it stands")
     bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")
 
 
@@ -78,7 +78,10 @@ class TerrainPolicy:
         "that give way themselves look like soft ground, from which they bounce up (Mini Cheetah)",
         "m/s",
     )
-    soft_tangential: float = param(0.015, "the same along the ground", "m/s")
+    sinking: float = param(
+        0.2, "share of the depth to which feet sink by which a foothold there may deviate"
+    )
+    soft_tangential: float = param(0.006, "the same along the ground", "m/s")
     learned: float = param(
         0.2,
         "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",

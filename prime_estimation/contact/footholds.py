@@ -39,12 +39,13 @@ class Footholds:
     Attributes:
         on_floor: all of them, one for each foot at least, lie on one level plane. roughness:
             standard deviation of a new one's height against those before [m]; 0 on a floor.
+        sinking: part of it that is no shape of the ground: feet sink in more or less deeply [m].
     """
 
     def __init__(self, feet: int):
         self._feet = feet
         self._places: deque[np.ndarray] = deque(maxlen=TERRAIN.footholds * feet)
-        self.on_floor, self.roughness = False, 0.0
+        self.on_floor, self.roughness, self.sinking = False, 0.0, 0.0
 
     def __len__(self) -> int:
         return len(self._places)
@@ -70,13 +71,13 @@ class Footholds:
         away = places - places.mean(axis=0)
         square = away[:, :2].T @ away[:, :2]
         prior = np.eye(2) / TERRAIN.slope**2
-        variance = TERRAIN.evenness**2
+        variance = least = TERRAIN.evenness**2 + self.sinking**2
         for _ in range(TERRAIN.passes):
             mean = np.linalg.solve(square / variance + prior, away[:, :2].T @ away[:, 2] / variance)
             rest = away[:, 2] - away[:, :2] @ mean
-            variance = max(TERRAIN.evenness**2, float(rest @ rest) / max(len(places) - 3, 1))
+            variance = max(least, float(rest @ rest) / max(len(places) - 3, 1))
         covariance = np.linalg.inv(square / variance + prior)
-        local = variance / TERRAIN.grain**2
+        local = (variance - self.sinking**2) / TERRAIN.grain**2
         stddev = min(TERRAIN.slope, float(np.sqrt(0.5 * np.trace(covariance) + local)))
         # footholds on no plane are steps or bumps: what is between them says nothing of each
         mean = mean / (1.0 + local / TERRAIN.slope**2)

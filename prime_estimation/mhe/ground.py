@@ -44,6 +44,7 @@ class Ground:
         # the noise of leg forces grows with the weight; a light robot's feet carry less
         on = min(max(GROUND.load, GROUND.load_share * weight), GROUND.load_most * weight)
         feet = problem.dynamics.nfeet
+        self._standing = weight / max(feet, 1)  # load of a foot [N]
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._arriving = np.zeros(feet, bool)
         self._resting = np.zeros(feet, int)
@@ -262,7 +263,9 @@ class Ground:
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
         """The footholds of these feet: on level ground at the height that is kept."""
-        height = self.problem.parameter(window.xs[-1], "height")
+        after = window.xs[-1]
+        height = self.problem.parameter(after, "height")
+        self._footholds.sinking = TERRAIN.sinking * self._depth(after, self._standing)
         for foot in np.flatnonzero(landed):
             self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
 
@@ -278,11 +281,14 @@ class Ground:
 
     def _sink(self, x: np.ndarray, normal: np.ndarray) -> np.ndarray:
         """(nf,) by how much feet may be below the ground that gives way under them [m]."""
+        return GROUND.sink * self._depth(x, np.maximum(normal, 0.0))
+
+    def _depth(self, x: np.ndarray, normal: np.ndarray | float) -> np.ndarray | float:
+        """How much deeper than on hard ground feet stand under these forces [N] [m]."""
         if not self._may_sink:
-            return np.zeros(len(normal))
+            return 0.0 * normal
         stiffness = self.problem.dynamics.stiffness
-        soft, hard = stiffness(self.problem.softness(x)), stiffness(0.0)
-        return GROUND.sink * np.maximum(normal, 0.0) * (1.0 / soft - 1.0 / hard)
+        return normal * (1.0 / stiffness(self.problem.softness(x)) - 1.0 / stiffness(0.0))
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet.

@@ -70,8 +70,8 @@ struct ConeRows {
 /// coefficient), with options.slopes `slope` (two per foot: slope of its ground along the world's
 /// first and second axis), with options.soft `softness` (of the ground, ContactLaw), and those of
 /// the joints that are estimated (JointModel). A foot with one
-/// contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at the foot
-/// frame, angular velocity; world axes).
+/// contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at its middle,
+/// of rigid contacts at its frame, and angular velocity; world axes).
 class ContactDynamics {
  public:
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;

@@ -40,14 +40,23 @@ void SmoothedDynamics::addForceGeometry(Data& data, const std::size_t b) const {
   const auto& indices = support[body.contacts[0]];
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Motion S(data.work->pin.J.col(indices[k]));
-    for (const auto i : body.contacts)
-      data.dphi_q(i, indices[k]) = data.by_center[i].dot(pointVelocity(S, data.center[i]));
-    // the same for all m: (sum dp_i x lambda_i), dp_i = S_k at c_i
+    // the same for all m: (sum dp_i x lambda_i), dp_i = S_k at c_i, and along the normal
     data.moved.col(k) << Vector3d::Zero(), S.linear().cross(wrench.linear()) + moment * S.angular();
+    for (const auto i : body.contacts) {
+      const double dphi = data.by_center[i].dot(pointVelocity(S, data.center[i]));
+      data.dphi_q(i, indices[k]) = dphi;
+      data.moved.col(k).tail<3>() += dphi * momentByGap(data, i);
+    }
     // (S_k x S_m) . f = -S_m . (S_k x* f), moved from the world's origin to the reference
     const Force turned = S.cross(wrench);
     data.turned.col(k) << -turned.linear(), origin.cross(turned.linear()) - turned.angular();
   }
+}
+
+/// What the gap changes of the moment of a contact's impulse: the sphere rolls about another point.
+Vector3d SmoothedDynamics::momentByGap(const Data& data, const std::size_t i) const {
+  const Vector3d& normal = data.normal[contacts[i].foot];
+  return -data.dradius[i] * normal.cross(Vector3d(data.out.impulse.segment<3>(3 * i)));
 }
 
 /// d(Jmid v+)/d q_mid: the velocity of the body changes by S_k x (V - V_parent(k)).
@@ -61,7 +70,10 @@ void SmoothedDynamics::velocityDerivatives(Data& data, const std::size_t i) cons
     data.path[k] = before;
     V += Motion(data.columns_mid.col(k) * data.out.vplus[k]);
   }
+  const Vector3d& normal = data.normal[foot];
   data.spin[i] = V.angular();
+  data.dvel_gap[i] =
+      data.dpsi[i] / options.dt * normal - data.dradius[i] * V.angular().cross(normal);
   for (const auto k : support[i]) {
     const Motion S(data.columns_mid.col(k));
     const Motion dV = S.cross(Motion(V - data.path[k]));
@@ -141,21 +153,21 @@ Vector3d SmoothedDynamics::impulseBySoftness(const Data& data, const std::size_t
 void SmoothedDynamics::addContactWrenches(Data& data, const std::size_t i, const Vector3d& arm,
                                           Vector6d& by_height, Vector6d& by_friction,
                                           Vector6d& by_softness) const {
-  const double dt = options.dt;
   const auto& indices = support[i];
-  const Vector3d& normal = data.normal[contacts[i].foot];
   Eigen::Matrix<double, 6, 3> slope;  // X_i^T L_i
   slope << data.law[i].d_velocity, pinocchio::skew(arm) * data.law[i].d_velocity;
   velocityDerivatives(data, i);
   for (std::size_t k = 0; k < indices.size(); ++k) {
     Vector3d dc = data.dvel_q.block<3, 1>(3 * i, indices[k]);
-    dc += data.dpsi[i] / dt * data.dphi_q(i, indices[k]) * normal;
+    dc += data.dphi_q(i, indices[k]) * data.dvel_gap[i];
     data.by_q.col(k) += slope * dc;
     data.by_v.col(k) += slope * data.dvel_v.block<3, 1>(3 * i, indices[k]);
   }
   data.by_xi.leftCols<3>() += slope;
   data.by_xi.rightCols<3>() -= slope * pinocchio::skew(data.lever[i]);
-  by_height += data.dpsi[i] / dt * normal.z() * slope * normal;
+  const double rise = data.normal[contacts[i].foot].z();  // of the ground, what the gap loses
+  by_height += rise * slope * data.dvel_gap[i];
+  by_height.tail<3>() += rise * momentByGap(data, i);
   by_friction << by_friction.head<3>() + data.law[i].d_friction,
       by_friction.tail<3>() + arm.cross(data.law[i].d_friction);
   if (options.soft) {
@@ -174,8 +186,8 @@ Eigen::Matrix<double, 3, 2> SmoothedDynamics::normalBySlope(const Data& data,
 
 /// What the slope changes in the impulse of a contact, and as wrenches at `arm` before it. A law
 /// without preferred direction turns with the normal: with dn = w x n, d lambda = w x lambda + L
-/// (dc - w x c), c: velocity without the gap's; the contact point moves by -r dn, the gap by dn .
-/// (centre - anchor).
+/// (dc - w x c), c: velocity without the gap's; the gap moves by dphi = dn . (centre - anchor), the
+/// contact point by -r dn - dr/dphi dphi n.
 void SmoothedDynamics::slopeDerivatives(Data& data, const std::size_t i, const Vector3d& arm,
                                         Eigen::Matrix<double, 6, 2>& by_slope) const {
   const auto foot = contacts[i].foot;
@@ -185,9 +197,9 @@ void SmoothedDynamics::slopeDerivatives(Data& data, const std::size_t i, const V
   const Eigen::Matrix<double, 3, 2> by = normalBySlope(data, foot);
   for (int j = 0; j < 2; ++j) {
     const Vector3d dn = by.col(j), w = n.cross(dn);
-    const Vector3d dp = options.rolling ? Vector3d(-contacts[i].radius * dn) : Vector3d::Zero();
-    const Vector3d dc =
-        data.spin[i].cross(dp) - w.cross(c) + data.dpsi[i] / options.dt * dn.dot(data.above[i]) * n;
+    const double dphi = dn.dot(data.above[i]);
+    const Vector3d dp = -data.radius[i] * dn - dphi * data.dradius[i] * n;
+    const Vector3d dc = data.spin[i].cross(dp) - w.cross(c) + data.dpsi[i] / options.dt * dphi * n;
     const Vector3d dlambda = data.law[i].d_velocity * dc + w.cross(lambda);
     data.impulse_by_slope[i].col(j) = dlambda;
     by_slope.col(j) += (Vector6d() << dlambda, arm.cross(dlambda) + dp.cross(lambda)).finished();
@@ -197,15 +209,13 @@ void SmoothedDynamics::slopeDerivatives(Data& data, const std::size_t i, const V
 const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::Data& base) const {
   auto& data = static_cast<Data&>(base);
   auto& out = data.impulse_by;
-  const double dt = options.dt;
   // velocity of the material points, then the law
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto foot = contacts[i].foot;
     const Matrix3d& L = data.law[i].d_velocity;
-    const Vector3d& normal = data.normal[foot];
     for (const auto k : support[i]) {
       Vector3d dc = data.dvel_q.block<3, 1>(3 * i, k);
-      dc += data.dpsi[i] / dt * data.dphi_q(i, k) * normal;
+      dc += data.dphi_q(i, k) * data.dvel_gap[i];
       out.q.block<3, 1>(3 * i, k) = L * dc;
       out.v.block<3, 1>(3 * i, k) = L * data.dvel_v.block<3, 1>(3 * i, k);
       out.next.block<3, 1>(3 * i, k) = L * data.Jmid.block<3, 1>(3 * i, k);
@@ -214,7 +224,7 @@ const ImpulseDerivatives& SmoothedDynamics::impulseDerivatives(ContactDynamics::
     if (foot_xi_size[foot] == 6)
       out.xi.block<3, 3>(3 * i, foot_xi[foot] + 3) = -L * pinocchio::skew(data.lever[i]);
     out.parameters.block<3, 1>(3 * i, height_ + foot) =
-        -data.dpsi[i] / dt * normal.z() * L * normal;
+        -data.normal[foot].z() * L * data.dvel_gap[i];
     if (options.slopes) out.parameters.block<3, 2>(3 * i, slope(foot)) = data.impulse_by_slope[i];
     out.parameters.block<3, 1>(3 * i, friction_) = friction(data) * data.law[i].d_friction;
     if (options.soft) out.parameters.block<3, 1>(3 * i, softness_) = impulseBySoftness(data, i);

@@ -42,14 +42,15 @@ SmoothedDynamics::SmoothedDynamics(const pinocchio::Model& model,
     : ContactDynamics(model, contacts_, links_, joints_, floating_base_, options_),
       anchor(Eigen::Matrix2Xd::Zero(2, nfeet())),
       reach_(VectorXd::Constant(nfeet(), kSlopeReach)),
+      from_middle_(nc()),
       branches_(parentOfIndex(model)) {
   for (const auto& body : bodies) {
     Vector3d middle = Vector3d::Zero();
     for (const auto i : body.contacts) middle += contacts[i].position / body.contacts.size();
     double& reach = reach_[contacts[body.contacts[0]].foot];
     for (const auto i : body.contacts) {
-      const double extent = (contacts[i].position - middle).norm();
-      reach = std::max(reach, kSlopeReach + kSoleReach * extent);
+      from_middle_[i] = contacts[i].position - middle;
+      reach = std::max(reach, kSlopeReach + kSoleReach * from_middle_[i].norm());
     }
   }
 }
@@ -63,6 +64,8 @@ SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
       psi(d.nc(), 0.0),
       dpsi(psi),
       psi_by_softness(psi),
+      radius(psi),
+      dradius(psi),
       normal(d.nfeet(), Eigen::Vector3d::UnitZ()),
       above(center),
       by_center(d.nc(), Eigen::Vector3d::UnitZ()),
@@ -83,6 +86,7 @@ SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
       dphi_q(MatrixXd::Zero(d.nc(), d.nv())),
       path(d.nv()),
       spin(d.nc(), Eigen::Vector3d::Zero()),
+      dvel_gap(spin),
       impulse_by_slope(d.nc(), Eigen::Matrix<double, 3, 2>::Zero()),
       by_q(6, d.nv()),
       by_v(by_q),
@@ -116,7 +120,7 @@ void SmoothedDynamics::placeGround(Data& d, const std::size_t foot) const {
       x, y, z;
 }
 
-/// Point, gap and Jacobians of a contact.
+/// Gap, point and Jacobians of a contact.
 void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   const double width = options.penetration_width;
   const double share = correctedShare(softness(d));
@@ -125,17 +129,7 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   const Vector3d& normal = d.normal[contact.foot];
   d.center[i] = pin.oMi[contact.joint].act(contact.position);
   d.center_mid[i] = pin_mid.oMi[contact.joint].act(contact.position);
-  d.lever[i] = pin.oMi[contact.joint].rotation() * contact.lever;
-  d.out.point[i] = d.center[i];
-  d.point_mid[i] = d.center_mid[i];
-  if (options.rolling) {
-    d.out.point[i] -= contact.radius * normal;
-    d.point_mid[i] -= contact.radius * normal;
-  }
-  for (const auto k : support[i]) {
-    d.out.J.block<3, 1>(3 * i, k) = pointVelocity(pin.J.col(k), d.out.point[i]);
-    d.Jmid.block<3, 1>(3 * i, k) = pointVelocity(pin_mid.J.col(k), d.point_mid[i]);
-  }
+  d.lever[i] = pin.oMi[contact.joint].rotation() * from_middle_[i];
   d.above[i] = d.center[i] - Vector3d(0.0, 0.0, height(d, contact.foot));
   if (options.slopes) {
     const Eigen::Vector2d away = d.above[i].head<2>() - anchor.col(contact.foot);
@@ -152,6 +146,16 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.psi[i] = 0.5 * (1.0 + share) * phi + 0.5 * (1.0 - share) * (root - width);
   d.dpsi[i] = 0.5 * (1.0 + share) + 0.5 * (1.0 - share) * phi / root;
   d.psi_by_softness[i] = -0.5 * ContactLaw::kSoftnessShare * share * (phi - root + width);
+  if (options.rolling) {
+    d.radius[i] = contact.radius - 0.25 * (root - phi);
+    d.dradius[i] = 0.25 * (1.0 - phi / root);
+  }
+  d.out.point[i] = d.center[i] - d.radius[i] * normal;
+  d.point_mid[i] = d.center_mid[i] - d.radius[i] * normal;
+  for (const auto k : support[i]) {
+    d.out.J.block<3, 1>(3 * i, k) = pointVelocity(pin.J.col(k), d.out.point[i]);
+    d.Jmid.block<3, 1>(3 * i, k) = pointVelocity(pin_mid.J.col(k), d.point_mid[i]);
+  }
 }
 
 /// Twists of a body by the velocities along its support.

@@ -41,34 +41,50 @@ class ReferenceDynamics:
         n = np.array([*(-slope if len(slope) else (0.0, 0.0)), 1.0])
         return n / np.linalg.norm(n)
 
-    def _point(self, q, contact):
-        """Pose of the contact's frame, centre of the sphere, Jacobian of the material point under
-        it, at q."""
+    def _placed(self, q, contact):
+        """Pose of the contact's frame, centre of the sphere, Jacobian of the frame, at q."""
         data = self.model.createData()
         pin.computeJointJacobians(self.model, data, q)
         pin.framesForwardKinematics(self.model, data, q)
         frame = self.model.getFrameId(contact.frame)
-        pose = data.oMf[frame]
-        center = pose.act(np.array(contact.position))
-        rolling = self.problem.config.estimator.rolling
-        under = center - self._normal(contact) * (contact.radius if rolling else 0.0)
         J = pin.getFrameJacobian(self.model, data, frame, pin.LOCAL_WORLD_ALIGNED)
-        return pose, center, J[:3] - pin.skew(under - pose.translation) @ J[3:]
+        return data.oMf[frame], data.oMf[frame].act(np.array(contact.position)), J
 
-    def _contact(self, robot, contact):
-        """Jacobians of impulse (start of the step) and velocity (its middle), constant part of the
-        contact velocity, gap, normal of the ground."""
-        pose, center, J = self._point(self.point.q, contact)
-        middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
-        J_middle = self._point(middle, contact)[2]
+    def _jacobian(self, q, contact, radius):
+        """Of the material point that far under the centre of the sphere, at q."""
+        pose, center, J = self._placed(q, contact)
+        under = center - radius * self._normal(contact)
+        return J[:3] - pin.skew(under - pose.translation) @ J[3:]
+
+    def _gap(self, robot, contact, center):
+        """Height of the sphere above the ground of its foot."""
         foot = robot.feet.index(contact.foot)
-        normal, above = self._normal(contact), center - [0.0, 0.0, self.point.height[foot]]
+        above = center - [0.0, 0.0, self.point.height[foot]]
         if len(self.point.slope):
             above[:2] -= self.problem.dynamics.anchor[foot]
             above[:2] /= np.sqrt(
                 1.0 + above[:2] @ above[:2] / slope_reach(robot, contact.foot) ** 2
             )
-        gap = normal @ above - contact.radius
+        return self._normal(contact) @ above - contact.radius
+
+    def _from_middle(self, robot, contact):
+        """Centre of a sphere from the middle of its foot's, in the foot's frame."""
+        spheres = [np.array(c.position) for c in robot.contacts if c.foot == contact.foot]
+        return np.array(contact.position) - np.mean(spheres, axis=0)
+
+    def _contact(self, robot, contact):
+        """Jacobians of impulse (start of the step) and velocity (its middle), constant part of the
+        contact velocity, gap, normal of the ground."""
+        pose, center, _ = self._placed(self.point.q, contact)
+        foot, normal = robot.feet.index(contact.foot), self._normal(contact)
+        gap = self._gap(robot, contact, center)
+        # rolls about the middle of its penetration
+        radius = contact.radius - 0.5 * 0.5 * (np.hypot(gap, 3e-4) - gap)
+        if not self.problem.config.estimator.rolling:
+            radius = 0.0
+        middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
+        J = self._jacobian(self.point.q, contact, radius)
+        J_middle = self._jacobian(middle, contact, radius)
         width, factor = 3e-4, 0.7 * np.exp(-SOFTNESS_SHARE * self._softness)
         softened = (
             gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
@@ -76,7 +92,9 @@ class ReferenceDynamics:
         sizes = [6 if sum(c.foot == f for c in robot.contacts) > 1 else 3 for f in robot.feet]
         xi = self.point.xi[sum(sizes[:foot]) : sum(sizes[: foot + 1])]
         disturbance = xi[:3] + (
-            np.cross(xi[3:], center - pose.translation) if len(xi) == 6 else 0.0
+            np.cross(xi[3:], pose.rotation @ self._from_middle(robot, contact))
+            if len(xi) == 6
+            else 0.0
         )
         return J, J_middle, disturbance + softened / self.problem.dt * normal, gap, normal
 
