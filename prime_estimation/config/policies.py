@@ -81,7 +81,7 @@ class TerrainPolicy:
     sinking: float = param(
         0.2, "share of the depth to which feet sink by which a foothold there may deviate"
     )
-    soft_tangential: float = param(0.006, "the same along the ground", "m/s")
+    soft_tangential: float = param(0.010, "the same along the ground", "m/s")
     learned: float = param(
         0.2,
         "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",
