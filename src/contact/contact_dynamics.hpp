@@ -213,6 +213,10 @@ class ContactDynamics {
   double softness(const Data& data) const {
     return options.soft ? softness(data.at.parameters[softness_]) : 0.0;
   }
+  /// Its derivative by the parameter.
+  double softnessSlope(const Data& data) const {
+    return softness(data) / std::hypot(data.at.parameters[softness_], options.softness_width);
+  }
 
   const std::vector<ContactPoint> contacts;
   const std::vector<std::size_t> links;  ///< joint ids whose body's inertia is a parameter

@@ -45,7 +45,7 @@ void SmoothedDynamics::addForceGeometry(Data& data, const std::size_t b) const {
     for (const auto i : body.contacts) {
       const double dphi = data.by_center[i].dot(pointVelocity(S, data.center[i]));
       data.dphi_q(i, indices[k]) = dphi;
-      data.moved.col(k).tail<3>() += dphi * momentByGap(data, i);
+      data.moved.col(k).tail<3>() += dphi * data.dradius[i] * momentByRadius(data, i);
     }
     // (S_k x S_m) . f = -S_m . (S_k x* f), moved from the world's origin to the reference
     const Force turned = S.cross(wrench);
@@ -53,10 +53,15 @@ void SmoothedDynamics::addForceGeometry(Data& data, const std::size_t b) const {
   }
 }
 
-/// What the gap changes of the moment of a contact's impulse: the sphere rolls about another point.
-Vector3d SmoothedDynamics::momentByGap(const Data& data, const std::size_t i) const {
+/// What the radius on which a sphere rolls changes: the moment of its contact's impulse.
+Vector3d SmoothedDynamics::momentByRadius(const Data& data, const std::size_t i) const {
   const Vector3d& normal = data.normal[contacts[i].foot];
-  return -data.dradius[i] * normal.cross(Vector3d(data.out.impulse.segment<3>(3 * i)));
+  return -normal.cross(Vector3d(data.out.impulse.segment<3>(3 * i)));
+}
+
+/// And the velocity of its contact point.
+Vector3d SmoothedDynamics::velocityByRadius(const Data& data, const std::size_t i) const {
+  return -data.spin[i].cross(data.normal[contacts[i].foot]);
 }
 
 /// d(Jmid v+)/d q_mid: the velocity of the body changes by S_k x (V - V_parent(k)).
@@ -70,10 +75,9 @@ void SmoothedDynamics::velocityDerivatives(Data& data, const std::size_t i) cons
     data.path[k] = before;
     V += Motion(data.columns_mid.col(k) * data.out.vplus[k]);
   }
-  const Vector3d& normal = data.normal[foot];
   data.spin[i] = V.angular();
-  data.dvel_gap[i] =
-      data.dpsi[i] / options.dt * normal - data.dradius[i] * V.angular().cross(normal);
+  data.dvel_gap[i] = data.dpsi[i] / options.dt * data.normal[foot];
+  data.dvel_gap[i] += data.dradius[i] * velocityByRadius(data, i);
   for (const auto k : support[i]) {
     const Motion S(data.columns_mid.col(k));
     const Motion dV = S.cross(Motion(V - data.path[k]));
@@ -142,10 +146,9 @@ void SmoothedDynamics::addBodyDerivatives(Data& data, const std::size_t b) const
 /// What the parameter of softness changes in the impulse of a contact: by the law, by its gap.
 Vector3d SmoothedDynamics::impulseBySoftness(const Data& data, const std::size_t i) const {
   const Vector3d& normal = data.normal[contacts[i].foot];
-  const double slope =
-      softness(data) / std::hypot(data.at.parameters[softness_], options.softness_width);
-  return slope * (data.law[i].d_softness +
-                  data.psi_by_softness[i] / options.dt * data.law[i].d_velocity * normal);
+  const Vector3d faster = data.psi_by_softness[i] / options.dt * normal +
+                          data.radius_by_softness[i] * velocityByRadius(data, i);
+  return softnessSlope(data) * (data.law[i].d_softness + data.law[i].d_velocity * faster);
 }
 
 /// What changes of q, v, xi, height, friction and softness change in the impulse of a contact, as
@@ -167,12 +170,14 @@ void SmoothedDynamics::addContactWrenches(Data& data, const std::size_t i, const
   data.by_xi.rightCols<3>() -= slope * pinocchio::skew(data.lever[i]);
   const double rise = data.normal[contacts[i].foot].z();  // of the ground, what the gap loses
   by_height += rise * slope * data.dvel_gap[i];
-  by_height.tail<3>() += rise * momentByGap(data, i);
+  by_height.tail<3>() += rise * data.dradius[i] * momentByRadius(data, i);
   by_friction << by_friction.head<3>() + data.law[i].d_friction,
       by_friction.tail<3>() + arm.cross(data.law[i].d_friction);
   if (options.soft) {
     const Vector3d softer = impulseBySoftness(data, i);
+    const double shorter = softnessSlope(data) * data.radius_by_softness[i];
     by_softness += (Vector6d() << softer, arm.cross(softer)).finished();
+    by_softness.tail<3>() += shorter * momentByRadius(data, i);
   }
 }
 

@@ -66,6 +66,7 @@ SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
       psi_by_softness(psi),
       radius(psi),
       dradius(psi),
+      radius_by_softness(psi),
       normal(d.nfeet(), Eigen::Vector3d::UnitZ()),
       above(center),
       by_center(d.nc(), Eigen::Vector3d::UnitZ()),
@@ -147,8 +148,13 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.dpsi[i] = 0.5 * (1.0 + share) + 0.5 * (1.0 - share) * phi / root;
   d.psi_by_softness[i] = -0.5 * ContactLaw::kSoftnessShare * share * (phi - root + width);
   if (options.rolling) {
-    d.radius[i] = contact.radius - 0.25 * (root - phi);
-    d.dradius[i] = 0.25 * (1.0 - phi / root);
+    // on hard ground a sphere that is too low is a height that is off, and no penetration
+    const double sigma = std::max(0.0, softness(d) - softness(0.0));
+    const double rate = 1.0 + ContactLaw::kSoftnessShare, hard = std::exp(-rate * sigma);
+    const double soft = (1.0 - hard) * (1.0 - hard), quarter = 0.25 * (root - phi);
+    d.radius[i] = contact.radius - soft * quarter;
+    d.dradius[i] = 0.25 * soft * (1.0 - phi / root);
+    d.radius_by_softness[i] = -2.0 * rate * hard * (1.0 - hard) * quarter;
   }
   d.out.point[i] = d.center[i] - d.radius[i] * normal;
   d.point_mid[i] = d.center_mid[i] - d.radius[i] * normal;

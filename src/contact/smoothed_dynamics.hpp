@@ -19,13 +19,13 @@ namespace prime {
 /// velocity of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a
 /// standing foot would slide by dt/2 dJ/dt v (5 mm/s at 1 m/s and 1 rad/s). psi(phi): the gap, of a
 /// penetration (smoothly, over `penetration_width`) the share `penetration_factor`, on soft ground
-/// less: with R it makes a spring of stiffness share/(R dt^2) and a damper of 1/(R dt). Sphere and
-/// ground give way alike: a sphere rolls about the middle of its penetration, by half of it less
-/// than the radius under its centre. With the radius a foot that sinks by 1 cm seems to step 5 mm
-/// further per radian. B_i xi is
-/// the velocity of the disturbance at the contact; that of a flat foot stands at the middle of its
-/// sole: at the ankle, a foot that may roll over its edges could slide as well. The Newton
-/// iteration is unsymmetric, for the law is no gradient.
+/// less: with R it makes a spring of stiffness share/(R dt^2) and a damper of 1/(R dt). Where the
+/// ground gives way, a sphere rolls about the middle of its penetration: its radius is shorter by
+/// `(1 - exp(-1.4 sigma))^2` of half of that, sigma above that of p = 0. With the whole radius a
+/// foot that sinks by 1 cm seems to step 5 mm further per radian. B_i xi is the velocity of the
+/// disturbance at the contact; that of a flat foot stands at the middle of its sole: at the ankle,
+/// a foot that may roll over its edges could slide as well. The Newton iteration is unsymmetric,
+/// for the law is no gradient.
 class SmoothedDynamics : public ContactDynamics {
  public:
   struct Data : ContactDynamics::Data {
@@ -34,7 +34,8 @@ class SmoothedDynamics : public ContactDynamics {
     std::vector<ContactLaw::Result> law;
     std::vector<double> psi, dpsi;           ///< effective gap [m], its slope
     std::vector<double> psi_by_softness;     ///< and its derivative by the softness [m]
-    std::vector<double> radius, dradius;     ///< about which a sphere rolls [m], its slope
+    std::vector<double> radius, dradius;     ///< on which a sphere rolls [m], its slope
+    std::vector<double> radius_by_softness;  ///< and its derivative by the softness [m]
     std::vector<Eigen::Vector3d> normal;     ///< of the ground, per foot
     std::vector<Eigen::Vector3d> above;      ///< centre of a sphere from its foot's anchor [m]
     std::vector<Eigen::Vector3d> by_center;  ///< derivative of the gap by the sphere's centre
@@ -130,7 +131,8 @@ class SmoothedDynamics : public ContactDynamics {
   void pathTangent(Data& data) const;
 
   void addForceGeometry(Data& data, std::size_t body) const;
-  Eigen::Vector3d momentByGap(const Data& data, std::size_t contact) const;
+  Eigen::Vector3d momentByRadius(const Data& data, std::size_t contact) const;
+  Eigen::Vector3d velocityByRadius(const Data& data, std::size_t contact) const;
   void velocityDerivatives(Data& data, std::size_t contact) const;
   void addBodyDerivatives(Data& data, std::size_t body) const;
   void slopeDerivatives(Data& data, std::size_t contact, const Eigen::Vector3d& arm,

@@ -171,6 +171,10 @@ std::string ActionMeasurement::nameOfRow(const std::size_t row) const {
 
 namespace {
 
+/// Deviations beyond which an outlier weighs no less: else nothing holds it, and it goes where
+/// round-off takes it.
+constexpr double kFarthest = 1e3;
+
 /// Weights of `size` components from `start` that are an outlier together; e: what they are.
 template <class Error>
 void reweightGroup(const double dof, const VectorXd& nominal, const Error& e, VectorXd& weight,
@@ -178,8 +182,9 @@ void reweightGroup(const double dof, const VectorXd& nominal, const Error& e, Ve
   if (std::isinf(dof)) return;
   const double square =
       nominal.segment(start, size).cwiseProduct(e.segment(start, size)).squaredNorm();
+  const double felt = dof + std::min(square, kFarthest * kFarthest);
   weight.segment(start, size) =
-      std::min(1.0, std::sqrt((dof + size) / (dof + square))) * nominal.segment(start, size);
+      std::min(1.0, std::sqrt((dof + size) / felt)) * nominal.segment(start, size);
 }
 
 }  // namespace

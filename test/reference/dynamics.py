@@ -78,8 +78,10 @@ class ReferenceDynamics:
         pose, center, _ = self._placed(self.point.q, contact)
         foot, normal = robot.feet.index(contact.foot), self._normal(contact)
         gap = self._gap(robot, contact, center)
-        # rolls about the middle of its penetration
-        radius = contact.radius - 0.5 * 0.5 * (np.hypot(gap, 3e-4) - gap)
+        # rolls about the middle of its penetration, as far as the ground gives way
+        beyond = max(0.0, self._softness - 0.5 * SOFTNESS_WIDTH)
+        soft = (1.0 - np.exp(-(1.0 + SOFTNESS_SHARE) * beyond)) ** 2
+        radius = contact.radius - soft * 0.5 * 0.5 * (np.hypot(gap, 3e-4) - gap)
         if not self.problem.config.estimator.rolling:
             radius = 0.0
         middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
