@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_solve_banded, cholesky_banded
+from scipy.linalg.lapack import dpbtrf, dtbtrs
 
 from ..errors import DataError
 
@@ -14,21 +14,62 @@ class NormalEquations:
     """`H` of n nodes of width w, border `B` to k parameters, corner `C`; sums of squares.
 
     Attributes:
-        diagonal: (n, w, w). below: (n - 1, w, w), rows of the next node, columns of this one.
+        rows: (n, w, 2 w) of `H`, columns of this node and the next one laid side by side; those of
+            the lower triangle count for nothing.
         border: (n, w, k). corner: (k, k).
         gradient: (n, w). parameter_gradient: (k,).
         cost: half the weighted sum of squares.
     """
 
-    def __init__(self, n: int, w: int, k: int, dtype=float):
-        self.diagonal, self.below = np.zeros((n, w, w), dtype), np.zeros((n - 1, w, w), dtype)
-        self.border, self.corner = np.zeros((n, w, k), dtype), np.zeros((k, k), dtype)
-        self.gradient, self.parameter_gradient = np.zeros((n, w), dtype), np.zeros(k, dtype)
+    def __init__(self, n: int, w: int, k: int):
+        self.rows = np.zeros((n, w, 2 * w))
+        self.border, self.corner = np.zeros((n, w, k)), np.zeros((k, k))
+        self.gradient, self.parameter_gradient = np.zeros((n, w)), np.zeros(k)
         self.cost = 0.0
 
-    def factorized(self, damping: float = 0.0) -> Factorization:
-        """Factorization with `damping` times the diagonal added to it."""
-        return Factorization(self, damping)
+    def add(
+        self, node: np.ndarray, rows: np.ndarray, columns: np.ndarray, block: np.ndarray
+    ) -> None:
+        """Add blocks (m, r, c) of `H` at columns of two nodes laid side by side.
+
+        Args:
+            node: (m,) first of the two.
+            rows: (r,) increasing.
+            columns: (c,) increasing; what belongs below the diagonal is left out.
+            block: its values.
+        """
+        w = self.gradient.shape[1]
+        for a, here in _runs(rows, w):
+            for b, there in _runs(columns, w):
+                if here.start >= w and there.start < w:
+                    continue
+                shift = w if here.start >= w else 0
+                at = slice(here.start - shift, here.stop - shift)
+                to = slice(there.start - shift, there.stop - shift)
+                add_at(self.rows[:, at, to], node + (shift > 0), block[:, a, b])
+
+    def factorized(self) -> Factorization:
+        """Factorization; DataError where the matrix is not positive definite."""
+        return Factorization(self)
+
+
+def _runs(columns: np.ndarray, w: int) -> list[tuple[slice, slice]]:
+    """Runs of consecutive columns that stay in one node: where they are, and which they are."""
+    cuts = np.flatnonzero((np.diff(columns) != 1) | (columns[1:] == w)) + 1
+    ends = [0, *cuts.tolist(), len(columns)]
+    return [
+        (slice(a, b), slice(int(columns[a]), int(columns[a]) + b - a))
+        for a, b in zip(ends, ends[1:])
+    ]
+
+
+def add_at(to: np.ndarray, node: np.ndarray, values: np.ndarray) -> None:
+    """Add values (m, ...) to the rows of nodes, of which several may be the same."""
+    first, count = int(node[0]), len(node)
+    if np.array_equal(node, np.arange(first, first + count)):
+        to[first : first + count] += values
+    else:
+        np.add.at(to, node, values)
 
 
 class Factorization:
@@ -38,39 +79,32 @@ class Factorization:
         DataError: the matrix is not positive definite: the data do not determine the states.
     """
 
-    def __init__(self, equations: NormalEquations, damping: float):
+    def __init__(self, equations: NormalEquations):
         n, w = equations.gradient.shape
-        band = np.zeros((2 * w, n, w))
+        band = np.zeros((n, w, 2 * w))  # by columns, as LAPACK stores the lower triangle
         for b in range(w):
-            band[: w - b, :, b] = equations.diagonal[:, b:, b].T
-            band[w - b : 2 * w - b, :-1, b] = equations.below[:, :, b].T
-        band[0] *= 1.0 + damping
-        try:
-            self._factor = cholesky_banded(
-                band.reshape(2 * w, n * w), overwrite_ab=True, lower=True, check_finite=False
-            )
-        except np.linalg.LinAlgError as error:
-            raise DataError(f"the recording does not determine the motion: {error}") from error
+            band[:, b, : 2 * w - b] = equations.rows[:, b, b:]
+        self._factor, failed = dpbtrf(band.reshape(n * w, 2 * w).T, lower=1, overwrite_ab=1)
+        if failed:
+            raise DataError("the recording does not determine the motion", failed)
         self._shape = (n, w)
-        self._border = equations.border.reshape(n * w, -1)
-        self._solved = self._nodes(self._border)
-        corner = equations.corner + damping * np.diag(np.diag(equations.corner))
-        self.schur = corner - self._border.T @ self._solved
+        # the border's forward half is enough: the other half goes with the solution's own
+        self._half = self._forward(equations.border.reshape(n * w, -1))
+        self.schur = equations.corner - self._half.T @ self._half
         if np.linalg.eigvalsh(self.schur).min(initial=1.0) <= 0.0:
             raise DataError("the recording does not determine the offsets")
 
-    def _nodes(self, rhs: np.ndarray) -> np.ndarray:
-        return cho_solve_banded((self._factor, True), rhs, check_finite=False)
+    def _forward(self, rhs: np.ndarray) -> np.ndarray:
+        """`L^-1 rhs` for the factor L of the nodes; columns (n w, .)."""
+        return dtbtrs(self._factor, rhs, uplo="L")[0] if rhs.shape[1] else rhs
 
     def solve(self, nodes: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solution ((n, w), (k,)) for a right-hand side of the same shapes."""
-        x = self._nodes(nodes.reshape(-1))
-        p = (
-            np.linalg.solve(self.schur, parameters - self._border.T @ x)
-            if len(self.schur)
-            else parameters
-        )
-        return (x - self._solved @ p).reshape(self._shape), p
+        y, p = self._forward(nodes.reshape(-1, 1)), parameters
+        if len(self.schur):
+            p = np.linalg.solve(self.schur, parameters - self._half.T @ y[:, 0])
+            y = y - (self._half @ p)[:, None]
+        return dtbtrs(self._factor, y, uplo="L", trans="T")[0].reshape(self._shape), p
 
     @property
     def parameter_covariance(self) -> np.ndarray:

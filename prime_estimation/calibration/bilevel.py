@@ -8,14 +8,17 @@ its error against motion capture, with a pull towards the shipped covariances.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..errors import DataError
 from ..robot import Robot
 from .frank_wolfe import Objective
 from .noise import NoiseModel
 from .offsets import Offsets
 from .recording import KinematicRecording
-from .segment import Evaluation, evaluate, prepare
+from .segment import Optimum, optimum, prepare, slope
 from .trajectory import Trajectory
 from .workers import DaskWorkers, Here
 
@@ -39,7 +42,8 @@ class NoiseObjective(Objective):
         workers: who computes the recordings' parts.
 
     Attributes:
-        trajectories: by recording, where the lower level starts next time; None: the first optimum.
+        trajectories: by recording, where the lower level starts: the optimum of the last gradient;
+            None: the first one.
     """
 
     def __init__(
@@ -59,29 +63,41 @@ class NoiseObjective(Objective):
             self._workers.keep(prepare, robot, recording, offsets, noise, velocity)
             for recording, velocity in zip(recordings, references)
         ]
+        self._names = [recording.name for recording in recordings]
         self.trajectories: list[Trajectory | None] = [None] * len(recordings)
-
-    def _evaluate(self, noise: NoiseModel, with_gradient: bool) -> list[Evaluation]:
-        count = len(self._segments)
-        fixed = ([v] * count for v in (self.precision, with_gradient))
-        found = self._workers.map(
-            evaluate, self._segments, [noise] * count, self.trajectories, *fixed
-        )
-        self.trajectories = [e.trajectory for e in found]
-        return found
+        self._last: tuple[NoiseModel, list[Optimum]] | None = None
 
     def value(self, noise: NoiseModel) -> float:
-        """Loss at the optimum of the lower level."""
-        losses = [e.loss for e in self._evaluate(noise, False)]
-        return float(np.mean(losses)) + self.pull * self._divergence(noise)
+        """Loss at the optimum of the lower level; infinite where it is not reached."""
+        rows = len(self._segments) * [noise], self.trajectories
+        self._last = noise, self._map(optimum, *rows, len(self._segments) * [self.precision])
+        return float(np.mean([o.loss for o in self._last[1]])) + self.pull * self._divergence(noise)
 
     def gradient(self, noise: NoiseModel) -> dict[str, np.ndarray]:
-        """Derivative by each block, one factorization a recording."""
-        found = self._evaluate(noise, True)
+        """Derivative by each block; the lower level starts from here afterwards.
+
+        Raises:
+            DataError: the lower level does not settle.
+        """
+        if self._last is None or self._last[0] is not noise:
+            self.value(noise)
+        found = self._last[1]
+        astray = [name for name, o in zip(self._names, found) if not np.isfinite(o.loss)]
+        if astray:
+            raise DataError(
+                f"{', '.join(astray)}: the estimate without motion capture does not settle; choose "
+                "a part where the robot walks with --from and --to",
+                astray,
+            )
+        self.trajectories = [o.trajectory for o in found]
+        slopes = self._map(slope, len(found) * [noise], self.trajectories)
         return {
-            k: self.pull * pull + sum(e.gradient[k] for e in found) / len(found)
+            k: self.pull * pull + sum(s[k] for s in slopes) / len(slopes)
             for k, pull in self._divergence_gradient(noise).items()
         }
+
+    def _map(self, function: Callable, *lists: list) -> list:
+        return self._workers.map(function, self._segments, *lists)
 
     def _divergence(self, noise: NoiseModel) -> float:
         total = 0.0

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,11 +12,38 @@ import numpy as np
 from .leg_kinematics import Leg
 from .offsets import Offsets
 from .recording import KinematicRecording
-from .rotations import exp, right_jacobian, rotate, sine_jacobian, sine_vector, skew, transpose
+from .rotations import (
+    bending,
+    exp,
+    outer,
+    right_jacobian,
+    rotate,
+    sine_jacobian,
+    sine_vector,
+    skew,
+    transpose,
+)
 from .trajectory import ACCELEROMETER, GYRO, POSITION, ROTATION, VELOCITY, Trajectory, foot_columns
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Bend:
+    """Block (m, 3, 3) of a second derivative by columns of two nodes laid side by side.
+
+    Off the diagonal it stands for its transpose, too.
+    """
+
+    rows: slice
+    columns: slice
+    block: np.ndarray
+
+
+def _straight(force: np.ndarray) -> list[Bend]:
+    """Of a residual that is linear."""
+    return []
 
 
 @dataclass
@@ -28,7 +56,9 @@ class Factor:
         residual: (m, r).
         columns: (c,) columns in the tangents of this node and the next one, laid side by side.
         jacobian: (m, r, c).
-        parameters: (k,) columns of the offsets' vector; `offset_jacobian`: (m, r, k).
+        parameters: (k,) columns of the offsets' vector.
+        by_offsets: gives (m, r, k), the derivative by them, which not all that ask need.
+        curvature: second derivative by the states of `force . residual`, forces (m, r) held.
     """
 
     name: str
@@ -37,7 +67,18 @@ class Factor:
     columns: np.ndarray
     jacobian: np.ndarray
     parameters: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
-    offset_jacobian: np.ndarray | None = None
+    by_offsets: Callable[[], np.ndarray] | None = None
+    curvature: Callable[[np.ndarray], list[Bend]] = _straight
+
+    @property
+    def offset_jacobian(self) -> np.ndarray | None:
+        """(m, r, k) derivative by the offsets; None: they do nothing."""
+        return None if self.by_offsets is None else self.by_offsets()
+
+
+def _next(columns: slice, x: Trajectory) -> slice:
+    """Columns of the next node."""
+    return slice(columns.start + x.width, columns.stop + x.width)
 
 
 def _columns(*slices: slice, shift: int = 0) -> list[int]:
@@ -77,7 +118,30 @@ def imu_motion(x: Trajectory, recording: KinematicRecording) -> Factor:
     J = np.concatenate([_filled((n, 3), row, r.dtype) for row in rows], axis=1)
     first = _columns(POSITION, ROTATION, VELOCITY, ACCELEROMETER, GYRO)
     second = _columns(POSITION, ROTATION, VELOCITY, shift=x.width)
-    return Factor("imu", np.arange(n), r, np.array(first + second), J)
+
+    def curvature(force: np.ndarray) -> list[Bend]:
+        turning, speed, place = force[:, :3], force[:, 3:6], force[:, 6:]
+        L, P = skew(turning), pre.rotation @ exp(turn)
+        # the force on the rotation is -tr(L E) / 2, E a product of all three rotations
+        N1, N0, Ng = -0.5 * L @ E, -0.5 * between @ L @ transpose(P), -0.5 * E @ L
+        one, by_bias = np.eye(3), right_jacobian(turn) @ pre.rotation_gyro
+        T1, T0 = (np.trace(N, axis1=1, axis2=2)[:, None, None] * one for N in (N1, N0))
+        itself = bending(N0) + bending(outer(speed, dv)) + bending(outer(place, dp))
+        by_velocity, by_place = R0 @ skew(speed), R0 @ skew(place)
+        return [
+            Bend(ROTATION, ROTATION, itself),
+            Bend(_next(ROTATION, x), _next(ROTATION, x), bending(N1)),
+            Bend(ROTATION, _next(ROTATION, x), -between @ (N1 - T1)),
+            Bend(GYRO, GYRO, transpose(by_bias) @ bending(Ng) @ by_bias),
+            Bend(GYRO, _next(ROTATION, x), -transpose(by_bias) @ E @ (N1 - T1)),
+            Bend(GYRO, ROTATION, transpose(P @ by_bias) @ (N0 - T0)),
+            Bend(VELOCITY, ROTATION, by_velocity + dt * by_place),
+            Bend(_next(VELOCITY, x), ROTATION, -by_velocity),
+            Bend(POSITION, ROTATION, by_place),
+            Bend(_next(POSITION, x), ROTATION, -by_place),
+        ]
+
+    return Factor("imu", np.arange(n), r, np.array(first + second), J, curvature=curvature)
 
 
 def bias_walk(x: Trajectory) -> Factor:
@@ -156,10 +220,27 @@ def leg_measurement(
         [Z, skew(speed) - leg.radius * skew(turning) @ skew(up), Rt, skew(y) - U, Z],
     ]
     J = np.concatenate([_filled((n, 3), row, r.dtype) for row in rows], axis=1)
-    by_velocity = terms.velocity_by + W @ terms.point_by + U @ terms.rate_by
-    Jp = np.concatenate([-terms.point_by, by_velocity], axis=1)
     columns = np.array(_columns(POSITION, ROTATION, VELOCITY, GYRO, foot_columns(foot)))
-    return Factor(f"leg_{foot}", np.arange(n), r, columns, J, terms.parameters, Jp)
+
+    def by_offsets() -> np.ndarray:
+        by_velocity = terms.velocity_by + W @ terms.point_by + U @ terms.rate_by
+        return np.concatenate([-terms.point_by, by_velocity], axis=1)
+
+    def curvature(force: np.ndarray) -> list[Bend]:
+        held, pulled = force[:, :3], force[:, 3:]
+        rolled = leg.radius * rotate(skew(turning), pulled)
+        by_place = x.rotation @ skew(held)
+        itself = bending(outer(held, place)) + bending(outer(pulled, speed))
+        return [
+            Bend(ROTATION, ROTATION, itself + bending(outer(rolled, up))),
+            Bend(POSITION, ROTATION, by_place),
+            Bend(foot_columns(foot), ROTATION, -by_place),
+            Bend(VELOCITY, ROTATION, -x.rotation @ skew(pulled)),
+            Bend(ROTATION, GYRO, -leg.radius * skew(up) @ skew(pulled)),
+        ]
+
+    name = f"leg_{foot}"
+    return Factor(name, np.arange(n), r, columns, J, terms.parameters, by_offsets, curvature)
 
 
 def foothold_walk(
@@ -179,10 +260,22 @@ def foothold_walk(
     by_turning = up @ R  # - d(a x z) = [z]x da
     by_rotation = -by_turning @ skew(mean - x.gyro_bias[:-1])
     J = _filled((n, 3), [by_rotation, -by_turning, -np.eye(3), np.eye(3)], r.dtype)
-    Jp = by_turning @ (0.5 * (terms.rate_by[:-1] + terms.rate_by[1:]))
     at = foot_columns(foot)
-    columns = _columns(ROTATION, GYRO, at) + _columns(at, shift=x.width)
-    return Factor(f"foothold_{foot}", np.arange(n), r, np.array(columns), J, terms.parameters, Jp)
+    columns = np.array(_columns(ROTATION, GYRO, at) + _columns(at, shift=x.width))
+
+    def by_offsets() -> np.ndarray:
+        return by_turning @ (0.5 * (terms.rate_by[:-1] + terms.rate_by[1:]))
+
+    def curvature(force: np.ndarray) -> list[Bend]:
+        pushed = -scale * rotate(transpose(R), rotate(skew(UP), force))
+        rate = mean - x.gyro_bias[:-1]
+        return [
+            Bend(ROTATION, ROTATION, bending(outer(rate, pushed))),
+            Bend(GYRO, ROTATION, -skew(pushed)),
+        ]
+
+    name = f"foothold_{foot}"
+    return Factor(name, np.arange(n), r, columns, J, terms.parameters, by_offsets, curvature)
 
 
 def mocap_pose(x: Trajectory, recording: KinematicRecording, offsets: Offsets) -> Factor:
@@ -205,17 +298,22 @@ def mocap_pose(x: Trajectory, recording: KinematicRecording, offsets: Offsets) -
         [Z, S @ transpose(m.turn @ body), Z],
     ]
     J = np.concatenate([_filled((n, 3), row, r.dtype) for row in rows], axis=1)
-    offset_rows = [
-        [Rt @ skew(arm), -Rt @ C, Z, Rt @ C],
-        [-S @ body.T, Z, S, Z],
-    ]
-    Jp = np.concatenate([_filled((n, 3), row, r.dtype) for row in offset_rows], axis=1)
     at = offsets.columns
     parameters = np.concatenate(
         [np.r_[at[k]] for k in ("imu_rotation", "imu_position", "mocap_rotation", "mocap_position")]
     )
     columns = np.array(_columns(POSITION, ROTATION, VELOCITY))
-    return Factor("mocap", m.node, r, columns, J, parameters, Jp)
+
+    def by_offsets() -> np.ndarray:
+        rows = [[Rt @ skew(arm), -Rt @ C, Z, Rt @ C], [-S @ body.T, Z, S, Z]]
+        return np.concatenate([_filled((n, 3), row, r.dtype) for row in rows], axis=1)
+
+    def curvature(force: np.ndarray) -> list[Bend]:
+        N = -0.5 * m.turn @ body @ skew(force[:, 3:]) @ transpose(m.rotation) @ R
+        pulled = rotate(transpose(R), force[:, :3])
+        return [Bend(ROTATION, ROTATION, bending(N) + bending(outer(own, pulled)))]
+
+    return Factor("mocap", m.node, r, columns, J, parameters, by_offsets, curvature)
 
 
 def first_node(x: Trajectory, origin: Trajectory) -> Factor:
@@ -231,4 +329,8 @@ def first_node(x: Trajectory, origin: Trajectory) -> Factor:
     r = np.concatenate(parts, axis=1)
     J = np.broadcast_to(np.eye(15), (1, 15, 15)).astype(r.dtype)
     J[:, ROTATION, ROTATION] = sine_jacobian(E)
-    return Factor("start", np.zeros(1, int), r, np.arange(15), J)
+
+    def curvature(force: np.ndarray) -> list[Bend]:
+        return [Bend(ROTATION, ROTATION, bending(-0.5 * skew(force[:, ROTATION]) @ E))]
+
+    return Factor("start", np.zeros(1, int), r, np.arange(15), J, curvature=curvature)

@@ -13,15 +13,15 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from ..robot import Robot
 from . import covariances, factors
-from .banded import NormalEquations
+from .banded import NormalEquations, add_at
 from .covariances import Covariance
-from .factors import Factor
+from .factors import Bend, Factor, LegTerms
 from .leg_kinematics import Leg
 from .noise import NoiseModel
 from .offsets import OffsetPriors, Offsets
 from .recording import KinematicRecording
-from .rotations import rotate, transpose
-from .trajectory import Trajectory
+from .rotations import rotate, skew, transpose
+from .trajectory import POSITION, ROTATION, VELOCITY, Trajectory, foot_columns
 
 
 class KinematicProblem:
@@ -53,11 +53,13 @@ class KinematicProblem:
         priors: OffsetPriors = OffsetPriors(),
     ):
         self.legs = [Leg(robot, foot) for foot in robot.feet]
-        self.recording, self.nominal, self.noise = recording, nominal, noise
+        self.nominal, self.noise = nominal, noise
         self.mocap_nodes = len(recording) if mocap_nodes is None else mocap_nodes
         self.free = nominal.free(what)
+        self._terms: tuple[Offsets, list[LegTerms]] | None = None
         self.prior = 1.0 / nominal.stddev(priors) ** 2
         self.origin = initial_trajectory(self.legs, recording, nominal)
+        self.recording = recording
         self.covariance = self._covariances()
         self.weigh()
 
@@ -87,6 +89,16 @@ class KinematicProblem:
         other.weigh()
         return other
 
+    def _leg_terms(self, offsets: Offsets) -> list[LegTerms]:
+        """Kinematics of the legs, which only offsets change: those of the last ones are kept."""
+        if self._terms is None or self._terms[0] is not offsets:
+            terms = [
+                factors.leg_terms(leg, i, self.recording, offsets)
+                for i, leg in enumerate(self.legs)
+            ]
+            self._terms = offsets, terms
+        return self._terms[1]
+
     def factors(self, x: Trajectory, offsets: Offsets) -> list[Factor]:
         """All residuals at states and offsets."""
         recording = self.recording
@@ -95,8 +107,7 @@ class KinematicProblem:
             factors.bias_walk(x),
             factors.first_node(x, self.origin),
         ]
-        for i, leg in enumerate(self.legs):
-            terms = factors.leg_terms(leg, i, recording, offsets)
+        for i, (leg, terms) in enumerate(zip(self.legs, self._leg_terms(offsets))):
             out.append(factors.leg_measurement(x, leg, i, terms, recording))
             out.append(factors.foothold_walk(x, leg, i, terms, recording))
         out.append(factors.mocap_pose(x, recording, offsets))
@@ -104,75 +115,120 @@ class KinematicProblem:
 
     def cost(self, x: Trajectory, offsets: Offsets) -> float:
         """Half the weighted sum of squares."""
+        return self.cost_of(self.factors(x, offsets), offsets)
+
+    def cost_of(self, found: list[Factor], offsets: Offsets) -> float:
+        """The same of residuals that are there."""
         total = 0.0
-        for f in self.factors(x, offsets):
+        for f in found:
             total += 0.5 * np.sum(f.residual * rotate(self.information[f.name], f.residual))
         r = offsets.difference(self.nominal)[0][self.free]
         return float(total + 0.5 * np.sum(self.prior[self.free] * r * r))
 
     def gradient(self, x: Trajectory, offsets: Offsets) -> tuple[np.ndarray, np.ndarray]:
         """Gradient by the states (n, w) and by all offsets (size,); real or complex."""
-        dtype = np.result_type(x.position, offsets.feet)
-        g, gp = np.zeros((len(x), 2 * x.width), dtype), np.zeros(offsets.size, dtype)
-        for f in self.factors(x, offsets):
-            weighted = rotate(self.information[f.name], f.residual)
-            self._add_gradient(f, weighted, g, gp)
+        gp = np.zeros(offsets.size, np.result_type(x.position, offsets.feet))
+        g = self.state_gradient(x, offsets, gp)
         r, J = offsets.difference(self.nominal)
-        gp += J.T @ (self.prior * r)
-        w = x.width
-        g[1:, :w] += g[:-1, w:]
-        return g[:, :w], gp
+        return g, gp + J.T @ (self.prior * r)
 
-    @staticmethod
-    def _add_gradient(f: Factor, weighted: np.ndarray, g: np.ndarray, gp: np.ndarray) -> None:
-        local = rotate(transpose(f.jacobian), weighted)
-        _add(g, (f.node[:, None], f.columns), local, f.node)
-        if f.offset_jacobian is not None:
-            gp[f.parameters] += np.einsum("mrk,mr->k", f.offset_jacobian, weighted)
-
-    def equations(self, x: Trajectory, offsets: Offsets) -> NormalEquations:
-        """Gauss-Newton normal equations of the states and the free offsets."""
-        n, w = len(x), x.width
-        size = offsets.size
-        H, B, C = np.zeros((n, 2 * w, 2 * w)), np.zeros((n, 2 * w, size)), np.zeros((size, size))
-        g, gp = np.zeros((n, 2 * w)), np.zeros(size)
-        out = NormalEquations(n, w, len(self.free))
+    def state_gradient(
+        self, x: Trajectory, offsets: Offsets, by_offsets: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(n, w) alone; adds to the residuals' gradient `by_offsets` (size,) where it is given."""
+        g = np.zeros((len(x), x.width), np.result_type(x.position, offsets.feet))
         for f in self.factors(x, offsets):
+            add_gradient(f, rotate(self.information[f.name], f.residual), g, by_offsets)
+        return g
+
+    def equations(
+        self,
+        x: Trajectory,
+        offsets: Offsets,
+        found: list[Factor] | None = None,
+        curved: bool = False,
+    ) -> NormalEquations:
+        """Normal equations of the states and the free offsets.
+
+        Args:
+            x: states at which they are set up.
+            offsets: the same.
+            found: residuals there, where they are known.
+            curved: with the second derivatives by the states along `Trajectory.carried`, which
+                Gauss-Newton's matrix leaves out.
+        """
+        found = self.factors(x, offsets) if found is None else found
+        size, out = offsets.size, NormalEquations(len(x), x.width, len(self.free))
+        gp = np.zeros(size) if len(self.free) else None
+        B, C = np.zeros((len(x), x.width, 0 if gp is None else size)), np.zeros((size, size))
+        for f in found:
             W = self.information[f.name]
             weighted = rotate(W, f.residual)
             out.cost += 0.5 * np.sum(f.residual * weighted)
-            self._add_gradient(f, weighted, g, gp)
+            add_gradient(f, weighted, out.gradient, gp)
             WJ = W @ f.jacobian
-            at = (f.node[:, None, None], f.columns[:, None], f.columns)
-            _add(H, at, transpose(f.jacobian) @ WJ, f.node)
-            if f.offset_jacobian is not None and len(self.free):
-                at = (f.node[:, None, None], f.columns[:, None], f.parameters)
-                _add(B, at, transpose(WJ) @ f.offset_jacobian, f.node)
-                WP = W @ f.offset_jacobian
-                C[np.ix_(f.parameters, f.parameters)] += np.einsum(
-                    "mrk,mrl->kl", f.offset_jacobian, WP
-                )
+            out.add(f.node, f.columns, f.columns, transpose(f.jacobian) @ WJ)
+            if f.by_offsets is not None and gp is not None:
+                _add_border(f, W, WJ, B, C)
+            for bend in f.curvature(weighted) if curved else ():
+                _add_bend(out, f.node, bend)
+        for bend in carried_bends(x, out.gradient) if curved else ():
+            _add_bend(out, np.arange(len(x)), bend)
+        if gp is None:
+            return out
         r, J = offsets.difference(self.nominal)
         C += J.T @ (self.prior[:, None] * J)
         gp += J.T @ (self.prior * r)
         out.cost += 0.5 * float(np.sum(self.prior[self.free] * r[self.free] ** 2))
-        B[1:, :w] += B[:-1, w:]
-        g[1:, :w] += g[:-1, w:]
-        out.diagonal[:] = H[:, :w, :w]
-        out.diagonal[1:] += H[:-1, w:, w:]
-        out.below[:] = H[:-1, w:, :w]
-        out.border[:] = B[:, :w][:, :, self.free]
+        out.border[:] = B[:, :, self.free]
         out.corner[:] = C[np.ix_(self.free, self.free)]
-        out.gradient[:], out.parameter_gradient[:] = g[:, :w], gp[self.free]
+        out.parameter_gradient[:] = gp[self.free]
         return out
 
 
-def _add(to: np.ndarray, at: tuple, values: np.ndarray, node: np.ndarray) -> None:
-    """Add at indices, of which several may be the same where a node occurs again."""
-    if np.all(np.diff(node) > 0):
-        to[at] += values
-    else:
-        np.add.at(to, at, values)
+def add_gradient(
+    f: Factor, weighted: np.ndarray, g: np.ndarray, gp: np.ndarray | None = None
+) -> None:
+    """Add `J^T weighted` (m, r) of a factor to gradients by the states (n, w) and the offsets."""
+    w = g.shape[1]
+    local = rotate(transpose(f.jacobian), weighted)
+    both = np.zeros((len(local), 2 * w), local.dtype)
+    both[:, f.columns] = local
+    add_at(g, f.node, both[:, :w])
+    if np.any(f.columns >= w):
+        add_at(g, f.node + 1, both[:, w:])
+    if gp is not None and f.by_offsets is not None:
+        gp[f.parameters] += np.einsum("mrk,mr->k", f.offset_jacobian, weighted)
+
+
+def _add_border(f: Factor, W: np.ndarray, WJ: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
+    """Add products of a factor's derivatives by states and offsets."""
+    by_offsets, w = f.offset_jacobian, B.shape[1]
+    local = transpose(WJ) @ by_offsets
+    both = np.zeros((len(local), 2 * w, B.shape[2]))
+    both[:, f.columns[:, None], f.parameters] = local
+    add_at(B, f.node, both[:, :w])
+    if np.any(f.columns >= w):
+        add_at(B, f.node + 1, both[:, w:])
+    flat, weighted = (J.reshape(-1, len(f.parameters)) for J in (by_offsets, W @ by_offsets))
+    C[np.ix_(f.parameters, f.parameters)] += flat.T @ weighted
+
+
+def carried_bends(x: Trajectory, gradient: np.ndarray) -> list[Bend]:
+    """Second derivative of what lies in the world, along `Trajectory.carried`, times a gradient."""
+    Rt = transpose(x.rotation)
+    lying = [POSITION, VELOCITY, *(foot_columns(i) for i in range(x.feet.shape[1]))]
+    return [
+        Bend(at, ROTATION, 0.5 * x.rotation @ skew(rotate(Rt, gradient[:, at]))) for at in lying
+    ]
+
+
+def _add_bend(out: NormalEquations, node: np.ndarray, bend: Bend) -> None:
+    """Add a block of a second derivative, and its transpose where it is off the diagonal."""
+    rows, columns = (np.arange(s.start, s.stop) for s in (bend.rows, bend.columns))
+    out.add(node, rows, columns, bend.block)
+    if bend.rows != bend.columns:
+        out.add(node, columns, rows, transpose(bend.block))
 
 
 def initial_trajectory(

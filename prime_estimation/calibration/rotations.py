@@ -70,6 +70,17 @@ def sine_jacobian(R: np.ndarray) -> np.ndarray:
     return 0.5 * (trace * np.eye(3) - transpose(R))
 
 
+def bending(N: np.ndarray) -> np.ndarray:
+    """Second derivative (..., 3, 3) of `tr(N exp(d))` by d at zero: `(N + N^T) / 2 - tr(N) I`."""
+    trace = np.trace(N, axis1=-2, axis2=-1)[..., None, None]
+    return 0.5 * (N + transpose(N)) - trace * np.eye(3)
+
+
+def outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`a b^T` (..., 3, 3) of vectors (..., 3)."""
+    return a[..., :, None] * b[..., None, :]
+
+
 def orthonormal(R: np.ndarray) -> np.ndarray:
     """Nearest rotation matrices to (..., 3, 3), by one step of Newton's polar iteration."""
     return 1.5 * R - 0.5 * R @ transpose(R) @ R

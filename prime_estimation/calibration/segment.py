@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""One recording's part of the bi-level problem: the lower level's optimum, loss and gradient."""
+"""One recording's part of the bi-level problem: the lower level's optimum, loss and slope."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import DataError
 from ..robot import Robot
 from .held_out import START
 from .loss import TrajectoryLoss
@@ -16,7 +17,7 @@ from .offsets import Offsets
 from .problem import KinematicProblem
 from .recording import KinematicRecording
 from .sensitivity import adjoint, covariance_gradient
-from .smoother import smooth, smooth_robustly
+from .smoother import descent_equations, minimize, smooth_robustly
 from .trajectory import Trajectory
 
 
@@ -30,12 +31,11 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """Loss at the optimum of the lower level, its trajectory, and where asked for the gradient."""
+class Optimum:
+    """Of the lower level: loss there, infinite where it was not reached, and its trajectory."""
 
     loss: float
     trajectory: Trajectory
-    gradient: dict[str, np.ndarray] | None
 
 
 def prepare(
@@ -51,21 +51,23 @@ def prepare(
     return Segment(problem, loss, smooth_robustly(problem).trajectory)
 
 
-def evaluate(
-    segment: Segment,
-    noise: NoiseModel,
-    start: Trajectory | None,
-    precision: float,
-    with_gradient: bool,
-) -> Evaluation:
-    """Loss of covariances, the lower level solved from a start (its own first optimum)."""
+def optimum(
+    segment: Segment, noise: NoiseModel, start: Trajectory | None, precision: float
+) -> Optimum:
+    """Lower level of covariances, solved from a start (its own first optimum)."""
     problem = segment.problem.with_noise(noise)
     guess = segment.trajectory if start is None else start
-    result = smooth(problem, guess, problem.nominal, tolerance=precision)
-    x, o = result.trajectory, result.offsets
-    gradient = None
-    if with_gradient:
-        factorization = problem.equations(x, o).factorized()
-        a = adjoint(problem, x, o, factorization, segment.loss.gradient(x))
-        gradient = covariance_gradient(problem, x, o, a)
-    return Evaluation(segment.loss.value(x), x, gradient)
+    try:
+        end = minimize(problem, guess, problem.nominal, tolerance=precision)
+    except DataError:
+        return Optimum(np.inf, guess)
+    return Optimum(segment.loss.value(end.trajectory) if end.converged else np.inf, end.trajectory)
+
+
+def slope(segment: Segment, noise: NoiseModel, x: Trajectory) -> dict[str, np.ndarray]:
+    """Derivative of the loss by each block at the optimum of the lower level, one factorization."""
+    problem = segment.problem.with_noise(noise)
+    o, found = problem.nominal, problem.factors(x, problem.nominal)
+    _, factorization = descent_equations(problem, x, o, found)
+    a = adjoint(problem, x, o, factorization, segment.loss.gradient(x))
+    return covariance_gradient(problem, found, a)

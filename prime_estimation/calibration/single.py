@@ -14,9 +14,9 @@ from ..robot import Robot
 from .banded import Factorization
 from .noise import NoiseModel
 from .offsets import Offsets
-from .problem import KinematicProblem
+from .problem import KinematicProblem, add_gradient
 from .recording import KinematicRecording
-from .rotations import rotate, transpose
+from .rotations import rotate
 from .smoother import Smoothed, Start, smooth_robustly
 
 CREEP = 0.001  # m/s, of a standing foot: soft ground and rubber give way under load
@@ -114,7 +114,7 @@ def _creep_shift(
     axis: int,
 ) -> np.ndarray:
     """Shift of the offsets (k,) under a creep of feet along a base axis."""
-    g, gp = np.zeros((len(x), 2 * x.width)), np.zeros(problem.nominal.size)
+    g, gp = np.zeros((len(x), x.width)), np.zeros(problem.nominal.size)
     creep = CREEP * np.eye(3)[axis]
     step = problem.recording.step * rotate(x.rotation[:-1], creep)
     for foot in cause:
@@ -123,9 +123,6 @@ def _creep_shift(
             (f"foothold_{foot}", step),
         ):
             f = found[name]
-            weighted = rotate(problem.information[name], np.broadcast_to(bias, f.residual.shape))
-            np.add.at(g, (f.node[:, None], f.columns), rotate(transpose(f.jacobian), weighted))
-            gp[f.parameters] += np.einsum("mrk,mr->k", f.offset_jacobian, weighted)
-    w = x.width
-    g[1:, :w] += g[:-1, w:]
-    return factorization.solve(g[:, :w], gp[problem.free])[1]
+            bias = np.broadcast_to(bias, f.residual.shape)
+            add_gradient(f, rotate(problem.information[name], bias), g, gp)
+    return factorization.solve(g, gp[problem.free])[1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Full-information estimate: Gauss-Newton with damping on the problem of a recording."""
+"""Full-information estimate: Newton's method on the problem of a recording."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .banded import Factorization
+from ..errors import DataError
+from .banded import Factorization, NormalEquations
+from .factors import Factor
 from .offsets import Offsets
 from .problem import KinematicProblem
 from .rotations import rotate
@@ -17,6 +19,8 @@ from .trajectory import Trajectory
 
 ITERATIONS = 30
 TOLERANCE = 1e-9  # of the cost that a step promises to gain, relative
+ARMIJO = 1e-4  # share of the decrease along the slope that a step must give
+SHORTEST = 2.0**-12  # step
 ROUGH = 1e-6  # the same while outliers are weighed
 ROUNDS = 8  # of weighing outliers
 SETTLED = 0.05  # relative change of their scales
@@ -56,6 +60,68 @@ class Start:
     scales: dict[str, np.ndarray]
 
 
+@dataclass(frozen=True)
+class Minimum:
+    """Iterate of a problem at which its minimization ended: states, offsets, residuals, cost."""
+
+    trajectory: Trajectory
+    offsets: Offsets
+    found: list[Factor]
+    cost: float
+    iterations: int
+    converged: bool
+
+
+def minimize(
+    problem: KinematicProblem,
+    x: Trajectory,
+    o: Offsets,
+    iterations: int = ITERATIONS,
+    stop: Callable[[], bool] = lambda: False,
+    tolerance: float = TOLERANCE,
+) -> Minimum:
+    """Minimize a problem by Newton's method from a first guess.
+
+    A step that makes it worse is halved: damping would hold what a whole trajectory does together,
+    which nothing but the sum of stiff steps tells, long before it holds what goes too far.
+    """
+    found = problem.factors(x, o)
+    cost, converged, count = problem.cost_of(found, o), False, 0
+    while count < iterations and not converged and not stop():
+        count += 1
+        equations, factorization = descent_equations(problem, x, o, found)
+        dx, do = factorization.solve(-equations.gradient, -equations.parameter_gradient)
+        slope = float(np.sum(dx * equations.gradient) + do @ equations.parameter_gradient)
+        full = np.zeros(o.size)
+        full[problem.free] = do
+        step, before = 1.0, cost
+        while step >= SHORTEST:
+            there = x.carried(step * dx), o.moved(step * full) if len(do) else o
+            trial = problem.factors(*there)
+            cost = problem.cost_of(trial, there[1])
+            # near the optimum what is gained is below the rounding of the sum
+            if cost <= before + ARMIJO * step * slope + 1e-10 * abs(before):
+                break
+            step *= 0.5
+        else:
+            return Minimum(x, o, found, before, count, False)
+        (x, o), found = there, trial
+        converged = step == 1.0 and -0.5 * slope <= tolerance * max(1.0, cost)
+    return Minimum(x, o, found, cost, count, converged)
+
+
+def descent_equations(
+    problem: KinematicProblem, x: Trajectory, o: Offsets, found: list[Factor]
+) -> tuple[NormalEquations, Factorization]:
+    """Newton's equations of the states, or Gauss-Newton's where these lead to no minimum."""
+    equations = problem.equations(x, o, found, curved=True)
+    try:
+        return equations, equations.factorized()
+    except DataError:
+        equations = problem.equations(x, o, found)
+        return equations, equations.factorized()
+
+
 def smooth(
     problem: KinematicProblem,
     trajectory: Trajectory | None = None,
@@ -64,48 +130,12 @@ def smooth(
     stop: Callable[[], bool] = lambda: False,
     tolerance: float = TOLERANCE,
 ) -> Smoothed:
-    """Minimize a problem from a first guess (that of motion capture and the nominal offsets).
-
-    A step that makes it worse is tried again with Levenberg-Marquardt damping.
-    """
+    """`minimize` from a first guess (that of motion capture and the nominal offsets)."""
     x = problem.origin if trajectory is None else trajectory
     o = problem.nominal if offsets is None else offsets
-    damping, converged, count = 0.0, False, 0
-    equations = problem.equations(x, o)
-    factorization = equations.factorized()
-    while count < iterations and not converged and not stop():
-        count += 1
-        dx, do = factorization.solve(-equations.gradient, -equations.parameter_gradient)
-        promised = -0.5 * float(np.sum(dx * equations.gradient) + do @ equations.parameter_gradient)
-        full = np.zeros(o.size)
-        full[problem.free] = do
-        trial = problem.cost(x.moved(dx), o.moved(full))
-        if not trial <= equations.cost + 1e-10 * abs(equations.cost):
-            damping = max(10.0 * damping, 1e-6)
-            if damping > 1e3:
-                break
-            factorization = equations.factorized(damping)
-            continue
-        x, o = x.moved(dx), o.moved(full)
-        converged = promised <= tolerance * max(1.0, trial)
-        damping = 0.1 * damping if damping > 1e-6 else 0.0
-        equations = problem.equations(x, o)
-        factorization = equations.factorized(damping)
-    final = factorization if damping == 0.0 else equations.factorized()
-    return _smoothed(problem, x, o, final, equations.cost, count, converged)
-
-
-def _smoothed(
-    problem: KinematicProblem,
-    x: Trajectory,
-    o: Offsets,
-    factorization: Factorization,
-    cost: float,
-    count: int,
-    converged: bool,
-) -> Smoothed:
+    end = minimize(problem, x, o, iterations, stop, tolerance)
     misfit, outliers, scales = {}, {}, {}
-    for f in problem.factors(x, o):
+    for f in end.found:
         squares = np.sum(f.residual * rotate(problem.information[f.name], f.residual), axis=1)
         active = problem.covariance[f.name].active
         misfit[f.name] = float(squares.sum() / max(1, active.sum()))
@@ -113,8 +143,24 @@ def _smoothed(
         outliers[f.name] = 0.0 if scale is None else float(np.mean(scale > 2.0))
         scales |= {} if scale is None else {f.name: scale}
     return Smoothed(
-        x, o, factorization.parameter_covariance, cost, count, converged, misfit, outliers, scales
+        end.trajectory,
+        end.offsets,
+        _covariance(problem, end),
+        end.cost,
+        end.iterations,
+        end.converged,
+        misfit,
+        outliers,
+        scales,
     )
+
+
+def _covariance(problem: KinematicProblem, end: Minimum) -> np.ndarray:
+    """(k, k) of the free offsets, from Gauss-Newton's matrix: that of the expected curvature."""
+    if not len(problem.free):
+        return np.zeros((0, 0))
+    equations = problem.equations(end.trajectory, end.offsets, end.found)
+    return equations.factorized().parameter_covariance
 
 
 def reweight(problem: KinematicProblem, result: Smoothed) -> float:

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from .offsets import Offsets
 from .recording import KinematicRecording
-from .rotations import exp, rotate, skew
+from .rotations import exp, right_jacobian, rotate, skew, transpose
 
 # columns of a node's tangent
 POSITION, ROTATION, VELOCITY = slice(0, 3), slice(3, 6), slice(6, 9)
@@ -59,6 +59,25 @@ class Trajectory:
             self.accelerometer_bias + d[:, ACCELEROMETER],
             self.gyro_bias + d[:, GYRO],
             self.feet + d[:, FEET:].reshape(self.feet.shape),
+        )
+
+    def carried(self, d: np.ndarray) -> Trajectory:
+        """`moved` to first order; a turn carries along what lies in the world.
+
+        Exponential of SE(3) with as many vectors as there are: steps that turn and shift all nodes
+        together do so exactly, and change no residual but that of the start.
+        """
+        turn = d[:, ROTATION]
+        # left Jacobian, from IMU to world axes
+        V = self.rotation @ right_jacobian(-turn) @ transpose(self.rotation)
+        feet = rotate(V[:, None], d[:, FEET:].reshape(self.feet.shape))
+        return Trajectory(
+            self.position + rotate(V, d[:, POSITION]),
+            self.rotation @ exp(turn),
+            self.velocity + rotate(V, d[:, VELOCITY]),
+            self.accelerometer_bias + d[:, ACCELEROMETER],
+            self.gyro_bias + d[:, GYRO],
+            self.feet + feet,
         )
 
     def base_velocity(self, recording: KinematicRecording, offsets: Offsets) -> np.ndarray:

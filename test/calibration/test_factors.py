@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
 
+from prime_estimation.calibration import problem as problem_module
 from prime_estimation.calibration.problem import KinematicProblem
+from prime_estimation.calibration.sensitivity import curvature
+from prime_estimation.calibration.trajectory import FEET, POSITION, ROTATION, VELOCITY
 
 H = 1e-30
 
@@ -66,19 +69,72 @@ def test_gradient_and_normal_equations_are_those_of_the_cost(case):
     assert equations.cost == pytest.approx(problem.cost(x, offsets), rel=1e-12)
 
 
+def symmetric(e):
+    """Matrix of the states of normal equations, dense."""
+    n, w = e.gradient.shape
+    dense = np.zeros((n * w, (n + 1) * w))
+    for i, rows in enumerate(e.rows):
+        dense[i * w : (i + 1) * w, i * w : (i + 2) * w] = rows
+    upper = np.triu(dense[:, : n * w])
+    return upper + np.triu(upper, 1).T
+
+
+@pytest.mark.parametrize(
+    "name", ["imu", "start", "mocap", *(f"{k}_{i}" for k in ("leg", "foothold") for i in (0, 3))]
+)
+def test_second_derivatives_of_each_residual(case, monkeypatch, name):
+    """Against complex steps of the gradient by every column; half of it and its transpose."""
+    problem, x, offsets = case
+    own = [f for f in problem.factors(x, offsets) if f.name == name]
+    monkeypatch.setattr(problem_module, "carried_bends", lambda x, gradient: [])
+    found = symmetric(problem.equations(x, offsets, own, curved=True))
+    straight = symmetric(problem.equations(x, offsets, own))
+    every = problem.factors
+    monkeypatch.setattr(problem, "factors", lambda *at: [f for f in every(*at) if f.name == name])
+    columns = np.eye(found.shape[0]).reshape(-1, len(x), x.width)
+    exact = np.stack([curvature(problem, x, offsets, d).ravel() for d in columns], axis=1)
+    exact = 0.5 * (exact + exact.T)
+    bent_part = np.abs(exact - straight).max()
+    assert bent_part > 0.0
+    np.testing.assert_allclose(found, exact, rtol=0.0, atol=1e-8 * bent_part)
+
+
+def test_second_derivative_along_carried_steps(case):
+    """Of the whole cost, by Richardson's extrapolation."""
+    problem, x, offsets = case
+    H = symmetric(problem.equations(x, offsets, curved=True))
+    d = np.random.default_rng(4).normal(size=(len(x), x.width))
+
+    def second(h):
+        low, middle, high = (problem.cost(x.carried(s * h * d), offsets) for s in (-1.0, 0.0, 1.0))
+        return (low - 2.0 * middle + high) / h**2
+
+    expected = (4.0 * second(5e-4) - second(1e-3)) / 3.0
+    assert d.ravel() @ H @ d.ravel() == pytest.approx(expected, rel=1e-8)
+
+
+def test_carried_steps_move_the_whole_exactly(case):
+    """A turn about the vertical of the world, and a shift, change no motion."""
+    problem, x, offsets = case
+    w, shift = np.array([0.0, 0.0, 0.7]), np.array([1.0, -2.0, 0.5])
+    d = np.zeros((len(x), x.width))
+    d[:, POSITION], d[:, ROTATION] = np.cross(w, x.position) + shift, x.rotation.swapaxes(1, 2) @ w
+    d[:, VELOCITY] = np.cross(w, x.velocity)
+    d[:, FEET:] = (np.cross(w, x.feet) + shift).reshape(len(x), -1)
+    there = problem.factors(x.carried(d), offsets)
+    for before, after in zip(problem.factors(x, offsets), there):
+        if before.name not in ("start", "mocap") and not before.name.startswith("foothold"):
+            np.testing.assert_allclose(after.residual, before.residual, atol=1e-12)
+
+
 def test_banded_solution_is_the_dense_one(case):
     problem, x, offsets = case
     problem.free = np.arange(offsets.size)
     e = problem.equations(x, offsets)
     n, w, k = len(x), x.width, offsets.size
     dense = np.zeros((n * w + k, n * w + k))
-    for i in range(n):
-        at = slice(i * w, (i + 1) * w)
-        dense[at, at] = e.diagonal[i]
-        dense[at, n * w :] = e.border[i]
-        if i + 1 < n:
-            dense[(i + 1) * w : (i + 2) * w, at] = e.below[i]
-            dense[at, (i + 1) * w : (i + 2) * w] = e.below[i].T
+    dense[: n * w, : n * w] = symmetric(e)
+    dense[: n * w, n * w :] = e.border.reshape(n * w, k)
     dense[n * w :, : n * w], dense[n * w :, n * w :] = dense[: n * w, n * w :].T, e.corner
     scale = 1.0 / np.sqrt(np.diag(dense))
     rhs = np.concatenate([e.gradient.ravel(), e.parameter_gradient])
