@@ -21,6 +21,7 @@ from .noise import NoiseModel
 from .offsets import OffsetPriors, Offsets
 from .recording import KinematicRecording
 from .rotations import rotate, skew, transpose
+from .standing import without_moving_feet
 from .trajectory import POSITION, ROTATION, VELOCITY, Trajectory, foot_columns
 
 
@@ -29,7 +30,7 @@ class KinematicProblem:
 
     Args:
         robot: whose legs these are.
-        recording: its signals.
+        recording: its signals; feet that motion capture sees move do not stand.
         nominal: offsets that the prior is about, and at which noise is led through the kinematics.
         noise: covariances.
         what: groups of offsets that are estimated; the others stay as they are given.
@@ -59,7 +60,7 @@ class KinematicProblem:
         self._terms: tuple[Offsets, list[LegTerms]] | None = None
         self.prior = 1.0 / nominal.stddev(priors) ** 2
         self.origin = initial_trajectory(self.legs, recording, nominal)
-        self.recording = recording
+        self.recording = without_moving_feet(recording, self.legs, self.origin, nominal)
         self.covariance = self._covariances()
         self.weigh()
 

@@ -2,14 +2,21 @@
 # Copyright (c) 2026, the prime_estimation developers
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway, swinging
 
 from prime_estimation.calibration.fusion import fuse
 from prime_estimation.calibration.offsets import Offsets
 from prime_estimation.calibration.problem import KinematicProblem
+from prime_estimation.calibration.rotations import rotate
 from prime_estimation.calibration.single import calibrate_run
 from prime_estimation.calibration.smoother import smooth
-from prime_estimation.calibration.trajectory import initial_offsets
+from prime_estimation.calibration.trajectory import (
+    FEET,
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    initial_offsets,
+)
 from prime_estimation.errors import ConfigError
 
 
@@ -55,6 +62,39 @@ def test_without_motion_capture_the_legs_carry_on(machine):
         + result.trajectory.base_rotation(truth) @ truth.mocap_position
     )
     assert np.linalg.norm(place - recording.mocap.position, axis=1).max() < 2e-3
+
+
+def test_a_foot_that_counts_as_standing_while_it_swings(machine):
+    """Motion capture sees it move: it is left out, and nothing of the machine is bent by it."""
+    robot, truth, recording = machine
+    spoiled = swinging(robot, recording, 3)
+    assert spoiled.stance.all()
+    problem = KinematicProblem(robot, spoiled, truth, shipped_noise())
+    moves = np.abs(np.diff(spoiled.angle - recording.angle, axis=0)).max(axis=1) > 0.03
+    stance = problem.recording.stance
+    assert not stance[:-1, 3][moves].any()
+    assert stance[:, :3].all() and stance[:, 3].mean() > 0.7
+    nominal = initial_offsets(spoiled, Offsets.nominal(robot))
+    run = calibrate_run(spoiled, robot, nominal, shipped_noise(), ("feet", "imu", "mocap"))
+    error = run.result.offsets.values(truth)
+    assert run.result.converged and run.result.iterations < 40
+    assert np.abs(error[truth.columns["feet"]]).max() < 1e-3
+
+
+def test_an_estimate_whose_heading_went_astray_comes_back(machine):
+    """Half a radian at the end, nodes turned along: the stiff chain between them stays whole."""
+    robot, truth, recording = machine
+    problem = KinematicProblem(robot, recording, truth, shipped_noise())
+    best = smooth(problem, tolerance=1e-16)
+    x = best.trajectory
+    w = np.linspace(0.0, 0.5, len(x))[:, None] * [0.0, 0.0, 1.0]
+    d = np.zeros((len(x), x.width))
+    d[:, POSITION], d[:, VELOCITY] = np.cross(w, x.position), np.cross(w, x.velocity)
+    d[:, ROTATION] = rotate(x.rotation.swapaxes(1, 2), w)
+    d[:, FEET:] = np.cross(w[:, None], x.feet).reshape(len(x), -1)
+    found = smooth(problem, x.carried(d), tolerance=1e-16)
+    assert found.converged and found.iterations < 12
+    np.testing.assert_allclose(found.trajectory.position, x.position, atol=1e-7)
 
 
 def test_offsets_group_by_group():

@@ -100,6 +100,21 @@ def sway(robot: Robot, truth: Offsets, nodes: int = 200) -> KinematicRecording:
     )
 
 
+def swinging(robot: Robot, recording: KinematicRecording, foot: int) -> KinematicRecording:
+    """The recording in which a foot swings 0.3 m forward and back twice and counts as standing."""
+    leg, t = Leg(robot, robot.feet[foot]), recording.step * np.arange(len(recording))
+    swing, rate = np.zeros(len(t)), np.zeros(len(t))
+    for start in (0.25, 0.6):
+        x = np.clip((t - start * t[-1]) / 0.3, 0.0, 1.0)
+        swing += np.sin(np.pi * x) ** 2
+        rate += np.pi / 0.3 * np.sin(2.0 * np.pi * x)
+    shape = np.array([0.0, -1.0, 0.3])
+    angle, joint_rate = recording.angle.copy(), recording.rate.copy()
+    angle[:, leg.joints] += swing[:, None] * shape
+    joint_rate[:, leg.joints] += rate[:, None] * shape
+    return replace(recording, angle=angle, rate=joint_rate)
+
+
 def _inverse(leg: Leg, R: np.ndarray, p: np.ndarray, hold: np.ndarray, offset: np.ndarray):
     """Joint positions (n, 3) that keep the foot at `hold`, by Newton's method."""
     wanted = np.einsum("nji,nj->ni", R, hold - p)
