@@ -68,8 +68,8 @@ def frank_wolfe(
 ) -> Descent:
     """Minimize over all blocks at once, which an oracle's linear programs do one by one.
 
-    The step is Armijo's on the way to the oracle's answer; the trust region follows it. It ends
-    where the duality gap is below `tolerance` times the loss.
+    The step is Armijo's on the way to the oracle's answer, from twice the last one on; the trust
+    region follows it. It ends where the duality gap is below `tolerance` times the loss.
 
     Args:
         objective: loss and its gradient.
@@ -97,7 +97,8 @@ def frank_wolfe(
         if converged or stop():
             history.append(Iterate(loss, gap, 0.0, bounds.radius))
             break
-        step, trial, value = 1.0, path(1.0), None
+        first = _first_step(history)
+        step, trial, value = first, noise, loss
         while step >= SMALLEST_STEP:
             trial = path(step)
             value = objective.value(trial)
@@ -111,11 +112,16 @@ def frank_wolfe(
             bounds = replace(bounds, radius=0.25 * bounds.radius)
         else:
             noise, loss = trial, value
-            radius = min(0.8, bounds.radius * (1.5 if step == 1.0 else 0.7))
-            bounds = replace(bounds, radius=radius)
+            growth = 0.7 if step < first else 1.5 if step == 1.0 else 1.0
+            bounds = replace(bounds, radius=min(0.8, growth * bounds.radius))
         keep(Descent(noise, before, loss, [*history], False, bounds.radius))
     progress(1.0)
     return Descent(noise, before, loss, history, converged, bounds.radius)
+
+
+def _first_step(history: list[Iterate]) -> float:
+    """Twice the last one, for every step that goes too far costs a solution of the lower level."""
+    return min(1.0, 2.0 * history[-1].step) if history and history[-1].step > 0.0 else 1.0
 
 
 def _direction(

@@ -4,15 +4,23 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from ..errors import DataError
+from ..robot import Robot
+from .factors import leg_terms
+from .leg_kinematics import Leg
 from .offsets import Offsets
 from .recording import KinematicRecording
 from .rotations import rotate
+from .trajectory import turning_rates
 
 # rad/s, root mean square about the second axis: a robot that stands has the noise of its gyro
 LEAST_TURNING = 0.02
+LEAST_STEP = 0.05  # m, by which two feet that stand come neither nearer nor farther
+LEAST_AGREEMENT = 0.7  # slope of the tracked body's turning over the gyro's
 LARGEST_TILT = np.deg2rad(15.0)  # of gravity in the world of the motion capture
 
 
@@ -25,6 +33,26 @@ def check_motion(recording: KinematicRecording) -> None:
             f"{recording.name}: the base hardly turns ({second:.3f} rad/s about its second axis); "
             "calibration needs a recording that walks, turns, and pitches or rolls",
             second,
+        )
+
+
+def check_turning(recording: KinematicRecording, offsets: Offsets) -> None:
+    """DataError where the tracked body does not turn as the gyro does: nothing ties one to another.
+
+    By the slope of its rates over the gyro's, which noise of the poses leaves at one.
+
+    Args:
+        recording: its signals.
+        offsets: with the rotation of the tracked body that fits its turning.
+    """
+    base, body = turning_rates(recording, offsets)
+    slope = float(np.sum(base * (body @ offsets.mocap_rotation.T)) / np.sum(base * base))
+    if slope < LEAST_AGREEMENT:
+        raise DataError(
+            f"{recording.name}: the tracked body turns by {100.0 * max(slope, 0.0):.0f} % of what "
+            "the gyro says: its stamps are of another clock (`prime doctor --bag` tells delays), "
+            "or the recording hardly moves",
+            slope,
         )
 
 
@@ -47,4 +75,35 @@ def check_frame(recording: KinematicRecording, offsets: Offsets) -> None:
             f"{recording.name}: in the world of the motion capture 'up' is {sign}{along}, "
             f"{np.rad2deg(tilt):.0f} degrees from z; turn its poses so that z points up",
             force,
+        )
+
+
+def loses_contact(recording: KinematicRecording, robot: Robot, offsets: Offsets) -> bool:
+    """A foot is ever put elsewhere, or all are in the air.
+
+    By the distances between feet, which stay as they are while all stand, however the base moves
+    and whatever is tracked; flags take a foot that carries little for lifted.
+    """
+    if not recording.stance.any(axis=1).all():
+        return True
+    feet = [
+        leg_terms(Leg(robot, foot), i, recording, offsets).point
+        for i, foot in enumerate(robot.feet)
+    ]
+    # without single readings that are wrong
+    spreads = (
+        np.ptp(np.percentile(np.linalg.norm(a - b, axis=1), [1.0, 99.0]))
+        for a, b in combinations(feet, 2)
+    )
+    return max(spreads, default=np.inf) > LEAST_STEP
+
+
+def check_noise(recordings: list[KinematicRecording], robot: Robot, offsets: Offsets) -> None:
+    """DataError where no recording loses a contact: nothing slips, and nothing lands."""
+    if not any(loses_contact(r, robot, offsets) for r in recordings):
+        names = ", ".join(r.name for r in recordings)
+        raise DataError(
+            f"{names}: no foot ever leaves the ground, and how feet slip and land cannot be told "
+            "from that; leave noise out of --what, or add a recording that walks",
+            names,
         )

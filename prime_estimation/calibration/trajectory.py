@@ -96,11 +96,8 @@ class Trajectory:
         return self.rotation @ offsets.imu_rotation.T
 
 
-def initial_offsets(recording: KinematicRecording, offsets: Offsets) -> Offsets:
-    """Offsets with the rotation of the tracked body that fits its turning best.
-
-    Angular rates of gyro and motion capture are the same vectors in two frames (Kabsch).
-    """
+def turning_rates(recording: KinematicRecording, offsets: Offsets) -> tuple[np.ndarray, np.ndarray]:
+    """Angular rate by the gyro, base axes, and by motion capture, its body's (m, 3) [rad/s]."""
     m = recording.mocap
     order = np.argsort(recording.step * m.node + m.age)
     times = (recording.step * m.node + m.age)[order]
@@ -112,5 +109,13 @@ def initial_offsets(recording: KinematicRecording, offsets: Offsets) -> Offsets:
     kernel = np.ones(5) / 5.0
     gyro = np.stack([np.convolve(c, kernel, "same") for c in recording.gyro.T], axis=1)[middle]
     in_base = gyro @ offsets.imu_rotation.T
-    found = Rotation.align_vectors(in_base - in_base.mean(0), rate - rate.mean(0))[0]
+    return in_base - in_base.mean(0), rate - rate.mean(0)
+
+
+def initial_offsets(recording: KinematicRecording, offsets: Offsets) -> Offsets:
+    """Offsets with the rotation of the tracked body that fits its turning best.
+
+    Angular rates of gyro and motion capture are the same vectors in two frames (Kabsch).
+    """
+    found = Rotation.align_vectors(*turning_rates(recording, offsets))[0]
     return replace(offsets, mocap_rotation=found.as_matrix())

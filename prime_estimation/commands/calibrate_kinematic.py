@@ -20,7 +20,13 @@ from ..calibration.outcome import CalibrationOutcome
 from ..calibration.recording import KinematicRecording, read_recording
 from ..calibration.single import RunCalibration, calibrate_run
 from ..calibration.smoother import Start
-from ..calibration.suitability import check_frame, check_motion
+from ..calibration.suitability import (
+    check_frame,
+    check_motion,
+    check_noise,
+    check_turning,
+    loses_contact,
+)
 from ..calibration.trajectory import initial_offsets
 from ..calibration.workers import DaskWorkers, Here, never
 from ..config.parameters import Config
@@ -45,7 +51,11 @@ def calibrate_kinematic(
     nominal = Offsets.nominal(robot)
     for recording in recordings:
         check_motion(recording)
-        check_frame(recording, initial_offsets(recording, nominal))
+        fitting = initial_offsets(recording, nominal)
+        check_turning(recording, fitting)
+        check_frame(recording, fitting)
+    if "noise" in what:
+        check_noise(recordings, robot, nominal)
     if "mocap" in what:
         nominal = initial_offsets(recordings[0], nominal)
     starts = [checkpoint.run(i) for i in range(len(recordings))]
@@ -57,6 +67,11 @@ def calibrate_kinematic(
         f"{r.name}: not converged after {r.result.iterations} iterations"
         for r in runs
         if not r.result.converged
+    ]
+    outcome.notices += [
+        f"{r.name}: no foot ever leaves the ground; its offsets are those of this stance"
+        for r in recordings
+        if not loses_contact(r, robot, nominal)
     ]
     if "noise" in what and not stop():
         outcome.descent = _descend(args, crew, recordings, outcome, checkpoint, stop)

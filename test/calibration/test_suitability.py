@@ -2,16 +2,27 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Recordings that can calibrate nothing, or are of two robots, are refused in one line."""
 
-from dataclasses import replace
+import json
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, go2_on_points, sway
+from helpers.swaying_robot import bent, go2_on_points, sway, swinging
 
-from prime_estimation.calibration.suitability import check_frame, check_motion
+from prime_estimation.calibration.offsets import Offsets
+from prime_estimation.calibration.recording import MocapPoses, read_recording
+from prime_estimation.calibration.suitability import (
+    check_frame,
+    check_motion,
+    check_noise,
+    check_turning,
+    loses_contact,
+)
 from prime_estimation.calibration.trajectory import initial_offsets
 from prime_estimation.cli import main
+from prime_estimation.convert import convert, load_mapping
 from prime_estimation.errors import DataError
+from prime_estimation.robot import Robot
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +67,56 @@ def test_a_robot_that_stands(machine):
     still = replace(recording, gyro=0.005 * rng.normal(size=recording.gyro.shape))
     with pytest.raises(DataError, match="the base hardly turns"):
         check_motion(still)
+
+
+def test_a_robot_whose_feet_never_leave_the_ground(machine):
+    """Flags that flicker do not make a step of it; a foot that swings, and a jump, do."""
+    truth, recording = machine
+    robot = go2_on_points()
+    flickering = recording.stance.copy()
+    flickering[20:30, 1] = False
+    standing = replace(recording, stance=flickering)
+    assert not loses_contact(standing, robot, truth)
+    with pytest.raises(DataError, match="sway, sway: no foot ever leaves the ground"):
+        check_noise([recording, standing], robot, truth)
+    stepping = swinging(robot, recording, 2)
+    assert loses_contact(stepping, robot, truth)
+    check_noise([recording, stepping], robot, truth)
+    flickering[20:30] = False
+    assert loses_contact(standing, robot, truth)
+
+
+def test_noise_of_a_recording_that_sways(recorded_runs, tmp_path, capfd):
+    command = ["calibrate", str(recorded_runs / "go2_bent_sway"), "--robot", "go2", "--to", "6"]
+    command += ["--out", str(tmp_path)]
+    assert main([*command, "--what", "mocap,noise"]) == 2
+    told = capfd.readouterr().err
+    assert "no foot ever leaves the ground" in told and told.count("\n") == 1
+    assert main([*command, "--what", "mocap"]) == 0
+    notices = json.loads((tmp_path / "calibration.json").read_text())["notices"]
+    assert any("its offsets are those of this stance" in line for line in notices)
+
+
+def test_a_recording_of_a_machine_that_lies_still(real, tmp_path, capfd):
+    """Before it gets up."""
+    convert(real / "a1_sipo_mocap", load_mapping("sipo_a1"), tmp_path / "a1.mcap")
+    command = ["calibrate", str(tmp_path / "a1.mcap"), "--robot", "a1", "--to", "3"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 2
+    told = capfd.readouterr().err
+    assert "or the recording hardly moves" in told and told.count("\n") == 1
+
+
+def test_motion_capture_of_another_clock(recorded_runs):
+    """A third of a second late."""
+    robot = Robot.load("go2")
+    recording = read_recording(recorded_runs / "go2_bent_walk", robot, span=(0.0, 5.0))
+    nominal, late = Offsets.nominal(robot), 33
+    check_turning(recording, initial_offsets(recording, nominal))
+    inside = recording.mocap.node < len(recording) - late
+    m = MocapPoses(*(getattr(recording.mocap, f.name)[inside] for f in fields(MocapPoses)))
+    shifted = replace(recording, mocap=replace(m, node=m.node + late))
+    with pytest.raises(DataError, match="its stamps are of another clock"):
+        check_turning(shifted, initial_offsets(shifted, nominal))
 
 
 def test_bags_of_two_robots(recorded_runs, tmp_path, capfd):
