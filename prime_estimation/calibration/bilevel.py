@@ -69,9 +69,16 @@ class NoiseObjective(Objective):
 
     def value(self, noise: NoiseModel) -> float:
         """Loss at the optimum of the lower level; infinite where it is not reached."""
-        rows = len(self._segments) * [noise], self.trajectories
-        self._last = noise, self._map(optimum, *rows, len(self._segments) * [self.precision])
+        self._last = noise, self._optima(noise)
         return float(np.mean([o.loss for o in self._last[1]])) + self.pull * self._divergence(noise)
+
+    def parts(self, noise: NoiseModel) -> np.ndarray:
+        """Shares of all recordings in the loss, part by part, without the pull."""
+        return np.concatenate([o.parts for o in self._optima(noise)])
+
+    def _optima(self, noise: NoiseModel) -> list[Optimum]:
+        count = len(self._segments)
+        return self._map(optimum, count * [noise], self.trajectories, count * [self.precision])
 
     def gradient(self, noise: NoiseModel) -> dict[str, np.ndarray]:
         """Derivative by each block; the lower level starts from here afterwards.

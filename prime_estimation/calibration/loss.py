@@ -14,6 +14,8 @@ from .recording import KinematicRecording
 from .rotations import rotate, transpose
 from .trajectory import POSITION, ROTATION, VELOCITY, Trajectory
 
+PART = 1.0  # s
+
 
 @dataclass(frozen=True)
 class LossScales:
@@ -53,12 +55,25 @@ class TrajectoryLoss:
         pose = np.repeat([scales.position, scales.rotation], 3) ** -2.0
         self._pose = wanted[:, None] * pose / max(1, wanted.sum())
         self._speed = scales.velocity**-2.0 / (len(recording) - first)
+        self._nodes = np.arange(first, len(recording))
 
     def value(self, x: Trajectory) -> float:
         """Loss of a trajectory."""
+        return float(np.mean(self.parts(x)))
+
+    def parts(self, x: Trajectory) -> np.ndarray:
+        """(p,) shares of the loss, by seconds of the recording; their mean is the loss."""
         r = mocap_pose(x, self.recording, self.offsets).residual
         v = (x.velocity - self.reference)[self.first :]
-        return float(0.5 * np.sum(self._pose * r * r) + 0.5 * self._speed * np.sum(v * v))
+        length = round(PART / self.recording.step)
+        count = max(2, (len(x) - self.first) // length)
+        by_pose, by_node = (
+            np.minimum((node - self.first) // length, count - 1)
+            for node in (np.maximum(self.recording.mocap.node, self.first), self._nodes)
+        )
+        out = np.bincount(by_pose, 0.5 * np.sum(self._pose * r * r, axis=1), count)
+        out += np.bincount(by_node, 0.5 * self._speed * np.sum(v * v, axis=1), count)
+        return count * out
 
     def gradient(self, x: Trajectory) -> np.ndarray:
         """(n, width) by the tangents of the nodes."""

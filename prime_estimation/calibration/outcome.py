@@ -45,6 +45,7 @@ class CalibrationOutcome(WrittenOutcome):
         noise: shipped covariances.
         runs: one per recording. fused: offsets of all together.
         descent: noise covariances; None where they were not asked for.
+        told: blocks by name, whether the trajectory's error tells them.
         held_out: scores of a recording that was not used, by whose offsets they are.
         notices: what the user should know.
     """
@@ -57,6 +58,7 @@ class CalibrationOutcome(WrittenOutcome):
     runs: list[RunCalibration]
     fused: FusedOffsets
     descent: Descent | None = None
+    told: dict[str, bool] = field(default_factory=dict)
     held_out: list[dict] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
@@ -78,6 +80,7 @@ class CalibrationOutcome(WrittenOutcome):
                     "after": stddev.tolist(),
                     "correlation": float(np.abs(correlation).max()),
                     "covariance": S.tolist(),
+                    "observable": self.told.get(name, False),
                 }
             )
         return out

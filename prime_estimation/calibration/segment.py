@@ -32,10 +32,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Of the lower level: loss there, infinite where it was not reached, and its trajectory."""
+    """Of the lower level: loss by parts, infinite where it was not reached, and its trajectory."""
 
-    loss: float
+    parts: np.ndarray
     trajectory: Trajectory
+
+    @property
+    def loss(self) -> float:
+        """Mean of the parts."""
+        return float(np.mean(self.parts))
 
 
 def prepare(
@@ -60,8 +65,9 @@ def optimum(
     try:
         end = minimize(problem, guess, problem.nominal, tolerance=precision)
     except DataError:
-        return Optimum(np.inf, guess)
-    return Optimum(segment.loss.value(end.trajectory) if end.converged else np.inf, end.trajectory)
+        return Optimum(np.full(1, np.inf), guess)
+    parts = segment.loss.parts(end.trajectory)
+    return Optimum(parts if end.converged else np.full_like(parts, np.inf), end.trajectory)
 
 
 def slope(segment: Segment, noise: NoiseModel, x: Trajectory) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ from ..calibration.fusion import fuse
 from ..calibration.held_out import score
 from ..calibration.leg_kinematics import Leg
 from ..calibration.noise import NoiseModel
+from ..calibration.observability import told_blocks
 from ..calibration.offsets import GROUPS, Offsets
 from ..calibration.outcome import CalibrationOutcome
 from ..calibration.recording import KinematicRecording, read_recording
@@ -74,7 +75,7 @@ def calibrate_kinematic(
         if not loses_contact(r, robot, nominal)
     ]
     if "noise" in what and not stop():
-        outcome.descent = _descend(args, crew, recordings, outcome, checkpoint, stop)
+        outcome.descent, outcome.told = _descend(args, crew, recordings, outcome, checkpoint, stop)
     if args.held_out and not stop():
         outcome.held_out.append(_held_out(args, crew, outcome))
     if stop():
@@ -121,14 +122,14 @@ def _descend(
     outcome: CalibrationOutcome,
     checkpoint: Checkpoint,
     stop: Callable[[], bool],
-) -> Descent:
-    """Noise covariances from the recordings, with the offsets found."""
+) -> tuple[Descent, dict[str, bool]]:
+    """Noise covariances from the recordings, with the offsets found; which of them are told."""
     noise, references = outcome.noise, [r.result.trajectory.velocity for r in outcome.runs]
     objective = NoiseObjective(
         outcome.robot, recordings, outcome.fused.offsets, noise, references, workers=crew
     )
     with progress_bar(args, "noise") as progress:
-        return frank_wolfe(
+        descent = frank_wolfe(
             objective,
             noise,
             args.oracle,
@@ -138,6 +139,7 @@ def _descend(
             start=checkpoint.descent(noise),
             keep=checkpoint.save_descent,
         )
+    return descent, {} if stop() else told_blocks(objective, descent.noise)
 
 
 def _held_out(

@@ -47,8 +47,9 @@ def _noise_table(outcome: CalibrationOutcome) -> Table:
     rows = {}
     for row in outcome.noise_rows():
         before, after = (" ".join(f"{v:.3g}" for v in row[k]) for k in ("before", "after"))
-        rows[f"{row['name']} [{row['unit']}]"] = [before, after, f"{row['correlation']:.2f}"]
+        told = "" if row["observable"] else "not observable"
+        rows[f"{row['name']} [{row['unit']}]"] = [before, after, f"{row['correlation']:.2f}", told]
     d = outcome.descent
     state = "gap closed" if d.converged else "gap still open"
     title = f"noise, loss {d.before:.4g} -> {d.after:.4g}, {len(d.history)} iterations, {state}"
-    return table(title, rows, ("before", "after", "largest correlation"))
+    return table(title, rows, ("before", "after", "largest correlation", ""))

@@ -86,10 +86,12 @@ def _noise(outcome: CalibrationOutcome) -> str:
     rows = []
     for r in outcome.noise_rows():
         before, after = (" ".join(f"{v:.3g}" for v in r[k]) for k in ("before", "after"))
-        rows.append(
-            [f"{_e(r['name'])} [{_e(r['unit'])}]", before, after, f"{r['correlation']:.2f}"]
+        name, told = (
+            f"{_e(r['name'])} [{_e(r['unit'])}]",
+            "" if r["observable"] else "not observable",
         )
-    return _table(["standard deviations", "before", "after", "largest correlation"], rows)
+        rows.append([name, before, after, f"{r['correlation']:.2f}", told])
+    return _table(["standard deviations", "before", "after", "largest correlation", ""], rows)
 
 
 def _loss(figure, outcome: CalibrationOutcome) -> None:

@@ -80,4 +80,5 @@ def test_noise_from_a_short_part(recorded_runs, tmp_path):
     noise = json.loads((tmp_path / "calibration.json").read_text())["noise"]
     assert noise["loss"]["after"] < noise["loss"]["before"]
     assert [len(b["covariance"]) for b in noise["blocks"]] == [3] * 9
+    assert all(isinstance(b["observable"], bool) for b in noise["blocks"])
     assert "leg_velocity" in (tmp_path / "report.html").read_text()

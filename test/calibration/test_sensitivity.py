@@ -13,6 +13,7 @@ from prime_estimation.calibration.frank_wolfe import frank_wolfe
 from prime_estimation.calibration.problem import KinematicProblem
 from prime_estimation.calibration.single import calibrate_run
 from prime_estimation.calibration.smoother import smooth
+from prime_estimation.errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,21 @@ def test_gradient_is_that_of_finite_differences(objective, name):
 
     h = 4e-3  # Richardson's extrapolation
     assert slope == pytest.approx((4.0 * central(h / 2) - central(h)) / 3.0, rel=1e-6)
+
+
+def test_the_loss_is_the_mean_of_its_parts(objective):
+    noise = objective.shipped.with_blocks({"gyro": 2.0 * objective.shipped.blocks["gyro"]})
+    pull = 0.5 * 3.0 * (2.0 - np.log(2.0) - 1.0)
+    expected = objective.value(noise) - objective.pull * pull
+    assert np.mean(objective.parts(noise)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_lower_level_that_does_not_settle_is_said(objective, monkeypatch):
+    """No step promises less than nothing: the loss is infinite, which no line search takes."""
+    monkeypatch.setattr(objective, "precision", -1.0)
+    assert objective.value(objective.shipped) == np.inf
+    with pytest.raises(DataError, match="sway: the estimate without motion capture does not sett"):
+        objective.gradient(objective.shipped)
 
 
 def test_descent_on_noise_that_was_ten_times_wrong(objective):

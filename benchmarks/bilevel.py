@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Time of a bi-level calibration on a walk: offsets, then each iteration of the noise.
 
-    OMP_NUM_THREADS=1 python benchmarks/calibration.py [--run go2_long90_payload3] [--seconds 30.1]
+    OMP_NUM_THREADS=1 python benchmarks/bilevel.py [--run go2_long90_payload3] [--seconds 30.1]
     [--iterations 15] [--oracle semidefinite]
 
 54 parameters of nine covariance blocks, and 15 offsets (feet, tracked body; the rotation of that is

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The benchmark of a bi-level calibration goes through all its stages, on three seconds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from bilevel import measure  # noqa: E402
+
+
+def test_rows_of_a_calibration(recorded_runs):
+    pytest.importorskip("cvxpy")
+    options = {"run": "go2_nominal", "robot": "go2", "seconds": 3.0, "oracle": "semidefinite"}
+    rows = measure(argparse.Namespace(**options, iterations=2))
+    assert [r["what"].split(",")[0] for r in rows[1:3]] == ["offsets", "first lower level"]
+    losses = [r["loss"] for r in rows if "loss" in r]
+    assert len(losses) == 2 and losses[1] < losses[0]
+    # 300 nodes; thirty times what an iteration takes
+    assert max(r["CPU [s]"] for r in rows if "loss" in r) < 10.0
