@@ -14,6 +14,8 @@ from .oracles import CovarianceBounds, cholesky_oracle, semidefinite_oracle
 
 SUFFICIENT, SHRINK = 1e-3, 0.5  # Armijo's share of the promised decrease; factor of the step
 SMALLEST_STEP = 2.0**-6
+# a whole one ends where a covariance is all but singular, if the trust region is wide
+FIRST_STEP = 0.5
 ORACLES = ("semidefinite", "cholesky")
 
 
@@ -121,7 +123,7 @@ def frank_wolfe(
 
 def _first_step(history: list[Iterate]) -> float:
     """Twice the last one, for every step that goes too far costs a solution of the lower level."""
-    return min(1.0, 2.0 * history[-1].step) if history and history[-1].step > 0.0 else 1.0
+    return min(1.0, 2.0 * history[-1].step) if history and history[-1].step > 0.0 else FIRST_STEP
 
 
 def _direction(
