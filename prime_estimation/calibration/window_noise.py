@@ -56,6 +56,7 @@ class CalibratedLevels:
         stddev: of the logarithms of the found ones.
         history: one entry per iteration.
         converged: no level moved any more.
+        held: levels that the data would lower, which tell too little of them for that.
     """
 
     shipped: dict[str, float]
@@ -63,10 +64,11 @@ class CalibratedLevels:
     stddev: dict[str, float]
     history: list[LevelStep]
     converged: bool
+    held: frozenset[str] = frozenset()
 
     def observable(self, name: str) -> bool:
-        """The data tell the level."""
-        return bool(self.stddev[name] < TOLD)
+        """The data tell the level, and not only that it is no larger."""
+        return bool(self.stddev[name] < TOLD and name not in self.held)
 
 
 def calibrate_levels(
@@ -106,10 +108,9 @@ def calibrate_levels(
         levels = {k: _within(k, s * float(np.exp(d))) for (k, s), d in zip(levels.items(), step)}
         keep(levels)
     progress(1.0)
-    stddev = _stddev(statistics)
-    return CalibratedLevels(
-        shipped, levels, dict(zip(levels, map(float, stddev))), history, converged
-    )
+    stddev = dict(zip(levels, map(float, _stddev(statistics))))
+    held = frozenset(name for name, there in zip(levels, _held(statistics)) if there)
+    return CalibratedLevels(shipped, levels, stddev, history, converged, held)
 
 
 def sum_of(statistics: list[LevelStatistics]) -> LevelStatistics:
@@ -138,6 +139,15 @@ def _told(statistics: LevelStatistics) -> np.ndarray:
     too_low = statistics.squares - statistics.seen > SIGNIFICANT * spread
     tells = (statistics.share > SHARE) & (statistics.seen > SEEN * statistics.shares)
     return too_low | (tells & (_stddev(statistics) < TOLD))
+
+
+def _held(statistics: LevelStatistics) -> np.ndarray:
+    """(l,) bool: levels that a step of Fisher's scoring would lower by more than `TOLD`.
+
+    Unlike the ratio of the sums it does not shrink with what the readings tell.
+    """
+    information = np.maximum(np.diag(statistics.information), 1e-9)
+    return 0.5 * (statistics.squares - statistics.seen) / information < -TOLD
 
 
 def _within(name: str, level: float) -> float:

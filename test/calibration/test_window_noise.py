@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from prime_estimation.calibration.window_noise import CalibratedLevels
-from prime_estimation.calibration.window_segment import ENOUGH, kept, telling
+from prime_estimation.calibration.window_noise import CalibratedLevels, _held
+from prime_estimation.calibration.window_segment import ENOUGH, LevelStatistics, kept, telling
 from prime_estimation.cli import main
 from prime_estimation.config.parameters import Config
 
@@ -65,4 +65,21 @@ def test_rows_that_tell_a_level():
 
 def test_a_wide_interval_is_not_observable():
     found = CalibratedLevels({}, {}, {"gyro": 0.5, "encoder": 0.01}, [], True)
+    assert found.observable("encoder") and not found.observable("gyro")
+
+
+def test_a_level_that_is_only_known_to_be_no_larger_is_not_observable():
+    """Squares three quarters of what is expected, of which the others tell a seventh."""
+    rows, share, seen = 400.0, 0.95, 0.15
+    square = 0.75 * seen
+    n = rows * share
+    held = LevelStatistics(
+        np.array([n * square, n * 0.9]),
+        np.array([n * seen, n * 0.9]),
+        np.diag([n * share * seen**2, n * share * 0.9**2]),
+        np.array([n, n]),
+        np.array([rows, rows]),
+    )
+    assert _held(held).tolist() == [True, False]
+    found = CalibratedLevels({}, {}, {"gyro": 0.1, "encoder": 0.01}, [], True, frozenset({"gyro"}))
     assert found.observable("encoder") and not found.observable("gyro")
