@@ -364,13 +364,22 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         """Covariances of jx (dx, dp) at the last state and of the parameters; points (nc, 3), forces
         (3 nc), their covariance and velocities (3 nc) of the contacts at the last running node.
         """
-    def compute_posterior(self) -> None: ...
+    def unexplained(self) -> numpy.ndarray:
+        """Generalized forces w [N, Nm] that the running nodes need beside the measured torques, (T,
+        nv).
+        """
+    def slack(self, us: list) -> numpy.ndarray:
+        """Sizes of the contact disturbances in these controls, in standard deviations, (T, nxi)."""
+    def compute_posterior(self, last: int = 18446744073709551615) -> None:
+        """Posterior covariances of the states up to `last`, by default of all."""
     def posterior(self, arg2: int) -> numpy.ndarray: ...
     def covariance_at(
         self, arg2: int, arg3: numpy.ndarray, arg4: numpy.ndarray
     ) -> numpy.ndarray: ...
     def covariance_of(self, k: int, jz: numpy.ndarray) -> numpy.ndarray:
         """Posterior covariance of jz dz at running node k, z = (xi, v+, q, v, p)."""
+    def variance_of(self, k: int, jz: numpy.ndarray) -> numpy.ndarray:
+        """Its diagonal."""
     def states(self) -> list: ...
     def controls(self) -> list: ...
     largest_gap: float
@@ -412,6 +421,10 @@ class ActionArrival(ActionLeastSquares):
     L: numpy.ndarray
     covariance: numpy.ndarray
     def estimate(self) -> numpy.ndarray: ...
+    def correction(self, arg2: numpy.ndarray) -> numpy.ndarray:
+        """The control that takes the first state to x0."""
+    def strain(self, arg2: numpy.ndarray) -> float:
+        """Root mean square of the whitened correction that takes the first state to x0."""
     def marginalize(
         self,
         arg2: ActionLeastSquares,
@@ -507,6 +520,18 @@ def inertia_from_theta(theta: numpy.ndarray, manifold: InertiaManifold) -> tuple
 
 def joint_value(quantity: JointQuantity, softness: float, parameter: float) -> tuple:
     """Value of a joint quantity at its parameter, and its slope."""
+
+def pose_error(
+    pose: numpy.ndarray,
+    velocity: numpy.ndarray,
+    phi: numpy.ndarray,
+    age: float,
+    position: numpy.ndarray,
+    quaternion: numpy.ndarray,
+) -> numpy.ndarray:
+    """Place [m, world axes] and rotation [rad] of a body on the base, `age` before, less those
+    of a pose that was seen of it, (6,).
+    """
 
 def residuals() -> list:
     """Names of the residuals that a measurement model can have."""

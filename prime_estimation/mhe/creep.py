@@ -45,7 +45,9 @@ class Creep:
     def begin(self, window: Window, which: np.ndarray) -> np.ndarray:
         """Let these feet (nf,) creep at all nodes of a window; returns indices of those new."""
         may = self.problem.contacts.lets_creep and not self.superseded
-        new = which & (self.velocity == 0.0) & may
+        if not (may and which.any()):
+            return np.zeros(0, int)
+        new = which & (self.velocity == 0.0)
         if new.any():
             self.velocity[new] = TERRAIN.creep
             for given in window.inputs[:-1]:
@@ -54,6 +56,5 @@ class Creep:
 
     def _slack(self, window: Window, us: list[np.ndarray]) -> np.ndarray:
         """Largest contact disturbance (N, nf) of each foot at each node, in standard deviations."""
-        nominal = np.array([given.nominal_xi for given in window.inputs[:-1]])
-        xi = np.abs(np.array(us)[:, self.problem.nv :] * nominal)
+        xi = window.slack(us)
         return xi.reshape(len(xi), len(self.velocity), -1).max(axis=2)

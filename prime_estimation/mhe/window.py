@@ -57,6 +57,8 @@ class Window:
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
         self._legs: dict[int, tuple[np.ndarray, ...]] = {}
+        self._carried: dict[int, np.ndarray] = {}
+        self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
         self.creeping, self.unevenness = False, 0.0
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
@@ -105,7 +107,7 @@ class Window:
         self.terminal.input = given
         u = self._control(self.xs[-1])
         last.calc(data, self.xs[-1], u)
-        self._legs.clear()
+        self._look_anew()
         for entries, new in (
             (self.inputs, given),
             (self.stamps, stamp),
@@ -139,19 +141,22 @@ class Window:
 
         `L^-1 (u - m)`: below 1 where the window fits what was known before it.
         """
-        correction = self._iterate()[1][0]
-        self.arrival.calc(self._arrival_data, self.xs[0], correction)
-        return float(np.sqrt(2.0 * self._arrival_data.cost / len(correction)))
+        return self.arrival.strain(self.xs[0])
 
     def _iterate(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """States and controls of the problem, those of its arrival node in front."""
-        correction = self.problem.state.diff(self.arrival.reference, self.xs[0])
-        return [self.xs[0], *self.xs], [correction, *self.us]
+        return [self.xs[0], *self.xs], [self.arrival.correction(self.xs[0]), *self.us]
 
     def _take_iterate(self) -> None:
-        self._legs.clear()
+        self._look_anew()
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
+
+    def _look_anew(self) -> None:
+        """Forget what has been asked of the nodes since they were evaluated last."""
+        self._legs.clear()
+        self._carried.clear()
+        self._unexplained = None
 
     def _tails(self) -> tuple[float, float, float]:
         """Degrees of freedom of contact disturbances, unmodelled forces, readings."""
@@ -174,6 +179,7 @@ class Window:
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
         dxs, dus = self.solver.direction(*self._iterate())
+        self._look_anew()
         return dxs[1:], dus[1:]
 
     def release_inertia(self, theta_root: np.ndarray) -> None:
@@ -245,24 +251,37 @@ class Window:
         Base axes] that the dynamics need beside the measured torques at the running nodes.
 
         The first nv rows of a node's residual are w times `weight_force`, the weight that outliers
-        have by now; divided out here.
+        have by now; divided out here. Not to be written to.
         """
-        nv = self.problem.nv
-        return np.array(
-            [
-                data.r[:nv] / given.weight_force
-                for data, given in zip(self.data[nodes], self.inputs[:-1][nodes])
-            ]
-        )
+        if self._unexplained is None:
+            self._unexplained = self.solver.unexplained()
+        return self._unexplained[nodes]
+
+    def slack(self, us: list[np.ndarray]) -> np.ndarray:
+        """(N, nxi) sizes of the contact disturbances xi in controls, in standard deviations."""
+        return self.solver.slack(us)
 
     def foot_forces(self, k: int = -1) -> np.ndarray:
-        """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last."""
-        normal = self.nodes[k].contact_force(self.data[k])[2::3]
-        return np.bincount(self.problem.contact_feet, normal, self.problem.dynamics.nfeet)
+        """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last.
 
-    def posterior(self) -> None:
-        """Compute the covariances that `head_covariance` and `forces` hand out."""
-        self.solver.compute_posterior()
+        Not to be written to.
+        """
+        if k not in self._carried:
+            normal = self.nodes[k].contact_force(self.data[k])[2::3]
+            feet = self.problem.contact_feet
+            self._carried[k] = np.bincount(feet, normal, self.problem.dynamics.nfeet)
+        return self._carried[k]
+
+    def posterior(self, last: int | None = None) -> None:
+        """Compute the covariances that `head_covariance`, `forces` and `errors` hand out.
+
+        Args:
+            last: running node up to which they are wanted; None: all of them, and the head.
+        """
+        if last is None:
+            self.solver.compute_posterior()
+        else:
+            self.solver.compute_posterior(last + 1)
 
     def errors(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whitened residuals r of running node k, expected squares (nr,), what is seen of them.
@@ -272,9 +291,8 @@ class Window:
         0 where the error could be anything, or its row is not in use.
         """
         node, data = self.nodes[k], self.data[k]
-        jacobian = node.residual_jacobian(data)
-        spread = np.diag(self.solver.covariance_of(k + 1, jacobian))
-        seen = np.where(jacobian.any(axis=1), np.clip(1.0 - spread, 0.0, 1.0), 0.0)
+        spread = self.solver.variance_of(k + 1, node.residual_jacobian(data))
+        seen = np.where(spread > 0.0, np.clip(1.0 - spread, 0.0, 1.0), 0.0)
         r = np.array(data.r)
         return r, r**2 + spread, seen
 

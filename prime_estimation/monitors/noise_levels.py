@@ -74,7 +74,7 @@ class NoiseLevels(Monitor):
         contacts = problem.robot.contacts
         points = len(contacts) == len({c.foot for c in contacts})
         self._kinds = PARTS | ({"contact": POINT_FEET} if points else {})
-        self._parts: dict[str, np.ndarray] | None = None
+        self._parts: dict[str, slice | np.ndarray] | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -102,14 +102,16 @@ class NoiseLevels(Monitor):
             return
         if window.unevenness > NOISE_LEVELS.uneven:
             self._past.clear()  # ground and intervals know of feet on edges
-        window.posterior()
+        window.posterior(k)
         r, square, seen = window.errors(k)
         self._looks += 1
+        square = np.minimum(square, NOISE_LEVELS.outlier)
         for name, rows in self._rows().items():
-            if seen[rows].any() and (given.weighed or name not in FORCES):
-                weights = seen[rows]
-                level = np.minimum(square[rows], NOISE_LEVELS.outlier) @ weights / weights.sum()
-                self._follow(name, level + self._lasting_part(name, r[rows], seen[rows]))
+            weights = seen[rows]
+            total = float(weights.sum())
+            if total and (given.weighed or name not in FORCES):
+                level = float(square[rows] @ weights) / total
+                self._follow(name, level + self._lasting_part(name, r[rows], weights))
         self._past.append(r)
         self._use()
 
@@ -131,16 +133,17 @@ class NoiseLevels(Monitor):
         self._lasting[name] += NOISE_LEVELS.gain * (found - self._lasting[name])
         return self._lasting[name]
 
-    def _rows(self) -> dict[str, np.ndarray]:
+    def _rows(self) -> dict[str, slice | np.ndarray]:
         """Rows of a node's residual by part."""
         if self._parts is None:
             problem, rows = self.problem, self.problem.measurements.rows
             nb = problem.nv - problem.robot.nj
-            parts = {"joint_torque": np.arange(nb, problem.nv)}
+            parts = {"joint_torque": slice(nb, problem.nv)}
             if nb:
-                parts |= {"base_force": np.arange(3), "base_moment": np.arange(3, nb)}
-            named = (name for name in PARTS if name in rows)
-            self._parts = parts | {name: np.r_[tuple(rows[name])] for name in named}
+                parts |= {"base_force": slice(0, 3), "base_moment": slice(3, nb)}
+            named = {name: rows[name] for name in PARTS if name in rows}
+            whole = {n: s[0] if len(s) == 1 else np.r_[tuple(s)] for n, s in named.items()}
+            self._parts = parts | whole
         return self._parts
 
     def _use(self) -> None:

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 
 import numpy as np
-import pinocchio as pin
+
+from .. import _core
 
 NAME = "mocap"  # of the sensor, of its parameters
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
@@ -68,17 +70,13 @@ class PoseGate:
         return told + jumps if self.refused else ""
 
     def _errors(self, sample, window) -> np.ndarray:
-        """Position and rotation (6,) of a pose less those of the estimate [m, rad], world axes."""
+        """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
         k = min(bisect_left(window.stamps, sample.stamp_ns), window.size)
-        x, part = window.xs[k], self.problem.layout.part
+        x, layout = window.xs[k], self.problem.layout
         age = 1e-9 * (window.stamps[k] - sample.stamp_ns)
-        quat = pin.Quaternion(np.array(part(x, "rotation")))
-        R = quat.toRotationMatrix()
-        place = part(x, "position") - age * (R @ part(x, "velocity"))
-        then = R @ pin.exp3(-age * part(x, "rate"))
-        body = then @ pin.exp3(np.array(self.problem.parameter(x, NAME)))
-        seen = pin.Quaternion(np.array(sample.quat_world_body)).normalized().toRotationMatrix()
-        return np.concatenate([sample.position_world - place, pin.log3(seen @ body.T)])
+        phi = self.problem.parameter(x, NAME)
+        pose = sample.position_world, sample.quat_world_body
+        return _core.pose_error(layout.q(x)[:7], layout.v(x)[:6], phi, age, *pose)
 
     def _fits(self, sample, error: np.ndarray) -> bool:
         noise = self.problem.config.noise
@@ -87,4 +85,5 @@ class PoseGate:
         place = max(DISTANCE, STDDEV * noise.mocap_position) + drift
         # how the tracked body is mounted is not known at first
         turn = max(TURN, STDDEV * noise.mocap_rotation, STDDEV * noise.mocap_offset) + drift
-        return bool(np.linalg.norm(error[:3]) < place and np.linalg.norm(error[3:]) < turn)
+        *away, x, y, z = error.tolist()
+        return math.hypot(*away) < place and math.hypot(x, y, z) < turn

@@ -282,6 +282,13 @@ void bindArrival() {
       .def(Copied("L", &ActionArrival::L))
       .add_property("covariance", &ActionArrival::covariance)
       .def("estimate", &ActionArrival::estimate)
+      .def(
+          "correction",
+          +[](const ActionArrival& a, const VectorXd& x0) { return a.correction(x0); },
+          "The control that takes the first state to x0.")
+      .def(
+          "strain", +[](const ActionArrival& a, const VectorXd& x0) { return a.strain(x0); },
+          "Root mean square of the whitened correction that takes the first state to x0.")
       .def("marginalize", &marginalize)
       .def("replace_prior", &replacePrior)
       .def(

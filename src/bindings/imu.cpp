@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 //
-// Where the IMU is, and where it takes the robot.
+// Where the IMU is, and where it takes the robot; how far a pose is from it.
 #include "bindings/bindings.hpp"
 #include "sensing/imu_mount.hpp"
+#include "sensing/pose_error.hpp"
 #include "sensing/strapdown.hpp"
 
 namespace prime {
@@ -53,6 +54,24 @@ bp::tuple strapdownBase(const Strapdown& s, const pinocchio::SE3& base_M_imu,
                         Vector3d(twist.angular()), jumps);
 }
 
+/// Position and rotation (6,) of the estimate less those of a pose that was seen.
+VectorXd poseError(const VectorXd& pose, const VectorXd& velocity, const Vector3d& phi,
+                   const double age, const Vector3d& position, const VectorXd& quaternion) {
+  if (pose.size() != 7 || velocity.size() != 6 || quaternion.size() != 4)
+    throw std::invalid_argument("pose error: a pose has 7 entries, a velocity 6, a quaternion 4");
+  const SeenPose seen{pose.head<3>(),
+                      velocity.head<3>(),
+                      velocity.tail<3>(),
+                      rotationOf(pose.tail<4>()),
+                      phi,
+                      age,
+                      position,
+                      rotationOf(quaternion.normalized())};
+  VectorXd error(6);
+  error << seen.place(), seen.turn();
+  return error;
+}
+
 }  // namespace
 
 void bindImu() {
@@ -68,6 +87,13 @@ void bindImu() {
            bp::arg("gyro"), bp::arg("force"), bp::arg("gravity"), bp::arg("dt")),
           "Linear and angular velocity (base axes) of a rigid base with IMU at the end of a step, "
           "from their means over it.");
+
+  bp::def(
+      "pose_error", &poseError,
+      (bp::arg("pose"), bp::arg("velocity"), bp::arg("phi"), bp::arg("age"), bp::arg("position"),
+       bp::arg("quaternion")),
+      "Place [m, world axes] and rotation [rad] of a body on the base, `age` before, less those "
+      "of a pose that was seen of it, (6,).");
 
   bp::class_<Strapdown>("Strapdown",
                         "Pose and velocity of an IMU in the world, carried on by its samples.")

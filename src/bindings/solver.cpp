@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
+#include <limits>
+
 #include "bindings/bindings.hpp"
 #include "nodes/action_measurement.hpp"
 #include "solver/solver_multiple_shooting.hpp"
@@ -72,9 +74,39 @@ bp::tuple redirect(SolverMultipleShooting& solver) {
   return steps(solver);
 }
 
-void computePosterior(SolverMultipleShooting& solver) {
+void computePosterior(SolverMultipleShooting& solver, const std::size_t last) {
   const WithoutInterpreterLock unlocked;
-  solver.computePosterior();
+  solver.computePosterior(last);
+}
+
+/// Of each running node behind the arrival node, what `f(node, t)` says: (nodes, size).
+template <class F>
+MatrixXd byNode(const SolverMultipleShooting& solver, const F& f) {
+  const auto& models = solver.get_problem()->get_runningModels();
+  std::vector<VectorXd> rows;
+  for (std::size_t t = 0; t < models.size(); ++t)
+    if (const auto* node = dynamic_cast<const ActionMeasurement*>(models[t].get()))
+      rows.push_back(f(*node, t));
+  MatrixXd out(rows.size(), rows.empty() ? 0 : rows.front().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) out.row(i) = rows[i].transpose();
+  return out;
+}
+
+/// Rows of a node's residual for w, without the weights that outliers have by now.
+MatrixXd unexplained(const SolverMultipleShooting& solver) {
+  const auto& datas = solver.get_problem()->get_runningDatas();
+  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) -> VectorXd {
+    return datas[t]->r.head(node.nv()).cwiseQuotient(node.input->weight_force);
+  });
+}
+
+/// us: of the running nodes behind the arrival node.
+MatrixXd slack(const SolverMultipleShooting& solver, const bp::list& us) {
+  const auto u = toVector<VectorXd>(us);
+  const std::size_t first = solver.get_problem()->get_T() - u.size();
+  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) -> VectorXd {
+    return u.at(t - first).tail(node.nxi()).cwiseAbs().cwiseProduct(node.input->nominal_xi);
+  });
 }
 
 }  // namespace
@@ -126,11 +158,20 @@ void bindSolver() {
            "Covariances of jx (dx, dp) at the last state and of the parameters; points (nc, 3), "
            "forces (3 nc), their covariance and velocities (3 nc) of the contacts at the last "
            "running node.")
-      .def("compute_posterior", &computePosterior)
+      .def("unexplained", &unexplained,
+           "Generalized forces w [N, Nm] that the running nodes need beside the measured torques, "
+           "(T, nv).")
+      .def("slack", &slack, bp::arg("us"),
+           "Sizes of the contact disturbances in these controls, in standard deviations, (T, nxi).")
+      .def("compute_posterior", &computePosterior,
+           bp::arg("last") = std::numeric_limits<std::size_t>::max(),
+           "Posterior covariances of the states up to `last`, by default of all.")
       .def("posterior", &SolverMultipleShooting::posterior)
       .def("covariance_at", &SolverMultipleShooting::covarianceAt)
       .def("covariance_of", &SolverMultipleShooting::covarianceOf, (bp::arg("k"), bp::arg("jz")),
            "Posterior covariance of jz dz at running node k, z = (xi, v+, q, v, p).")
+      .def("variance_of", &SolverMultipleShooting::varianceOf, (bp::arg("k"), bp::arg("jz")),
+           "Its diagonal.")
       .def(
           "states", +[](const SolverMultipleShooting& s) { return toList(s.get_xs()); })
       .def(

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <pinocchio/spatial/explog.hpp>
 
@@ -61,6 +62,18 @@ void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const Co
   linearize(data, u);
   d.Lu.noalias() = d.Ru.transpose() * d.r;
   d.Luu = information_.selfadjointView<Eigen::Lower>();
+}
+
+VectorXd ActionArrival::correction(const ConstRef& x0) const {
+  VectorXd dx(state_->get_ndx());
+  state_->diff(reference, x0, dx);
+  return dx;
+}
+
+double ActionArrival::strain(const ConstRef& x0) const {
+  VectorXd r = correction(x0) - mean;
+  L.triangularView<Eigen::Lower>().solveInPlace(r);
+  return std::sqrt(r.squaredNorm() / r.size());
 }
 
 VectorXd ActionArrival::estimate() const {

@@ -55,6 +55,10 @@ class ActionArrival : public ActionLeastSquares {
   void inflateCovariance(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
   Eigen::MatrixXd covariance() const { return L * L.transpose(); }
+  /// x0 (-) x_ref: the control that takes the first state to x0.
+  Eigen::VectorXd correction(const ConstRef& x0) const;
+  /// Root mean square of `L^-1 (x0 (-) x_ref - m)`: below 1 where x0 fits what was known of it.
+  double strain(const ConstRef& x0) const;
   /// x_ref (+) m
   Eigen::VectorXd estimate() const;
 

@@ -4,6 +4,7 @@
 #include <pinocchio/spatial/skew.hpp>
 
 #include "residuals/residual.hpp"
+#include "sensing/pose_error.hpp"
 
 namespace prime {
 
@@ -34,11 +35,10 @@ class Mocap : public Residual {
   }
 
   void value(const NodePoint& at, const Reading& reading, Scratch*, Vector e) const override {
-    const Vector3d v = at.v.head<3>(), omega = at.v.segment<3>(3);
-    const Matrix3d then = at.R_world_base * pinocchio::exp3(Vector3d(-reading.age * omega));
-    e.head<3>() = at.q.head<3>() - reading.age * (at.R_world_base * v) - reading.value.head<3>();
-    const Matrix3d offset = pinocchio::exp3(phi(at));
-    e.tail<3>() = pinocchio::log3(Matrix3d(rotation(reading).transpose() * then * offset));
+    const SeenPose seen{at.q.head<3>(), at.v.head<3>(), at.v.segment<3>(3),      at.R_world_base,
+                        phi(at),        reading.age,    reading.value.head<3>(), rotation(reading)};
+    e.head<3>() = seen.place();
+    e.tail<3>() = seen.turn();
   }
 
   void jacobian(const NodePoint& at, const Reading& reading, Scratch*, Matrix J) const override {

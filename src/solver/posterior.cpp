@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the prime_estimation developers
 //
 // Posterior covariances of SolverMultipleShooting, from its last backward pass.
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,14 +14,15 @@ namespace prime {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-void SolverMultipleShooting::computePosterior() {
+void SolverMultipleShooting::computePosterior(const std::size_t last) {
   require(Done::Backward);
-  const std::size_t T = problem_->get_T(), first = has_arrival_;
+  const std::size_t T = problem_->get_T(), first = has_arrival_, end = std::min(last, T);
   if (P_.empty()) P_.assign(T + 1, Covariance(m_, np_)), Ppp_ = MatrixXd::Zero(np_, np_);
   undamp();
   arrival_.covariance(arrivalData(), P_[first], Ppp_);
-  for (std::size_t t = first; t < T; ++t)
+  for (std::size_t t = first; t < end; ++t)
     stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
+  known_ = end + 1;
 }
 
 /// Refused steps and the trust region have damped the Hessians: that is no knowledge.
@@ -71,8 +73,8 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
 
 MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
   if (P_.empty()) throw std::logic_error("window problem: compute the posterior first");
-  if (k < std::size_t(has_arrival_) || k >= P_.size())
-    throw std::invalid_argument("window problem: no state " + std::to_string(k));
+  if (k < std::size_t(has_arrival_) || k >= known_)
+    throw std::invalid_argument("window problem: no posterior of state " + std::to_string(k));
   const auto& P = P_[k];
   MatrixXd whole(m_ + np_, m_ + np_);
   whole << P.xx, P.xp, P.xp.transpose(), Ppp_;
@@ -93,6 +95,13 @@ MatrixXd SolverMultipleShooting::covarianceOf(const std::size_t k, const MatrixX
   if (k == stages_.size())
     throw std::invalid_argument("window problem: the last state has no control");
   return stages_[k]->covariance(P, jz);
+}
+
+VectorXd SolverMultipleShooting::varianceOf(const std::size_t k, const MatrixXd& jz) const {
+  const MatrixXd P = posterior(k);
+  if (k == stages_.size())
+    throw std::invalid_argument("window problem: the last state has no control");
+  return stages_[k]->variance(P, jz);
 }
 
 }  // namespace prime

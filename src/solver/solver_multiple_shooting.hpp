@@ -3,6 +3,7 @@
 #pragma once
 
 #include <crocoddyl/core/solver-base.hpp>
+#include <limits>
 
 #include "solver/arrival_step.hpp"
 #include "solver/interruption.hpp"
@@ -68,9 +69,9 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   bool improve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
                std::size_t iterations, const HeavyTails& tails);
 
-  /// Posterior covariances of all states, by a forward pass through the last backward pass: P+ =
-  /// (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
-  void computePosterior();
+  /// Posterior covariances of the states up to `last` (all of them where there are fewer), by a
+  /// forward pass through the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
+  void computePosterior(std::size_t last = std::numeric_limits<std::size_t>::max());
   /// Posterior covariances of a few quantities alone, in a third of the time: of `jx (dx, dp)` at
   /// the last state, of `jz dz` at the last running node (in the variables of its stage), and of
   /// the parameters.
@@ -85,6 +86,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
                                const Eigen::MatrixXd& ju) const;
   /// The same of `jz dz`, in the variables z = (decision, dx, dp) in which the node's stage works.
   Eigen::MatrixXd covarianceOf(std::size_t k, const Eigen::MatrixXd& jz) const;
+  /// Its diagonal alone.
+  Eigen::VectorXd varianceOf(std::size_t k, const Eigen::MatrixXd& jz) const;
 
   /// The first running node behind an arrival node, if there is one, becomes the last: the window
   /// moves, and the node that left serves again.
@@ -158,6 +161,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   std::vector<CostToGo> values_;
   ParameterCostToGo common_;
   std::vector<Covariance> P_;
+  std::size_t known_ = 0;  ///< states from the first one whose P_ is that of the last iteration
   Eigen::MatrixXd Ppp_;
   std::vector<std::unique_ptr<Stage>> stages_;
   ArrivalStep arrival_;

@@ -98,6 +98,10 @@ class Stage {
                                const MatrixXd& ju) const = 0;
   /// Posterior covariance of `jz dz`, P that of (dx, dp).
   virtual MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const = 0;
+  /// Its diagonal alone.
+  virtual VectorXd variance(const MatrixXd& P, const MatrixXd& jz) const {
+    return covariance(P, jz).diagonal();
+  }
   /// The stage can serve this model as well.
   virtual bool fits(const Model& model) const = 0;
 

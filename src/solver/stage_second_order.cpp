@@ -309,4 +309,18 @@ MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& jz) con
   return closed * P * closed.transpose() + white.transpose() * white;
 }
 
+VectorXd StageSecondOrder::variance(const MatrixXd& P, const MatrixXd& jz) const {
+  const int k = jz.rows(), ld = k + kPadRows;
+  MatrixXd white = MatrixXd::Zero(ld, nu_), closed = MatrixXd::Zero(ld, n_), weighed = closed;
+  white.topRows(k) = -factor_.topLeftCorner(nu_, nu_)
+                          .triangularView<Lower>()
+                          .solve(jz.leftCols(nu_).transpose())
+                          .transpose();
+  closed.topRows(k) = jz.rightCols(n_);
+  timesTransposed(true, k, n_, nu_, white.data(), ld, &factor_(nu_, 0), factor_.rows(),
+                  closed.data(), ld);
+  timesTransposed(false, k, n_, n_, closed.data(), ld, P.data(), n_, weighed.data(), ld);
+  return (closed.cwiseProduct(weighed).rowwise().sum() + white.rowwise().squaredNorm()).head(k);
+}
+
 }  // namespace prime

@@ -36,6 +36,7 @@ class StageSecondOrder : public Stage {
   MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
                        const MatrixXd& ju) const override;
   MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const override;
+  VectorXd variance(const MatrixXd& P, const MatrixXd& jz) const override;
 
  private:
   using Data = ActionSecondOrder::Data;

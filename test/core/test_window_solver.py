@@ -111,6 +111,7 @@ def test_step_and_posterior_equal_dense_least_squares(name, form, method):
     rows = np.hstack(by_point(window.problem, datas[k], by_z))
     value = solver.covariance_of(k, by_z)
     assert relative_error(value, rows @ joint[k] @ rows.T) < 1e-7
+    assert relative_error(solver.variance_of(k, by_z), np.diag(value)) < 1e-12
 
 
 @pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
@@ -131,6 +132,39 @@ def test_newest_covariances_are_those_of_the_posterior(name):
     kinematics = window.nodes[-1].contact_kinematics(window.data[-1])
     np.testing.assert_array_equal(points, kinematics["points"])
     np.testing.assert_array_equal(velocity, kinematics["velocity"])
+
+
+def test_posterior_up_to_a_node():
+    """As far as it is wanted, it is that of the whole window; further there is none."""
+    window = random_window("go2", "forward", 4)
+    window.solve(1)
+    window.posterior()
+    r, square, seen = window.errors(1)
+    P = window.solver.covariance_of(2, window.nodes[1].residual_jacobian(window.data[1]))
+    np.testing.assert_allclose(square - r**2, np.diag(P), rtol=1e-9)
+    assert (seen[np.diag(P) == 0.0] == 0.0).all() and seen.max() <= 1.0
+    window.posterior(1)
+    for before, now in zip((r, square, seen), window.errors(1)):
+        np.testing.assert_array_equal(before, now)
+    with pytest.raises(ValueError, match="no posterior of state 3"):
+        window.solver.posterior(3)
+
+
+@pytest.mark.parametrize("name", ["go2", "kinova", "g1"])
+def test_what_nodes_say_together_is_what_each_says(name):
+    window = random_window(name, "forward", 5)
+    window.solve(2)
+    nv, inputs = window.problem.nv, window.inputs[:-1]
+    w = [data.r[:nv] / given.weight_force for data, given in zip(window.data, inputs)]
+    np.testing.assert_array_equal(window.unexplained(), w)
+    xi = [abs(u[nv:] * given.nominal_xi) for u, given in zip(window.us, inputs)]
+    np.testing.assert_array_equal(window.slack(window.us), xi)
+    xs, us = window._iterate()
+    reference = window.arrival.reference
+    np.testing.assert_array_equal(us[0], window.problem.state.diff(reference, xs[0]))
+    window.arrival.calc(window._arrival_data, xs[0], us[0])
+    strain = np.sqrt(np.mean(np.array(window._arrival_data.r) ** 2))
+    assert abs(window.strain() / strain - 1.0) < 1e-12
 
 
 @pytest.mark.parametrize("name", ["go2", "kinova"])

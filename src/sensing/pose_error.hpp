@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the prime_estimation developers
+#pragma once
+
+#include <Eigen/Geometry>
+#include <pinocchio/spatial/explog.hpp>
+
+namespace prime {
+
+/// Where a body on the base was `age` before a node, back along the step whose mean velocity is
+/// `(v, omega)`, and a pose that was seen of it.
+struct SeenPose {
+  Eigen::Vector3d p, v, omega;  ///< of the base [m, m/s, rad/s], the latter two in its axes
+  Eigen::Matrix3d R;            ///< of the base in the world
+  Eigen::Vector3d phi;          ///< rotation between base and body [rad]
+  double age;                   ///< [s]
+  Eigen::Vector3d p_seen;       ///< [m]
+  Eigen::Matrix3d R_seen;
+
+  /// `p - age R v - p_seen` [m]
+  Eigen::Vector3d place() const { return p - age * (R * v) - p_seen; }
+  /// `log(R_seen^T R exp(-age omega) exp(phi))` [rad]
+  Eigen::Vector3d turn() const {
+    const Eigen::Matrix3d then = R * pinocchio::exp3(Eigen::Vector3d(-age * omega));
+    return pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * then * pinocchio::exp3(phi)));
+  }
+};
+
+}  // namespace prime
