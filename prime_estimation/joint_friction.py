@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -45,10 +46,14 @@ class JointLosses:
             np.exp(-told.get("torque_gain", np.zeros(nj))),
         )
 
+    @cached_property
+    def _lossy(self) -> bool:
+        return bool(self.gear_loss.any())
+
     def lost(self, rate: np.ndarray, torque: np.ndarray | None = None) -> np.ndarray:
         """Torque of damping, dry friction and gears [Nm]; as `joint_losses`."""
         friction = self.dry_friction
-        if torque is not None and self.gear_loss.any():
+        if torque is not None and self._lossy:
             size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
             friction = friction + self.gear_loss * size
         return self.damping * rate + friction * _direction(rate)
@@ -81,4 +86,4 @@ def joint_losses(robot: Robot, rate: np.ndarray, torque: np.ndarray | None = Non
 
 def _direction(rate: np.ndarray) -> np.ndarray:
     """Sign of joint rates, smoothed as in the core."""
-    return rate / np.sqrt(rate**2 + FRICTION_VELOCITY**2)
+    return rate / np.sqrt(rate * rate + FRICTION_VELOCITY**2)

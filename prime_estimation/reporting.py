@@ -56,6 +56,13 @@ class Reporter:
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
         self._torque_error = problem.config.noise.torque_scale
         self._intervals = Intervals(problem.dt)
+        model, events = problem.measurements, problem.sensors.event_sensors
+        told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
+        self._sensors = [  # that have something to say, with the part that their innovation is of
+            (s, next(iter(s.innovations), ""), s in events, tracker, gate)
+            for s, tracker, gate in told
+            if s.innovations or tracker
+        ]
 
     def estimate(
         self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, began: float
@@ -111,21 +118,15 @@ class Reporter:
         """Health of sensors and assumptions; `doubt`: whether it is the model's robot."""
         consistency, out = monitors.consistency, []
         innovations = consistency.innovations
-        for sensor in self.problem.sensors:
-            tracker = self.problem.measurements.trackers.get(sensor.name)
-            if not (sensor.innovations or tracker):
-                continue
-            first = next(iter(sensor.innovations), "")
+        for sensor, first, events, tracker, gate in self._sensors:
             if tracker:
                 wrong = tracker.health()
             else:
                 # not every node has a reading of a sensor whose samples come one by one
-                events = sensor in self.problem.sensors.event_sensors
                 seen = first in consistency.present if events else sensor.seen(m)
                 wrong = "" if seen else "no data"
-            value = innovations.get(first, float("nan")) if first else tracker.innovation
-            value = float("nan") if wrong == "no data" else value
-            gate = self.problem.measurements.gates.get(sensor.name)
+            value = innovations.get(first, math.nan) if first else tracker.innovation
+            value = math.nan if wrong == "no data" else value
             said = wrong or sensor.remark(m) or (gate.remark() if gate else "")
             out.append(SensorHealth(sensor.name, not wrong, said, value))
         if doubt:
@@ -221,7 +222,7 @@ class Reporter:
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(10 * i, 10 * i + 10)
             covariance = jacobian @ theta[rows, rows] @ jacobian.T
-            stddev = math.hypot(math.sqrt(max(covariance[0, 0], 0.0)), systematic)
+            stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self.prior_mass_stddev
             observable = observed and not situation.contradicted
             deviations = stddev, com_stddev(pi, covariance)
@@ -263,11 +264,11 @@ class Reporter:
         threshold = CONTACT_SHARE * GRAVITY * mass
         normal, variance = force[2::3], np.maximum(covariance.diagonal()[2::3], 1e-12)
         unlikely = (threshold - normal) / np.sqrt(2.0 * variance)
-        probability = [0.5 * math.erfc(x) for x in unlikely]
+        probability = [0.5 * math.erfc(x) for x in unlikely.tolist()]
         slip = np.hypot(velocity[0::3], velocity[1::3])
         state = [
-            ContactState.OPEN if carried < threshold else MOVING[bool(fast)]
-            for carried, fast in zip(normal, slip > SLIP_SPEED)
+            ContactState.OPEN if carried < threshold else MOVING[fast]
+            for carried, fast in zip(normal.tolist(), (slip > SLIP_SPEED).tolist())
         ]
         return tuple(
             ContactEstimate(

@@ -36,7 +36,7 @@ class LoadHysteresis:
         `caution`: factor on the load that it takes.
         """
         touchdown = ~self.loaded & (normal > caution * self.on)
-        self._below = np.where(normal < self.off, self._below + 1, 0)
+        self._below = (self._below + 1) * (normal < self.off)
         self.loaded = (self.loaded | touchdown) & (self._below < self.nodes)
         return touchdown
 

@@ -7,6 +7,8 @@ Where the soles are, and the force at each foot that the torques of its leg impl
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -17,6 +19,7 @@ from .points import contact_points
 
 CLEARANCE = 0.1  # of the feet of a robot that hangs or lies, above a ground that is not known [m]
 FREE_FALL = 0.3  # share of gravity that a falling robot feels at most
+UP = np.array([0.0, 0.0, 1.0])
 STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it counts as singular
 
 
@@ -41,6 +44,7 @@ class LegForces:
             [self.model.joints[j].idx_v for j in self.model.supports[joint] if j in robot.joint_ids]
             for joint in joints
         ]
+        self._unknown = np.full(self.model.nv, np.nan)
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
 
     def evaluate(
@@ -57,9 +61,9 @@ class LegForces:
             torque: (nj,) of the motors [Nm]. The force of a leg with a torque that is not finite is
                 NaN; None: of all legs.
         """
-        nj = self.robot.nj
-        tau = np.full(self.model.nv, np.nan)
+        nj, tau = self.robot.nj, self._unknown
         if torque is not None:
+            tau = tau.copy()
             tau[-nj:] = self.losses.passed(torque, v[-nj:], a[-nj:])
         return self._core.evaluate(q, v, a, tau)
 
@@ -92,10 +96,10 @@ class LegForces:
             dq: (nj,) their rates [rad/s].
             torque: (nj,) of the motors [Nm].
         """
-        felt = float(np.linalg.norm(specific_force_base))
+        felt = math.hypot(*specific_force_base.tolist())
         if felt < FREE_FALL * GRAVITY:
             return 0.0
-        up = pin.Quaternion.FromTwoVectors(specific_force_base / felt, np.array([0.0, 0.0, 1.0]))
+        up = pin.Quaternion.FromTwoVectors(specific_force_base / felt, UP)
         normal = self._at_rest(up, self.robot.coordinates(q), dq, torque)[2]
         return felt / GRAVITY - float(normal.sum()) / self.weight
 

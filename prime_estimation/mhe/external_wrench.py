@@ -35,7 +35,7 @@ def external_wrench(window: Window) -> ExternalWrench | None:
     if not all(given.weighed for given in window.inputs[nodes]):
         return None
     noise = problem.config.noise
-    stddev = np.repeat([noise.base_force, noise.base_moment], 3)
+    stddev = np.array([noise.base_force] * 3 + [noise.base_moment] * 3)
     median, covariance = median_of(window.unexplained(nodes)[:, :6], stddev)
     return ExternalWrench(
         stamp_ns=window.stamps[first + SPAN // 2],
@@ -52,9 +52,12 @@ def median_of(values: np.ndarray, stddev: np.ndarray) -> tuple[np.ndarray, np.nd
         values: one row per node.
         stddev: (k,) of a row, as the model says.
     """
-    median = median_row(values)
-    variance = stddev**2 + np.mean((values - median) ** 2, axis=0)
-    return median, np.diag(np.pi / (2 * len(values)) * variance)
+    n, median = len(values), median_row(values)
+    away = values - median
+    variance = stddev * stddev + (away * away).sum(axis=0) / n
+    covariance = np.zeros((len(median), len(median)))
+    covariance.flat[:: len(median) + 1] = np.pi / (2 * n) * variance
+    return median, covariance
 
 
 def median_row(values: np.ndarray) -> np.ndarray:

@@ -152,9 +152,9 @@ class Ground:
 
     def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
         """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
-        still = np.linalg.norm(rates, axis=1) < GROUND.still
+        still = (rates * rates).sum(axis=1) < GROUND.still**2
         light = normal > caution * self.stance.off
-        self._resting = np.where(still & light, self._resting + 1, 0)
+        self._resting = (self._resting + 1) * (still & light)
         return self._resting >= GROUND.still_nodes
 
     def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -217,9 +217,8 @@ class Ground:
         """Let feet creep that slide, or that only a slope would hold which no ground has."""
         which = self.creep.sliding(window)
         if "slope" in self.problem.layout:
-            laid = np.array([slope.mean for slope in self._laid])
-            away = np.linalg.norm(self._slopes(window.xs[-1]) - laid, axis=1)
-            which |= away > TERRAIN.steepest
+            away = self._slopes(window.xs[-1]) - [slope.mean for slope in self._laid]
+            which |= (away * away).sum(axis=1) > TERRAIN.steepest**2
         self._begin_creep(window, which)
 
     def loosen(self, window: Window, before: list[np.ndarray]) -> bool:
@@ -282,7 +281,7 @@ class Ground:
 
         While nothing slips, friction is hardly observed.
         """
-        value = self.problem.parameter(window.xs[-1], name)[0]
+        value = float(self.problem.parameter(window.xs[-1], name)[0])
         bound = min(max(value, math.log(least)), math.log(most))
         if value != bound:
             window.renew_parameter(name, [0], bound, GROUND.bounded_stddev)

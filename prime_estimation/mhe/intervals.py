@@ -58,6 +58,7 @@ def creep_covariance(unevenness: float, quat_world_base: np.ndarray) -> np.ndarr
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     up = pin.Quaternion(quat_world_base).toRotationMatrix()[2]
-    out = np.diag([place] * 3 + [tilt] * 3)
-    out[3:, 3:] += (i.heading**2 - tilt) * np.outer(up, up)
+    out = np.zeros((6, 6))
+    out.flat[::7] = [place] * 3 + [tilt] * 3
+    out[3:, 3:] += (i.heading**2 - tilt) * (up[:, None] * up)
     return out

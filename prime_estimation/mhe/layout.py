@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+NOTHING = slice(0, 0)
+
 
 class StateLayout:
     """Where the parts of a state lie.
@@ -64,7 +66,7 @@ class StateLayout:
 
     def columns(self, name: str) -> slice:
         """Tangent slice of a part; empty when it is absent."""
-        return self.tangent.get(name, slice(0, 0))
+        return self.tangent.get(name, NOTHING)
 
     def parameter_rows(self, name: str) -> slice:
         """Slice of a block within p; empty when it is absent."""
@@ -74,7 +76,7 @@ class StateLayout:
 
     def part(self, x: np.ndarray, name: str) -> np.ndarray:
         """View of a part of x; empty when it is absent."""
-        return x[self.coordinates.get(name, slice(0, 0))]
+        return x[self.coordinates.get(name, NOTHING)]
 
     def q(self, x: np.ndarray) -> np.ndarray:
         """View of the configuration in x."""

@@ -98,6 +98,8 @@ class Problem:
         self.measurements.trackers = {name: t for name, t in trackers.items() if t is not None}
         gates = {s.name: s.gate(self) for s in self.sensors}
         self.measurements.gates = {name: g for name, g in gates.items() if g is not None}
+        self._fixed_mass = robot.total_mass - sum(float(pi[0]) for pi in self._links)
+        self._inertias: tuple[bytes, list] = b"", []  # of the theta that was asked for last
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
         self.interruption = _core.Interruption()
@@ -221,15 +223,21 @@ class Problem:
         return float(value[0]) if value.size else 0.0
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Dynamic parameters (10,) and their Jacobian (10, 10) in theta of the estimated links."""
+        """Dynamic parameters (10,) and their Jacobian (10, 10) in theta of the estimated links.
+
+        Not to be written to.
+        """
         values = self.parameter(x, "theta")
-        manifold = self.config.estimator.manifold
-        return [from_theta(values[i : i + 10], manifold) for i in range(0, len(values), 10)]
+        theta = values.tobytes()
+        if theta != self._inertias[0]:
+            manifold = self.config.estimator.manifold
+            links = range(0, len(values), 10)
+            self._inertias = theta, [from_theta(values[i : i + 10], manifold) for i in links]
+        return self._inertias[1]
 
     def total_mass(self, x: np.ndarray) -> float:
         """Total mass of the robot [kg] at a state."""
-        nominal = sum(float(pi[0]) for pi in self._links)
-        return self.robot.total_mass - nominal + sum(float(pi[0]) for pi, _ in self.inertias(x))
+        return self._fixed_mass + sum(float(pi[0]) for pi, _ in self.inertias(x))
 
     # --- priors -----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,12 @@ class Situation:
 
     def holding(self, held: bool) -> Situation:
         """The same, with the inertia held or not."""
-        return self if held == self.inertia_held else replace(self, inertia_held=held)
+        return self.having(inertia_held=held)
+
+    def having(self, **values: Any) -> Situation:
+        """The same, with other values of these attributes; itself where it has them."""
+        has = all(getattr(self, name) == value for name, value in values.items())
+        return self if has else replace(self, **values)
 
 
 ON_ITS_FEET = Situation()
@@ -91,17 +97,19 @@ class ProcessModel:
         self.robot, self.contacts = robot, contacts
         self._floating = robot.config.floating_base
         self._weight = GRAVITY * robot.total_mass
+        counts = [sum(c.foot == f for c in robot.contacts) for f in robot.feet]
+        # of linear velocity in a point, and of the angular one of a flat foot
+        own = [range(6 if n > 1 else 3) for n in counts]
+        self._components = np.array([i for foot in own for i in foot], int)
+        ends = np.cumsum([0, *map(len, own)])
+        self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
         self.config, noise = config, config.noise
         point = [noise.contact_tangential, noise.contact_tangential, noise.contact_normal]
         flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
-        counts = [sum(c.foot == f for c in self.robot.contacts) for f in self.robot.feet]
-        std = [point + flat if n > 1 else point for n in counts]
-        ends = np.cumsum([0, *map(len, std)])
-        self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
-        self._weight_xi = 1.0 / np.array([v for s in std for v in s])
+        self._weight_xi = 1.0 / np.array(point + flat)[self._components]
 
     def unmeasured(self, given) -> None:
         """Disturbances of a step of which nothing is measured yet."""
@@ -178,6 +186,8 @@ class ProcessModel:
             given: input with its dynamics part.
             creep: (nf,) contact velocity of each foot that its ground leaves unexplained [m/s].
         """
+        if not creep.any():
+            return
         nominal, weight = given.nominal_xi.copy(), given.weight_xi.copy()
         for part, velocity in zip(self._foot_parts, creep):
             if velocity > 0.0:

@@ -43,10 +43,12 @@ class Monitors:
         self.joints = JointFit(problem)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
-    def __iter__(self) -> Iterator[Monitor]:
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.stance, self.support)
-        return iter((*carried, *watched, self.joints, self.levels, self.activity))
+        self._all = (*carried, *watched, self.joints, self.levels, self.activity)
+
+    def __iter__(self) -> Iterator[Monitor]:
+        return iter(self._all)
 
     @property
     def last_restart(self) -> tuple[int, str]:

@@ -55,7 +55,8 @@ class ActivityMonitor(Monitor):
         self._since_step = ACTIVITY.step_nodes  # nodes since a foot was put down or lifted
         self._since_turn = ACTIVITY.calm_nodes  # and since the robot has turned fast, or fell
         # specific force in base axes, and tilt
-        self._up: deque[np.ndarray] = deque(maxlen=ACTIVITY.calm_nodes)
+        self._up = np.zeros((ACTIVITY.calm_nodes, 3))
+        self._felt = 0  # nodes, whose forces are there in turn
         self._tilts: deque[float] = deque(maxlen=ACTIVITY.calm_nodes)
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
@@ -94,17 +95,18 @@ class ActivityMonitor(Monitor):
     def _feel(self, m: Measurement) -> None:
         rates = np.zeros(len(m.position)) if m.velocity is None else m.velocity
         base_M_imu, _ = self.problem.mount.motion(m.position, rates)
-        self._up.append(base_M_imu.rotation @ m.accelerometer)
-        turns = float(np.linalg.norm(m.gyro)) > ACTIVITY.turning
-        falls = float(np.linalg.norm(m.accelerometer)) < FREE_FALL * GRAVITY
+        self._up[self._felt % len(self._up)] = base_M_imu.rotation @ m.accelerometer
+        self._felt += 1
+        turns = math.hypot(*m.gyro.tolist()) > ACTIVITY.turning
+        falls = math.hypot(*m.accelerometer.tolist()) < FREE_FALL * GRAVITY
         self._since_turn = 0 if turns or falls else self._since_turn + 1
 
     def _off_its_feet(
         self, m: Measurement, window: Window | None, situation: Situation
     ) -> Activity | None:
         """What a robot does that its feet do not carry; None where they do."""
-        up = np.mean(self._up, axis=0)
-        up /= max(float(np.linalg.norm(up)), 1e-9)
+        up = self._up[: self._felt].sum(axis=0)
+        up /= max(math.hypot(*up.tolist()), 1e-9)
         tilt = self._tilt(up, window)
         self._tilts.append(tilt)
         rests = situation.resting or (m.torque is None and self._is_still())
@@ -115,7 +117,7 @@ class ActivityMonitor(Monitor):
         was = self.activity
         fell = was in (Activity.FALLING, Activity.FALLEN)
         if self._since_turn < ACTIVITY.calm_nodes and was is not Activity.FALLEN:
-            nothing_carries = float(np.linalg.norm(m.accelerometer)) < FREE_FALL * GRAVITY
+            nothing_carries = math.hypot(*m.accelerometer.tolist()) < FREE_FALL * GRAVITY
             tips = tilt > max(ACTIVITY.upright, self._tilts[0])  # put upright, it leans less
             if was is Activity.FALLING or nothing_carries or tips:
                 return Activity.FALLING
@@ -131,7 +133,7 @@ class ActivityMonitor(Monitor):
 
     def _is_still(self) -> bool:
         """The specific force has been the same for a while."""
-        full = len(self._up) == self._up.maxlen
+        full = self._felt >= len(self._up)
         return full and float(np.std(self._up, axis=0).max()) < ACTIVITY.still
 
     def _is_folded(self, m: Measurement, up: np.ndarray) -> bool:
@@ -150,7 +152,8 @@ class ActivityMonitor(Monitor):
         self._loaded = force > (on if before is None else np.where(before, off, on))
         stepped = before is not None and bool((before != self._loaded).any())
         self._since_step = 0 if stepped else self._since_step + 1
-        speed = float(np.linalg.norm(self.problem.layout.part(window.xs[-1], "velocity")[:2]))
+        forward, left, _ = self.problem.layout.part(window.xs[-1], "velocity").tolist()
+        speed = math.hypot(forward, left)
         moves = self._since_step < ACTIVITY.step_nodes or speed > ACTIVITY.speed
         return Activity.WALKING if moves else Activity.STANDING
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..config.policies import CONSISTENCY
@@ -48,7 +50,8 @@ class ConsistencyMonitor(Monitor):
         self.refused += window.solver.refused
         head = window.xs[-1]
         velocity = window.problem.layout.v(head)
-        if not np.isfinite(head).all() or np.abs(velocity).max() > CONSISTENCY.fastest:
+        fastest = max(float(velocity.max()), -float(velocity.min()))
+        if not math.isfinite(float(head @ head)) or fastest > CONSISTENCY.fastest:
             return "the state is not that of a robot"
         square, count = self._learn(window)
         self._bad = self._bad + 1 if square > LOST_RATIO * max(count, 1) else 0

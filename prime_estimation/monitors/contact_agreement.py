@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import replace
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class ContactAgreement(Monitor):
         self._compare(window)
         doubted = sum(self._differed) > AGREEMENT.fewest
         self.contradicted = sum(self._differed) > AGREEMENT.most or (self.contradicted and doubted)
-        return replace(situation, contradicted=self.contradicted, doubted=doubted)
+        return situation.having(contradicted=self.contradicted, doubted=doubted)
 
     def _compare(self, window: Window) -> None:
         told = window.legs()[2]

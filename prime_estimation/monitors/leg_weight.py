@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import deque
 
 import pinocchio as pin
@@ -14,6 +13,7 @@ from ..config.policies import LEG_WEIGHT, SMOOTHED
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
+from .sliding_median import SlidingMedian
 
 
 class LegWeight:
@@ -34,12 +34,14 @@ class LegWeight:
         self.problem = problem
         self._data = problem.robot.model.createData()
         self._known = problem.legs is not None
-        self._shares: deque[float] = deque(maxlen=LEG_WEIGHT.before + LEG_WEIGHT.now)
+        self._newest: deque[float] = deque(maxlen=LEG_WEIGHT.now)
+        self._before = SlidingMedian(LEG_WEIGHT.before)
         self.added = 0.0
 
     def reset(self) -> None:
         """Forget what was carried."""
-        self._shares.clear()
+        self._newest.clear()
+        self._before.clear()
         self.added = 0.0
 
     def judge(self, window: Window) -> None:
@@ -47,13 +49,17 @@ class LegWeight:
         self.added = 0.0
         if not self._known or not window.weighed(-SMOOTHED.nodes):
             return
-        self._shares.append(self._share(window))
-        now = LEG_WEIGHT.now
-        if len(self._shares) < LEG_WEIGHT.fewest + now:
+        now, share = LEG_WEIGHT.now, self._share(window)
+        if not math.isfinite(share):
             return
-        shares, half = list(self._shares), now // 2
-        halves = sum(shares[-now:-half]) / half, sum(shares[-half:]) / half
-        before = statistics.median(shares[:-now])
+        if len(self._newest) == now:
+            self._before.add(self._newest[0])
+        self._newest.append(share)
+        if len(self._before) < LEG_WEIGHT.fewest:
+            return
+        newest, half = list(self._newest), now // 2
+        halves = sum(newest[:-half]) / half, sum(newest[-half:]) / half
+        before = self._before.value
         mean = 0.5 * sum(halves) - before
         steady = abs(halves[1] - halves[0]) < max(LEG_WEIGHT.growth * abs(mean), LEG_WEIGHT.gait)
         # against the estimate, and against what was before

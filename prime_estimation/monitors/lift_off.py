@@ -92,7 +92,7 @@ class LiftDetector(Monitor):
         base_M_imu, _ = self.problem.mount.motion(before.position, rates)
         felt = base_M_imu.rotation @ m.accelerometer
         readings = (felt, before.position, rates, m.torque)
-        if not math.isfinite(sum(x @ x for x in readings)):
+        if not math.isfinite(sum(float(x @ x) for x in readings)):
             return None
         return self._legs.deficit(felt, before.position, rates, m.torque)
 
@@ -135,7 +135,6 @@ def _is_quiet(m: Measurement) -> bool:
     """The IMU turns and accelerates so little that it may rest."""
     if m.gyro is None or m.accelerometer is None:
         return False
-    felt = float(np.linalg.norm(m.accelerometer))
-    return float(np.linalg.norm(m.gyro)) < LIFT.quiet_rate and (
-        abs(felt - GRAVITY) < LIFT.quiet_force
-    )
+    felt = math.hypot(*m.accelerometer.tolist())
+    turns = math.hypot(*m.gyro.tolist())
+    return turns < LIFT.quiet_rate and abs(felt - GRAVITY) < LIFT.quiet_force

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..config.policies import LOAD_PLACE
@@ -74,11 +76,13 @@ class LoadPlace(Monitor):
         return ""
 
     def _distance(self, i: int) -> float:
-        return float(np.linalg.norm(self.places[i] - self._com[i]))
+        return math.dist(self.places[i], self._com[i])
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which link probably does not carry what it is given."""
         told = self.limbs.told
+        if not (told or any(self._far)):
+            return ()
         held = set().union(*(limb.holders for limb in told))
         words = [self._held(limb) for limb in told]
         words += [self._words(i) for i in sorted(self.doubted - held)]

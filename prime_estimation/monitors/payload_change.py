@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 
 import numpy as np
 import pinocchio as pin
@@ -17,6 +16,8 @@ from ..mhe.window import Window
 from ..robot import GRAVITY
 from .leg_weight import LegWeight
 from .monitor import Monitor
+
+NONE = np.zeros((0, 3))
 
 
 class PayloadDetector(Monitor):
@@ -41,8 +42,7 @@ class PayloadDetector(Monitor):
         """Forget everything."""
         self.alarms = 0
         self._rest, self._agreed = PAYLOAD.rest_nodes, 0
-        # of the nodes that have left the window, oldest first
-        self._left: deque[np.ndarray] = deque(maxlen=self._spans[-1])
+        self._left = NONE  # of the nodes that have left the window, oldest first
         self._legs.reset()
 
     def judge(self, window: Window, situation: Situation) -> str:
@@ -55,17 +55,16 @@ class PayloadDetector(Monitor):
             or "theta" not in self.problem.layout
             or not self.problem.floating
         ):
-            self._left.clear()
+            self._left = NONE
             self._legs.reset()
             self._agreed = 0
             return ""
         R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
-        forces = np.array([*self._left, *(window.solver.first_residuals(3) @ R_world_base.T)])
-        self._left.append(forces[len(self._left)])
-        sums = forces[::-1].cumsum(axis=0)  # of the newest ones
-        statistic = max(
-            (self._statistic(sums[n - 1], n) for n in self._spans if len(forces) >= n), default=0.0
-        )
+        inside = window.solver.first_residuals(3) @ R_world_base.T
+        forces = np.concatenate([self._left, inside])
+        self._left = forces[: len(self._left) + 1][-self._spans[-1] :]
+        sums = (forces[-n:].sum(axis=0) for n in self._spans if len(forces) >= n)
+        statistic = max(map(self._statistic, sums, self._spans), default=0.0)
         found = statistic > self.problem.config.estimator.payload_threshold
         carried = self._is_carried(window)
         told = self._rest <= 0 and (carried or (found and self._is_load(window)))
@@ -74,7 +73,7 @@ class PayloadDetector(Monitor):
             window.release_inertia(self.problem.theta_prior_root)
             self.alarms += 1
             self._rest, self._agreed = PAYLOAD.rest_nodes, 0
-            self._left.clear()
+            self._left = NONE
             self._legs.reset()
         return ""
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from ..config.policies import PUSH
 from ..mhe.external_wrench import median_row
@@ -40,7 +39,7 @@ class PushDetector(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """The nodes of a push expect its force."""
-        return replace(situation, pushed=self.pushed)
+        return situation.having(pushed=self.pushed)
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the newest nodes; those that come expect the push."""

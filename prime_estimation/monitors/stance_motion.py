@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import deque
-from dataclasses import replace
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class StanceMotion(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Feet that move where they stand are expected to."""
-        return replace(situation, unrest=self.unrest)
+        return situation.having(unrest=self.unrest)
 
     @property
     def unrest(self) -> float:
@@ -69,7 +69,7 @@ class StanceMotion(Monitor):
         stands = loaded > self._loaded
         self._speeds.extend(np.linalg.norm(rates[stands, :2], axis=1).tolist())
         if len(self._speeds) == self._speeds.maxlen:
-            before, self.speed = self.unrest, float(np.median(self._speeds))
+            before, self.speed = self.unrest, statistics.median(self._speeds)
             if self.unrest and not before:
                 self._forget(window)
         return ""

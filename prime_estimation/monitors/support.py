@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..config.policies import SUPPORT
 from ..contact.leg_forces import FREE_FALL
 from ..mhe.problem import Problem
@@ -49,7 +47,7 @@ class Support(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Note what the IMU feels; misfit of the forces makes the inertia doubtful."""
         felt = m.accelerometer
-        self._felt = 0.0 if felt is None else float(np.linalg.norm(felt))
+        self._felt = 0.0 if felt is None else math.hypot(*felt.tolist())
         return situation
 
     def judge(self, window: Window, situation: Situation) -> str:

@@ -81,8 +81,8 @@ class Imu(Sensor):
             return
         sampled = noise.accelerometer / math.sqrt(m.accelerometer_samples)
         missed = noise.accelerometer_sampling * m.accelerometer_change
-        stddev = np.sqrt(np.full(3, sampled**2 + noise.accelerometer_model**2) + missed**2)
-        given.set("accelerometer", m.accelerometer, 1.0 / stddev)
+        variance = np.full(3, sampled**2 + noise.accelerometer_model**2) + missed * missed
+        given.set("accelerometer", m.accelerometer, 1.0 / np.sqrt(variance))
 
 
 def _up(quat_world_imu: np.ndarray) -> np.ndarray:

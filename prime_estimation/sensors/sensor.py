@@ -213,7 +213,7 @@ class SensorSet:
     def __iter__(self):
         return iter(self.sensors)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names in order."""
         return tuple(s.name for s in self.sensors)
