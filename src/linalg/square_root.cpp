@@ -47,7 +47,9 @@ void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   const int n = L.rows();
   if (n <= kSmall) return invertColumns(L, inverse);
   thread_local MatrixXd from, to;
-  padded(n, from).topLeftCorner(n, n) = L;
+  from.resize(n + kPadRows, n);
+  from.topRows(n) = L;
+  from.bottomRows(kPadRows).setZero();
   padded(n, to).diagonal().setOnes();
   invertTriangle(n, from.data(), from.rows(), to.data(), to.rows());
   inverse = to.topLeftCorner(n, n);

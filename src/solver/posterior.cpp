@@ -73,7 +73,9 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
 
 MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
   if (P_.empty()) throw std::logic_error("window problem: compute the posterior first");
-  if (k < std::size_t(has_arrival_) || k >= known_)
+  if (k < std::size_t(has_arrival_) || k >= P_.size())
+    throw std::invalid_argument("window problem: no state " + std::to_string(k));
+  if (k >= known_)
     throw std::invalid_argument("window problem: no posterior of state " + std::to_string(k));
   const auto& P = P_[k];
   MatrixXd whole(m_ + np_, m_ + np_);

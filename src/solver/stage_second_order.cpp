@@ -4,6 +4,7 @@
 
 #include "linalg/dense_kernels.hpp"
 #include "linalg/square_root.hpp"
+#include "linalg/transpose.hpp"
 
 namespace prime {
 
@@ -81,7 +82,8 @@ void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstrac
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
 void StageSecondOrder::addResiduals(const Data& d, Scratch& s) {
-  s.Wt.topRows(nz_) = d.G.transpose() * d.force_weight.asDiagonal();
+  transposeInto(d.G, s.Wt.topRows(nz_));
+  for (int i = 0; i < nv_; ++i) s.Wt.col(i).head(nz_) *= d.force_weight[i];
   s.Wt.row(nz_) = d.r.head(nv_).transpose();
   gramLower(nz_ + 1, nv_, s.Wt.data(), s.Wt.rows(), s.H.data(), s.H.rows());
   g_ = s.H.row(nz_).head(nz_).transpose();
@@ -99,7 +101,7 @@ void StageSecondOrder::addDenseRows(const Data& d, Scratch& s) {
     s.St.setZero(nc + 1 + kPadRows, rows);
     s.R.setZero(nc + 1 + kPadRows, nc + 1 + kPadColumns);
   }
-  s.St.topRows(nc) = d.S.transpose();
+  transposeInto(d.S, s.St.topRows(nc));
   s.St.row(nc) = d.r.tail(rows).transpose();
   gramLower(nc + 1, rows, s.St.data(), s.St.rows(), s.R.data(), s.R.rows());
   for (int j = 0; j < nc; ++j) {
@@ -161,11 +163,10 @@ bool StageSecondOrder::eliminate(const DataAbstract& data, const CostToGo& next,
   factor_ = s.H.topLeftCorner(nz_, nu_);
   g_ = s.H.row(nz_).head(nz_).transpose();
   value.x = g_.segment(nu_, m);
-  for (int j = 0; j < m; ++j) {
+  for (int j = 0; j < m; ++j)
     value.xx.col(j).tail(m - j) = s.H.col(nu_ + j).segment(nu_ + j, m - j);
-    value.xx.row(j).tail(m - j) = value.xx.col(j).tail(m - j).transpose();
-  }
-  value.xp = s.H.block(nu_ + m, nu_, np_, m).transpose();
+  mirrorLower(value.xx);
+  transposeInto(s.H.block(nu_ + m, nu_, np_, m), value.xp);
   common.p += g_.tail(np_);
   common.pp.triangularView<Lower>() += s.H.block(nu_ + m, nu_ + m, np_, np_);
   return value.x.allFinite();
