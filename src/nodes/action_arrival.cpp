@@ -42,9 +42,12 @@ void ActionArrival::calc(const std::shared_ptr<DataAbstract>& data, const ConstR
 void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u) {
   auto& d = static_cast<Data&>(*data);
   state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
-  d.Ru = inverseRoot();
+  inverseRoot();
+  if (linearized_.lock() == data) return;  // with this root
   if (information_.size() == 0) gramOfLower(Linv_, information_);
+  d.Ru = Linv_;
   d.Luu = information_;
+  linearized_ = data;
 }
 
 const MatrixXd& ActionArrival::inverseRoot() {
@@ -52,6 +55,7 @@ const MatrixXd& ActionArrival::inverseRoot() {
     inverted_ = L;
     invertLower(L, Linv_);
     information_.resize(0, 0);
+    linearized_.reset();
   }
   return Linv_;
 }
@@ -62,6 +66,7 @@ void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const Co
   linearize(data, u);
   d.Lu.noalias() = d.Ru.transpose() * d.r;
   d.Luu = information_.selfadjointView<Eigen::Lower>();
+  linearized_.reset();
 }
 
 VectorXd ActionArrival::correction(const ConstRef& x0) const {

@@ -84,6 +84,7 @@ class ActionArrival : public ActionLeastSquares {
 
   Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
   Eigen::MatrixXd information_;      ///< P^-1 of that, lower part; empty until it is asked for
+  std::weak_ptr<DataAbstract> linearized_;  ///< has both already
   Eigen::MatrixXd J_, stacked_, sorted_, reflections_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;     ///< column of a variable of z in the order of elimination

@@ -18,11 +18,19 @@ void SolverMultipleShooting::computePosterior(const std::size_t last) {
   require(Done::Backward);
   const std::size_t T = problem_->get_T(), first = has_arrival_, end = std::min(last, T);
   if (P_.empty()) P_.assign(T + 1, Covariance(m_, np_)), Ppp_ = MatrixXd::Zero(np_, np_);
-  undamp();
-  arrival_.covariance(arrivalData(), P_[first], Ppp_);
+  findFirstCovariance();
+  P_[first] = first_;
+  Ppp_ = first_pp_;
   for (std::size_t t = first; t < end; ++t)
     stages_[t]->propagate(*problem_->get_runningDatas()[t], P_[t], Ppp_, P_[t + 1]);
   known_ = end + 1;
+}
+
+/// Of the first state and the parameters, without damping.
+void SolverMultipleShooting::findFirstCovariance() {
+  undamp();
+  if (!first_is_known_) arrival_.covariance(arrivalData(), first_, first_pp_);
+  first_is_known_ = true;
 }
 
 /// Refused steps and the trust region have damped the Hessians: that is no knowledge.
@@ -39,7 +47,7 @@ void SolverMultipleShooting::undamp() {
 SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const MatrixXd& jx,
                                                                        const MatrixXd& jz) {
   require(Done::Backward);
-  undamp();
+  findFirstCovariance();
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   const auto& datas = problem_->get_runningDatas();
   const int nx = jx.rows(), nz = jz.rows();
@@ -50,12 +58,9 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
     stages_[t]->carry(*datas[t], rows);
     if (t + 1 == T) stages_[t]->enter(jz, rows);
   }
-  Newest out;
-  out.parameters.setZero(np_, np_);
-  Covariance P(m_, np_);
-  arrival_.covariance(arrivalData(), P, out.parameters);
+  const auto& P = first_;
   const auto J = rows.J.topRows(rows.count);
-  MatrixXd by_first = J.leftCols(m_) * P.xx, by_parameters = J.rightCols(np_) * out.parameters;
+  MatrixXd by_first = J.leftCols(m_) * P.xx, by_parameters = J.rightCols(np_) * first_pp_;
   by_first.noalias() += J.rightCols(np_) * P.xp.transpose();
   by_parameters.noalias() += J.leftCols(m_) * P.xp;
   const auto whole = [&](const int from, const int n) {
@@ -66,9 +71,7 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
         by_parameters.middleRows(from, n) * J.middleRows(from, n).rightCols(np_).transpose();
     return covariance;
   };
-  out.state = whole(0, nx);
-  out.node = whole(nx, nz);
-  return out;
+  return {whole(0, nx), whole(nx, nz), first_pp_};
 }
 
 MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {

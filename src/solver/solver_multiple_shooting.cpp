@@ -34,6 +34,8 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
       m_(static_cast<int>(problem->get_ndx()) - np_),
       has_arrival_(problem->get_T() > 0 &&
                    dynamic_cast<const ActionArrival*>(problem->get_runningModels().front().get())),
+      first_(m_, np_),
+      first_pp_(MatrixXd::Zero(np_, np_)),
       arrival_(m_, np_),
       cost_try_(0.0),
       slope_(0.0),
@@ -189,6 +191,7 @@ void SolverMultipleShooting::require(const Done done) const {
 bool SolverMultipleShooting::backward() {
   require(Done::Linearization);
   done_ = Done::Linearization;
+  first_is_known_ = false;
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   const auto& terminal = *problem_->get_terminalData();
   damping_ = preg_;

@@ -135,6 +135,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   double sumOfCosts() const;
   double remainder() const;
   void undamp();
+  void findFirstCovariance();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();
@@ -163,6 +164,9 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   std::vector<Covariance> P_;
   std::size_t known_ = 0;  ///< states from the first one whose P_ is that of the last iteration
   Eigen::MatrixXd Ppp_;
+  Covariance first_;             ///< of the first state after the last backward pass
+  Eigen::MatrixXd first_pp_;     ///< and of the parameters
+  bool first_is_known_ = false;  ///< both have been asked for
   std::vector<std::unique_ptr<Stage>> stages_;
   ArrivalStep arrival_;
   Merit merit_function_;

@@ -161,6 +161,7 @@ bool StageSecondOrder::eliminate(const DataAbstract& data, const CostToGo& next,
   s.H.row(nz_).head(nz_) = g_.transpose();
   if (!partialCholesky(nz_ + 1, nu_, s.H.data(), s.H.rows())) return false;
   factor_ = s.H.topLeftCorner(nz_, nu_);
+  inverted_ = false;
   g_ = s.H.row(nz_).head(nz_).transpose();
   value.x = g_.segment(nu_, m);
   for (int j = 0; j < m; ++j)
@@ -213,13 +214,19 @@ void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const
   along.add(d.S * picked_, d.r.tail(d.S.rows()));
 }
 
+/// Of v+, which is eliminated last: L_vv^-1.
+void StageSecondOrder::findInverseRoot() {
+  if (!inverted_) invertLower(factor_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  inverted_ = true;
+}
+
 /// dv+ = -K dx + e with K = U B_v^T, Cov e = U U^T, U = L_vv^-T (v+ is eliminated last), then q+
 /// and p.
 void StageSecondOrder::propagate(const DataAbstract& data, const Covariance& P, const MatrixXd& Ppp,
                                  Covariance& next) {
   const auto& d = static_cast<const Data&>(data);
   const int m = 2 * nv_, ldh = factor_.rows(), ld = K_.rows();
-  invertLower(factor_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  findInverseRoot();
   U_.topRows(nv_) = inverse_root_.transpose();
   timesTransposed(false, nv_, n_, nv_, U_.data(), ld, &factor_(nu_, nxi_), ldh, K_.data(), ld);
   // C = -Cov(v+, (x, p)), its columns of p after those of x
@@ -266,7 +273,7 @@ void StageSecondOrder::carry(const DataAbstract& data, CarriedRows& rows) {
   by_next = J.middleCols(nv_, nv_);
   by_next.leftCols(nb_).noalias() += J.leftCols(nb_) * d.T;
   by_next.rightCols(nj_) += dt_ * J.middleCols(nb_, nj_);
-  invertLower(factor_.block(nxi_, nxi_, nv_, nv_), inverse_root_);
+  findInverseRoot();
   double* const noise = &rows.work(0, nv_);
   timesTransposed(false, k, nv_, nv_, rows.work.data(), ld, inverse_root_.data(), nv_, noise, ld);
   timesTransposed(true, k, k, nv_, noise, ld, noise, ld, rows.covariance.data(),

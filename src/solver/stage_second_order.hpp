@@ -51,6 +51,7 @@ class StageSecondOrder : public Stage {
     MatrixXd X, Y, Z;
   };
   Scratch& scratch() const;
+  void findInverseRoot();
   void addResiduals(const Data& d, Scratch& s);
   void addDenseRows(const Data& d, Scratch& s);
   void addNext(const Data& d, const CostToGo& next, Scratch& s);
@@ -63,6 +64,7 @@ class StageSecondOrder : public Stage {
   MatrixXd Z_;
   MatrixXd C_, K_, U_, V_;  ///< of the covariances: padded as well
   MatrixXd inverse_root_;   ///< (nv, nv) L_vv^-1
+  bool inverted_ = false;   ///< of the last elimination
   MatrixXd Px_;
   VectorXd dz_, rows_, picked_;
 };
