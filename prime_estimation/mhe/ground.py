@@ -195,7 +195,6 @@ class Ground:
         self._soles.tilted &= ~landed
         if "slope" in self.problem.layout:
             self._incline_as_footholds(window, landed)
-            self._leave_floor(window, moved)
             if (landed | moved).any():
                 points = self._touching(soles, window.xs[-1])
                 self.problem.move_anchors(landed | moved, points)
@@ -255,13 +254,6 @@ class Ground:
         for foot in np.flatnonzero(feet):
             self._laid[foot] = slope
             self._incline(window, foot, slope)
-
-    def _leave_floor(self, window: Window, feet: np.ndarray) -> None:
-        """Ground under feet (nf,) that are not at the height of the level floor may slope."""
-        for foot in np.flatnonzero(feet):
-            if self._laid[foot].level:
-                self._laid[foot] = Slope(np.zeros(2), TERRAIN.slope)
-                self._incline(window, foot, self._laid[foot])
 
     def _incline(self, window: Window, foot: int, slope: Slope) -> None:
         """Ground under a foot slopes as it is thought to, with the little that a window learns."""

@@ -41,7 +41,10 @@ def test_equals_reference(name, situation, form):
 def test_derivatives(name, situation, form, cone):
     node = random_node(name, form, cone, situation, 7)
     state, data = node.problem.state, node.calc(node.x, node.u)
-    x_next = np.array(data.xnext)
+    # away from it: the difference of continuous joints is 0 where their cosines round to the same
+    aside = np.zeros(node.problem.ndx)
+    aside[node.problem.nv - node.problem.nj : node.problem.nv] = 0.01
+    x_next = state.integrate(np.array(data.xnext), aside)
     # keeps the last solution: the Newton iteration of a neighbour starts there
     trial = node.calc(node.x, node.u)
 
@@ -325,13 +328,15 @@ def test_outliers_lose_weight(name, form):
 
 
 def student(nominal: np.ndarray, e: np.ndarray, sizes: list[int], dof: float) -> np.ndarray:
-    """Weights of disturbances e that are outliers in groups."""
+    """Weights of disturbances e that are outliers in groups, the same beyond 1000 deviations."""
     ends = np.cumsum(sizes)
     groups = [slice(end - size, end) for size, end in zip(sizes, ends)]
     return np.concatenate(
         [
             nominal[g]
-            * min(1.0, np.sqrt((dof + len(e[g])) / (dof + np.sum((nominal[g] * e[g]) ** 2))))
+            * min(
+                1.0, np.sqrt((dof + len(e[g])) / (dof + min(np.sum((nominal[g] * e[g]) ** 2), 1e6)))
+            )
             for g in groups
         ]
     )
