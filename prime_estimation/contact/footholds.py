@@ -17,14 +17,12 @@ class Slope:
     """Slope of the ground under a foot, along the first two axes of the world.
 
     Attributes:
-        mean: (2,). stddev: of each component. level: the ground is a level floor. roughness:
-            deviation of the footholds from their plane [m].
+        mean: (2,). stddev: of each component. level: the ground is a level floor.
     """
 
     mean: np.ndarray
     stddev: float
     level: bool = False
-    roughness: float = 0.0
 
 
 class Footholds:
@@ -34,18 +32,19 @@ class Footholds:
     plane within what the footholds themselves show (at least TERRAIN.evenness). What they deviate
     from the plane is what the ground does between them: it slopes locally by that much over
     TERRAIN.grain. Where that is more than a slope may be, the plane is none of the ground's
-    (stairs), and each foot's ground is level as far as anyone knows.
+    (stairs), and each foot's ground is level as far as anyone knows. What soft ground makes of
+    them (`sinking`) is no slope.
 
     Attributes:
-        on_floor: all of them, one for each foot at least, lie on one level plane. roughness:
-            standard deviation of a new one's height against those before [m]; 0 on a floor.
-        sinking: part of it that is no shape of the ground: feet sink in more or less deeply [m].
+        on_floor: all of them, one for each foot at least, lie on one level plane.
+        sinking: deviation from it that is no shape of the ground: feet sink in more or less
+            deeply [m].
     """
 
     def __init__(self, feet: int):
         self._feet = feet
         self._places: deque[np.ndarray] = deque(maxlen=TERRAIN.footholds * feet)
-        self.on_floor, self.roughness, self.sinking = False, 0.0, 0.0
+        self.on_floor, self.sinking = False, 0.0
 
     def __len__(self) -> int:
         return len(self._places)
@@ -59,9 +58,7 @@ class Footholds:
         """Remember a foothold (3,) [m], world axes."""
         self._places.append(np.array(place))
         if not self.few:
-            slope = self.slope()
-            self.on_floor = slope.level
-            self.roughness = 0.0 if slope.level else slope.roughness
+            self.on_floor = self.slope().level
 
     def slope(self) -> Slope:
         """What the footholds tell of the slope under the next one."""
@@ -82,4 +79,4 @@ class Footholds:
         # footholds on no plane are steps or bumps: what is between them says nothing of each
         mean = mean / (1.0 + local / TERRAIN.slope**2)
         level = stddev < TERRAIN.floor and np.linalg.norm(mean) < TERRAIN.floor
-        return Slope(np.zeros(2) if level else mean, stddev, level, float(np.sqrt(variance)))
+        return Slope(np.zeros(2) if level else mean, stddev, level)

@@ -169,15 +169,15 @@ class Ground:
         return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
 
     def _roughen(self, window: Window, landed: np.ndarray) -> None:
-        """A new foothold is as high as the one before it but for the roughness of the ground.
+        """A new foothold off a level floor is as high as the one before it but for the gate.
 
-        By no more than the gate, within which these feet have come down.
+        Within which it has come down, wherever the ground is (uniformly).
         """
         feet = np.flatnonzero(landed)
-        roughness = 0.0 if self._footholds.on_floor else GROUND.gate / math.sqrt(3.0)
-        if feet.size and roughness > 0.0:
+        if feet.size and not self._footholds.on_floor:
             root = np.zeros((self.problem.ndx, feet.size))
-            root[self.problem.columns("height").start + feet, np.arange(feet.size)] = roughness
+            rows = self.problem.columns("height").start + feet
+            root[rows, np.arange(feet.size)] = GROUND.gate / math.sqrt(3.0)
             window.arrival.inflate_covariance(root)
 
     def _lay(

@@ -68,10 +68,16 @@ def test_a_floor_is_known_by_a_foothold_of_each_foot():
         feet.add(np.array([x, y, 0.3]))
     assert not feet.on_floor
     feet.add(np.array([*PLACES[3], 0.3]))
-    assert feet.on_floor and feet.roughness == 0.0
+    assert feet.on_floor
 
 
-def test_roughness_is_what_footholds_deviate_from_their_plane():
-    rough = footholds(lambda x, y: 0.03 * np.sign(x * y))
-    assert not rough.on_floor
-    assert rough.roughness == pytest.approx(0.03, rel=0.3)
+def test_bumps_are_no_floor():
+    assert not footholds(lambda x, y: 0.03 * np.sign(x * y)).on_floor
+
+
+def test_what_feet_sink_in_is_no_slope():
+    """Footholds on soft ground that deviate by 1.5 mm are a floor there, and uneven on a hard one."""
+    feet = footholds(lambda x, y: 0.0015 * np.sign(x * y))
+    assert not feet.on_floor and feet.slope().stddev > 0.05
+    feet.sinking = 0.002
+    assert feet.slope().level
