@@ -262,6 +262,8 @@ class Ground:
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
         """The footholds of these feet: on level ground at the height that is kept."""
+        if not landed.any():
+            return
         after = window.xs[-1]
         height = self.problem.parameter(after, "height")
         self._footholds.sinking = TERRAIN.sinking * self._depth(after, self._standing)

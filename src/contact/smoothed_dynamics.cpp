@@ -105,9 +105,20 @@ void SmoothedDynamics::contactKinematics(ContactDynamics::Data& data) const {
   pinocchio::integrate(model, d.at.q, d.half_step, d.q_mid);
   pinocchio::computeJointJacobians(model, pin_mid, d.q_mid);
   d.columns_mid = pin_mid.J;
+  placeSoftness(d);
   for (std::size_t f = 0; options.slopes && f < nfeet(); ++f) placeGround(d, f);
   for (std::size_t i = 0; i < contacts.size(); ++i) placeContact(d, i);
   for (std::size_t b = 0; b < bodies.size(); ++b) placeBody(d, b);
+}
+
+/// How far the ground, which is as soft everywhere, gives way. On hard ground a sphere that is too
+/// low is a height that is off, and no penetration: it rolls on its whole radius.
+void SmoothedDynamics::placeSoftness(Data& d) const {
+  d.share = correctedShare(softness(d));
+  const double rate = 1.0 + ContactLaw::kSoftnessShare;
+  const double hard = std::exp(-rate * std::max(0.0, softness(d) - softness(0.0)));
+  d.soft = (1.0 - hard) * (1.0 - hard);
+  d.dsoft = 2.0 * rate * hard * (1.0 - hard);
 }
 
 /// Normal of the ground under a foot, and the rotation that takes it to the third axis on the
@@ -124,7 +135,7 @@ void SmoothedDynamics::placeGround(Data& d, const std::size_t foot) const {
 /// Gap, point and Jacobians of a contact.
 void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   const double width = options.penetration_width;
-  const double share = correctedShare(softness(d));
+  const double share = d.share;
   const auto& [model, pin, pin_bias, pin_mid] = *d.work;
   const auto& contact = contacts[i];
   const Vector3d& normal = d.normal[contact.foot];
@@ -148,13 +159,10 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.dpsi[i] = 0.5 * (1.0 + share) + 0.5 * (1.0 - share) * phi / root;
   d.psi_by_softness[i] = -0.5 * ContactLaw::kSoftnessShare * share * (phi - root + width);
   if (options.rolling) {
-    // on hard ground a sphere that is too low is a height that is off, and no penetration
-    const double sigma = std::max(0.0, softness(d) - softness(0.0));
-    const double rate = 1.0 + ContactLaw::kSoftnessShare, hard = std::exp(-rate * sigma);
-    const double soft = (1.0 - hard) * (1.0 - hard), quarter = 0.25 * (root - phi);
-    d.radius[i] = contact.radius - soft * quarter;
-    d.dradius[i] = 0.25 * soft * (1.0 - phi / root);
-    d.radius_by_softness[i] = -2.0 * rate * hard * (1.0 - hard) * quarter;
+    const double quarter = 0.25 * (root - phi);  // half of what is below the ground
+    d.radius[i] = contact.radius - d.soft * quarter;
+    d.dradius[i] = 0.25 * d.soft * (1.0 - phi / root);
+    d.radius_by_softness[i] = -d.dsoft * quarter;
   }
   d.out.point[i] = d.center[i] - d.radius[i] * normal;
   d.point_mid[i] = d.center_mid[i] - d.radius[i] * normal;

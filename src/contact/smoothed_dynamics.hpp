@@ -32,6 +32,8 @@ class SmoothedDynamics : public ContactDynamics {
     explicit Data(const SmoothedDynamics& dynamics);
 
     std::vector<ContactLaw::Result> law;
+    double share = 0.0;                      ///< of a penetration that a step corrects
+    double soft = 0.0, dsoft = 0.0;          ///< share of it by which a radius shrinks, its slope
     std::vector<double> psi, dpsi;           ///< effective gap [m], its slope
     std::vector<double> psi_by_softness;     ///< and its derivative by the softness [m]
     std::vector<double> radius, dradius;     ///< on which a sphere rolls [m], its slope
@@ -112,6 +114,7 @@ class SmoothedDynamics : public ContactDynamics {
   double correctedShare(const double sigma) const {
     return options.penetration_factor * std::exp(-ContactLaw::kSoftnessShare * sigma);
   }
+  void placeSoftness(Data& data) const;
   void placeGround(Data& data, std::size_t foot) const;
   void placeContact(Data& data, std::size_t contact) const;
   void placeBody(Data& data, std::size_t body) const;

@@ -81,7 +81,8 @@ class ActionMeasurement : public ActionSecondOrder {
   /// not drag the base along, an impact within a node must not pull the mass. For each foot, the
   /// base's force, its moment and each joint, of d components with the disturbance e at u,
   /// `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next
-  /// iteration, and of the residuals from now on. Readings that can be outliers likewise.
+  /// iteration, and of the residuals from now on; |e/sigma| counts up to 1000. Readings that can be
+  /// outliers likewise.
   void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u,
                 const HeavyTails& tails) override;
 

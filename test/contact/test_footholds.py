@@ -76,7 +76,7 @@ def test_bumps_are_no_floor():
 
 
 def test_what_feet_sink_in_is_no_slope():
-    """Footholds on soft ground that deviate by 1.5 mm are a floor there, and uneven on a hard one."""
+    """Footholds that deviate by 1.5 mm are a floor on soft ground, and uneven on a hard one."""
     feet = footholds(lambda x, y: 0.0015 * np.sign(x * y))
     assert not feet.on_floor and feet.slope().stddev > 0.05
     feet.sinking = 0.002
