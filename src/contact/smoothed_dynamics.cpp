@@ -105,7 +105,7 @@ void SmoothedDynamics::contactKinematics(ContactDynamics::Data& data) const {
   pinocchio::integrate(model, d.at.q, d.half_step, d.q_mid);
   pinocchio::computeJointJacobians(model, pin_mid, d.q_mid);
   d.columns_mid = pin_mid.J;
-  placeSoftness(d);
+  if (nc() > 0) placeSoftness(d);  // a robot without contacts has no ground among its parameters
   for (std::size_t f = 0; options.slopes && f < nfeet(); ++f) placeGround(d, f);
   for (std::size_t i = 0; i < contacts.size(); ++i) placeContact(d, i);
   for (std::size_t b = 0; b < bodies.size(); ++b) placeBody(d, b);
