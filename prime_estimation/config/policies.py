@@ -133,6 +133,9 @@ class LiftPolicy:
     )
     lost: float = param(0.5, "missing share of the weight above which the feet do not carry it")
     found: float = param(0.25, "and below which they do")
+    same: float = param(0.1, "difference to the usual share within which the load is the same")
+    usual_nodes: int = param(500, "over which the share of before is averaged")
+    reloaded: int = param(4, "start batches on its feet after which the load has changed instead")
     hanging: float = param(
         0.75, "the first one before there is an estimate: stretched legs deceive"
     )

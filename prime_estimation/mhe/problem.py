@@ -118,8 +118,18 @@ class Problem:
     def forget(self) -> None:
         """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
         self._kept: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self._theta_first, self._theta_first_root = self.theta_nominal, self.theta_prior_root
+        self.forget_inertia()
         self.begin_with(JointBelief(()))
+
+    def forget_inertia(self) -> None:
+        """Begin the next first state with nominal inertia."""
+        self._theta_first, self._theta_first_root = self.theta_nominal, self.theta_prior_root
+
+    def keep_inertia(self, mean: np.ndarray, covariance: np.ndarray) -> None:
+        """Begin the next first state with theta (ntheta,) and its covariance (ntheta, ntheta)."""
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
+        self._theta_first, self._theta_first_root = mean, root
 
     def keep(self, x: np.ndarray, stddev: np.ndarray) -> None:
         """Begin the next first state with what outlasts an estimate that is lost.
@@ -142,9 +152,7 @@ class Problem:
             return
         mean, covariance = belief.in_theta(self.config.estimator.manifold)
         walk = np.sqrt(belief.age) * self.theta_walk_root
-        values, vectors = np.linalg.eigh(covariance + walk @ walk.T)
-        root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
-        self._theta_first, self._theta_first_root = mean, root
+        self.keep_inertia(mean, covariance + walk @ walk.T)
 
     def hold_joints(self, held: bool) -> None:
         """Whether the nodes and first states that come hold the joint parameters."""

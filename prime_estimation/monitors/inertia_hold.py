@@ -23,6 +23,9 @@ class InertiaHold(Monitor):
     a mass that were estimated all the same would come from the shape of their noise: far off, with
     a small variance. Where contacts are wrong, it goes back to what it was before they were.
 
+    What was known outlasts that something else than its feet carries the robot, if they then carry
+    as much as before.
+
     Attributes:
         covariance: (ntheta, ntheta) of the held inertia; None while it is estimated.
         frozen: held on demand; once released, the inertia is estimated anew from the prior's width.
@@ -35,6 +38,11 @@ class InertiaHold(Monitor):
 
     def reset(self) -> None:
         """Forget what is held; `frozen` stays."""
+        self._forget()
+        # mean and covariance before something else than the feet carried the robot
+        self._outlasting: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _forget(self) -> None:
         self.covariance: np.ndarray | None = None
         self._blind = 0  # nodes until none without torque is left in the window
         self._root = self.problem.theta_prior_root
@@ -48,12 +56,32 @@ class InertiaHold(Monitor):
 
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
         """Hold the inertia from the start, where the batch does not weigh the robot."""
-        self.reset()
+        self._forget()
         weighed = any(m.torque is not None for m in batch) and not situation.suspended
         self._blind = 0 if weighed else window.size
+        if situation.suspended and self._outlasting is not None:
+            window.set_parameter("theta", self._outlasting[0])
         if self.frozen or self._blind:
             window.posterior()
             self._hold(window, self._prior if self._blind else self._known(window))
+
+    def outlast(self, window: Window | None, suspended: bool, as_before: bool) -> None:
+        """Prepare a new start when who carries the robot has changed.
+
+        Args:
+            window: that is given up; None where there is none.
+            suspended: something else than the feet carries the robot from now on.
+            as_before: they do again, and carry as much as before.
+        """
+        if suspended and window is not None and not self.held and self._before:
+            window.posterior()
+            self._outlasting = self._before[0], self._known(window)
+        elif not suspended and self._outlasting is not None:
+            if as_before:
+                self.problem.keep_inertia(*self._outlasting)
+            else:
+                self.problem.forget_inertia()
+            self._outlasting = None
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Hold or release the inertia for the node that comes."""

@@ -23,7 +23,9 @@ class LiftDetector(Monitor):
     """Compares the weight that the IMU feels with the foot forces that the leg torques imply.
 
     Where there is an estimate, it must agree. The feet carry the robot again once they have done so
-    for as long as a start batch takes: the estimate then starts anew from it.
+    for as long as a start batch takes: the estimate then starts anew from it. A hand that still
+    holds a part would pass for a mass that is gone: the feet shall carry what they did before, or
+    stand so long that the load has changed instead.
 
     Attributes:
         suspended: something else than the feet carries the robot; since_ns: the first measurement
@@ -46,6 +48,8 @@ class LiftDetector(Monitor):
         self._previous: Measurement | None = None
         self._ground: np.ndarray | None = None  # heights that were left
         self._standing = 0  # nodes for which the feet have carried the robot
+        self._shares: deque[float] = deque(maxlen=self._batch)  # that were missing of late
+        self._usual, self._walked = 0.0, 0  # mean share on its feet, and nodes of it
         self._quiet = 0  # nodes for which the IMU has felt gravity and nothing else
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
@@ -67,16 +71,37 @@ class LiftDetector(Monitor):
         if missing is None:
             return
         self._missing.append(missing)
+        self._shares.append(missing)
         self._stamps.append(m.stamp_ns)
         if len(self._missing) < LIFT.nodes:
             return
         mean = self._mean = sum(self._missing) / len(self._missing)
         self._standing = self._standing + 1 if mean < LIFT.found else 0
         was = self.suspended
-        self.suspended = self._standing < self._batch if was else self._is_lost(mean, window)
+        self.suspended = not self._stands() if was else self._is_lost(mean, window)
         if self.suspended and not was:
             shares = zip(self._stamps, self._missing)
             self.since_ns = next(stamp for stamp, share in shares if share > LIFT.found)
+        elif not self.suspended and window is not None:
+            # the newest ones may already be those of a robot that is taken off its feet
+            self._walked = min(self._walked + 1, LIFT.usual_nodes)
+            self._usual += (self._missing[0] - self._usual) / self._walked
+
+    def _stands(self) -> bool:
+        """The feet have carried the robot for a start batch, and nothing else does any more."""
+        if self._standing < self._batch:
+            return False
+        return self._lacking < LIFT.same or self._standing >= LIFT.reloaded * self._batch
+
+    @property
+    def as_before(self) -> bool:
+        """The feet carry as much as they did before something else carried the robot."""
+        return self._walked > 0 and abs(self._lacking) < LIFT.same
+
+    @property
+    def _lacking(self) -> float:
+        """Share of the weight that feet carried on the average, and did not in the last batch."""
+        return sum(self._shares) / self._batch - self._usual if self._walked else 0.0
 
     def _missing_share(self, m: Measurement) -> float | None:
         """Share of the weight that the feet ought to carry, and do not.

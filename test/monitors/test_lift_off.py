@@ -66,14 +66,14 @@ def laid_on_its_side(robot: Robot, standing: np.ndarray):
 
 
 def estimates_of(
-    name: str, motion, share=on_its_feet, **options: str
+    name: str, motion, share=on_its_feet, seconds=SECONDS, **options: str
 ) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
     """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`."""
     config = Config.load(name).updated({"estimator": options})
     robot = Robot(config.robot)
     path = motion(robot, standing_pose(robot, POSTURES[name]))
     estimator, out = Estimator(robot, config, mocap=False), []
-    for k, m in enumerate(perform(config, path, share, SECONDS)):
+    for k, m in enumerate(perform(config, path, share, seconds)):
         if (estimate := estimator.update(m)) is not None:
             out.append((0.01 * k, path(0.01 * k), estimate))
     return out, robot
@@ -137,3 +137,29 @@ def test_hanging_at_the_start():
         and np.linalg.norm(last.linear_velocity_base) < 0.02
     )
     assert abs(last.total_mass - robot.total_mass) < 2.0 * last.total_mass_stddev
+
+
+def let_down_to(share: float):
+    """Share that the feet carry: all, none while lifted, then this one."""
+    return lambda t: 1.0 - smooth(t, AWAY[0] - 0.15, AWAY[0]) + share * smooth(t, BACK[1], 3.3)
+
+
+def test_a_hand_that_lets_go_late():
+    """What a hand still holds of a robot that has been put down is no mass that is gone."""
+    held = let_down_to(0.8)
+    estimates, robot = estimates_of(
+        "go2", lifted, lambda t: held(t) + 0.2 * smooth(t, 4.3, 4.4), seconds=5.6
+    )
+    known = next(e for t, _, e in estimates if t > AWAY[0] - 0.2)
+    after = [e for t, _, e in estimates if t > BACK[1]]
+    assert all(abs(e.total_mass - known.total_mass) < 0.02 * robot.total_mass for e in after)
+    assert not carried(after[-1]) and after[-1].bodies[0].observable
+
+
+@pytest.mark.parametrize("load, seconds", [(1.3, 4.2), (0.8, 6.0)])
+def test_a_load_that_is_another_one_after_the_lift(load, seconds):
+    """Found at once where the feet carry more than before, after two seconds where less."""
+    estimates, robot = estimates_of("go2", lifted, let_down_to(load), seconds=seconds)
+    last = estimates[-1][-1]
+    assert not carried(last)
+    np.testing.assert_allclose(last.total_mass, load * robot.total_mass, rtol=0.05)
