@@ -437,6 +437,13 @@ class ActionArrival(ActionLeastSquares):
     def replace_prior(
         self, arg2: list, arg3: numpy.ndarray, arg4: numpy.ndarray, arg5: numpy.ndarray
     ) -> None: ...
+    def release(
+        self, motions: numpy.ndarray, axes: numpy.ndarray, carry: numpy.ndarray, stddev: float
+    ) -> None:
+        """Take place and heading, which nothing measures, out of what is known."""
+    def restore(self, arg2: numpy.ndarray) -> None:
+        """Give them back: the inverse of `release`."""
+    displacement: numpy.ndarray
     def inflate_covariance(self, arg2: numpy.ndarray) -> None: ...
 
 class ActionDataMeasurement(ActionDataLeastSquares):

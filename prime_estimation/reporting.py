@@ -189,7 +189,9 @@ class Reporter:
             quat_world_base=quaternion,
             linear_velocity_base=linear,
             angular_velocity_base=angular,
-            pose_covariance=P[:6, :6] + creep_covariance(window.unevenness, quaternion),
+            pose_covariance=P[:6, :6]
+            + creep_covariance(window.unevenness, quaternion)
+            + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,
         )
 

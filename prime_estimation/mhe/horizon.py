@@ -116,6 +116,8 @@ class Horizon:
             return str(failure)
         window, model = self.window, self.problem.measurements
         readings = model.without_outliers(m.readings, window)
+        if readings.get("mocap"):
+            window.place.found(window.arrival, window.xs[0])
         self.late_events += model.give_events(readings, window.inputs, window.stamps)
         self.late_events += model.track(readings, window)
         return ""

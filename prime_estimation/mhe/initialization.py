@@ -157,7 +157,8 @@ def solve_batch(
     located = any(m.mocap for m in ms)
     root = problem.prior_root(located, situation.suspended and previous_state is not None)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
-    window = Window(problem, arrival, inputs, stamps, xs)
+    framed = located or problem.measurements.framed
+    window = Window(problem, arrival, inputs, stamps, xs, located=framed)
     held = np.array(arrival.L)
     for name in ("theta", *(block.name for block in problem.joints)):
         held[problem.columns(name)] *= HELD_SHARE
@@ -211,6 +212,7 @@ def shorten(window: Window, size: int, noise: np.ndarray) -> Window:
         window.stamps[keep],
         window.xs[keep],
         window.us[-size:],
+        window.place.measured,
     )
     last.solver.largest_step = np.where(
         np.arange(problem.np) < problem.dynamics.ntheta, LARGEST_STEP, np.inf

@@ -59,6 +59,11 @@ class MeasurementModel:
             return m
         return replace(m, readings={k: v for k, v in m.readings.items() if k != "mocap"})
 
+    @property
+    def framed(self) -> bool:
+        """A sensor tells place or heading in a frame that is estimated."""
+        return any(sensor.framed for sensor in self.sensors)
+
     def parameter_priors(self) -> dict[str, Block]:
         """Prior and random walk of the sensors' parameter blocks."""
         return {

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _core
 from ..config.policies import SOLVER
+from .place import Place
 from .problem import Problem
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
@@ -31,6 +32,7 @@ class Window:
         creeping: some foot that carries load is bound to no plane: what it carries is uncertain.
         unevenness: of the ground under it: 0 on a floor, 1 where it is uneven, more where
             it is soft.
+        place: keeps place and heading where nothing measures them.
 
     Args:
         problem: models and noise.
@@ -39,6 +41,7 @@ class Window:
         stamps: their times [ns].
         xs: N + 1 initial states.
         us: N initial controls; None: no disturbance.
+        located: place and heading are measured.
     """
 
     def __init__(
@@ -49,8 +52,9 @@ class Window:
         stamps: list[int],
         xs: list,
         us: list | None = None,
+        located: bool = True,
     ):
-        self.problem, self.arrival = problem, arrival
+        self.problem, self.arrival, self.place = problem, arrival, Place(problem, located)
         self.inputs, self.stamps, self.xs = list(inputs), list(stamps), [np.array(x) for x in xs]
         self.size = len(inputs) - 1
         self.nodes = [problem.node() for _ in range(self.size)]
@@ -99,6 +103,7 @@ class Window:
         self.arrival.marginalize(
             self.nodes[0], self.data[0], self.xs[0], self.us[0], self.xs[1], noise
         )
+        self.place.leave(self.arrival, self.xs[0], self.xs[1])
         self.solver.rotate()
         for entries in (self.nodes, self.data):
             entries.append(entries.pop(0))

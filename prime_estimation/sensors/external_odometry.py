@@ -51,6 +51,7 @@ class ExternalOdometry(Sensor):
     alignment = Alignment.EVENTS
     residuals = ("external_odometry",)
     optional = True
+    framed = True
     innovations = ("external_odometry",)
     wait_ns = 500_000_000
 

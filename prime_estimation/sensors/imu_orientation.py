@@ -120,6 +120,7 @@ class ImuOrientation(Sensor):
     name = NAME
     residuals = (ROWS,)
     optional = True
+    framed = True
     innovations = (ROWS,)
 
     @dataclass(frozen=True)

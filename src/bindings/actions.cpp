@@ -292,6 +292,19 @@ void bindArrival() {
       .def("marginalize", &marginalize)
       .def("replace_prior", &replacePrior)
       .def(
+          "release",
+          +[](ActionArrival& a, const MatrixXd& motions, const MatrixXd& axes,
+              const Eigen::Matrix3d& carry,
+              const double stddev) { a.release(motions, axes, carry, stddev); },
+          (bp::arg("motions"), bp::arg("axes"), bp::arg("carry"), bp::arg("stddev")),
+          "Take place and heading, which nothing measures, out of what is known.")
+      .def(
+          "restore", +[](ActionArrival& a, const MatrixXd& motions) { a.restore(motions); },
+          "Give them back: the inverse of `release`.")
+      .add_property(
+          "displacement", +[](const ActionArrival& a) { return Eigen::Matrix3d(a.displacement()); },
+          "Covariance (3, 3) of place x, y [m] and heading [rad] that has been taken out.")
+      .def(
           "inflate_covariance",
           +[](ActionArrival& a, const MatrixXd& noise) { a.inflateCovariance(noise); });
 }

@@ -3,6 +3,7 @@
 #include "nodes/action_arrival.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
@@ -23,6 +24,7 @@ ActionArrival::ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>
     : ActionLeastSquares(state, state->get_ndx(), state->get_ndx(), 0),
       reference(reference_),
       mean(VectorXd::Zero(state->get_ndx())),
+      shared_(MatrixXd::Zero(3, state->get_ndx())),
       J_(MatrixXd::Zero(state->get_ndx(), state->get_ndx())) {
   const Eigen::LLT<MatrixXd> llt(P);
   if (P.rows() != static_cast<int>(state->get_ndx()) || llt.info() != Eigen::Success)
@@ -138,7 +140,9 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
   const auto& d = static_cast<const ActionSecondOrder::Data&>(*data);
   stackRows(node, d);
   if (node.nb() > 0) keepHeadingUnknown(node, x0, u0.tail(node.nxi()));
-  toNextPosition(node, d);
+  toNextPosition(node, d, stacked_);
+  stackDisplacement(node);
+  toNextPosition(node, d, carried_);
   orderColumns(node);
   sortRows();
   triangularizeStaircase(sorted_, order_.size(), first_, reflections_);
@@ -149,6 +153,30 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
     if (J_(i, i) < 0.0) J_.row(i) *= -1.0, rhs_[i] *= -1.0;
   invertLower(J_, L);
   mean.noalias() = L.triangularView<Eigen::Lower>() * rhs_;
+  carryDisplacement(k);
+}
+
+/// The displacement's best guess from the tangent, covariance (D, dx) P^-1 dx, as rows in z.
+void ActionArrival::stackDisplacement(const ActionSecondOrder& node) {
+  const int n = state_->get_ndx(), nb = node.nb(), nu = node.nxi() + node.nv();
+  carried_.setZero(3, nu + n);
+  carried_.rightCols(n).noalias() = (shared_ * Linv_.transpose()) * Linv_;
+  const MatrixXd base = carried_.middleCols(nu, nb) * carryBack(deviation_, nb);
+  carried_.middleCols(nu, nb) = base;
+}
+
+/// The same guess from the tangent that remains, once `eliminated` columns are gone.
+void ActionArrival::carryDisplacement(const int eliminated) {
+  const int n = state_->get_ndx();
+  MatrixXd ordered(3, eliminated + n);
+  for (int j = 0; j < ordered.cols(); ++j) ordered.col(target_[j]) = carried_.col(j);
+  auto gone = ordered.leftCols(eliminated);
+  sorted_.topLeftCorner(eliminated, eliminated)
+      .triangularView<Eigen::Upper>()
+      .solveInPlace<Eigen::OnTheRight>(gone);
+  ordered.rightCols(n).noalias() -= gone * sorted_.block(0, eliminated, eliminated, n);
+  const MatrixXd guess = ordered.rightCols(n).rowwise().reverse();
+  shared_.noalias() = (guess * L) * L.transpose();
 }
 
 /// The base's part of the change from the tangent at reference (+) dx to the one at the reference:
@@ -201,11 +229,11 @@ void ActionArrival::keepHeadingUnknown(const ActionSecondOrder& node, const Cons
 }
 
 /// dq = E^-1 (dq+ - T dv+): from then on q of z stands for q+, in the tangent at the new reference.
-void ActionArrival::toNextPosition(const ActionSecondOrder& node,
-                                   const ActionSecondOrder::Data& d) {
+void ActionArrival::toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d,
+                                   MatrixXd& rows) const {
   const int nv = node.nv(), nj = node.nj(), nb = node.nb(), nxi = node.nxi(), q = nxi + nv;
-  auto position = stacked_.middleCols(q, nv);
-  auto velocity = stacked_.middleCols(nxi, nv);
+  auto position = rows.middleCols(q, nv);
+  auto velocity = rows.middleCols(nxi, nv);
   position.leftCols(nb) = (position.leftCols(nb) * d.E.inverse()).eval();
   velocity.leftCols(nb).noalias() -= position.leftCols(nb) * d.T;
   velocity.rightCols(nj) -= node.dt * position.rightCols(nj);
@@ -269,11 +297,12 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {
   const int n = state_->get_ndx(), k = indices.size();
-  const MatrixXd replaced = rows * L;
+  const MatrixXd replaced = rows * L, shared = shared_ * rows.transpose();
   const VectorXd means = rows * mean;
   VectorXd dx = VectorXd::Zero(n), moved(state_->get_nx());
   for (int i = 0; i < k; ++i) {
     mean[indices[i]] = means[i];
+    shared_.col(indices[i]) = shared.col(i);
     dx[indices[i]] = change[i];
   }
   state_->integrate(reference, dx, moved);
@@ -301,6 +330,51 @@ void ActionArrival::replaceAnywhere(const std::vector<int>& indices, const Matri
     wide(indices[i], n + i) = stddev[i];
   }
   rootOf(wide, L);
+}
+
+/// Only the first six columns of the root change. They are made triangular again together with the
+/// three of the noise, of which the rows behind the base keep something.
+void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
+                            const Eigen::Ref<const MatrixXd>& axes, const Eigen::Matrix3d& carry,
+                            const double stddev) {
+  constexpr int nb = 6, ng = 3;
+  const int behind = static_cast<int>(state_->get_ndx()) - nb;
+  const MatrixXd own = axes.transpose() * L.topLeftCorner(nb, nb);
+  MatrixXd with = carry * shared_;
+  const Eigen::Matrix3d both = with.leftCols(nb) * axes;
+  displacement_ =
+      carry * displacement_ * carry.transpose() + both + both.transpose() + own * own.transpose();
+  with.noalias() += own * L.leftCols(nb).transpose();
+  shared_ = with - (with.leftCols(nb) * axes) * motions.transpose();
+  mean -= motions * (axes.transpose() * mean.head(nb));
+
+  MatrixXd wide(nb + behind, nb + ng);
+  wide << L.leftCols(nb) - motions * own, stddev * motions;
+  const Eigen::HouseholderQR<MatrixXd> qr(wide.topRows(nb).transpose());
+  wide *= MatrixXd(qr.householderQ());
+  for (int j = 0; j < nb; ++j)
+    L.col(j).tail(behind + nb - j) =
+        std::copysign(1.0, wide(j, j)) * wide.col(j).tail(behind + nb - j);
+  for (int j = nb; j < nb + ng; ++j) {
+    work_ = wide.col(j).tail(behind);
+    updateRoot(L.bottomRightCorner(behind, behind), work_);
+  }
+}
+
+/// dx + motions D, with D known from dx but for what both do not share.
+void ActionArrival::restore(const Eigen::Ref<const MatrixXd>& motions) {
+  const int n = state_->get_ndx();
+  const MatrixXd guess = (shared_ * inverseRoot().transpose()) * Linv_;
+  const MatrixXd known = guess * L;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> own(displacement_ -
+                                                           known * known.transpose());
+  MatrixXd wide(n, n + 3);
+  wide.leftCols(n) = L + motions * known;
+  wide.rightCols(3) =
+      motions * own.eigenvectors() * own.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  rootOf(wide, L);
+  displacement_.setZero();
+  shared_.setZero();
 }
 
 void ActionArrival::inflateCovariance(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }

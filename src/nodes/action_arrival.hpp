@@ -54,6 +54,27 @@ class ActionArrival : public ActionLeastSquares {
   /// Add independent noise: covariance += noise noise^T.
   void inflateCovariance(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
+  /// Take what moves the whole world, place and heading, out of what is known: from then on the
+  /// errors of state and parameters are those beside the base at `reference`, which stays where it
+  /// is. Where nothing measures them, cost-to-come of other points of linearization would, through
+  /// the ground: its slope under a foot stands at a place.
+  ///
+  /// With g = axes^T dx the part of dx that `motions` undo, and displacement D of the base so far:
+  ///
+  ///     dx := dx - motions g + motions N(0, stddev^2),   D := carry D + g
+  ///
+  /// @param motions (ndx, 3) tangent of a motion of the world along x, y and about the vertical
+  /// @param axes (6, 3) `axes^T motions = 1`: rows of the base in it
+  /// @param carry (3, 3) takes the displacement of the base at the reference before to this one
+  void release(const Eigen::Ref<const Eigen::MatrixXd>& motions,
+               const Eigen::Ref<const Eigen::MatrixXd>& axes, const Eigen::Matrix3d& carry,
+               double stddev);
+  /// Covariance (3, 3) of all that has been taken out: the base's place x, y [m] and heading [rad].
+  /// What is learned later does not correct it.
+  const Eigen::Matrix3d& displacement() const { return displacement_; }
+  /// Give it back, as when something measures the place: the inverse of `release`.
+  void restore(const Eigen::Ref<const Eigen::MatrixXd>& motions);
+
   Eigen::MatrixXd covariance() const { return L * L.transpose(); }
   /// x0 (-) x_ref: the control that takes the first state to x0.
   Eigen::VectorXd correction(const ConstRef& x0) const;
@@ -75,13 +96,19 @@ class ActionArrival : public ActionLeastSquares {
   const Eigen::MatrixXd& inverseRoot();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
-  void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
+  void stackDisplacement(const ActionSecondOrder& node);
+  void carryDisplacement(int eliminated);
+  void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d,
+                      Eigen::MatrixXd& rows) const;
   void orderColumns(const ActionSecondOrder& node);
   void sortRows();
   void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
   void replaceAnywhere(const std::vector<int>& indices, const Eigen::MatrixXd& replaced,
                        const ConstRef& stddev);
 
+  Eigen::Matrix3d displacement_ = Eigen::Matrix3d::Zero();
+  Eigen::MatrixXd shared_;           ///< covariance (3, ndx) of the displacement with the tangent
+  Eigen::MatrixXd carried_;          ///< coefficients (3, nz) of the displacement in z
   Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
   Eigen::MatrixXd information_;      ///< P^-1 of that, lower part; empty until it is asked for
   std::weak_ptr<DataAbstract> linearized_;  ///< has both already

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 
+from helpers.differences import jacobian
 from helpers.models import problem, random_point
 from prime_estimation import _core
 from prime_estimation.mhe.contact_model import contact_model as contacts_of
@@ -141,3 +143,35 @@ def random_reading(
         "zeroed_encoders": lambda: (np.r_[q[:7], q[7:] + rng.normal(size=len(q) - 7)], 0.0),
     }
     return readings[name]()
+
+
+def adjoint(state, x, dx):
+    """Change from the tangent at x to the one at x (+) dx under which motions of the world stay
+    what they are."""
+
+    def J(u):
+        moved = state.integrate(x, u)
+        return jacobian(lambda h: state.diff(moved, state.integrate(x, u + h)), state.ndx)
+
+    return J(dx) @ np.linalg.inv(J(-dx))
+
+
+def covariance(of) -> np.ndarray:
+    """The prior of a start batch."""
+    root = of.prior_root(True)
+    return root @ root.T
+
+
+def turning_disturbance(node, d):
+    """The node's linearization in a contact disturbance that turns with the base around the
+    vertical, where it costs nothing to turn."""
+    of, (Rx, Ru, Fx, Fu) = node.problem, (np.array(m) for m in (d.Rx, d.Ru, d.Fx, d.Fu))
+    if of.floating:
+        xi, turn = node.u[of.nv :], np.zeros((of.nu, of.ndx))
+        turn[of.nv :, 3:6] = np.outer(
+            np.cross([0.0, 0.0, 1.0], xi.reshape(-1, 3)),
+            pin.Quaternion(node.x[3:7]).toRotationMatrix()[2],
+        )
+        Rx, Fx = Rx + Ru @ turn, Fx + Fu @ turn
+        Rx[of.nv : of.nu] = 0.0
+    return SimpleNamespace(r=np.array(d.r), Rx=Rx, Ru=Ru, Fx=Fx, Fu=Fu)

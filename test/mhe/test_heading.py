@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from helpers.choreography import POSTURE, perform, standing_pose
+from helpers.runs import measurements, truth
 
+from prime_estimation.cli import main
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
@@ -30,7 +33,7 @@ def information(window) -> tuple[np.ndarray, np.ndarray]:
 def test_place_and_heading_stay_unknown():
     """A robot that sways and turns on slipping feet, known to 1 m and 0.1 rad.
 
-    So it stays while a hundred nodes leave the window.
+    So it stays while a hundred nodes leave a window that keeps place and heading itself.
     """
     config = Config.load("go2")
     robot = Robot(config.robot)
@@ -48,9 +51,54 @@ def test_place_and_heading_stay_unknown():
     for k, m in enumerate(perform(config, path, lambda t: 1.0, START + 0.01 * SHIFTS)):
         estimator.update(m)
         if before is None and k > 100 * START:
+            estimator.window.place.measured = True
             motions, _ = information(estimator.window)
             estimator.window.arrival.inflate_covariance(motions * [1.0, 1.0, 0.1])
             _, before = information(estimator.window)
     assert estimator.monitors.last_restart[0] == 0
     _, after = information(estimator.window)
     np.testing.assert_allclose(after, before, rtol=1e-2)
+
+
+def yaw(quaternion) -> float:
+    R = pin.Quaternion(np.array(quaternion)).toRotationMatrix()
+    return np.arctan2(R[1, 0], R[0, 0])
+
+
+def true_yaw(odometry) -> float:
+    q = odometry.pose.pose.orientation
+    return yaw([q.x, q.y, q.z, q.w])
+
+
+@pytest.fixture(scope="module")
+def bumpy(tmp_path_factory):
+    """A walk over bumps, under whose feet the ground slopes."""
+    out = tmp_path_factory.mktemp("runs") / "bumpy"
+    scene = ["--robot", "go2", "--motion", "forward", "--bumps", "0.05", "--duration", "6"]
+    assert main(["simulate", *scene, "--seed", "2", "--out", str(out), "--no-progress"]) == 0
+    return out
+
+
+def heading_over(bag, robot, config):
+    """Error of the heading since the first estimate, its deviation and those of the place."""
+    estimator = Estimator(robot, config, mocap=False)
+    run = measurements(bag, robot, config, 6.0, mocap=False)
+    estimates = [e for e in map(estimator.update, run) if e is not None]
+    stamps, true = truth(bag, "/ground_truth/odom", true_yaw)
+    true = np.interp([e.stamp_ns for e in estimates], stamps, np.unwrap(true))
+    turned = np.unwrap([yaw(e.quat_world_base) for e in estimates]) - true
+    up = [pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix() for e in estimates]
+    deviation = [np.sqrt(R[2] @ e.pose_covariance[3:, 3:] @ R[2]) for R, e in zip(up, estimates)]
+    place = [np.diag(R @ e.pose_covariance[:3, :3] @ R.T)[:2] for R, e in zip(up, estimates)]
+    return turned - turned[0], np.array(deviation), np.sqrt(place)
+
+
+def test_slopes_tell_no_heading(bumpy):
+    """Ground that slopes about a place seems to know it, once slopes have been corrected."""
+    config = Config.load("go2")
+    error, deviation, place = heading_over(bumpy, Robot(config.robot), config)
+    second = round(1.0 / config.estimator.step)
+    for known in (deviation, *place.T):
+        assert np.all(known[second::20] > 0.97 * known[:-second:20])
+    assert deviation[-1] > 3.0 * deviation[0]
+    assert np.all(np.abs(error) < 3.0 * deviation) and np.abs(error).max() < 0.01

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Place and heading of a window in which nothing measures them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from .problem import DEFINED, Problem
+
+
+class Place:
+    """Keeps place and heading out of the cost-to-come, where no sensor tells them.
+
+    A motion of the world changes no residual. Yet the ground's slope under a foot stands about a
+    place, and the rows of nodes that left the window are linear at slopes that have been corrected
+    since: together they would seem to know where the robot is, and would hold its heading with it.
+    So the first base of the window stays where it is, all errors are those beside it, and what is
+    not known of it is added up apart (Huang, Mourikis and Roumeliotis 2010, of the same defect in
+    mapping).
+
+    Attributes:
+        measured: a sensor tells place or heading, in the world or in a frame that is estimated.
+
+    Args:
+        problem: layout of the state, slopes of the ground and where they stand.
+        measured: as the attribute.
+    """
+
+    def __init__(self, problem: Problem, measured: bool):
+        self.problem = problem
+        self.measured = measured or not problem.floating
+
+    def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
+        """A node has left the window: the first state was `before` and is x now (nx,)."""
+        if not self.measured:
+            motions = self.motions(x)
+            arrival.release(motions, motions[:6], _transport(x[:2] - before[:2]), DEFINED)
+
+    def found(self, arrival, x: np.ndarray) -> None:
+        """A sensor tells the place from now on: what is not known of the first state x (nx,)."""
+        if not self.measured:
+            arrival.restore(self.motions(x))
+        self.measured = True
+
+    def covariance(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Covariance (6, 6) of the pose at x (nx,) by what is not known of the first state's.
+
+        Position [m] and rotation [rad] in the tangent at the base.
+        """
+        tangent = self.motions(x)[:6] @ _transport(x[:2] - first[:2])
+        return tangent @ arrival.displacement @ tangent.T
+
+    def motions(self, x: np.ndarray) -> np.ndarray:
+        """Tangent (ndx, 3) at x (nx,) of motions of the world along x and y, and of its turn.
+
+        The turn is about the vertical through the base, by which the slopes (s_x, s_y) of the
+        ground turn. They stand about anchors a that stay: there the ground's height changes by
+        -s . dx, and by -s . (z x (a - p)) dyaw.
+        """
+        problem, motions = self.problem, np.zeros((self.problem.ndx, 3))
+        up = pin.Quaternion(x[3:7]).toRotationMatrix().T
+        motions[:3, :2], motions[3:6, 2] = up[:, :2], up[:, 2]
+        slopes = problem.parameter(x, "slope").reshape(-1, 2)
+        if slopes.size:
+            heights = motions[problem.columns("height")]
+            away = np.asarray(problem.dynamics.anchor) - x[:2]
+            heights[:, :2] = -slopes
+            heights[:, 2] = slopes[:, 0] * away[:, 1] - slopes[:, 1] * away[:, 0]
+            turned = np.column_stack([-slopes[:, 1], slopes[:, 0]])
+            motions[problem.columns("slope"), 2] = turned.ravel()
+        return motions
+
+
+def _transport(step: np.ndarray) -> np.ndarray:
+    """Displacement (3, 3) of a base that has gone on by a step (2,) [m], from that before it."""
+    carry = np.eye(3)
+    carry[:2, 2] = -step[1], step[0]
+    return carry
