@@ -41,7 +41,7 @@ class ActionArrival : public ActionLeastSquares {
   /// stacked residuals (square-root information form), then of the propagated square root. No
   /// measurement is used twice: only those of the node that leaves enter. What the measurements do
   /// not see of a motion of the world (place and heading, without motion capture) stays unknown,
-  /// however the points of linearization move.
+  /// however the points of linearization move; but where the ground slopes: see `release`.
   void marginalize(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
                    const ConstRef& x0, const ConstRef& u0, const ConstRef& reference,
                    const Eigen::Ref<const Eigen::MatrixXd>& noise);
