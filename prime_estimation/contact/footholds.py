@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -45,6 +46,7 @@ class Footholds:
         self._feet = feet
         self._places: deque[np.ndarray] = deque(maxlen=TERRAIN.footholds * feet)
         self.on_floor, self.sinking = False, 0.0
+        self._told: tuple[float, Slope] | None = None  # with which sinking, by these footholds
 
     def __len__(self) -> int:
         return len(self._places)
@@ -57,6 +59,7 @@ class Footholds:
     def add(self, place: np.ndarray) -> None:
         """Remember a foothold (3,) [m], world axes."""
         self._places.append(np.array(place))
+        self._told = None
         if not self.few:
             self.on_floor = self.slope().level
 
@@ -64,19 +67,28 @@ class Footholds:
         """What the footholds tell of the slope under the next one."""
         if len(self._places) < 2:
             return Slope(np.zeros(2), TERRAIN.slope, level=True)
+        if self._told is None or self._told[0] != self.sinking:
+            self._told = self.sinking, self._regress()
+        return self._told[1]
+
+    def _regress(self) -> Slope:
+        """Plain numbers: `(S + prior variance) s = sum z (x, y)`, S = sum (x, y)^T (x, y)."""
         places = np.array(self._places)
-        away = places - places.mean(axis=0)
-        square = away[:, :2].T @ away[:, :2]
-        prior = np.eye(2) / TERRAIN.slope**2
+        away = places - places.sum(axis=0) / len(places)
+        (xx, xy, xz), (_, yy, yz), (*_, zz) = (away.T @ away).tolist()
+        prior = 1.0 / TERRAIN.slope**2
         variance = least = TERRAIN.evenness**2 + self.sinking**2
         for _ in range(TERRAIN.passes):
-            mean = np.linalg.solve(square / variance + prior, away[:, :2].T @ away[:, 2] / variance)
-            rest = away[:, 2] - away[:, :2] @ mean
-            variance = max(least, float(rest @ rest) / max(len(places) - 3, 1))
-        covariance = np.linalg.inv(square / variance + prior)
+            first, second = xx + prior * variance, yy + prior * variance
+            area = first * second - xy * xy
+            x, y = (second * xz - xy * yz) / area, (first * yz - xy * xz) / area
+            rest = zz - 2.0 * (x * xz + y * yz) + x * x * xx + 2.0 * x * y * xy + y * y * yy
+            variance = max(least, rest / max(len(places) - 3, 1))
+        first, second = xx + prior * variance, yy + prior * variance
+        spread = variance * (first + second) / (first * second - xy * xy)  # trace of (.)^-1
         local = (variance - self.sinking**2) / TERRAIN.grain**2
-        stddev = min(TERRAIN.slope, float(np.sqrt(0.5 * np.trace(covariance) + local)))
+        stddev = min(TERRAIN.slope, math.sqrt(0.5 * spread + local))
         # footholds on no plane are steps or bumps: what is between them says nothing of each
-        mean = mean / (1.0 + local / TERRAIN.slope**2)
-        level = stddev < TERRAIN.floor and np.linalg.norm(mean) < TERRAIN.floor
-        return Slope(np.zeros(2) if level else mean, stddev, level)
+        x, y = (part / (1.0 + local * prior) for part in (x, y))
+        level = stddev < TERRAIN.floor and math.hypot(x, y) < TERRAIN.floor
+        return Slope(np.zeros(2) if level else np.array([x, y]), stddev, level)

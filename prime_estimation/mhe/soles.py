@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -11,6 +13,8 @@ from ..config.policies import SOLE, TERRAIN
 from ..contact.points import contact_points
 from .problem import Problem
 from .window import Window
+
+STEEP = 1e-6  # square of the sine between the axes of a sole below which its plane stands upright
 
 
 class Soles:
@@ -38,6 +42,10 @@ class Soles:
         self._spheres = [
             [p for p, foot in zip(contact_points(problem.robot), problem.contact_feet) if foot == f]
             for f in range(problem.dynamics.nfeet)
+        ]
+        self._places = [  # centres in link axes (n, 3) [m], radii (n,) [m]
+            (np.array([p.position for p in spheres]), np.array([p.radius for p in spheres]))
+            for spheres in self._spheres
         ]
         self.flat = np.array([len(s) >= SOLE.spheres for s in self._spheres], bool)
         self.any = bool(self.flat.any())
@@ -103,22 +111,19 @@ class Soles:
 
     def _look(self, foot: int) -> float:
         """Find the plane of a foot; returns how fast it turns [rad/s]."""
-        spheres, data = self._spheres[foot], self._data
-        joint = spheres[0].joint
-        points = np.array([data.oMi[joint].act(p.position) for p in spheres])
-        points[:, 2] -= [p.radius for p in spheres]
-        self.centres[foot] = points.mean(axis=0)
-        self._points[foot] = points
-        away = points - self.centres[foot]
-        self.slopes[foot] = np.linalg.lstsq(away[:, :2], away[:, 2], rcond=None)[0]
-        pose, twist = data.oMi[joint], data.v[joint]
-        rates = [
-            pose.rotation @ (twist.linear + np.cross(twist.angular, p.position)) for p in spheres
-        ]
-        self._edges[foot] = points[np.argmin(np.linalg.norm(rates, axis=1))]
-        turning = pose.rotation @ twist.angular
-        self._rates[foot] = -turning[1], turning[0]
-        return float(np.hypot(*turning[:2]))
+        joint, (places, radii) = self._spheres[foot][0].joint, self._places[foot]
+        pose, twist = self._data.oMi[joint], self._data.v[joint]
+        rotation, angular = pose.rotation, twist.angular
+        points = places @ rotation.T + pose.translation
+        points[:, 2] -= radii
+        centre = points.sum(axis=0) / len(points)
+        self.centres[foot], self._points[foot] = centre, points
+        self.slopes[foot] = plane_slope(points - centre)
+        rates = twist.linear - places @ pin.skew(angular)  # link axes; w x p = -p^T [w]x
+        self._edges[foot] = points[np.argmin((rates * rates).sum(axis=1))]
+        about_x, about_y, _ = (rotation @ angular).tolist()
+        self._rates[foot] = -about_y, about_x
+        return math.hypot(about_x, about_y)
 
     def _pressed(self, window: Window, slopes: np.ndarray) -> np.ndarray:
         """(nf,) soles that turn slowly, with a sphere below ground of these slopes (nf, 2)."""
@@ -142,7 +147,8 @@ class Soles:
         pin.computeJointJacobians(model, data, q)
         J = pin.getJointJacobian(model, data, joint, pin.LOCAL)[:, rows]
         f, n = np.split(np.linalg.lstsq(J.T, lacks[rows], rcond=None)[0], 2)
-        places = np.array([p.position - [0.0, 0.0, p.radius] for p in self._spheres[foot]])
+        centres, radii = self._places[foot]
+        places = centres - radii[:, None] * [0.0, 0.0, 1.0]
         z, (low, high) = places[:, 2].mean(), (places.min(axis=0)[:2], places.max(axis=0)[:2])
         pressure = np.array([z * f[0] - n[1], z * f[1] + n[0]]) / f[2]
         margin = SOLE.margin * (high - low).max()
@@ -169,3 +175,15 @@ class Soles:
         slopes = problem.parameter(window.xs[0], "slope").copy()
         slopes[2 * foot : 2 * foot + 2] = slope
         window.set_parameter("slope", slopes)
+
+
+def plane_slope(away: np.ndarray) -> np.ndarray:
+    """(2,) slope of the plane nearest to points (n, 3), which are given from their mean.
+
+    Normal equations of `z = s . (x, y)`, by least squares where the points stand over a line.
+    """
+    (xx, xy, xz), (_, yy, yz), _ = (away.T @ away).tolist()
+    area = xx * yy - xy * xy
+    if area < STEEP * xx * yy:
+        return np.linalg.lstsq(away[:, :2], away[:, 2], rcond=None)[0]
+    return np.array([yy * xz - xy * yz, xx * yz - xy * xz]) / area

@@ -81,3 +81,30 @@ def test_what_feet_sink_in_is_no_slope():
     assert not feet.on_floor and feet.slope().stddev > 0.05
     feet.sinking = 0.002
     assert feet.slope().level
+
+
+@pytest.mark.parametrize("sinking", [0.0, 0.002])
+@pytest.mark.parametrize("evenness", [1e-5, 1e-3, 1e-2])
+def test_the_regression_is_that_of_its_matrices(evenness, sinking):
+    """s = (S / variance + prior)^-1 (xz, yz) / variance, the variance that of the rest before."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        slope, told = rng.normal(0.0, 0.1, 2), Footholds(4)
+        told.sinking = sinking
+        xy = rng.normal(0.0, 0.4, (8, 2))
+        places = np.column_stack([xy, xy @ slope + evenness * rng.normal(size=8)])
+        for place in places:
+            told.add(place)
+        away = places - places.mean(axis=0)
+        S, prior = away[:, :2].T @ away[:, :2], np.eye(2) / TERRAIN.slope**2
+        variance = least = TERRAIN.evenness**2 + sinking**2
+        for _ in range(TERRAIN.passes):
+            mean = np.linalg.solve(S / variance + prior, away[:, :2].T @ away[:, 2] / variance)
+            rest = away[:, 2] - away[:, :2] @ mean
+            variance = max(least, rest @ rest / 5)
+        local = (variance - sinking**2) / TERRAIN.grain**2
+        spread = 0.5 * np.trace(np.linalg.inv(S / variance + prior)) + local
+        found = told.slope()
+        assert found.stddev == pytest.approx(min(TERRAIN.slope, np.sqrt(spread)), rel=1e-9)
+        mean = mean / (1.0 + local / TERRAIN.slope**2)
+        assert found.mean == pytest.approx(np.zeros(2) if found.level else mean, abs=1e-9)

@@ -12,7 +12,7 @@ from helpers.windows import GivenWindow
 from prime_estimation import Config, Estimator, Robot
 from prime_estimation.config.policies import SOLE
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.soles import Soles
+from prime_estimation.mhe.soles import Soles, plane_slope
 from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import GRAVITY
 
@@ -141,3 +141,15 @@ def test_a_recorded_humanoid_on_bumps(recorded_runs):
                 masses.append(estimate.total_mass)
         assert seen == tilts
         assert masses[-1] == pytest.approx(robot.total_mass + 2.9, abs=0.12)
+
+
+def test_plane_of_a_sole_is_the_least_squares_one():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        R = pin.exp3(rng.normal(0.0, 0.6, 3))
+        points = rng.normal(0.0, 0.05, (4, 3)) * [2.0, 1.0, 0.1] @ R.T
+        away = points - points.mean(axis=0)
+        expected = np.linalg.lstsq(away[:, :2], away[:, 2], rcond=None)[0]
+        assert plane_slope(away) == pytest.approx(expected, rel=1e-8, abs=1e-10)
+    line = np.array([[-1.0, -0.5, 0.1], [1.0, 0.5, -0.1], [0.0, 0.0, 0.0]])  # seen from above
+    assert plane_slope(line) == pytest.approx([-0.08, -0.04])
