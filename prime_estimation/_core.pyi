@@ -386,6 +386,8 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
     refused: int
     rank: int
     largest_step: numpy.ndarray
+    def set_bound(self, parameter: int, least: float, most: float) -> None:
+        """Keep a parameter between two values from now on; infinite: no bound."""
     interruption: Interruption
     settled: float
     reach: float

@@ -273,12 +273,14 @@ class Ground:
     def _bound(self, window: Window, name: str, least: float, most: float) -> None:
         """Keep a logarithmic parameter of the contact law where the law is one of a ground.
 
-        While nothing slips, friction is hardly observed.
+        While nothing slips, friction is hardly observed. A parameter at its bound is let go with
+        little uncertainty.
         """
+        least, most = math.log(least), math.log(most)
         value = float(self.problem.parameter(window.xs[-1], name)[0])
-        bound = min(max(value, math.log(least)), math.log(most))
-        if value != bound:
-            window.renew_parameter(name, [0], bound, GROUND.bounded_stddev)
+        window.bound(name, least, most)
+        if not least < value < most:
+            window.renew_parameter(name, [0], min(max(value, least), most), GROUND.bounded_stddev)
 
     def _sink(self, x: np.ndarray, normal: np.ndarray) -> np.ndarray:
         """(nf,) by how much feet may be below the ground that gives way under them [m]."""

@@ -16,6 +16,7 @@ from .place import Place
 from .problem import Problem
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
+UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
 
 
 class Window:
@@ -204,14 +205,22 @@ class Window:
         mean: float | np.ndarray,
         stddev: float | np.ndarray,
     ) -> None:
-        """Forget what was learned of elements of a parameter block, for means and deviations."""
+        """Forget what was learned of elements of a parameter block, for means and deviations.
+
+        Values that have not left their means are not put back: all nodes would be evaluated anew.
+        """
         problem = self.problem
         first, value = int(problem.columns(name).start), problem.parameter(self.xs[0], name).copy()
         change = mean - problem.parameter(self.arrival.reference, name)[elements]
         rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
         self.arrival.replace_prior(columns, rows, np.full(len(elements), stddev), change)
-        value[elements] = mean
-        self.set_parameter(name, value)
+        if (np.abs(value[elements] - mean) > UNMOVED * np.asarray(stddev)).any():
+            value[elements] = mean
+            self.set_parameter(name, value)
+
+    def bound(self, name: str, least: float, most: float) -> None:
+        """Keep the first element of a parameter block between two values from now on."""
+        self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
 
     def hold_inertia(self) -> None:
         """Take the inertia as known at its present value."""

@@ -185,6 +185,9 @@ void bindSolver() {
           &SolverMultipleShooting::setLargestStep,
           "Trust region: bound (np,) of the change of each parameter in an iteration, inf for "
           "none; empty (default): no bounds.")
+      .def("set_bound", &SolverMultipleShooting::setBound,
+           (bp::arg("parameter"), bp::arg("least"), bp::arg("most")),
+           "Keep a parameter between two values from now on; infinite: no bound.")
       .add_property("interruption", byValue(&SolverMultipleShooting::interruption),
                     bp::make_setter(&SolverMultipleShooting::interruption))
       .def_readwrite("settled", &SolverMultipleShooting::settled,

@@ -3,6 +3,7 @@
 #include "solver/arrival_step.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 
 #include "linalg/dense_kernels.hpp"
 #include "linalg/square_root.hpp"
@@ -109,9 +110,7 @@ bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
   at_once_ = method == ParameterMethod::Schur;
   if (at_once_) return resolveAtOnce(with_state);
   if (!invertParameters(method)) return false;
-  const VectorXd y = Tt_ * g_.tail(np_);
   Bt_.noalias() = Tt_ * H_.bottomLeftCorner(np_, m_);
-  du_.head(m_).setZero();
   if (with_state) {
     Vxx_ = H_.topLeftCorner(m_, m_);
     // Eigen divides by the depth of the update: none where there is no parameter, or none that
@@ -119,11 +118,64 @@ bool ArrivalStep::resolve(const bool with_state, const ParameterMethod method) {
     if (rank() > 0) Vxx_.selfadjointView<Lower>().rankUpdate(Bt_.transpose(), -1.0);
     llt_.compute(Vxx_);
     if (llt_.info() != Eigen::Success) return false;
-    du_.head(m_) = Bt_.transpose() * y - g_.head(m_);
-    llt_.solveInPlace(du_.head(m_));
   }
-  du_.tail(np_).noalias() = -(Tt_.transpose() * (y + Bt_ * du_.head(m_)));
+  du_ = minimizer(g_, with_state);
   return du_.allFinite();
+}
+
+/// -H^-1 g by the factors of state and parameters.
+VectorXd ArrivalStep::minimizer(const VectorXd& g, const bool with_state) const {
+  VectorXd d = VectorXd::Zero(m_ + np_);
+  const VectorXd y = Tt_ * g.tail(np_);
+  if (with_state) {
+    d.head(m_) = Bt_.transpose() * y - g.head(m_);
+    llt_.solveInPlace(d.head(m_));
+  }
+  d.tail(np_).noalias() = -(Tt_.transpose() * (y + Bt_ * d.head(m_)));
+  return d;
+}
+
+/// Column of H^-1: what the minimizer becomes where the gradient of a parameter falls by one.
+VectorXd ArrivalStep::response(const int parameter, const bool with_state) const {
+  if (!at_once_) return minimizer(-VectorXd::Unit(m_ + np_, m_ + parameter), with_state);
+  const int solved = with_state ? np_ + m_ : np_;
+  const auto root = root_.topLeftCorner(solved, solved).triangularView<Lower>();
+  VectorXd d = VectorXd::Unit(solved, parameter);
+  root.solveInPlace(d);
+  root.transpose().solveInPlace(d);
+  VectorXd out = VectorXd::Zero(m_ + np_);
+  out.head(solved - np_) = d.tail(solved - np_);
+  out.tail(np_) = d.head(np_);
+  return out;
+}
+
+/// Parameters that go beyond their bounds are held there; others may do so then.
+void ArrivalStep::keepBounds(const bool with_state) {
+  if (least.size() == 0) return;
+  const VectorXd free = du_;
+  std::vector<int> held;
+  std::vector<double> bounds;
+  const auto isHeld = [&](const int i) {
+    return std::find(held.begin(), held.end(), i) != held.end();
+  };
+  while (true) {
+    const std::size_t before = held.size();
+    for (int i = 0; i < np_; ++i) {
+      const double bound = std::clamp(du_[m_ + i], least[i], most[i]);
+      if (du_[m_ + i] != bound && !isHeld(i)) held.push_back(i), bounds.push_back(bound);
+    }
+    const int k = held.size();
+    if (held.size() == before) return;
+    MatrixXd S(m_ + np_, k), among(k, k);
+    VectorXd excess(k);
+    for (int j = 0; j < k; ++j) S.col(j) = response(held[j], with_state);
+    for (int j = 0; j < k; ++j) {
+      among.row(j) = S.row(m_ + held[j]);
+      excess[j] = free[m_ + held[j]] - bounds[j];
+    }
+    du_ = free - S * among.ldlt().solve(excess);
+    for (int j = 0; j < k; ++j) du_[m_ + held[j]] = bounds[j];  // but for round-off
+  }
 }
 
 bool ArrivalStep::tooLong() const {
@@ -155,8 +207,10 @@ bool ArrivalStep::eliminate(const DataAbstract* arrival, const CostToGo& value,
   extra_.setZero();
   if (np_ > 0 && method == ParameterMethod::Nullspace && !findComplement()) return false;
   const bool solved = resolve(arrival, method);
-  if (largest.size() == 0 || (solved && !tooLong())) return solved;
-  return shorten(arrival, method);
+  const bool shortened = largest.size() > 0 && !(solved && !tooLong());
+  if (!(shortened ? shorten(arrival, method) : solved)) return false;
+  keepBounds(arrival);
+  return true;
 }
 
 void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du,

@@ -27,6 +27,9 @@ enum class ParameterMethod { Schur, Nullspace };
 /// Trust region (`largest`): Vpp + damping diag(1/largest^2) takes the place of Vpp, with about as
 /// little damping as keeps every |dp_i| <= radius largest_i, radius <= 1. The recursion behind
 /// needs no repetition: parameters are eliminated here and nowhere else.
+///
+/// Bounds (`least`, `most`): a parameter that would go beyond stays there, and all others take the
+/// minimizer on that condition, `dz -= S_b S_bb^-1 (dp_b - bound)`, S = H^-1.
 class ArrivalStep {
  public:
   using DataAbstract = ActionLeastSquares::DataAbstract;
@@ -57,7 +60,8 @@ class ArrivalStep {
   /// Share of the unshrunk trust region that kept the last step short, 1 if that did not.
   double share() const { return bounded() ? radius_ : 1.0; }
 
-  VectorXd largest;  ///< (np) step of each parameter, or infinity; empty: any step
+  VectorXd largest;      ///< (np) step of each parameter, or infinity; empty: any step
+  VectorXd least, most;  ///< (np) bounds of dp; empty: none
 
  private:
   static constexpr double kRank = 1e-10;
@@ -71,6 +75,9 @@ class ArrivalStep {
   bool resolveAtOnce(bool with_state);
   bool tooLong() const;
   bool shorten(bool with_state, ParameterMethod method);
+  VectorXd minimizer(const VectorXd& g, bool with_state) const;
+  VectorXd response(int parameter, bool with_state) const;
+  void keepBounds(bool with_state);
   void covarianceOfParameters(MatrixXd& Ppp) const;
   void covarianceAtOnce(Covariance& P, MatrixXd& Ppp) const;
   void covarianceByParts(Covariance& P, MatrixXd& Ppp) const;

@@ -64,6 +64,28 @@ void SolverMultipleShooting::setLargestStep(const VectorXd& largest) {
   arrival_.largest = largest;
 }
 
+void SolverMultipleShooting::setBound(const int parameter, const double least, const double most) {
+  if (parameter < 0 || parameter >= np_ || !(least <= most))
+    throw std::invalid_argument("window problem: a bound needs one of the " + std::to_string(np_) +
+                                " parameters, and no least value above the most");
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (least_.size() == 0) {
+    least_ = VectorXd::Constant(np_, -kNone);
+    most_ = VectorXd::Constant(np_, kNone);
+  }
+  least_[parameter] = least;
+  most_[parameter] = most;
+}
+
+/// Of the step from the present parameters; behind an arrival node they also close their gap.
+void SolverMultipleShooting::placeBounds() {
+  if (least_.size() == 0) return;
+  VectorXd present = xs_[has_arrival_].tail(np_);
+  if (has_arrival_) present += fs_[1].tail(np_);
+  arrival_.least = least_ - present;
+  arrival_.most = most_ - present;
+}
+
 /// Nodes may have been exchanged since the last solve.
 void SolverMultipleShooting::bind() {
   const auto& models = problem_->get_runningModels();
@@ -220,6 +242,7 @@ bool SolverMultipleShooting::backward() {
         next.xp.transpose() * gap + common_.pp.selfadjointView<Eigen::Lower>() * gap_p;
     closing_.add(0.5 * (slope + next.x.dot(gap) + common_.p.dot(gap_p)));
   }
+  placeBounds();
   if (!arrival_.eliminate(arrivalData(), values_[first], common_, preg_, method)) return false;
   done_ = Done::Backward;
   return true;

@@ -117,6 +117,10 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   void setLargestStep(const Eigen::VectorXd& largest);
   const Eigen::VectorXd& largestStep() const { return arrival_.largest; }
 
+  /// Parameter i stays between two values from now on (infinite: no bound): iterates go to a bound
+  /// that they would cross, and no further. The posterior is without it.
+  void setBound(int parameter, double least, double most);
+
   std::size_t threads = 1;
   std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
   Rollout rollout = Rollout::Multiple;
@@ -136,6 +140,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   double remainder() const;
   void undamp();
   void findFirstCovariance();
+  void placeBounds();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();
@@ -169,6 +174,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   bool first_is_known_ = false;  ///< both have been asked for
   std::vector<std::unique_ptr<Stage>> stages_;
   ArrivalStep arrival_;
+  Eigen::VectorXd least_, most_;  ///< (np) bounds of the parameters; empty: none
   Merit merit_function_;
   Eigen::VectorXd deviation_;
   double cost_try_, slope_, curvature_, gaps_;
