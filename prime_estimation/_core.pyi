@@ -390,6 +390,7 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         """Keep a parameter between two values from now on; infinite: no bound."""
     interruption: Interruption
     settled: float
+    left_open: list
     reach: float
     rollout: Rollout
     method: ParameterMethod

@@ -23,6 +23,13 @@ def bearing_joints(robot: Robot) -> set[int]:
     return {joint for link in links for joint in robot.model.supports[link]}
 
 
+def idle_rows(robot: Robot) -> list[int]:
+    """Velocity indices of all other joints: arms, a head."""
+    joints, bearing = robot.model.joints, bearing_joints(robot)
+    others = [joints[j] for j in range(1, robot.model.njoints) if j not in bearing]
+    return [joint.idx_v + i for joint in others for i in range(joint.nv)]
+
+
 def _contact_point(robot: Robot, contact) -> "_core.ContactPoint":
     frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
     point = _core.ContactPoint()

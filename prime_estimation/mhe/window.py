@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _core
 from ..config.policies import SOLVER
+from ..contact.points import idle_rows
 from .place import Place
 from .problem import Problem
 
@@ -84,6 +85,9 @@ class Window:
         self.solver.interruption = problem.interruption
         self.solver.rollout = getattr(_core.Rollout, options.rollout)
         self.solver.method = getattr(_core.ParameterMethod, options.elimination)
+        # dry friction of light joints that carry nothing leaves a gap at the head, whatever is done
+        idle = idle_rows(problem.robot)
+        self.solver.left_open = [*idle, *(problem.nv + i for i in idle)]
 
     def _control(self, x: np.ndarray) -> np.ndarray:
         """Control without disturbance: zeros, or a constant velocity in the inverse form."""

@@ -193,6 +193,13 @@ void bindSolver() {
       .def_readwrite("settled", &SolverMultipleShooting::settled,
                      "What may be left of the cost [chi-square / 2], as the last step and its new "
                      "weights tell, where `improve` takes no further one; 0 (default): all.")
+      .add_property(
+          "left_open", +[](const SolverMultipleShooting& s) { return toList(s.leftOpen()); },
+          +[](SolverMultipleShooting& s, const bp::list& components) {
+            s.setLeftOpen(toVector<int>(components));
+          },
+          "Components of the state's tangent, without parameters, whose gap at the last state asks "
+          "for no further iteration of `improve`: the next window closes it.")
       .def_readwrite("reach", &SolverMultipleShooting::reach,
                      "Distance [m/s, rad/s; in one step for positions] within which a node's "
                      "dynamics are not linearized anew; 0 (default): always.")

@@ -139,12 +139,15 @@ bool SolverMultipleShooting::improve(const std::vector<VectorXd>& xs,
 }
 
 /// What the last step has left to do: the change of the cost that its quadratic model did not
-/// foresee, and what closing the gaps that it left costs, by the cost-to-go of before.
+/// foresee, and what closing the gaps that it left costs, by the cost-to-go of before. Of the last
+/// gap only what is not left open.
 double SolverMultipleShooting::remainder() const {
   if (steplength_ < 1.0) return std::numeric_limits<double>::infinity();
   double sum = std::abs(dV_ + slope_ + 0.5 * curvature_);
   for (std::size_t t = has_arrival_ + 1; t < fs_.size(); ++t) {
-    const auto gap = fs_[t].head(m_);
+    VectorXd gap = fs_[t].head(m_);
+    if (t + 1 == fs_.size())
+      for (const int i : left_open_) gap[i] = 0.0;
     sum += 0.5 * gap.dot(values_[t].xx * gap);
   }
   return sum;

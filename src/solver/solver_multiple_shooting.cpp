@@ -77,6 +77,14 @@ void SolverMultipleShooting::setBound(const int parameter, const double least, c
   most_[parameter] = most;
 }
 
+void SolverMultipleShooting::setLeftOpen(const std::vector<int>& components) {
+  for (const int i : components)
+    if (i < 0 || i >= m_)
+      throw std::invalid_argument("window problem: the tangent of a state has no component " +
+                                  std::to_string(i) + " in front of the parameters");
+  left_open_ = components;
+}
+
 /// Of the step from the present parameters; behind an arrival node they also close their gap.
 void SolverMultipleShooting::placeBounds() {
   if (least_.size() == 0) return;

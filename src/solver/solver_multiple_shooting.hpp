@@ -121,6 +121,11 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   /// that they would cross, and no further. The posterior is without it.
   void setBound(int parameter, double least, double most);
 
+  /// Components of the state's tangent, without parameters, whose gap at the last state asks for no
+  /// further iteration of `improve`: the next window closes it.
+  void setLeftOpen(const std::vector<int>& components);
+  const std::vector<int>& leftOpen() const { return left_open_; }
+
   std::size_t threads = 1;
   std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
   Rollout rollout = Rollout::Multiple;
@@ -175,6 +180,7 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   std::vector<std::unique_ptr<Stage>> stages_;
   ArrivalStep arrival_;
   Eigen::VectorXd least_, most_;  ///< (np) bounds of the parameters; empty: none
+  std::vector<int> left_open_;
   Merit merit_function_;
   Eigen::VectorXd deviation_;
   double cost_try_, slope_, curvature_, gaps_;

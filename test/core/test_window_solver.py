@@ -188,6 +188,33 @@ def test_improving_ends_where_little_is_left():
     assert abs(ends[1.0][1] - ends[0.0][1]) < 1e-3 < ends[np.inf][1] - ends[0.0][1]
 
 
+def rest_of_an_iteration(left_open: list[int]) -> float:
+    """What `settled` must be at least for one iteration to be enough, by bisection."""
+    low, high = -20.0, 20.0
+    while high - low > 1e-9:
+        window = random_window("kinova", "forward", 5)
+        window.solver.left_open, window.solver.settled = left_open, np.exp(0.5 * (low + high))
+        window.solver.improve(*window._iterate(), 2, *window._tails())
+        enough = window.solver.iter == 1
+        low, high = (low, 0.5 * (low + high)) if enough else (0.5 * (low + high), high)
+    return float(np.exp(high))
+
+
+def test_gap_at_the_head_that_is_left_open_asks_for_no_iteration():
+    """The rest is less by what this gap costs: squares of its deviations from the readings."""
+    window = random_window("kinova", "forward", 5)
+    nv, given = window.problem.nv, window.inputs[-1]
+    window.solver.solve(*window._iterate(), 1)
+    gap = window.problem.state.diff(window.solver.states()[-1], np.array(window.data[-1].xnext))
+    weights = np.concatenate([given.weight("encoders"), given.weight("rates")])
+    cost = 0.5 * (weights * gap[: 2 * nv]) ** 2
+    whole, some = rest_of_an_iteration([]), list(range(nv, 2 * nv))
+    assert cost[some].sum() > 0.01 * whole
+    assert whole - rest_of_an_iteration(some) == pytest.approx(cost[some].sum(), rel=1e-5)
+    with pytest.raises(ValueError, match="component"):
+        window.solver.left_open = [2 * nv]
+
+
 def test_derivatives_are_kept_within_reach():
     """Nothing changes while the nodes move on; within their reach, little of a step does."""
     exact, kept = (random_window("go2", "forward", 6) for _ in range(2))
