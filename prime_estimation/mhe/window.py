@@ -86,7 +86,7 @@ class Window:
         self.solver.rollout = getattr(_core.Rollout, options.rollout)
         self.solver.method = getattr(_core.ParameterMethod, options.elimination)
         # dry friction of light joints that carry nothing leaves a gap at the head, whatever is done
-        idle = idle_rows(problem.robot)
+        idle = idle_rows(problem.robot) if problem.floating else []
         self.solver.left_open = [*idle, *(problem.nv + i for i in idle)]
 
     def _control(self, x: np.ndarray) -> np.ndarray:
