@@ -157,8 +157,7 @@ def solve_batch(
     located = any(m.mocap for m in ms)
     root = problem.prior_root(located, situation.suspended and previous_state is not None)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
-    framed = located or problem.measurements.framed
-    window = Window(problem, arrival, inputs, stamps, xs, located=framed)
+    window = Window(problem, arrival, inputs, stamps, xs, located=located)
     held = np.array(arrival.L)
     for name in ("theta", *(block.name for block in problem.joints)):
         held[problem.columns(name)] *= HELD_SHARE

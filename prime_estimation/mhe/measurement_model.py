@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import _core
+from ..sensors.frames import FrameTracker
 from ..sensors.sensor import Block, Gate, SensorSet, Tracker
 from ..types import Measurement, Sample
 
@@ -60,9 +61,9 @@ class MeasurementModel:
         return replace(m, readings={k: v for k, v in m.readings.items() if k != "mocap"})
 
     @property
-    def framed(self) -> bool:
-        """A sensor tells place or heading in a frame that is estimated."""
-        return any(sensor.framed for sensor in self.sensors)
+    def frames(self) -> Iterator[FrameTracker]:
+        """Keepers of the frames in the world that are estimated."""
+        return (self.trackers[sensor.name] for sensor in self.sensors if sensor.framed)
 
     def parameter_priors(self) -> dict[str, Block]:
         """Prior and random walk of the sensors' parameter blocks."""

@@ -21,7 +21,7 @@ class Place:
     mapping).
 
     Attributes:
-        measured: a sensor tells place or heading, in the world or in a frame that is estimated.
+        measured: a sensor tells place and heading in the world.
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.
@@ -55,9 +55,9 @@ class Place:
     def motions(self, x: np.ndarray) -> np.ndarray:
         """Tangent (ndx, 3) at x (nx,) of motions of the world along x and y, and of its turn.
 
-        The turn is about the vertical through the base, by which the slopes (s_x, s_y) of the
-        ground turn. They stand about anchors a that stay: there the ground's height changes by
-        -s . dx, and by -s . (z x (a - p)) dyaw.
+        The turn is about the vertical through the base, by which frames of sensors and the slopes
+        (s_x, s_y) of the ground turn. These stand about anchors a that stay: there the ground's
+        height changes by -s . dx, and by -s . (z x (a - p)) dyaw.
         """
         problem, motions = self.problem, np.zeros((self.problem.ndx, 3))
         up = pin.Quaternion(x[3:7]).toRotationMatrix().T
@@ -70,6 +70,8 @@ class Place:
             heights[:, 2] = slopes[:, 0] * away[:, 1] - slopes[:, 1] * away[:, 0]
             turned = np.column_stack([-slopes[:, 1], slopes[:, 0]])
             motions[problem.columns("slope"), 2] = turned.ravel()
+        for frame in problem.measurements.frames:
+            motions[problem.columns(frame.block)] = frame.motions(x)
         return motions
 
 

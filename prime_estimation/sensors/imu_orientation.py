@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..declaration import param
+from .frames import turned_about_vertical
 from .sensor import Block, Sensor, Wearer
 
 NAME, ROWS, FRAME = "imu_orientation", "orientation", "orientation_frame"
@@ -30,6 +31,8 @@ class OrientationFrame:
         jumps: how often the filter's heading has jumped. refused: readings that were not used.
     """
 
+    block = FRAME
+
     def __init__(self, problem):
         self.problem = problem
         self.jumps = self.refused = 0
@@ -39,6 +42,12 @@ class OrientationFrame:
         """Forget the frame: the window begins anew."""
         self._yaw: float | None = None  # of the filter's world in ours, nominal
         self._seen, self._apart, self._message = False, 0, ""
+
+    def motions(self, x: np.ndarray) -> np.ndarray:
+        """Change (3, 3) of `orientation_frame` by motions of the world, as of `FrameTracker`."""
+        out = np.zeros((3, 3))
+        out[:, 2] = turned_about_vertical(self.problem.parameter(x, FRAME))
+        return out
 
     def health(self) -> str:
         """What is wrong with the orientation; empty when nothing is."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from .frames import turned_about_vertical
+
 NAME, FRAME = "external_odometry", "odometry_frame"  # of the sensor, of its parameters
 KEY_DISTANCE = 1.0  # m walked, after which the frame is carried on to a new key frame
 JUMP_DISTANCE, JUMP_TURN = 0.1, 0.1  # m, rad: least change between two readings that is a jump
@@ -41,6 +43,8 @@ class OdometryFrame:
         jumps: how often the odometry has jumped. refused: readings that were not used.
     """
 
+    block = FRAME
+
     def __init__(self, problem):
         self.problem = problem
         self.jumps = self.refused = 0
@@ -60,6 +64,15 @@ class OdometryFrame:
         self._given.clear()
         self._past.clear()
         self._message, self._newest_ns = "", 0
+
+    def motions(self, x: np.ndarray) -> np.ndarray:
+        """Change (6, 3) of `odometry_frame` by motions of the world, as of `FrameTracker`."""
+        shift, out = self.problem.parameter(x, FRAME), np.zeros((6, 3))
+        away = self._nominal.translation + shift[:3] - x[:3]
+        out[:2, :2] = np.eye(2)
+        out[:2, 2] = -away[1], away[0]
+        out[3:, 2] = turned_about_vertical(shift[3:])
+        return out
 
     def health(self) -> str:
         """What is wrong with the odometry; empty when nothing is."""

@@ -140,7 +140,7 @@ class Sensor:
         residuals: residuals of the core that it fills; one that is named twice takes two readings
             a node.
         optional: it adds parameters or rows only where it is asked for.
-        framed: it tells place or heading in a frame that is estimated.
+        framed: it tells place or heading in a frame of its own, which its tracker keeps.
         innovations: rows whose mean square is its normalized innovation.
         wait_ns: how late a sample of an event sensor may come [ns].
     """
