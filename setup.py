@@ -22,6 +22,9 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 COMPILE_JOBS = "2"  # a translation unit with Pinocchio's templates takes more than 1 GB
+# environment variable: build folder of another environment that has the same wheels, whose objects
+# are linked for this one
+SHARED_BUILD = "PRIME_CORE_BUILD"
 WHEEL_COMMANDS = {"bdist_wheel", "dist_info", "editable_wheel", "egg_info", "sdist"}
 
 
@@ -34,16 +37,20 @@ class CMakeCore(build_ext):
         prefix = dependency_prefix()
         # pip throws the temporary folder of an editable build away; keeping it makes the next build
         # incremental
-        build = (
+        own = (
             ROOT / "build" if editable else Path(self.build_temp).resolve()
         ) / f"core-{sys.implementation.cache_tag}"
         target = Path(self.get_ext_fullpath(ext.name)).resolve()
         check_compiler()
-        configure(build, prefix, rpath(prefix, editable))
+        build = Path(os.environ.get(SHARED_BUILD) or own)
+        if build == own:
+            configure(build, prefix, rpath(prefix, editable))
+        else:
+            run(tool("cmake"), build, f"-DCMAKE_INSTALL_RPATH={rpath(prefix, editable)}")
         run(tool("cmake"), "--build", build)
-        run(tool("cmake"), "--install", build, "--prefix", build / "stage")
+        run(tool("cmake"), "--install", build, "--prefix", own / "stage")
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(build / "stage" / "_core.so", target)
+        shutil.copy2(own / "stage" / "_core.so", target)
 
 
 def dependency_prefix() -> Path | None:

@@ -49,7 +49,9 @@ class Place:
 
         Position [m] and rotation [rad] in the tangent at the base.
         """
-        tangent = self.motions(x)[:6] @ _transport(x[:2] - first[:2])
+        if self.measured:
+            return np.zeros((6, 6))
+        tangent = _base_motions(x) @ _transport(x[:2] - first[:2])
         return tangent @ arrival.displacement @ tangent.T
 
     def motions(self, x: np.ndarray) -> np.ndarray:
@@ -60,8 +62,7 @@ class Place:
         height changes by -s . dx, and by -s . (z x (a - p)) dyaw.
         """
         problem, motions = self.problem, np.zeros((self.problem.ndx, 3))
-        up = pin.Quaternion(x[3:7]).toRotationMatrix().T
-        motions[:3, :2], motions[3:6, 2] = up[:, :2], up[:, 2]
+        motions[:6] = _base_motions(x)
         slopes = problem.parameter(x, "slope").reshape(-1, 2)
         if slopes.size:
             heights = motions[problem.columns("height")]
@@ -73,6 +74,13 @@ class Place:
         for frame in problem.measurements.frames:
             motions[problem.columns(frame.block)] = frame.motions(x)
         return motions
+
+
+def _base_motions(x: np.ndarray) -> np.ndarray:
+    """Rows (6, 3) of the base; their transpose undoes them."""
+    axes, motions = pin.Quaternion(x[3:7]).toRotationMatrix().T, np.zeros((6, 3))
+    motions[:3, :2], motions[3:, 2] = axes[:, :2], axes[:, 2]
+    return motions
 
 
 def _transport(step: np.ndarray) -> np.ndarray:

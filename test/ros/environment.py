@@ -272,7 +272,18 @@ def _build(folder: Path, bases: list[Path], *packages: str) -> None:
         "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--unresolved-symbols=ignore-in-shared-libs",
         "-GNinja",
     ]
-    _run(command, {**variables(folder), "CMAKE_BUILD_PARALLEL_LEVEL": "2"})
+    _run(command, {**variables(folder), **_compiled(), "CMAKE_BUILD_PARALLEL_LEVEL": "2"})
+
+
+def _compiled() -> dict[str, str]:
+    """Where `make build` has compiled the core, against the same wheels: nothing is compiled twice.
+
+    Empty where it has not.
+    """
+    build = REPOSITORY / "build" / f"core-{sys.implementation.cache_tag}"
+    libraries = build / "dependency_prefix"
+    there = libraries.is_file() and Path(libraries.read_text()).is_dir()
+    return {"PRIME_CORE_BUILD": str(build)} if there else {}
 
 
 def _run(command: list, environment: dict[str, str]) -> None:
