@@ -96,7 +96,8 @@ class ActionArrival : public ActionLeastSquares {
   const Eigen::MatrixXd& inverseRoot();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
-  void stackDisplacement(const ActionSecondOrder& node);
+  Eigen::MatrixXd displacementByTangent();
+  void stackDisplacement(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void carryDisplacement(int eliminated);
   void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d,
                       Eigen::MatrixXd& rows) const;

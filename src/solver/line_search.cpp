@@ -144,12 +144,14 @@ bool SolverMultipleShooting::improve(const std::vector<VectorXd>& xs,
 double SolverMultipleShooting::remainder() const {
   if (steplength_ < 1.0) return std::numeric_limits<double>::infinity();
   double sum = std::abs(dV_ + slope_ + 0.5 * curvature_);
-  for (std::size_t t = has_arrival_ + 1; t < fs_.size(); ++t) {
-    VectorXd gap = fs_[t].head(m_);
-    if (t + 1 == fs_.size())
-      for (const int i : left_open_) gap[i] = 0.0;
-    sum += 0.5 * gap.dot(values_[t].xx * gap);
-  }
+  const auto closing = [this](const std::size_t t, const auto& gap) {
+    return 0.5 * gap.dot(values_[t].xx * gap);
+  };
+  const std::size_t last = fs_.size() - 1;
+  for (std::size_t t = has_arrival_ + 1; t < last; ++t) sum += closing(t, fs_[t].head(m_));
+  VectorXd open = fs_[last].head(m_);
+  for (const int i : left_open_) open[i] = 0.0;
+  sum += closing(last, open);
   return sum;
 }
 
