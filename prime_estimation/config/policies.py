@@ -65,6 +65,11 @@ class TerrainPolicy:
     evenness: float = param(0.0003, "of a floor: deviation of footholds from a plane", "m")
     grain: float = param(0.03, "length over which the deviation from the plane arises", "m")
     floor: float = param(0.03, "slope and its deviation below which the ground is a level floor")
+    level: float = param(
+        0.01,
+        "deviation of a floor's slope under a foot, for a window to learn: on the first step of a "
+        "ramp a foot rolls otherwise than on the floor, and would turn the base with it",
+    )
     steepest: float = param(0.2, "deviation from the slope expected, above which it is none")
     strain: float = param(3.0, "rms of the window's whitened correction that its feet explain")
     slack: float = param(

@@ -24,8 +24,9 @@ from .process_model import Situation
 from .soles import Soles
 from .window import Window
 
-# slope of a level floor: exact, for a slope in world axes would tell place and heading
-LEVEL_STDDEV = 1e-6
+# slope of a level floor where the cost-to-come holds the place: exact, for slopes that have been
+# corrected since would tell it, and the heading
+EXACT_SLOPE = 1e-6
 
 
 class Ground:
@@ -257,7 +258,9 @@ class Ground:
 
     def _incline(self, window: Window, foot: int, slope: Slope) -> None:
         """Ground under a foot slopes as it is thought to, with the little that a window learns."""
-        stddev = LEVEL_STDDEV if slope.level else TERRAIN.learned * slope.stddev
+        stddev = TERRAIN.learned * slope.stddev
+        if slope.level:
+            stddev = EXACT_SLOPE if window.place.measured else TERRAIN.level
         window.renew_parameter("slope", [2 * foot, 2 * foot + 1], slope.mean, stddev)
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:

@@ -15,7 +15,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import GROUND, TERRAIN
 from prime_estimation.contact.footholds import Footholds
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.ground import Ground
+from prime_estimation.mhe.ground import EXACT_SLOPE, Ground
 from prime_estimation.robot import Robot
 
 
@@ -209,3 +209,21 @@ def test_before_there_are_footholds_ground_is_where_a_foot_comes_down(standing):
         ground.update(window, estimator.monitors.assess(last, window))
     lower = known - window.problem.parameter(window.xs[-1], "height")
     np.testing.assert_allclose(lower, [0.0, 0.002, 0.002, 0.002], atol=0.0005)
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_foot_that_lands_on_a_floor_may_find_a_slope(standing, measured):
+    """But not where cost-to-come holds the place, which a slope about a place would tell."""
+    estimator, last = standing
+    ground, window = estimator.horizon.ground, estimator.window
+    for x, y in ((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)) * 2:
+        ground._footholds.add(np.array([x, y, 0.0]))
+    assert ground._footholds.on_floor
+    window.place.measured = measured
+    ground.stance.loaded[0] = False
+    for _ in ("touches down", "rests"):
+        ground.update(window, estimator.monitors.assess(last, window))
+    slopes = window.problem.columns("slope")
+    stddev = np.sqrt(np.diag(window.arrival.covariance)[slopes])
+    np.testing.assert_allclose(stddev[:2], EXACT_SLOPE if measured else TERRAIN.level, rtol=1e-6)
+    np.testing.assert_allclose(window.problem.parameter(window.xs[-1], "slope")[:2], 0.0)
