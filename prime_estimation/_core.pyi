@@ -155,6 +155,9 @@ class NodeInput:
     nominal_xi: numpy.ndarray
     weighed: bool
     ground_depth: float
+    height_offset: numpy.ndarray
+    slope_offset: numpy.ndarray
+    anchor_offset: numpy.ndarray
     law: ContactLaw
     stance: list
 

@@ -19,6 +19,7 @@ from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
 from .creep import Creep
 from .load_by_motion import LoadByMotion
+from .planes import Planes
 from .problem import Problem
 from .process_model import Situation
 from .soles import Soles
@@ -74,6 +75,12 @@ class Ground:
         """Look at the newest complete node: who has touched down, and on which ground."""
         if self.legs is None or window.inputs[-2].ground_depth > 0.0:
             return
+        before = Planes.of(self.problem, window)
+        self._follow(window, situation)
+        before.stay_under_the_oldest(window, Planes.of(self.problem, window))
+
+    def _follow(self, window: Window, situation: Situation) -> None:
+        """Move the ground to where feet have come down."""
         problem, after = self.problem, window.xs[-1]
         soles, rates, normal = window.legs()
         points = self._touching(soles, after)

@@ -180,6 +180,9 @@ void bindInput() {
       .def(Sized("nominal_xi", &NodeInput::nominal_xi))
       .def_readwrite("weighed", &NodeInput::weighed)
       .def_readwrite("ground_depth", &NodeInput::ground_depth)
+      .def(Sized("height_offset", &NodeInput::height_offset))
+      .def(Sized("slope_offset", &NodeInput::slope_offset))
+      .def(Sized("anchor_offset", &NodeInput::anchor_offset))
       .def(Copied("law", &NodeInput::law))
       .add_property(
           "stance", +[](const NodeInput& i) { return toList(i.stance); }, &setStance,

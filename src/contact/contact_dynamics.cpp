@@ -111,13 +111,14 @@ ContactDynamics::Point::Point(const ContactDynamics& d)
       reading(VectorXd::Zero(d.nj())),
       xi(VectorXd::Zero(d.nxi())),
       parameters(VectorXd::Zero(d.nparameters())),
+      anchor_offset(VectorXd::Zero(2 * d.nfeet())),
       law(d.options.law),
       stance(d.nfeet(), Stance::Open) {}
 
 bool ContactDynamics::Point::operator==(const Point& other) const {
   return q == other.q && v == other.v && force == other.force && reading == other.reading &&
-         xi == other.xi && parameters == other.parameters && law == other.law &&
-         stance == other.stance;
+         xi == other.xi && parameters == other.parameters && anchor_offset == other.anchor_offset &&
+         law == other.law && stance == other.stance;
 }
 
 ContactDynamics::Data::Data(const ContactDynamics& d)

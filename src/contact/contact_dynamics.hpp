@@ -80,12 +80,13 @@ class ContactDynamics {
   struct Point {
     explicit Point(const ContactDynamics& dynamics);
     Eigen::VectorXd q, v;
-    Eigen::VectorXd force;       ///< S^T tau + w [N, Nm]
-    Eigen::VectorXd reading;     ///< tau alone (nj), as the motors read it [Nm]
-    Eigen::VectorXd xi;          ///< contact disturbance
-    Eigen::VectorXd parameters;  ///< p
-    ContactLaw law;              ///< of this step; that of the options unless it is softened
-    std::vector<Stance> stance;  ///< contact flags, one per foot (rigid contacts)
+    Eigen::VectorXd force;          ///< S^T tau + w [N, Nm]
+    Eigen::VectorXd reading;        ///< tau alone (nj), as the motors read it [Nm]
+    Eigen::VectorXd xi;             ///< contact disturbance
+    Eigen::VectorXd parameters;     ///< p
+    Eigen::VectorXd anchor_offset;  ///< (2 nf) by which the anchors of slopes are elsewhere [m]
+    ContactLaw law;                 ///< of this step; that of the options unless it is softened
+    std::vector<Stance> stance;     ///< contact flags, one per foot (rigid contacts)
     bool operator==(const Point& other) const;
   };
 
@@ -201,9 +202,13 @@ class ContactDynamics {
   const pinocchio::Model& model() const { return model_; }
   /// Parameter blocks in order; absent ones (no link, no foot) are left out.
   const std::vector<ParameterBlock>& parameterBlocks() const { return blocks_; }
-  /// Moves the ground under all feet of a point away by `depth` [m].
-  void lowerGround(Point& point, const double depth) const {
-    point.parameters.segment(height_, nfeet()).array() -= depth;
+  /// Lifts the ground under each foot of a point by these heights (nf) [m], and lets it slope by
+  /// these (2 nf) more.
+  template <class Heights, class Slopes>
+  void moveGround(Point& point, const Eigen::ArrayBase<Heights>& heights,
+                  const Eigen::ArrayBase<Slopes>& slopes) const {
+    point.parameters.segment(height_, nfeet()).array() += heights;
+    if (options.slopes) point.parameters.segment(slope(0), 2 * nfeet()).array() += slopes;
   }
   double friction(const Data& data) const { return std::exp(data.at.parameters[friction_]); }
   /// Softness of the ground by its parameter p, above zero: 1/2 (p + sqrt(p^2 + width^2)).

@@ -55,7 +55,9 @@ void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) 
   if (!inverse) point.force += u.head(nv_);
   point.xi = u.tail(nxi_);
   point.parameters = x.segment(nq + nv_, dynamics->nparameters());
-  if (input->ground_depth != 0.0) dynamics->lowerGround(point, input->ground_depth);
+  dynamics->moveGround(point, input->height_offset.array() - input->ground_depth,
+                       input->slope_offset.array());
+  point.anchor_offset = input->anchor_offset;
   point.law = input->law;
   point.stance = input->stance;
 }

@@ -30,6 +30,9 @@ NodeInput::NodeInput(std::shared_ptr<const MeasurementModel> model_)
       weight_xi(VectorXd::Zero(model->dynamics->nxi())),
       nominal_force(weight_force),
       nominal_xi(weight_xi),
+      height_offset(VectorXd::Zero(model->dynamics->nfeet())),
+      slope_offset(VectorXd::Zero(2 * model->dynamics->nfeet())),
+      anchor_offset(slope_offset),
       law(model->dynamics->options.law),
       stance(model->dynamics->nfeet(), Stance::Open) {
   encoders.value = pinocchio::neutral(model->dynamics->model());

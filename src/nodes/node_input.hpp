@@ -32,7 +32,10 @@ struct NodeInput {
   Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
   bool weighed =
       true;  ///< by the torques of its legs: only then the base may feel outliers of force
-  double ground_depth = 0.0;   ///< by which the ground is lowered [m]: legs that nobody sees
+  double ground_depth = 0.0;  ///< by which the ground is lowered [m]: legs that nobody sees
+  /// Height (nf) [m], slope (2 nf) and anchor (2 nf) [m] of the ground under each foot here, less
+  /// those of the window, which has been moved to other ground since this node was solved.
+  Eigen::VectorXd height_offset, slope_offset, anchor_offset;
   ContactLaw law;              ///< of the step; softer on the way to a first solution
   std::vector<Stance> stance;  ///< contact flags of the step, one per foot (rigid contacts)
 };
