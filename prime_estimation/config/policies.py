@@ -77,6 +77,9 @@ class TerrainPolicy:
     )
     sliding: int = param(4, "nodes of a window in which it does, so that it is no touch-down")
     creep: float = param(0.06, "contact velocity of a foot on such an edge", "m/s")
+    lasting: float = param(
+        10.0, "factor on the vertical force on the base meanwhile: errors of its force last"
+    )
     soft_normal: float = param(
         0.005,
         "contact velocity that soft ground adds, per logarithm of its compliance: with more, legs "

@@ -97,6 +97,9 @@ class Horizon:
             self.problem.process.expect_unrest(former, situation.unrest)
         else:
             self.problem.process.expect_creep(former, creep.velocity)
+        # without motion capture it is what the feet carry that holds the tilt
+        if self.window.creeping and self.window.place.measured:
+            self.problem.process.expect_lasting_force(former)
         softness = self.problem.softness(self.window.xs[-1])
         self.problem.process.expect_sinking(former, softness)
         self.problem.process.expect_touchdown(former, self.ground.airborne)

@@ -196,6 +196,19 @@ class ProcessModel:
                 weight[linear] = np.minimum(weight[linear], nominal[linear])
         given.nominal_xi, given.weight_xi = nominal, weight
 
+    def expect_lasting_force(self, given) -> None:
+        """Widen the vertical force on the base while a foot that carries creeps.
+
+        What is wrong with the force of such a foot lasts for its way. White noise of that level
+        would be knowledge of the mass.
+
+        Args:
+            given: input with its dynamics part.
+        """
+        weight = given.nominal_force.copy()
+        weight[2] /= TERRAIN.lasting
+        given.nominal_force = given.weight_force = weight
+
     def expect_unrest(self, given, speed: float) -> None:
         """Widen the tangential contact disturbance of all feet, which move where they stand.
 

@@ -7,6 +7,8 @@ Window and arrival cost must agree on where that is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.choreography import POSTURE, perform, smooth, standing_pose
@@ -16,7 +18,9 @@ from prime_estimation.config.policies import GROUND, TERRAIN
 from prime_estimation.contact.footholds import Footholds
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.ground import EXACT_SLOPE, Ground
+from prime_estimation.mhe.process_model import ProcessModel
 from prime_estimation.robot import Robot
+from prime_estimation.types import PoseSample
 
 
 @pytest.fixture
@@ -144,6 +148,34 @@ def test_a_foot_that_creeps_alarms_no_payload_detector(sliding):
         estimator.update(m)
     assert estimator.window.creeping
     assert estimator.monitors.payload.alarms == 0
+
+
+def mass_after_slide(sliding, share: float) -> tuple[float, np.ndarray]:
+    """Mass [kg] after a foot has slid whose leg's torques have a share of error meanwhile.
+
+    And the standard deviation of the vertical force on the base at the newest nodes [N].
+    """
+    config, robot = sliding[0].config, sliding[0].problem.robot
+    q = standing_pose(robot, POSTURE)
+    estimator, wide = Estimator(robot, config, mocap=True), []
+    own = np.array([name.startswith("FR") for name in robot.joint_names])
+    for m in sliding[1]:
+        m = replace(m, readings={"mocap": (PoseSample(m.stamp_ns, q[:3], q[3:7]),)})
+        if wide and estimator.window.creeping:
+            m = replace(m, torque=m.torque * np.where(own, 1.0 + share, 1.0))
+        if (estimate := estimator.update(m)) is not None:
+            wide.append(1.0 / estimator.window.inputs[-2].nominal_force[2])
+    return estimate.total_mass, np.array(wide)
+
+
+def test_mass_is_not_learned_from_a_foot_that_creeps(sliding, monkeypatch):
+    """What its force lacks lasts as long as it slides: as noise it would be knowledge of mass."""
+    base = sliding[0].config.noise.base_force
+    (right, wide), (wrong, _) = mass_after_slide(sliding, 0.0), mass_after_slide(sliding, -0.3)
+    assert wide.min() == pytest.approx(base) and wide.max() == pytest.approx(TERRAIN.lasting * base)
+    monkeypatch.setattr(ProcessModel, "expect_lasting_force", lambda *_: None)
+    before, learned = mass_after_slide(sliding, 0.0)[0], mass_after_slide(sliding, -0.3)[0]
+    assert abs(wrong - right) < 0.2 * abs(learned - before)
 
 
 def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
