@@ -208,7 +208,8 @@ class ContactDynamics {
   void moveGround(Point& point, const Eigen::ArrayBase<Heights>& heights,
                   const Eigen::ArrayBase<Slopes>& slopes) const {
     point.parameters.segment(height_, nfeet()).array() += heights;
-    if (options.slopes) point.parameters.segment(slope(0), 2 * nfeet()).array() += slopes;
+    if (options.slopes && nc() > 0)
+      point.parameters.segment(slope(0), 2 * nfeet()).array() += slopes;
   }
   double friction(const Data& data) const { return std::exp(data.at.parameters[friction_]); }
   /// Softness of the ground by its parameter p, above zero: 1/2 (p + sqrt(p^2 + width^2)).
