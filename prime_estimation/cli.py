@@ -10,7 +10,6 @@ how to fix it), 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from .errors import PrimeError
+from .nodes.viewerless import import_module
 
 VERBS = {
     "demo": "simulate a robot with a hidden payload, estimate it, show the result",
@@ -81,7 +81,7 @@ def _terminable() -> Iterator[None]:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Parser of a verb's arguments, with its help."""
-    verb = importlib.import_module(f".commands.{name}", __package__)
+    verb = import_module(f".commands.{name}", __package__)
     parser = _Parser(
         prog=f"prime {name}",
         description=verb.DESCRIPTION,
@@ -97,7 +97,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 def _run(name: str, argv: list[str]) -> None:
     args = parser_of(name).parse_args(argv)
-    result = importlib.import_module(f".commands.{name}", __package__).run(args)
+    result = import_module(f".commands.{name}", __package__).run(args)
     if args.json:
         print(json.dumps(result, indent=1))
     sys.stdout.flush()

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import signal
 
+from ..viewerless import import_module
+
 
 def estimator() -> int:
     """Lifecycle node that activates itself (parameter `autostart`)."""
@@ -50,9 +52,7 @@ def replay() -> int:
 def _run(name: str) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    from .programs import main
-
-    return main(name)
+    return import_module(".programs", __package__).main(name)
 
 
 def _leave(*_) -> None:
