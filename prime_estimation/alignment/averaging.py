@@ -27,7 +27,7 @@ def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> 
         relative_ns: (n,) int64 stamps of the samples, less that of the node.
         rows: (n, nj) samples [Nm].
         step_ns: between nodes; the mean is that with the triangle over the last two steps
-            (`stream.linear_weights`).
+            (`linear_weights`).
     """
     return hold_correction_weights(relative_ns.tobytes(), step_ns) @ jumps(relative_ns, rows)
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""IMU readings: gyro, specific force and orientation of an IMU, averaged at nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ..sensors.imu_orientation import NAME as ORIENTATION
+from ..types import ImuSample
+from .averaging import between_samples
+from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
+from .sample_checks import check_shape, is_finite
+from .stream import Stream
+
+
+class ImuReadings:
+    """Takes IMU samples and averages them at nodes.
+
+    Args:
+        counts: reasons of refusal are incremented here.
+        gap_ns: longest interval between samples that is bridged [ns].
+        orientation: its orientation is a reading of a sensor of its own.
+
+    Attributes:
+        stream: rows (10,) of gyro [rad/s], specific force [m/s2], quaternion xyzw (NaN: none).
+    """
+
+    def __init__(self, counts: Counter, gap_ns: int, orientation: bool):
+        self._counts, self._orientation = counts, orientation
+        self.stream = Stream("imu", 10, counts, gap_ns, NEAR_NS)
+        self._row = np.zeros(10)
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        self.stream.reset()
+
+    def push(self, sample: ImuSample) -> bool:
+        """Take a sample; True when the clock turns out to have been set back for good."""
+        row, quat = self._row, sample.quat_world_imu
+        check_shape(sample.angular_velocity, 3, "imu", sample)
+        check_shape(sample.linear_acceleration, 3, "imu", sample)
+        row[:3], row[3:6] = sample.angular_velocity, sample.linear_acceleration
+        # q and -q are the same rotation: the sign nearest to the sample before makes interpolation
+        # go the short way
+        previous = row[6:].copy()
+        row[6:] = 0.0 if quat is None else quat
+        if not is_finite(row, "imu", self._counts):
+            row[6:] = previous
+            return False
+        if quat is None:
+            row[6:] = np.nan
+        elif row[6:] @ previous < 0.0:
+            row[6:] *= -1.0
+        return self.stream.push(sample.stamp_ns, row)
+
+    def fields(self, seen: NodeWindow) -> dict:
+        """Fields of the measurement at a node from the samples about it."""
+        mean = seen.weights @ seen.rows
+        fields = {"gyro_now": mean[NOW, :3]}
+        if np.isfinite(mean[NOW, 6]):
+            quat = fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
+            if self._orientation:
+                fields["readings"] = {ORIENTATION: quat}
+        if seen.covers(1):
+            fields["gyro"] = mean[FLAT, :3]
+            fields["gyro_samples"] = float(seen.samples[FLAT])
+            fields["gyro_change"] = between_samples(seen.rows[:, :3], seen.weights[FLAT])
+            fields["accelerometer_ramp"] = mean[RAMP, 3:6]
+        if seen.covers(2):
+            change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE])
+            fields["accelerometer"] = mean[TRIANGLE, 3:6]
+            fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
+            fields["accelerometer_change"] = change
+        return fields

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Checks of samples: number of values, finite values."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ..errors import DataError
+from ..types import Sample
+
+
+def check_shape(value, size: int, name: str, sample: Sample) -> None:
+    """DataError where a value of a sample is not a vector of `size`."""
+    if np.shape(value) != (size,):
+        raise DataError(
+            f"a {name} sample must have {size} values, got shape {np.shape(value)}", sample
+        )
+
+
+def is_finite(row: np.ndarray, name: str, counts: Counter) -> bool:
+    """Whether all values of a row are finite; counted as `<name>_not_finite` where not."""
+    if np.isfinite(row.dot(row)):
+        return True
+    counts[f"{name}_not_finite"] += 1
+    return False
