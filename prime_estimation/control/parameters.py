@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..config.parameters import param
+from ..declaration import param
 
 
 @dataclass(frozen=True)

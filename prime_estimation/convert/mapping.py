@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..config.parameters import param
+from ..declaration import param
 from .units import UNITS
 
 
