@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Robots: URDF and names to a model, its joints' losses, contacts and sensors."""
+
+from .model import GRAVITY
+from .robot import Robot
+from .urdf import urdf_path, urdf_text
+
+__all__ = ["GRAVITY", "Robot", "urdf_path", "urdf_text"]

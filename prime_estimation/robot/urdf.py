@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""URDF of a robot: where it lies, its text for a viewer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..config.parameters import RobotConfig
+from ..errors import RobotError
+
+
+def urdf_path(config: RobotConfig) -> Path:
+    """Where the URDF of a robot lies; RobotError when the configuration names none."""
+    if not config.urdf:
+        raise RobotError("the robot's configuration names no URDF (robot.urdf)", config)
+    if config.urdf.startswith("package://"):
+        return _in_package(*config.urdf.removeprefix("package://").partition("/")[::2])
+    if not config.urdf.startswith("example-robot-data:"):
+        return Path(config.urdf).expanduser()
+    from example_robot_data.robots_loader import ROBOTS, getModelPath
+
+    name = config.urdf.split(":", 1)[1]
+    if name not in ROBOTS:
+        raise RobotError(f"example-robot-data has no robot '{name}'", name)
+    loader = ROBOTS[name]
+    subpath = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
+    return Path(getModelPath(subpath)) / subpath
+
+
+def _in_package(package: str, file: str) -> Path:
+    shares = [
+        Path(prefix) / "share" / package
+        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(":")
+        if prefix
+    ]
+    share = next((folder for folder in shares if folder.is_dir()), None)
+    if share is None:
+        raise RobotError(
+            f"no ROS package '{package}' in AMENT_PREFIX_PATH: source its workspace, or give "
+            "robot.urdf as a path",
+            package,
+        )
+    return share / file
+
+
+def urdf_text(config: RobotConfig) -> str:
+    """The URDF for a viewer.
+
+    Meshes of example-robot-data by their files, since it need not be a package of the ROS
+    installation.
+    """
+    path = urdf_path(config)
+    home = next((folder for folder in path.parents if folder.name == "example-robot-data"), None)
+    text = path.read_text()
+    return text.replace("package://example-robot-data/", f"{home.as_uri()}/") if home else text
