@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Contacts and feet of an estimate: forces by the ground, where they act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from .arrays import Array, freeze
+
+
+class ContactState(IntEnum):
+    """State of a contact, with the numbers of `prime_estimation_msgs/ContactWrench.state`."""
+
+    OPEN = 0
+    STICKING = 1
+    SLIPPING = 2
+
+
+@dataclass(frozen=True)
+class ContactEstimate:
+    """Force on the robot by the ground at one contact: triangular mean of +-dt around its stamp."""
+
+    name: str  # `<foot frame>` or `<foot frame>/<corner>`
+    position_world: Array  # (3,) m, the contact point
+    force_world: Array  # (3,) N
+    force_covariance: Array  # (3, 3) N^2
+    probability: float  # of carrying load, in [0, 1]
+    state: ContactState
+
+    def __post_init__(self):
+        freeze(self)
+
+
+@dataclass(frozen=True)
+class FootEstimate:
+    """Wrench on a foot by the ground, at the centre of pressure of its contacts.
+
+    `c = sum f_n,i p_i / sum f_n,i`, about which only the moment around the vertical and that of an
+    uneven ground remain.
+    """
+
+    name: str
+    force_world: Array  # (3,) N
+    moment_world: Array  # (3,) Nm, about the centre of pressure
+    centre_of_pressure_world: Array  # (3,) m; NaN where the foot carries nothing
+
+    def __post_init__(self):
+        freeze(self)
+
+
+def feet_of(contacts: Iterable[ContactEstimate]) -> tuple[FootEstimate, ...]:
+    """Wrench of each foot, in the order of its first contact.
+
+    Contacts named `<foot>/<corner>` belong together.
+    """
+    groups: dict[str, list[ContactEstimate]] = {}
+    for contact in contacts:
+        groups.setdefault(contact.name.split("/")[0], []).append(contact)
+    return tuple(_foot(name, group) for name, group in groups.items())
+
+
+def _foot(name: str, contacts: list[ContactEstimate]) -> FootEstimate:
+    forces = np.array([c.force_world for c in contacts])
+    points = np.array([c.position_world for c in contacts])
+    force, normal = forces.sum(axis=0), np.maximum(forces[:, 2], 0.0)
+    if not normal.sum() > 0.0:
+        return FootEstimate(name, force, np.full(3, np.nan), np.full(3, np.nan))
+    centre = normal @ points / normal.sum()
+    return FootEstimate(name, force, np.cross(points - centre, forces).sum(axis=0), centre)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Measurement: readings of all sensors for one node of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .arrays import Array, freeze
+from .samples import PoseSample
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Readings of all sensors for one node, aligned in time.
+
+    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in
+    [t_k - dt, t_k], carried to t_k by the joint rates; joint rate and gyro averaged over the same
+    time. Dynamics part, about the PREVIOUS node: torque and specific force averaged with
+    triangular weight over [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two
+    samples holds until the later one. A field that no sensor supplied is None. `*_samples` count
+    the effective number of independent samples in an average, for its noise.
+    """
+
+    stamp_ns: int
+    position: Array | None  # (nj,) rad
+    velocity: Array | None  # (nj,) rad/s
+    gyro: Array | None  # (3,) rad/s, IMU frame
+    position_carried: Array | None = None  # (nj,) rad
+    torque: Array | None = None  # (nj,) Nm
+    torque_commanded: bool = False  # it is what the motors were told, not what they did
+    accelerometer: Array | None = None  # (3,) m/s^2, IMU frame
+    # (3,) m/s^2, mean over the last dt with weight growing linearly to t_k
+    accelerometer_ramp: Array | None = None
+    gyro_now: Array | None = None  # (3,) rad/s, newest reading at t_k
+    quat_world_imu: Array | None = None  # (4,) xyzw at t_k
+    readings: Mapping[str, Any] = field(default_factory=dict)  # of further sensors, by their name
+    velocity_samples: float = 1.0
+    gyro_samples: float = 1.0
+    torque_samples: float = 1.0
+    accelerometer_samples: float = 1.0
+    # (nj,) rad/s, between its samples (`alignment.averaging.between_samples`)
+    velocity_change: Array | float = 0.0
+    gyro_change: Array | float = 0.0  # (3,) rad/s
+    accelerometer_change: Array | float = 0.0  # (3,) m/s^2
+
+    def __post_init__(self):
+        freeze(self)
+
+    @property
+    def mocap(self) -> tuple[PoseSample, ...]:
+        """Motion capture poses that came since the measurement before; they may be older."""
+        return self.readings.get("mocap", ())
