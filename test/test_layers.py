@@ -67,7 +67,7 @@ FORBIDDEN = {
 # Packages that not every installation has, and the only places that may name them.
 OUTSIDERS = {
     "rclpy": ("nodes/ros/", "transport/ros.py"),
-    "cyclonedds": ("transport/dds.py", "transport/dds_types.py"),
+    "cyclonedds": ("transport/dds.py", "transport/dds_entities.py", "transport/dds_types.py"),
     "mujoco": ("simulate/",),
     "matplotlib": ("viz/",),
     "cvxpy": ("identify/least_squares.py", "calibration/oracles.py"),

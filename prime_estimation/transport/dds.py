@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Transport over Cyclone DDS from PyPI.
-
-A ROS 2 node on machines without ROS 2, wire-compatible with its topics.
+"""Transport over Cyclone DDS from PyPI: a ROS 2 node on machines without ROS 2.
 
 Names, types, XCDR1 encoding, type hashes and the `ros_discovery_info` topic follow the conventions
 of ROS 2's middleware layer. DDS types are made from the message store. Services are understood by
@@ -11,23 +9,18 @@ clients that use rmw_cyclonedds.
 
 from __future__ import annotations
 
-import os
 import struct
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cache
 
-from ..errors import ConfigError
 from ..io.typestore import typestore
 from .base import Callback, Names, Qos, deliver
+from .dds_entities import Subscription, entities_info, participant, reader_qos, writer_qos
 from .dds_types import idl_struct, wire_name
-from .environment import domain_config, domain_id
+from .environment import domain_id
 
-# samples taken at once, and the history of a best-effort subscription: half a second of a 500 Hz
-# sensor
-_BATCH = 256
 _HEADER = struct.Struct("<Qq")  # request id of rmw_cyclonedds: client, sequence number
 
 
@@ -55,8 +48,8 @@ class DdsTransport:
         self.names = Names(node, namespace, remap)
         self.rejected: Counter[str] = Counter()
         self.pause_s = 0.0
-        self._participant = _participant(domain_id(domain))
-        self._subscriptions: list[_Subscription] = []
+        self._participant = participant(domain_id(domain))
+        self._subscriptions: list[Subscription] = []
         self._writers: list = []
         self._discovery = None
         self._lock = threading.Lock()
@@ -105,9 +98,9 @@ class DdsTransport:
         from cyclonedds.sub import DataReader
 
         reader = DataReader(
-            self._participant, self._topic(topic, type_name), _reader_qos(qos, type_name)
+            self._participant, self._topic(topic, type_name), reader_qos(qos, type_name)
         )
-        self._subscriptions.append(_Subscription(topic, reader, callback))
+        self._subscriptions.append(Subscription(topic, reader, callback))
         self._announce_endpoints()
 
     def publish(
@@ -124,9 +117,7 @@ class DdsTransport:
 
         kind = idl_struct(type_name, raw=True)
         writer = DataWriter(
-            self._participant,
-            self._topic(topic, type_name),
-            _qos(qos, type_name, 1 if qos is Qos.LATCHED else 10),
+            self._participant, self._topic(topic, type_name), writer_qos(qos, type_name)
         )
         self._writers.append(writer)
         self._announce_endpoints()
@@ -141,22 +132,10 @@ class DdsTransport:
         """Tell ROS 2 which node the endpoints belong to, so that `ros2 node` shows it."""
         if not hasattr(self, "_announce"):
             return
-        gid = self.make("rmw_dds_common/msg/Gid")
-        gids = lambda entities: [gid(data=_array(e.guid.bytes)) for e in entities]  # noqa: E731
         with self._lock:
-            node = self.make("rmw_dds_common/msg/NodeEntitiesInfo")(
-                node_namespace=self.names.namespace or "/",
-                node_name=self.names.node,
-                reader_gid_seq=gids(s.reader for s in self._subscriptions),
-                writer_gid_seq=gids(self._writers[1:]),
-            )
-            info = self.make("rmw_dds_common/msg/ParticipantEntitiesInfo")
-            self._announce(
-                info(
-                    gid=gid(data=_array(self._participant.guid.bytes)),
-                    node_entities_info_seq=[node],
-                )
-            )
+            readers = [s.reader for s in self._subscriptions]
+            own = (self._participant, readers, self._writers[1:])
+            self._announce(entities_info(self.make, self.names, *own))
 
     def serve(self, service: str, type_name: str, handler: Callable[[object], dict]) -> None:
         """Answers a service.
@@ -261,84 +240,3 @@ class DdsTransport:
         for entity in (*self._writers, *(s.reader for s in self._subscriptions), self._participant):
             entity.__del__()
         self._subscriptions, self._writers = [], []
-
-
-class _Subscription:
-    def __init__(self, topic: str, reader, callback: Callable[[bytes], None]):
-        self.topic, self.reader, self.callback, self.condition = topic, reader, callback, None
-
-    def take(self) -> list[tuple[int, Callable[[bytes], None], bytes]]:
-        """What has come: time of sending, callback, bytes."""
-        samples = self.reader.take(N=_BATCH)
-        return [
-            (s.sample_info.source_timestamp, self.callback, s.raw)
-            for s in samples
-            if s.sample_info.valid_data
-        ]
-
-
-@cache
-def _domain(number: int):
-    """The domain of this process, configured once and kept alive."""
-    from cyclonedds.core import DDSException
-    from cyclonedds.domain import Domain
-
-    try:
-        return Domain(number, domain_config(os.environ))
-    except DDSException as error:
-        raise ConfigError(
-            f"cannot join DDS domain {number}: {error}. Is CYCLONEDDS_URI valid? It is "
-            f"'{os.environ.get('CYCLONEDDS_URI', '')}'",
-            error,
-        ) from error
-
-
-def _participant(number: int):
-    try:
-        from cyclonedds.core import DDSException, Policy
-        from cyclonedds.core import Qos as DdsQos
-        from cyclonedds.domain import DomainParticipant
-    except ImportError as error:
-        raise ConfigError(
-            f"Cyclone DDS is missing ({error}): pip install 'prime_estimation[dds]' (Python up to "
-            "3.13)",
-            error,
-        ) from error
-    _domain(number)
-    try:
-        return DomainParticipant(number, DdsQos(Policy.Userdata(b"enclave=/;")))
-    except DDSException as error:
-        raise ConfigError(f"cannot join DDS domain {number}: {error}", error) from error
-
-
-def _qos(intent: Qos, type_name: str, depth: int):
-    from cyclonedds.core import Policy
-    from cyclonedds.core import Qos as DdsQos
-    from cyclonedds.util import duration
-
-    return DdsQos(
-        Policy.Reliability.BestEffort
-        if intent is Qos.SENSOR
-        else Policy.Reliability.Reliable(duration(milliseconds=100)),
-        Policy.Durability.TransientLocal if intent is Qos.LATCHED else Policy.Durability.Volatile,
-        Policy.History.KeepLast(depth),
-        Policy.DataRepresentation(use_cdrv0_representation=True),
-        Policy.Userdata(f"typehash={typestore().hash_rihs01(type_name)};".encode()),
-    )
-
-
-def _reader_qos(intent: Qos, type_name: str):
-    """That of a sensor refuses what does not fit instead of replacing the oldest: it is counted."""
-    from cyclonedds.core import Policy
-    from cyclonedds.core import Qos as DdsQos
-
-    qos = _qos(intent, type_name, _BATCH)
-    if intent is not Qos.SENSOR:
-        return qos
-    return DdsQos(Policy.History.KeepAll, Policy.ResourceLimits(max_samples=_BATCH), base=qos)
-
-
-def _array(data: bytes):
-    import numpy as np
-
-    return np.frombuffer(data, np.uint8)

@@ -91,7 +91,7 @@ def test_foreign_layout_under_our_type_name_is_not_heard(network):
     from cyclonedds.pub import DataWriter
     from cyclonedds.topic import Topic
 
-    from prime_estimation.transport.dds import _qos
+    from prime_estimation.transport.dds_entities import writer_qos
 
     a, b, c, got = network("a"), network("b"), network("c"), []
     foreign = make_idl_struct(
@@ -100,7 +100,7 @@ def test_foreign_layout_under_our_type_name_is_not_heard(network):
     writer = DataWriter(
         a._participant,
         Topic(a._participant, "rt/joint_states", foreign),
-        _qos(Qos.STATE, JOINTS, 10),
+        writer_qos(Qos.STATE, JOINTS),
     )
     send = c.publish("joint_states", JOINTS)
     b.subscribe("joint_states", JOINTS, lambda m, _: got.append(m))
