@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ..robot import Robot
-from .factors import mocap_pose
+from .mocap_factor import mocap_pose
 from .noise import NoiseModel
 from .offsets import Offsets
 from .problem import KinematicProblem

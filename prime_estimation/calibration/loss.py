@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .factors import mocap_pose
+from .mocap_factor import mocap_pose
 from .offsets import Offsets
 from .recording import KinematicRecording
 from .rotations import rotate, transpose

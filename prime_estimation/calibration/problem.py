@@ -8,15 +8,17 @@ from collections.abc import Collection
 from copy import copy
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
-from scipy.spatial.transform import Rotation, Slerp
 
 from ..robot import Robot
-from . import covariances, factors
+from . import covariances
 from .banded import NormalEquations, add_at
 from .covariances import Covariance
-from .factors import Bend, Factor, LegTerms
+from .factor import Bend, Factor
+from .initial_trajectory import initial_trajectory
+from .leg_factors import LegTerms, foothold_walk, leg_measurement, leg_terms
 from .leg_kinematics import Leg
+from .mocap_factor import mocap_pose
+from .motion_factors import bias_walk, first_node, imu_motion
 from .noise import NoiseModel
 from .offsets import OffsetPriors, Offsets
 from .recording import KinematicRecording
@@ -93,10 +95,7 @@ class KinematicProblem:
     def _leg_terms(self, offsets: Offsets) -> list[LegTerms]:
         """Kinematics of the legs, which only offsets change: those of the last ones are kept."""
         if self._terms is None or self._terms[0] is not offsets:
-            terms = [
-                factors.leg_terms(leg, i, self.recording, offsets)
-                for i, leg in enumerate(self.legs)
-            ]
+            terms = [leg_terms(leg, i, self.recording, offsets) for i, leg in enumerate(self.legs)]
             self._terms = offsets, terms
         return self._terms[1]
 
@@ -104,14 +103,14 @@ class KinematicProblem:
         """All residuals at states and offsets."""
         recording = self.recording
         out = [
-            factors.imu_motion(x, recording),
-            factors.bias_walk(x),
-            factors.first_node(x, self.origin),
+            imu_motion(x, recording),
+            bias_walk(x),
+            first_node(x, self.origin),
         ]
         for i, (leg, terms) in enumerate(zip(self.legs, self._leg_terms(offsets))):
-            out.append(factors.leg_measurement(x, leg, i, terms, recording))
-            out.append(factors.foothold_walk(x, leg, i, terms, recording))
-        out.append(factors.mocap_pose(x, recording, offsets))
+            out.append(leg_measurement(x, leg, i, terms, recording))
+            out.append(foothold_walk(x, leg, i, terms, recording))
+        out.append(mocap_pose(x, recording, offsets))
         return out
 
     def cost(self, x: Trajectory, offsets: Offsets) -> float:
@@ -230,25 +229,3 @@ def _add_bend(out: NormalEquations, node: np.ndarray, bend: Bend) -> None:
     out.add(node, rows, columns, bend.block)
     if bend.rows != bend.columns:
         out.add(node, columns, rows, transpose(bend.block))
-
-
-def initial_trajectory(
-    legs: list[Leg], recording: KinematicRecording, offsets: Offsets
-) -> Trajectory:
-    """States from motion capture and encoders, biases zero."""
-    m, n = recording.mocap, len(recording)
-    times, first = np.unique(recording.step * m.node + m.age, return_index=True)
-    at = np.clip(recording.step * np.arange(n), times[0], times[-1])
-    body = Slerp(times, Rotation.from_matrix(m.rotation[first]))(at).as_matrix()
-    R = body @ offsets.mocap_rotation.T @ offsets.imu_rotation
-    place = np.stack([np.interp(at, times, c) for c in m.position[first].T], axis=1)
-    p = place - R @ offsets.imu_rotation.T @ (offsets.mocap_position - offsets.imu_position)
-    v = np.gradient(gaussian_filter1d(p, 1.5, axis=0), recording.step, axis=0)
-    feet = [p + rotate(R, foot_points(leg, i, recording, offsets)) for i, leg in enumerate(legs)]
-    zero = np.zeros((n, 3))
-    return Trajectory(p, R, v, zero, zero, np.stack(feet, axis=1))
-
-
-def foot_points(leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets) -> np.ndarray:
-    """(n, 3) centre of a foot relative to the IMU, IMU axes."""
-    return factors.leg_terms(leg, foot, recording, offsets).point

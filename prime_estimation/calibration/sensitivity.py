@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import DataError
 from .banded import Factorization
-from .factors import Factor
+from .factor import Factor
 from .offsets import Offsets
 from .problem import KinematicProblem
 from .rotations import rotate, transpose

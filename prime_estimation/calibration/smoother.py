@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DataError
 from .banded import Factorization, NormalEquations
-from .factors import Factor
+from .factor import Factor
 from .offsets import Offsets
 from .problem import KinematicProblem
 from .rotations import rotate

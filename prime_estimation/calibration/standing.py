@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..contact.detection import ContactFlags
-from .factors import leg_measurement, leg_terms
+from .leg_factors import leg_measurement, leg_terms
 from .leg_kinematics import Leg
 from .offsets import Offsets
 from .recording import LANDING, LIFTING, KinematicRecording

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..robot import Robot
-from .factors import leg_terms
+from .leg_factors import leg_terms
 from .leg_kinematics import Leg
 from .offsets import Offsets
 from .recording import KinematicRecording
