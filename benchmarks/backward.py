@@ -49,11 +49,11 @@ def standing_window(name: str, links: int, nodes: int) -> Window:
     robot = Robot(replace(config.robot, estimated_links=moving))
     problem, rng = Problem(robot, config, ("mocap",)), np.random.default_rng(0)
     q = pin.neutral(robot.model)
-    x = problem.neutral()
+    x = problem.first.neutral()
     problem.layout.q(x)[:] = q
     problem.parameter(x, "friction")[:] = np.log(0.8)
     problem.parameter(x, "height")[:] = soles(robot, q)
-    root = problem.prior_root(True)
+    root = problem.first.root(True)
     noise = np.concatenate(
         [np.full(problem.nv, 1e-4), np.full(problem.nv, 1e-2), np.zeros(problem.np)]
     )

@@ -8,8 +8,9 @@ import time
 from collections.abc import Collection
 
 from .config.parameters import Config
+from .inertia import InertiaBelief
 from .mhe.horizon import Horizon
-from .mhe.joint_belief import Belief
+from .mhe.joint_belief import JointBelief
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
 from .mhe.process_model import Situation
@@ -97,10 +98,16 @@ class Estimator:
         failure = failure or self.horizon.solve(m, iterations)  # 4
         return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
-    def resume(self, belief: Belief) -> bool:
-        """Begin with what was learned before; False: too late, there is an estimate already."""
+    def resume_inertia(self, belief: InertiaBelief) -> bool:
+        """Begin with an inertia learned before; False: too late, there is an estimate already."""
         if self.window is None:
-            self.problem.begin_with(belief)
+            self.problem.first.begin_with_inertia(belief)
+        return self.window is None
+
+    def resume_joints(self, belief: JointBelief) -> bool:
+        """Begin with joint parameters learned before; False: there is an estimate already."""
+        if self.window is None:
+            self.problem.begin_with_joints(belief)
         return self.window is None
 
     def reset(self) -> None:

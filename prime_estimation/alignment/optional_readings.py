@@ -37,9 +37,7 @@ class OptionalReadings:
         self._sensors = {s.sample: s for s in sensors}
         self._step_ns, self._counts = step_ns, counts
         by_alignment = {a: [s for s in sensors if s.alignment is a] for a in Alignment}
-        self._events = {
-            s.name: EventQueue(s.name, counts) for s in by_alignment[Alignment.EVENTS]
-        }
+        self._events = {s.name: EventQueue(s.name, counts) for s in by_alignment[Alignment.EVENTS]}
         self._wait_ns = {s.name: s.wait_ns for s in by_alignment[Alignment.EVENTS]}
         self._centred = {
             s.name: Stream(s.name, s.width(wearer), counts, NEAR_NS)

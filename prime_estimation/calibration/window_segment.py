@@ -55,7 +55,7 @@ class WindowSegment:
         config = self.config.updated({"noise": dict(levels)})
         problem = Problem(self.robot, config, self.optional, holds=True)
         inputs = batch_inputs(problem, self.measurements, self.situation)
-        root = problem.prior_root(any(m.mocap for m in self.measurements))
+        root = problem.first.root(any(m.mocap for m in self.measurements))
         arrival = _core.ActionArrival(problem.state, self.reference, root @ root.T)
         stamps = [m.stamp_ns for m in self.measurements]
         return Window(problem, arrival, inputs, stamps, self.xs, self.us)

@@ -110,7 +110,7 @@ class ForwardPass:
         xs = [np.concatenate([self.states[t][:first], last[first:]]) for t in stamps]
         for x in xs:
             problem.parameter(x, "slope")[:] = 0.0  # of one stance; here one ground is for all
-        root = problem.prior_root(any(m.mocap for m in ms))
+        root = problem.first.root(any(m.mocap for m in ms))
         reference = np.concatenate([xs[0][:first], estimator.horizon.prior_parameters])
         arrival = _core.ActionArrival(problem.state, reference, root @ root.T)
         return Window(problem, arrival, inputs, stamps, xs, [self.controls[t] for t in stamps[:-1]])

@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import DataError
 from ..inertia import from_theta
 from ..mhe.joint_parameters import GAINS, MODEL_ERROR, ZEROS, JointBlock
-from ..mhe.problem import Problem, block_diagonal
+from ..mhe.layout import block_diagonal
+from ..mhe.problem import Problem
 from ..mhe.window import Window
 from .posterior import BAND, SHRUNK
 from .systematic import COMMON, scale_response

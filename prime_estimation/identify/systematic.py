@@ -16,7 +16,7 @@ import numpy as np
 
 from ..joint_friction import FRICTION_VELOCITY, dry_friction
 from ..mhe.joint_parameters import GAINS, ZEROS
-from ..mhe.problem import block_diagonal
+from ..mhe.layout import block_diagonal
 from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
 from ..robot import Robot

@@ -81,7 +81,7 @@ class Horizon:
         untried = self.window is not None or previous_state is not None
         if self.window is not None:
             stddev = np.sqrt(np.diag(self.window.arrival.covariance))
-            self.problem.keep(self.window.xs[0], stddev)
+            self.problem.first.keep(self.window.xs[0], stddev)
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"
         if failure:
             self._recent.clear()

@@ -12,7 +12,8 @@ import pinocchio as pin
 from ..contact.leg_forces import CLEARANCE, LegForces
 from ..errors import InitializationError
 from ..types import Measurement
-from .problem import CREDIBLE, Problem
+from .first_state import CREDIBLE
+from .problem import Problem
 from .process_model import ON_ITS_FEET, Situation
 
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
@@ -52,7 +53,7 @@ def guess_states(
     Raises:
         InitializationError: nothing tells the vertical.
     """
-    layout, x0, xs = problem.layout, problem.neutral(), []
+    layout, x0, xs = problem.layout, problem.first.neutral(), []
     if previous_state is not None and _credible(problem, previous_state):
         layout.p(x0)[:] = layout.p(previous_state)
     for position, rate in zip(*_joint_motion(ms, problem.dt)):

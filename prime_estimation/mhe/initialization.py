@@ -155,7 +155,7 @@ def solve_batch(
     xs = guess_states(problem, ms, previous_state, situation)
     inputs, stamps = batch_inputs(problem, ms, situation), [m.stamp_ns for m in ms]
     located = any(m.mocap for m in ms)
-    root = problem.prior_root(located, situation.suspended and previous_state is not None)
+    root = problem.first.root(located, situation.suspended and previous_state is not None)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs, located=located)
     held = np.array(arrival.L)

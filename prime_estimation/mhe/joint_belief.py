@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..inertia import InertiaBelief
 from ..types import JointParameter
 from .joint_parameters import WALK, JointBlock
 
@@ -45,6 +44,3 @@ class JointBelief:
             return told.value, told.stddev
         p = block.declaration.coordinate(np.array([told.value]))
         return float(p[0]), told.stddev / float(block.values(p)[1][0])
-
-
-Belief = InertiaBelief | JointBelief  # what an estimate may begin with

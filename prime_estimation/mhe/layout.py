@@ -89,3 +89,13 @@ class StateLayout:
     def p(self, x: np.ndarray) -> np.ndarray:
         """View of the parameters in x."""
         return x[self.nq + self.nv :]
+
+
+def block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
+    """The square matrix with these square blocks on its diagonal."""
+    n = sum(len(b) for b in blocks)
+    out, k = np.zeros((n, n)), 0
+    for block in blocks:
+        out[k : k + len(block), k : k + len(block)] = block
+        k += len(block)
+    return out

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import _core
+from ..config.parameters import Config
+from ..robot import GRAVITY, Robot
+from ..sensors import SENSORS, optional_sensors
 from ..sensors.frames import FrameTracker
-from ..sensors.sensor import Block, Gate, SensorSet, Tracker
+from ..sensors.sensor import Block, Gate, SensorSet, Tracker, Wearer
 from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
@@ -50,6 +53,13 @@ class MeasurementModel:
         self.trackers: dict[str, Tracker] = {}
         self.gates: dict[str, Gate] = {}
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
+
+    def attach(self, problem) -> None:
+        """Make what sensors of a problem need beside its window, and what tells their outliers."""
+        trackers = {s.name: s.tracker(problem) for s in self.sensors}
+        self.trackers = {name: t for name, t in trackers.items() if t is not None}
+        gates = {s.name: s.gate(problem) for s in self.sensors}
+        self.gates = {name: g for name, g in gates.items() if g is not None}
 
     def expected(self, m: Measurement) -> Measurement:
         """The measurement without motion capture where none is expected.
@@ -170,3 +180,22 @@ class MeasurementModel:
             i for i in range(self._slots[sensor.name]) if not given.weight(sensor.name, i).any()
         )
         return next(free, None)
+
+
+def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> SensorSet:
+    """The sensors of a robot: those that it always has, and the optional ones that are expected.
+
+    Raises:
+        ConfigError: there is no optional sensor of a name.
+    """
+    optional = optional_sensors(",".join(optional))
+    floating = robot.config.floating_base
+    has = {"imu": floating and robot.imu_joint is not None}
+    chosen = tuple(
+        s
+        for s in SENSORS
+        if has.get(s.name, True) and (not s.optional or (floating and s.name in optional))
+    )
+    weight = GRAVITY * robot.total_mass
+    wearer = Wearer(robot.joint_names, robot.feet, config.estimator.step, weight, robot.coordinates)
+    return SensorSet(chosen, wearer)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from .problem import DEFINED, Problem
+from .first_state import DEFINED
+from .problem import Problem
 
 
 class Place:

@@ -14,30 +14,18 @@ from ..config.parameters import Config, NoiseConfig
 from ..contact.leg_forces import LegForces
 from ..inertia import from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
-from ..robot import GRAVITY, Robot
-from ..sensors import SENSORS, optional_sensors
-from ..sensors.sensor import SensorSet, Wearer
+from ..robot import Robot
 from ..types import Measurement
 from .contact_model import contact_model
+from .first_state import FirstState
 from .imu_mount import ImuMount
-from .joint_belief import Belief, JointBelief
+from .joint_belief import JointBelief
 from .joint_hold import JointHold, carriers, with_held_joints
 from .joint_parameters import ZEROS, joint_blocks
-from .layout import StateLayout
-from .measurement_model import MeasurementModel
+from .layout import StateLayout, block_diagonal
+from .measurement_model import MeasurementModel, sensor_set
 from .process_model import ON_ITS_FEET, ProcessModel, Situation
-
-# standard deviations of a first state that nothing is known of but the readings
-FIRST_JOINT, FIRST_JOINT_RATE = 0.01, 1.0  # rad, rad/s
-FIRST_PLACE, FIRST_ATTITUDE, FIRST_VELOCITY = 0.05, 0.1, 0.5  # m, rad, m/s and rad/s
-# without motion capture the first node defines place and heading of the world; the height of its
-# ground is guessed from the legs
-DEFINED, FIRST_HEIGHT = 1e-4, 0.02  # m and rad, m
-FIRST_SLOPE = 1e-6  # of the ground under the first feet, taken to be level
-# where an estimate goes on without its feet
-CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
-CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
-KEPT_GROWTH = 2.0  # of the standard deviations of what is kept of it
+from .random_walk import random_walks
 
 
 class Problem:
@@ -52,6 +40,8 @@ class Problem:
             without feet, or on a fixed base, whose feet are not followed.
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
+            theta_walk_root: of its random walk, per root of a second. first: prior of the first
+            state.
 
     Args:
         robot: model and contact points.
@@ -94,21 +84,22 @@ class Problem:
             model.inertias[robot.link_joint(link)].toDynamicParameters()
             for link in robot.estimated_links
         ]
-        trackers = {s.name: s.tracker(self) for s in self.sensors}
-        self.measurements.trackers = {name: t for name, t in trackers.items() if t is not None}
-        gates = {s.name: s.gate(self) for s in self.sensors}
-        self.measurements.gates = {name: g for name, g in gates.items() if g is not None}
+        self.measurements.attach(self)
         self._fixed_mass = robot.total_mass - sum(float(pi[0]) for pi in self._links)
         self._inertias: tuple[bytes, list] = b"", []  # of the theta that was asked for last
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
         self.interruption = _core.Interruption()
         self.retune(config)
-        e = config.estimator
+        self._set_inertia_prior()
+        self.first = FirstState(self)
+        self.forget()
+
+    def _set_inertia_prior(self) -> None:
+        e = self.config.estimator
         nominal = [to_theta(pi, e.manifold) for pi in self._links]
         self.theta_nominal = np.concatenate(nominal) if nominal else np.zeros(0)
         self.theta_prior_root = self._theta_root(e.mass_stddev, e.com_stddev, e.inertia_stddev)
-        self.forget()
 
     @property
     def has_imu(self) -> bool:
@@ -117,49 +108,21 @@ class Problem:
 
     def forget(self) -> None:
         """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
-        self._kept: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self.forget_inertia()
-        self.begin_with(JointBelief(()))
+        self.first.forget()
+        self.begin_with_joints(JointBelief(()))
 
-    def forget_inertia(self) -> None:
-        """Begin the next first state with nominal inertia."""
-        self._theta_first, self._theta_first_root = self.theta_nominal, self.theta_prior_root
-
-    def keep_inertia(self, mean: np.ndarray, covariance: np.ndarray) -> None:
-        """Begin the next first state with theta (ntheta,) and its covariance (ntheta, ntheta)."""
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 1e-12 * values.max()))
-        self._theta_first, self._theta_first_root = mean, root
-
-    def keep(self, x: np.ndarray, stddev: np.ndarray) -> None:
-        """Begin the next first state with what outlasts an estimate that is lost.
-
-        Args:
-            x: the state it had come to.
-            stddev: (ndx,) of that; it grows, for the next start batch sees measurements once more.
-        """
-        for name, block in self.measurements.parameter_priors().items():
-            mean, own = self.parameter(x, name), KEPT_GROWTH * stddev[self.columns(name)]
-            if block.lasting and (np.abs(mean) < CREDIBLE * block.prior).all():
-                self._kept[name] = mean.copy(), np.fmin(own, block.prior)
-
-    def begin_with(self, belief: Belief) -> None:
-        """Begin the next first state with what was learned, and its random walk since."""
-        if isinstance(belief, JointBelief):
-            self._joints_first = {block.name: belief.prior(block) for block in self.joints}
-            self.hold_joints(self.joint_hold.possible and not belief.told)
-            self.learn_joints(self.neutral())
-            return
-        mean, covariance = belief.in_theta(self.config.estimator.manifold)
-        walk = np.sqrt(belief.age) * self.theta_walk_root
-        self.keep_inertia(mean, covariance + walk @ walk.T)
+    def begin_with_joints(self, belief: JointBelief) -> None:
+        """Begin the next first state with joint parameters that were learned before."""
+        self.first.begin_with_joints(belief)
+        self.hold_joints(self.joint_hold.possible and not belief.told)
+        self.learn_joints(self.first.neutral())
 
     def hold_joints(self, held: bool) -> None:
         """Whether the nodes and first states that come hold the joint parameters."""
         self.joint_hold.held = held
         if held and self.legs is not None:
             self.legs.losses = JointLosses.of(self.robot)
-        self._walk = self._walks()
+        self._walk = random_walks(self)
 
     def learn_joints(self, x: np.ndarray) -> None:
         """Let the forces of the legs have the joint parameters of a state, where it tells them."""
@@ -178,7 +141,7 @@ class Problem:
         self.config, e = self._with_joints(config), config.estimator
         self.use_noise(config.noise)
         self.theta_walk_root = self._theta_root(e.mass_walk, e.com_walk, e.inertia_walk)
-        self._walk = self._walks()
+        self._walk = random_walks(self)
 
     def _with_joints(self, config: Config) -> Config:
         return with_held_joints(config, self.robot) if self._holds else config
@@ -247,113 +210,9 @@ class Problem:
         """Total mass of the robot [kg] at a state."""
         return self._fixed_mass + sum(float(pi[0]) for pi, _ in self.inertias(x))
 
-    # --- priors -----------------------------------------------------------------------------------
-
-    def neutral(self) -> np.ndarray:
-        """State at the origin at rest, its parameters at the means of their priors."""
-        x = self.state.zero()
-        self.parameter(x, "theta")[:] = self._theta_first
-        self.parameter(x, "friction")[:] = np.log(self.config.estimator.friction)
-        for name, (mean, _) in (*self._joints_first.items(), *self._kept.items()):
-            self.parameter(x, name)[:] = mean
-        return x
-
-    def prior_root(self, located: bool, continued: bool = False) -> np.ndarray:
-        """Square root (ndx, ndx) of the covariance of the first state.
-
-        Wide, but for what defines the world where nothing measures it.
-
-        Args:
-            located: position and heading are measured.
-            continued: tilt and velocity go on from an estimate that was still right.
-        """
-        std = np.ones(self.ndx)
-
-        def put(name: str, value) -> None:
-            std[self.columns(name)] = value
-
-        put("joints", FIRST_JOINT)
-        put("joint_rates", FIRST_JOINT_RATE)
-        put("velocity", FIRST_VELOCITY)
-        put("rate", FIRST_VELOCITY)
-        place = [FIRST_PLACE] * 3 if located else [DEFINED, DEFINED, FIRST_HEIGHT]
-        if self.floating:
-            put("position", place)
-            tilt = CONTINUED_TILT if continued else FIRST_ATTITUDE
-            put("rotation", [tilt, tilt, FIRST_ATTITUDE if located else DEFINED])
-        if continued:
-            put("velocity", CONTINUED_VELOCITY)
-            put("rate", CONTINUED_VELOCITY)
-        e = self.config.estimator
-        put("height", FIRST_HEIGHT if located else e.terrain_stddev)
-        put("slope", FIRST_SLOPE)
-        put("friction", e.friction_stddev)
-        put("softness", e.softness_stddev)
-        for name, block in self.measurements.parameter_priors().items():
-            put(name, block.prior)
-        for name, (_, own) in self._kept.items():
-            put(name, own)
-        root = np.diag(std)
-        for name, (_, own) in self._joints_first.items():
-            columns = self.columns(name)
-            root[columns, columns] = self.joint_hold.share * own
-        theta = self.columns("theta")
-        root[theta, theta] = self._theta_first_root
-        return root
-
     def process_noise(self, held: bool) -> np.ndarray:
         """Root (ndx, np) of the random walk of the parameters over one step.
 
         That of the inertia is left out while it is held.
         """
         return self._walk[held]
-
-    def _walks(self) -> dict[bool, np.ndarray]:
-        e, step = self.config.estimator, np.sqrt(self.dt)
-        root = np.zeros((self.ndx, self.np))
-        walks = {
-            "height": e.terrain_walk,
-            "friction": e.friction_walk * step,
-            "softness": e.softness_walk * step,
-        }
-        for name, block in self.measurements.parameter_priors().items():
-            walks[name] = block.walk * step
-        for name, std in walks.items():
-            columns, rows = self.columns(name), self.layout.parameter_rows(name)
-            root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))
-        for block in () if self.joint_hold.held else self.joints:
-            columns, rows = self.columns(block.name), self.layout.parameter_rows(block.name)
-            root[columns, rows] = step * block.walk_root
-        estimated = root.copy()
-        columns, rows = self.columns("theta"), self.layout.parameter_rows("theta")
-        estimated[columns, rows] = step * self.theta_walk_root
-        return {True: root, False: estimated}
-
-
-def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> SensorSet:
-    """The sensors of a robot: those that it always has, and the optional ones that are expected.
-
-    Raises:
-        ConfigError: there is no optional sensor of a name.
-    """
-    optional = optional_sensors(",".join(optional))
-    floating = robot.config.floating_base
-    has = {"imu": floating and robot.imu_joint is not None}
-    chosen = tuple(
-        s
-        for s in SENSORS
-        if has.get(s.name, True) and (not s.optional or (floating and s.name in optional))
-    )
-    weight = GRAVITY * robot.total_mass
-    wearer = Wearer(robot.joint_names, robot.feet, config.estimator.step, weight, robot.coordinates)
-    return SensorSet(chosen, wearer)
-
-
-def block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
-    """The square matrix with these square blocks on its diagonal."""
-    n = sum(len(b) for b in blocks)
-    out, k = np.zeros((n, n)), 0
-    for block in blocks:
-        out[k : k + len(block), k : k + len(block)] = block
-        k += len(block)
-    return out

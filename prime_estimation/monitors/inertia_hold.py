@@ -78,9 +78,9 @@ class InertiaHold(Monitor):
             self._outlasting = self._before[0], self._known(window)
         elif not suspended and self._outlasting is not None:
             if as_before:
-                self.problem.keep_inertia(*self._outlasting)
+                self.problem.first.keep_inertia(*self._outlasting)
             else:
-                self.problem.forget_inertia()
+                self.problem.first.forget_inertia()
             self._outlasting = None
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:

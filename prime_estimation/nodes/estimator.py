@@ -138,7 +138,7 @@ class EstimatorNode:
         belief = belief_of(message, self.robot, now_ns, oldest)
         if belief is not None:
             log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
-            self.solver.post(lambda estimator: estimator.resume(belief))
+            self.solver.post(lambda estimator: estimator.resume_inertia(belief))
 
     def _resume_joints(self, message, _arrival_ns: int) -> None:
         if self._begun:
@@ -146,7 +146,7 @@ class EstimatorNode:
         belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
         if belief is not None:
             log.info("going on with joint parameters that were learned before")
-            self.solver.post(lambda estimator: estimator.resume(belief))
+            self.solver.post(lambda estimator: estimator.resume_joints(belief))
 
     # --- sensors in, estimates out
     # -------------------------------------------------------------------------------------

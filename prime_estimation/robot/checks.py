@@ -50,8 +50,7 @@ def check_estimated_links(robot: Robot) -> None:
         if np.linalg.eigvalsh(inertia.toPseudoInertia().toMatrix())[0] <= 0.0:
             what = "a moment is negative, or exceeds the sum of the two others"
             raise RobotError(
-                f"{robot.name}: the URDF's inertia of {link} is that of no physical body "
-                f"({what})",
+                f"{robot.name}: the URDF's inertia of {link} is that of no physical body ({what})",
                 link,
             )
 

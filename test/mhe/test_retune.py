@@ -69,7 +69,7 @@ def effect(problem: Problem) -> np.ndarray:
 
 def degrees_of_freedom(problem: Problem) -> tuple[float, ...]:
     """Those with which a window renews its robust weights."""
-    x, seen = problem.neutral(), []
+    x, seen = problem.first.neutral(), []
     arrival = _core.ActionArrival(problem.state, x, np.eye(problem.ndx))
     inputs = [_core.NodeInput(problem.measurements.core) for _ in range(2)]
     window = Window(problem, arrival, inputs, [0, 10_000_000], [x, x])

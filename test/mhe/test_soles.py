@@ -43,7 +43,7 @@ def standing(problem: Problem, slope: np.ndarray, pressure: np.ndarray):
         slope: (2,) of the sole, world axes.
         pressure: (2,) centre of pressure, axes of the foot [m].
     """
-    robot, x = problem.robot, problem.neutral()
+    robot, x = problem.robot, problem.first.neutral()
     model, data = robot.model, robot.model.createData()
     normal = np.array([*-slope, 1.0]) / np.sqrt(1.0 + slope @ slope)
     q = problem.layout.q(x)

@@ -54,7 +54,7 @@ def test_what_was_learned_before_is_not_held(recorded_runs):
     estimator = Estimator(Robot(config.robot), config)
     told = JointParameter("armature", "calf_joint", 0.02, 1e-3, True)
     assert estimator.problem.joint_hold.held
-    estimator.resume(JointBelief((told,)))
+    estimator.resume_joints(JointBelief((told,)))
     assert not estimator.problem.joint_hold.held
     estimator.reset()
     assert estimator.problem.joint_hold.held

@@ -28,7 +28,7 @@ def problem(request):
 
 def standing(problem: Problem, carried: float, noise: np.ndarray):
     """A window of a robot that stands on bent legs whose torques carry this much [N]."""
-    robot, x, size = problem.robot, problem.neutral(), SMOOTHED.nodes + 1
+    robot, x, size = problem.robot, problem.first.neutral(), SMOOTHED.nodes + 1
     q, model, data = problem.layout.q(x), robot.model, robot.model.createData()
     for name in robot.joint_names:
         bend = {"knee": 0.8, "calf": -1.6, "hip_pitch": -0.4, "thigh": 0.8}

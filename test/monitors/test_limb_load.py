@@ -45,7 +45,7 @@ def windows(problem: Problem, masses: dict[str, float], rng, deviation: float = 
     q, v = pin.neutral(model), np.zeros(model.nv)
     for _ in range(NODES):
         a = rng.normal(0.0, 5.0, model.nv) - 5.0 * v
-        x, after = problem.neutral(), problem.neutral()
+        x, after = problem.first.neutral(), problem.first.neutral()
         problem.layout.q(x)[:], problem.layout.v(x)[:] = q, v
         missing = pin.rnea(model, data, q, v, a) - pin.rnea(loaded, other, q, v, a)
         v = v + STEP * a

@@ -29,7 +29,7 @@ def loaded(problem, mass: float, place) -> GivenWindow:
     robot = problem.robot
     inertia = robot.model.inertias[robot.link_joint(robot.estimated_links[0])].copy()
     inertia += pin.Inertia(mass, np.array(place, float), 1e-3 * mass * np.eye(3))
-    state = problem.neutral()
+    state = problem.first.neutral()
     manifold = problem.config.estimator.manifold
     problem.parameter(state, "theta")[:10] = to_theta(inertia.toDynamicParameters(), manifold)
     return GivenWindow(problem, [state])  # too short to ask limbs

@@ -32,7 +32,7 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
 
     `disturbance(k)`: whitened vertical force at node k.
     """
-    detector, seen, level = PayloadDetector(problem), [], problem.neutral()
+    detector, seen, level = PayloadDetector(problem), [], problem.first.neutral()
     stddev = problem.config.noise.base_force
     for head in range(size, NODES):
         forces = [[0.0, 0.0, disturbance(k)] for k in range(head - size, head)]

@@ -102,12 +102,12 @@ def test_joint_parameters_go_on_after_a_restart(messages):
     node.solver.drain()
     node.stop()
     (message,), problem = kept, node.estimator.problem
-    x, said = problem.neutral(), dict(zip(zip(message.kinds, message.names), message.values))
+    x, said = problem.first.neutral(), dict(zip(zip(message.kinds, message.names), message.values))
     told = dict(zip(zip(message.kinds, message.names), message.observable))
     assert any(told.values()) and not all(told.values())
     for block in problem.joints:
         values = block.values(problem.parameter(x, block.name))[0]
-        root = problem.prior_root(True)[problem.columns(block.name), problem.columns(block.name)]
+        root = problem.first.root(True)[problem.columns(block.name), problem.columns(block.name)]
         for i, label in enumerate(block.labels):
             before = block.values(block.mean)[0][i]
             expected = said[block.name, label] if told[block.name, label] else before
@@ -116,7 +116,7 @@ def test_joint_parameters_go_on_after_a_restart(messages):
             assert root[i, i] <= block.stddev[i]
             assert (root[i, i] < block.stddev[i]) == told[block.name, label]
     node.estimator.reset()
-    x = problem.neutral()
+    x = problem.first.neutral()
     assert all(problem.parameter(x, b.name) == pytest.approx(b.mean) for b in problem.joints)
     too_late = stamp_ns(message.header) + 11_000_000_000
     assert joints_of(message, too_late, 10.0) is None
@@ -128,10 +128,11 @@ def test_a_belief_is_the_prior_of_the_first_state(go2, manifold):
     problem = Problem(robot, config.updated({"estimator": {"manifold": manifold}}))
     pi = 1.2 * robot.model.inertias[robot.link_joint("base")].toDynamicParameters()
     covariance = np.diag(1e-4 * np.arange(1.0, 11.0))
-    problem.begin_with(InertiaBelief((pi,), (covariance,)))
-    theta, columns = problem.parameter(problem.neutral(), "theta"), problem.columns("theta")
+    problem.first.begin_with_inertia(InertiaBelief((pi,), (covariance,)))
+    theta, columns = problem.parameter(problem.first.neutral(), "theta"), problem.columns("theta")
     value, jacobian = from_theta(theta, manifold)
-    root = jacobian @ problem.prior_root(True)[columns, columns]
+    root = jacobian @ problem.first.root(True)[columns, columns]
     assert value == pytest.approx(pi) and root @ root.T == pytest.approx(covariance, abs=1e-9)
     problem.forget()
-    assert problem.parameter(problem.neutral(), "theta") == pytest.approx(problem.theta_nominal)
+    theta = problem.parameter(problem.first.neutral(), "theta")
+    assert theta == pytest.approx(problem.theta_nominal)
