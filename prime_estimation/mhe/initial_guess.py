@@ -10,30 +10,45 @@ import numpy as np
 import pinocchio as pin
 
 from ..contact.leg_forces import CLEARANCE, LegForces
-from ..errors import InitializationError
 from ..types import Measurement
+from .batch_attitude import ImuMotion, first_attitude, imu_motion
 from .first_state import CREDIBLE
 from .problem import Problem
 from .process_model import ON_ITS_FEET, Situation
 
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
 ANY_LOAD = 1e-3  # weight of a foot that carries nothing, so that the mean exists
-UPWARDS = np.array([0.0, 0.0, 1.0])
-NOTHING = 1e-3  # m/s2, norm of a sum of specific forces that has no direction
 
 
 @dataclass(frozen=True)
-class ImuMotion:
-    """What the IMU tells of the nodes of a batch.
+class Batch:
+    """Nodes of a start batch while their base is guessed.
 
     Attributes:
-        rotations: of the IMU in the base. rates: (3,) of the base, base axes [rad/s].
-        turns: rotation of the base since the first node.
+        problem: models, priors. ms: measurements of the nodes.
+        xs: states of the nodes, into which the guess is written. imu: motion that the IMU tells.
+        legs: forces of the legs with the losses of the robot's YAML.
+        previous_state: of an estimate that goes on in this batch, or None.
     """
 
-    rotations: list[np.ndarray]
-    rates: list[np.ndarray]
-    turns: list[np.ndarray]
+    problem: Problem
+    ms: list[Measurement]
+    xs: list[np.ndarray]
+    imu: ImuMotion
+    legs: LegForces
+    previous_state: np.ndarray | None
+
+    def set_base(self, k: int, position, R: np.ndarray, velocity: np.ndarray) -> None:
+        """Write pose and velocity (3,) [m/s] of the base, which has its axes, into a node."""
+        x, part = self.xs[k], self.problem.layout.part
+        part(x, "position")[:], part(x, "rotation")[:] = position, pin.Quaternion(R).coeffs()
+        part(x, "velocity")[:], part(x, "rate")[:] = velocity, self.imu.rates[k]
+
+    def mocap_offset(self) -> np.ndarray | None:
+        """Mean place (3,) [m] that motion capture says, less that of the states; None without."""
+        pairs = zip(self.ms, self.xs)
+        offsets = [pose.position_world - x[:3] for m, x in pairs for pose in m.mocap]
+        return np.mean(offsets, axis=0) if offsets else None
 
 
 def guess_states(
@@ -62,9 +77,9 @@ def guess_states(
         layout.part(x, "joint_rates")[:] = rate
         xs.append(x)
     if problem.floating:
-        imu = _imu_motion(problem, ms, xs)
+        imu, legs = imu_motion(problem, ms, xs), LegForces(problem.robot)
         guess = _guess_suspended_base if situation.suspended else _guess_standing_base
-        guess(problem, ms, xs, imu, previous_state)
+        guess(Batch(problem, ms, xs, imu, legs, previous_state))
     return xs
 
 
@@ -94,173 +109,86 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
     return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
 
 
-def _imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> ImuMotion:
-    layout = problem.layout
-    poses = [
-        problem.mount.motion(problem.robot.positions(layout.q(x)), layout.part(x, "joint_rates"))
-        for x in xs
-    ]
-    rates = [
-        X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3)
-        for m, (X, moved) in zip(ms, poses)
-    ]
-    turns = [np.eye(3)]
-    for rate in rates[1:]:
-        turns.append(turns[-1] @ pin.exp3(problem.dt * rate))
-    return ImuMotion([X.rotation for X, _ in poses], rates, turns)
+def _guess_standing_base(batch: Batch) -> None:
+    """Attitude, velocity, position and ground heights of a robot on its feet."""
+    loads, heights = _follow_feet(batch)
+    ground, offset = _ground(batch, loads, heights)
+    for x in batch.xs:
+        batch.problem.parameter(x, "position")[:] += offset
+        batch.problem.parameter(x, "height")[:] = ground + offset[2]
 
 
-def _set_base(problem: Problem, x: np.ndarray, position, R: np.ndarray, velocity, rate) -> None:
-    part = problem.layout.part
-    part(x, "position")[:], part(x, "rotation")[:] = position, pin.Quaternion(R).coeffs()
-    part(x, "velocity")[:], part(x, "rate")[:] = velocity, rate
-
-
-def _guess_standing_base(
-    problem: Problem,
-    ms: list[Measurement],
-    xs: list[np.ndarray],
-    imu: ImuMotion,
-    previous_state: np.ndarray | None,
-) -> None:
-    """Attitude, velocity, position and ground heights of a robot on its feet, written into xs."""
-    R0 = _first_attitude(ms, imu, previous_state)
-    loads, heights = _follow_feet(problem, ms, xs, [R0 @ turn for turn in imu.turns], imu.rates)
-    ground, offset = _ground(problem, loads, heights, _mocap_offset(ms, xs), previous_state)
-    for x in xs:
-        problem.parameter(x, "position")[:] += offset
-        problem.parameter(x, "height")[:] = ground + offset[2]
-
-
-def _follow_feet(
-    problem: Problem,
-    ms: list[Measurement],
-    xs: list[np.ndarray],
-    attitudes: list[np.ndarray],
-    rates: list[np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Motion of the base over feet that stand, from the origin, written into xs.
+def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Motion of the base over feet that stand, from the origin.
 
     Returns:
         Loads and heights (n, nf) of the feet.
     """
-    legs, part = LegForces(problem.robot), problem.layout.part
+    ms, imu, part = batch.ms, batch.imu, batch.problem.layout.part
+    R0 = first_attitude(ms, imu, batch.previous_state)
     loads, heights, position = [], [], np.zeros(3)
-    for k, (x, R) in enumerate(zip(xs, attitudes)):
+    for k, x in enumerate(batch.xs):
+        R, joints = R0 @ imu.turns[k], (part(x, "joints"), part(x, "joint_rates"))
         torque = ms[k + 1].torque if k + 1 < len(ms) else None
-        load, foot, rate = legs.kinematics(R, part(x, "joints"), part(x, "joint_rates"), torque)
+        load, foot, rate = batch.legs.kinematics(R, *joints, torque)
         load = load + ANY_LOAD
         # the sole stands still: v + w x r + J dq = 0
-        slip = rate + np.cross(R @ rates[k], foot)
+        slip = rate + np.cross(R @ imu.rates[k], foot)
         v = -R.T @ np.average(slip, axis=0, weights=load)
         if k > 0:
-            position = position + problem.dt * R @ v
-        _set_base(problem, x, position, R, v, rates[k])
+            position = position + batch.problem.dt * R @ v
+        batch.set_base(k, position, R, v)
         loads.append(load)
         heights.append(position[2] + foot[:, 2])
     return np.array(loads), np.array(heights)
 
 
-def _ground(
-    problem: Problem,
-    loads: np.ndarray,
-    heights: np.ndarray,
-    offset: np.ndarray | None,
-    previous_state: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Height of the ground under each foot (nf,), and by how much all is shifted then.
-
-    `offset`: that of motion capture.
-    """
+def _ground(batch: Batch, loads: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Height of the ground under each foot (nf,), and by how much all is shifted then."""
     ground = np.average(heights, axis=0, weights=loads)
     # a foot that never stood in the batch takes the common height
     common = np.average(heights, weights=loads)
     ground[loads.max(axis=0) < STOOD] = common
+    offset = batch.mocap_offset()
     if offset is None:
         offset = np.array([0.0, 0.0, -common])
         ground[:] = common
-        if previous_state is not None:
-            place = problem.parameter(previous_state, "position")
-            offset += [*place[:2], np.mean(problem.parameter(previous_state, "height"))]
+        if batch.previous_state is not None:
+            part, x = batch.problem.parameter, batch.previous_state
+            offset += [*part(x, "position")[:2], np.mean(part(x, "height"))]
     return ground, offset
 
 
-def _guess_suspended_base(
-    problem: Problem,
-    ms: list[Measurement],
-    xs: list[np.ndarray],
-    imu: ImuMotion,
-    previous_state: np.ndarray | None,
-) -> None:
-    """What the IMU says goes on from the state before the robot was lifted or fell.
+def _guess_suspended_base(batch: Batch) -> None:
+    """Motion by the IMU, from the state before the robot was lifted or fell.
 
     Without one it hangs at rest, off the ground.
     """
-    part, dt, gravity = problem.layout.part, problem.dt, problem.robot.model.gravity.linear
-    if previous_state is None:
-        R0, velocity, position = _first_attitude(ms, imu, None), np.zeros(3), np.zeros(3)
+    R0 = _follow_imu(batch)
+    part, offset, x0 = batch.problem.layout.part, batch.mocap_offset(), batch.xs[0]
+    soles = batch.legs.kinematics(R0, part(x0, "joints"), np.zeros(batch.problem.nj), None)[1]
+    for x in batch.xs:
+        part(x, "position")[:] += np.zeros(3) if offset is None else offset
+        if batch.previous_state is None:
+            part(x, "height")[:] = part(x0, "position")[2] + soles[:, 2].min() - CLEARANCE
+
+
+def _follow_imu(batch: Batch) -> np.ndarray:
+    """Attitude, velocity and position by the IMU alone; returns the first attitude (3, 3)."""
+    previous, imu, dt = batch.previous_state, batch.imu, batch.problem.dt
+    part, gravity = batch.problem.layout.part, batch.problem.robot.model.gravity.linear
+    if previous is None:
+        R0, velocity, position = first_attitude(batch.ms, imu, None), np.zeros(3), np.zeros(3)
     else:
-        R0 = pin.Quaternion(part(previous_state, "rotation").copy()).toRotationMatrix()
-        position = part(previous_state, "position").copy()
-        velocity = R0 @ part(previous_state, "velocity")
-    for k, (m, x) in enumerate(zip(ms, xs)):
+        R0 = pin.Quaternion(part(previous, "rotation").copy()).toRotationMatrix()
+        position = part(previous, "position").copy()
+        velocity = R0 @ part(previous, "velocity")
+    for k, m in enumerate(batch.ms):
         if k > 0 and m.accelerometer is not None:
             R_world_imu = R0 @ imu.turns[k - 1] @ imu.rotations[k - 1]
             velocity = velocity + dt * (R_world_imu @ m.accelerometer + gravity)
         if k > 0:
             position = position + dt * velocity
         R = R0 @ imu.turns[k]
-        _set_base(problem, x, position, R, R.T @ velocity, imu.rates[k])
-    offset = _mocap_offset(ms, xs)
-    legs, joints = LegForces(problem.robot), part(xs[0], "joints")
-    soles = legs.kinematics(R0, joints, np.zeros(problem.nj), None)[1][:, 2]
-    for x in xs:
-        part(x, "position")[:] += np.zeros(3) if offset is None else offset
-        if previous_state is None:
-            part(x, "height")[:] = part(xs[0], "position")[2] + soles.min() - CLEARANCE
-
-
-def _first_attitude(
-    ms: list[Measurement], imu: ImuMotion, previous_state: np.ndarray | None
-) -> np.ndarray:
-    """Attitude (3, 3) of the base at the first node."""
-    poses = [(pose, turn) for m, turn in zip(ms, imu.turns) for pose in m.mocap]
-    if poses:
-        seen = [
-            pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)) for p, _ in poses
-        ]
-        return _nearest_rotation(
-            sum(quat.toRotationMatrix() @ turn.T for quat, (_, turn) in zip(seen, poses))
-        )
-    up = sum(
-        (
-            turn @ R @ m.accelerometer
-            for m, turn, R in zip(ms, imu.turns, imu.rotations)
-            if m.accelerometer is not None
-        ),
-        np.zeros(3),
-    )
-    if np.linalg.norm(up) < NOTHING:
-        what = "cannot start: no specific force and no motion capture, so that up is unknown"
-        raise InitializationError(what, ms)
-    level = pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), UPWARDS).toRotationMatrix()
-    if previous_state is None:
-        return level
-    previous = pin.Quaternion(previous_state[3:7].copy()).toRotationMatrix()
-    heading = _heading(previous) - _heading(level)
-    return pin.exp3(np.array([0.0, 0.0, heading])) @ level
-
-
-def _heading(R: np.ndarray) -> float:
-    """Direction of the first axis around the vertical [rad]."""
-    return float(np.arctan2(R[1, 0], R[0, 0]))
-
-
-def _mocap_offset(ms: list[Measurement], xs: list[np.ndarray]) -> np.ndarray | None:
-    offsets = [pose.position_world - x[:3] for m, x in zip(ms, xs) for pose in m.mocap]
-    return np.mean(offsets, axis=0) if offsets else None
-
-
-def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
-    u, _, vt = np.linalg.svd(matrix)
-    return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+        batch.set_base(k, position, R, R.T @ velocity)
+    return R0

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Attitude of a start batch: turns by the gyro, from motion capture or the vertical felt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import InitializationError
+from ..types import Measurement
+from .problem import Problem
+
+UPWARDS = np.array([0.0, 0.0, 1.0])
+NOTHING = 1e-3  # m/s2, norm of a sum of specific forces that has no direction
+
+
+@dataclass(frozen=True)
+class ImuMotion:
+    """Motion of the base that the IMU tells, at the nodes of a batch.
+
+    Attributes:
+        rotations: of the IMU in the base. rates: (3,) of the base, base axes [rad/s].
+        turns: rotation of the base since the first node.
+    """
+
+    rotations: list[np.ndarray]
+    rates: list[np.ndarray]
+    turns: list[np.ndarray]
+
+
+def imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> ImuMotion:
+    """Motion of the base at nodes of which the joints are known."""
+    layout = problem.layout
+    poses = [
+        problem.mount.motion(problem.robot.positions(layout.q(x)), layout.part(x, "joint_rates"))
+        for x in xs
+    ]
+    rates = [
+        X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3)
+        for m, (X, moved) in zip(ms, poses)
+    ]
+    turns = [np.eye(3)]
+    for rate in rates[1:]:
+        turns.append(turns[-1] @ pin.exp3(problem.dt * rate))
+    return ImuMotion([X.rotation for X, _ in poses], rates, turns)
+
+
+def first_attitude(
+    ms: list[Measurement], imu: ImuMotion, previous_state: np.ndarray | None
+) -> np.ndarray:
+    """Attitude (3, 3) of the base at the first node."""
+    poses = [(pose, turn) for m, turn in zip(ms, imu.turns) for pose in m.mocap]
+    if poses:
+        seen = [
+            pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)) for p, _ in poses
+        ]
+        return _nearest_rotation(
+            sum(quat.toRotationMatrix() @ turn.T for quat, (_, turn) in zip(seen, poses))
+        )
+    up = sum(
+        (
+            turn @ R @ m.accelerometer
+            for m, turn, R in zip(ms, imu.turns, imu.rotations)
+            if m.accelerometer is not None
+        ),
+        np.zeros(3),
+    )
+    if np.linalg.norm(up) < NOTHING:
+        what = "cannot start: no specific force and no motion capture, so that up is unknown"
+        raise InitializationError(what, ms)
+    level = pin.Quaternion.FromTwoVectors(up / np.linalg.norm(up), UPWARDS).toRotationMatrix()
+    if previous_state is None:
+        return level
+    previous = pin.Quaternion(previous_state[3:7].copy()).toRotationMatrix()
+    heading = _heading(previous) - _heading(level)
+    return pin.exp3(np.array([0.0, 0.0, heading])) @ level
+
+
+def _heading(R: np.ndarray) -> float:
+    """Direction of the first axis around the vertical [rad]."""
+    return float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    u, _, vt = np.linalg.svd(matrix)
+    return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
