@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Policies: constants of decisions that no user tunes, each with unit and reason.
+
+Parameters that a user may change are in `parameters`.
+"""
+
+from .adaptation import IMU_CLOCK, JOINT_FIT, NOISE_LEVELS
+from .ground import GROUND, SOLE, TERRAIN
+from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
+from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT
+from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
+
+__all__ = [
+    "ACTIVITY",
+    "AGREEMENT",
+    "CONSISTENCY",
+    "GROUND",
+    "IMU_CLOCK",
+    "INTERVAL",
+    "JOINT_FIT",
+    "LEG_WEIGHT",
+    "LIFT",
+    "LIMB_LOAD",
+    "LOAD_PLACE",
+    "NOISE_LEVELS",
+    "PAYLOAD",
+    "PUSH",
+    "SMOOTHED",
+    "SOLE",
+    "SOLVER",
+    "STANCE",
+    "SUPPORT",
+    "TERRAIN",
+]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Policies of adaptation: noise levels, clock of the IMU, losses of the joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...declaration import param
+
+
+@dataclass(frozen=True)
+class NoiseLevelsPolicy:
+    """How the levels of noise follow what is seen."""
+
+    every: int = param(5, "nodes from one look at the residuals to the next")
+    gain: float = param(0.05, "share of a look in the logarithm of a level: a second")
+    slow_gain: float = param(0.005, "the same of levels that a payload disturbs: ten seconds")
+    first: int = param(3, "looks that the configuration is worth at the start")
+    outlier: float = param(25.0, "largest square that counts")
+    least: float = param(0.3, "smallest ratio of variances that a look can show")
+    uneven: float = param(0.1, "unevenness of ground on which errors that last are not looked for")
+    looks_back: int = param(2, "looks whose errors are compared with those of the present one")
+    worth_saying: float = param(1.5, "factor that the status mentions")
+
+
+@dataclass(frozen=True)
+class ImuClockPolicy:
+    """When the stamps of an IMU are late against those of the joints."""
+
+    load: float = param(0.1, "share of the weight that a foot which stands carries at least")
+    felt: float = param(0.3, "share of gravity below which the robot falls, and nothing stands")
+    fastest: float = param(0.3, "motion of two feet against each other: one of them swings", "m/s")
+    slip: float = param(0.02, "the same above which their weight fades", "m/s")
+    iterations: int = param(8, "of the weights")
+    nodes: int = param(500, "newest ones that tell")
+    pairs: int = param(150, "of standing feet that a look needs")
+    every: int = param(25, "nodes from one look to the next")
+    looks: int = param(2, "in a row that must agree")
+    least: float = param(0.0015, "delay below which stamps are as good as those of the joints", "s")
+    rest: float = param(0.0005, "the same of what is left, once one is known", "s")
+    most: float = param(0.03, "above which its effect is not linear", "s")
+    certain: float = param(6.0, "standard deviations that a delay must have")
+    gain: float = param(
+        0.15,
+        "share of the squares that it must explain: walks of Go1, Go2, G1, A1 and Mini Cheetah "
+        "whose clocks agree show up to 0.06 by other causes",
+    )
+
+
+@dataclass(frozen=True)
+class JointFitPolicy:
+    """When joint losses of the YAML are given up."""
+
+    held: float = param(0.002, "their prior's width while they are held, of its own")
+    every: int = param(40, "nodes from one look to the next")
+    most: int = param(1000, "nodes that tell: with time any data tell some difference")
+    fall: float = param(
+        0.8,
+        "fall of the cost by each node: where the YAML is right up to 0.4, with a load in the "
+        "hands of a G1 0.6, three looks in a row; 2 to 4 with none or twice of its losses",
+    )
+    looks: int = param(3, "in a row that must agree")
+
+
+NOISE_LEVELS = NoiseLevelsPolicy()
+IMU_CLOCK = ImuClockPolicy()
+JOINT_FIT = JointFitPolicy()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Policies of the ground: where feet stand, what lies between footholds, what soles tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...declaration import param
+
+
+@dataclass(frozen=True)
+class GroundPolicy:
+    """When the ground under a foot is placed anew."""
+
+    load: float = param(15.0, "normal force above which a foot has touched down", "N")
+    load_share: float = param(0.08, "the same, as a share of the weight: the larger one counts")
+    load_most: float = param(0.15, "and at most this share, for light robots")
+    release_share: float = param(1.0 / 3.0, "of that force, below which a foot may have lifted")
+    release_nodes: int = param(3, "without load before it has: an early release costs mass")
+    caution: float = param(4.0, "factor on the load that a robot which is held must show")
+    gate: float = param(
+        0.004, "a foot that comes to rest so near to the known ground is on it", "m"
+    )
+    gate_by_motion: float = param(
+        0.012, "the same where no torque tells when it touches down, and ground creeps", "m"
+    )
+    rest: float = param(0.3, "vertical speed below which a foot has arrived", "m/s")
+    slow: float = param(0.25, "speed that tells a foot in the air, where no torque does", "m/s")
+    near: float = param(0.02, "and height above the lowest foot that does", "m")
+    hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
+    hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
+    missed_nodes: int = param(4, "nodes that a flagged foot carries nothing, likewise")
+    missed_share: float = param(0.1, "of what it ought to carry, below which it is nothing")
+    still: float = param(0.1, "speed below which a foot with a light load may stand", "m/s")
+    still_nodes: int = param(5, "in a row after which it does")
+    least_friction: float = param(0.1, "bound of the friction coefficient")
+    most_friction: float = param(1.2, "bound: above, the step of a bent leg can jam")
+    hardest: float = param(1.0, "bound of the ground's compliance, of the contact law's")
+    softest: float = param(50.0, "bound: a Go2 that stands on it sinks by 13 mm")
+    sink: float = param(5.0, "a foot sinks so much deeper when it lands than when it stands")
+    bounded_stddev: float = param(0.05, "of its logarithm, once it was put back to a bound")
+
+
+@dataclass(frozen=True)
+class TerrainPolicy:
+    """What the ground may be like between footholds."""
+
+    slope: float = param(0.15, "standard deviation of a slope of which nothing is known")
+    footholds: int = param(2, "per foot that tell the plane")
+    evenness: float = param(0.0003, "of a floor: deviation of footholds from a plane", "m")
+    grain: float = param(0.03, "length over which the deviation from the plane arises", "m")
+    floor: float = param(0.03, "slope and its deviation below which the ground is a level floor")
+    level: float = param(
+        0.01,
+        "deviation of a floor's slope under a foot, for a window to learn: on the first step of a "
+        "ramp a foot rolls otherwise than on the floor, and would turn the base with it",
+    )
+    steepest: float = param(0.2, "deviation from the slope expected, above which it is none")
+    strain: float = param(3.0, "rms of the window's whitened correction that its feet explain")
+    slack: float = param(
+        8.0, "standard deviations of a contact velocity beyond which a foot slides"
+    )
+    sliding: int = param(4, "nodes of a window in which it does, so that it is no touch-down")
+    creep: float = param(0.06, "contact velocity of a foot on such an edge", "m/s")
+    lasting: float = param(
+        10.0, "factor on the vertical force on the base meanwhile: errors of its force last"
+    )
+    soft_normal: float = param(
+        0.005,
+        "contact velocity that soft ground adds, per logarithm of its compliance: with more, legs "
+        "that give way themselves look like soft ground, from which they bounce up (Mini Cheetah)",
+        "m/s",
+    )
+    sinking: float = param(
+        0.2, "share of the depth to which feet sink by which a foothold there may deviate"
+    )
+    soft_tangential: float = param(0.010, "the same along the ground", "m/s")
+    learned: float = param(
+        0.2,
+        "share of its deviation that a window may learn of a slope: feet that creep tell it wrong",
+    )
+    passes: int = param(2, "of the regression, with the deviation of the pass before")
+
+
+@dataclass(frozen=True)
+class SolePolicy:
+    """When the sole of a flat foot tells the slope of the ground."""
+
+    spheres: int = param(3, "that span a sole")
+    still: float = param(0.15, "rate below which it does not turn", "rad/s")
+    nodes: int = param(2, "in a row in which it carries load and does not turn")
+    margin: float = param(0.05, "of its length, from its edges: nearer, it stands on one")
+    rolls: float = param(1.0, "rate below which it rolls on: landing and lifting", "rad/s")
+    alone: float = param(0.8, "share of the load of all feet that one has that stands alone")
+    steepest: float = param(0.08, "slope by which it rolls on at most: more is a raised toe")
+    below: float = param(0.002, "depth of a corner at which the ground is not where it was", "m")
+    ahead: float = param(0.05, "for which it is let turn on", "s")
+    gate: float = param(0.01, "slope by which it must differ from what is known: zeros of joints")
+    stddev: float = param(0.003, "of the slope, beside the base's tilt")
+
+
+GROUND = GroundPolicy()
+TERRAIN = TerrainPolicy()
+SOLE = SolePolicy()

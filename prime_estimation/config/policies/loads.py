@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Policies of loads: pushes, payloads put on and taken off, the link that carries them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...declaration import param
+
+
+@dataclass(frozen=True)
+class PushPolicy:
+    """When a force pushes the base that is neither ground nor load."""
+
+    nodes: int = param(5, "over which the force is the median: one impact is no push")
+    found: float = param(0.1, "horizontal force above which something pushes", "weight")
+    gone: float = param(0.05, "and below which nothing does any more", "weight")
+    stddev: float = param(0.2, "of the horizontal force that is then expected", "weight")
+    vertical: float = param(0.06, "of the vertical one: the inertia learns little of it", "weight")
+
+
+@dataclass(frozen=True)
+class PayloadPolicy:
+    """Change detector of payloads."""
+
+    rest_nodes: int = param(20, "without a new alarm, while the inertia settles")
+    agreeing: int = param(3, "nodes in a row that tell it: a misplaced foot moves a whole window")
+    upright: float = param(1.5, "vertical part of its force, per horizontal one, at least")
+    steady_nodes: int = param(6, "over which a load weighs the same: a hand pulls more and more")
+    lasting: float = param(0.5, "share of the alarm's threshold that they must still reach")
+    growth: float = param(0.3, "share of its weight by which it may change from half to half")
+    sideways: float = param(0.5, "horizontal share of its force, at most: tilt, slopes, gait")
+    lightest: float = param(0.95, "of the model's mass: a robot cannot get rid of more")
+
+
+@dataclass(frozen=True)
+class LegWeightPolicy:
+    """When the torques of the legs tell that a load was put on or taken off."""
+
+    now: int = param(20, "over which what the legs carry is compared, in two halves")
+    before: int = param(200, "with which it is compared")
+    fewest: int = param(40, "of these")
+    share: float = param(0.08, "of the weight by which either half must differ: steps do by 0.05")
+    growth: float = param(0.3, "share of the difference by which the halves may differ: hands pull")
+    gait: float = param(0.05, "share of the weight by which they do from step to step")
+
+
+@dataclass(frozen=True)
+class LoadPlacePolicy:
+    """When the link whose inertia is estimated cannot be the one that carries a load."""
+
+    mass: float = param(0.1, "least load that has a place, as a share of the link's own mass")
+    far: float = param(2.0, "from the link's centre of mass: radii of gyration; a box has 1.7")
+    reach: float = param(0.2, "and so far at least: a hand holds things before it", "m")
+    nodes: int = param(200, "in a row for which it is there")
+
+
+@dataclass(frozen=True)
+class LimbLoadPolicy:
+    """When the joints of a limb without contact tell that it holds something."""
+
+    memory: float = param(1.0, "of the regression", "s")
+    share: float = param(0.1, "least load that is told, as a share of the limb's own mass")
+    reach: float = param(0.2, "deviation of its place from the last joint", "m")
+    torque: float = param(0.5, "of a joint that nothing tells: dry friction, errors of gains", "Nm")
+    explained: float = param(0.35, "share of squared unexplained torques that it explains")
+    nodes: int = param(30, "in a row in which it does")
+
+
+PUSH = PushPolicy()
+PAYLOAD = PayloadPolicy()
+LEG_WEIGHT = LegWeightPolicy()
+LOAD_PLACE = LoadPlacePolicy()
+LIMB_LOAD = LimbLoadPolicy()

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Policies of the window: effort of the solver, consistency with the data, intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...declaration import param
+
+
+@dataclass(frozen=True)
+class SolverPolicy:
+    """Effort of the solver while the window slides."""
+
+    reach: float = param(
+        1e-3,
+        "change of velocity within which a node's derivatives are kept, of positions in one step",
+        "m/s, rad/s",
+    )
+    settled: float = param(
+        10.0,
+        "rest of the cost, in chi-square / 2 of all rows of the window, for which no further "
+        "iteration is taken: the next node brings one",
+    )
+
+
+@dataclass(frozen=True)
+class SmoothedPolicy:
+    """Where in the window torques and forces tell best."""
+
+    nodes: int = param(4, "before the head: measurements on both sides tell them")
+
+
+@dataclass(frozen=True)
+class ConsistencyPolicy:
+    """When a window no longer fits its data, and when the robot's model is doubted."""
+
+    lost_nodes: int = param(
+        20, "nodes in a row that explain nothing, before the estimate is given up"
+    )
+    smoothing: float = param(0.05, "share of the newest window in the published mean squares")
+    doubt_ratio: float = param(2.0, "mean square over doubt_nodes above which the model is doubted")
+    doubt_nodes: int = param(200, "nodes that a doubt needs")
+    worst_ratio: float = param(20.0, "mean squares count at most this: doubts go within seconds")
+    lighter: float = param(
+        5.0, "standard deviations below the robot's own mass that no load explains"
+    )
+    lighter_share: float = param(0.05, "and share of the mass")
+    fastest: float = param(100.0, "speed of base or joints that no robot has", "m/s, rad/s")
+
+
+@dataclass(frozen=True)
+class IntervalPolicy:
+    """What the posterior does not know: its noise is white, errors of the model are not.
+
+    One set of numbers for all robots and grounds, from recorded walks of Go1, Go2 and G1.
+    """
+
+    shock: float = param(
+        2e-3, "variance of the velocity after a jump of the specific force, per jump", "m s"
+    )
+    shock_decay: float = param(0.7, "of such a jump's mark on the contact forces, per node")
+    soft: float = param(
+        2.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
+    )
+    tilt: float = param(0.8e-3, "deviation of roll and pitch by creep of all feet", "rad")
+    tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
+    heading: float = param(0.5e-3, "of the heading", "rad")
+    place: float = param(0.2e-3, "of the position", "m")
+    place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
+    memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
+
+
+SOLVER = SolverPolicy()
+SMOOTHED = SmoothedPolicy()
+CONSISTENCY = ConsistencyPolicy()
+INTERVAL = IntervalPolicy()
