@@ -126,6 +126,12 @@ class MeasurementModel:
     """Dynamics, residuals of the sensors, layout of parameters and rows."""
     def __init__(self, dynamics: ContactDynamics, mount: ImuMount, residuals: list) -> None: ...
     np: int
+    def look_for_forces(
+        self, columns: list, stddev: float, odds: float, least: float, stretched: float
+    ) -> None:
+        """From now on torques of the legs tell forces that no contact law explains. Columns by
+        contact: velocity indices of the three joints of its leg, none where not to look.
+        """
     def parameters(self) -> list:
         """(name, size) of the parameter blocks, in order."""
     def rows(self) -> list:
@@ -149,6 +155,7 @@ class NodeInput:
     def age(self, name: str, slot: int = 0) -> float: ...
     torque: numpy.ndarray
     base_wrench: numpy.ndarray
+    outer_force: numpy.ndarray
     weight_force: numpy.ndarray
     weight_xi: numpy.ndarray
     nominal_force: numpy.ndarray
@@ -501,9 +508,11 @@ class ActionMeasurement(ActionLeastSquares):
         """New weights of the disturbances with heavy tails, at the last calc."""
     def contact_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Forces (3 nc) [N] at the last calc."""
+    def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
+        """Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces."""
     def contact_forces(self, arg2: crocoddyl.ActionDataAbstract) -> tuple:
-        """Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the last
-        linearization.
+        """Forces (3 nc) [N] at the last calc, with the unmodelled ones, and their Jacobian in (xi,
+        v+, q, v, p) at the last linearization.
         """
     def residual_jacobian(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last linearization."""

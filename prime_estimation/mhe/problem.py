@@ -26,6 +26,7 @@ from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
 from .process_model import ON_ITS_FEET, ProcessModel, Situation
 from .random_walk import random_walks
+from .unmodelled_forces import look_for_forces
 
 
 class Problem:
@@ -74,6 +75,7 @@ class Problem:
         self.joint_hold = JointHold(self.joints, held)
         zeros = any(block.name == ZEROS for block in self.joints)
         self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros)
+        look_for_forces(self.measurements.core, robot, config.estimator)
         model = robot.model
         self.layout = StateLayout(model.nq, model.nv, robot.nj, self.measurements.blocks)
         self.nq, self.nv, self.nj = model.nq, model.nv, robot.nj

@@ -131,8 +131,8 @@ class Window:
         """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
-        self._take_iterate()
         self.solver.reweight(*self._tails())
+        self._take_iterate()
         return converged
 
     def improve(self, iterations: int) -> None:
@@ -324,7 +324,8 @@ class Window:
         After `posterior`.
         """
         force, by_z = self.nodes[k].contact_forces(self.data[k])
-        return force, self.solver.covariance_of(k + 1, by_z)
+        covariance = self.solver.covariance_of(k + 1, by_z)
+        return force, covariance + self.nodes[k].unmodelled_covariance(self.data[k])
 
     def newest(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """The newest covariances and contacts, without the posterior of all nodes.

@@ -94,6 +94,14 @@ std::shared_ptr<MeasurementModel> makeModel(const std::shared_ptr<ContactDynamic
   return std::make_shared<MeasurementModel>(dynamics, mount, toVector<std::string>(residuals));
 }
 
+void lookForForces(MeasurementModel& model, const bp::list& columns, const double stddev,
+                   const double odds, const double least, const double stretched) {
+  std::vector<std::vector<int>> by_contact;
+  for (const auto& joints : toVector<bp::list>(columns)) by_contact.push_back(toVector<int>(joints));
+  by_contact.resize(model.dynamics->nc());
+  model.unmodelled = UnmodelledForces(by_contact, {stddev, odds, least, stretched});
+}
+
 std::shared_ptr<ActionLinear> makeLinear(const std::shared_ptr<State>& state, const MatrixXd& A,
                                          const MatrixXd& B, const VectorXd& c, const MatrixXd& C,
                                          const MatrixXd& D, const VectorXd& z,
@@ -142,6 +150,11 @@ void bindInput() {
            bp::make_constructor(&makeModel, bp::default_call_policies(),
                                 (bp::arg("dynamics"), bp::arg("mount"), bp::arg("residuals"))))
       .add_property("np", &MeasurementModel::np)
+      .def("look_for_forces", &lookForForces,
+           (bp::arg("columns"), bp::arg("stddev"), bp::arg("odds"), bp::arg("least"),
+            bp::arg("stretched")),
+           "From now on torques of the legs tell forces that no contact law explains. Columns by "
+           "contact: velocity indices of the three joints of its leg, none where not to look.")
       .def("parameters", &blocksOf, "(name, size) of the parameter blocks, in order.")
       .def("rows", &rowsOf, "(name, first row, size) of the parts of a node's residual, in order.");
 
@@ -174,6 +187,7 @@ void bindInput() {
           (bp::arg("name"), bp::arg("slot") = 0))
       .def(Sized("torque", &NodeInput::torque))
       .def(Sized("base_wrench", &NodeInput::base_wrench))
+      .def(Sized("outer_force", &NodeInput::outer_force))
       .def(Sized("weight_force", &NodeInput::weight_force))
       .def(Sized("weight_xi", &NodeInput::weight_xi))
       .def(Sized("nominal_force", &NodeInput::nominal_force))
@@ -236,19 +250,31 @@ void bindMeasurement() {
           "calcDiff.")
       .def(
           "reweight",
-          +[](ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& u,
-              const double contact,
-              const double force) { node.reweight(data, u, {contact, force}); },
+          +[](ActionMeasurement& node, const ActionDataPtr& data, VectorXd u, const double contact,
+              const double force) {
+            node.reweight(data, u, {contact, force});
+            return u;
+          },
           (bp::arg("data"), bp::arg("u"), bp::arg("contact_dof"), bp::arg("force_dof")),
-          "New weights of the disturbances with heavy tails, at the last calc.")
+          "New weights of the disturbances with heavy tails, and forces at the feet, at the last "
+          "calc. Returns u less the latter.")
       .def(
           "contact_force",
           +[](const ActionMeasurement& node, const ActionDataPtr& data) {
             return node.contactForce(data);
           },
           "Forces (3 nc) [N] at the last calc.")
+      .def(
+          "unmodelled_covariance",
+          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+            const auto size = 3 * node.dynamics->nc();
+            MatrixXd covariance = MatrixXd::Zero(size, size);
+            node.addUnmodelled(static_cast<const ActionMeasurement::Data&>(*data), covariance);
+            return covariance;
+          },
+          "Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces.")
       .def("contact_forces", &contactForces,
-           "Forces (3 nc) [N] at the last calc, with their Jacobian in (xi, v+, q, v, p) at the "
+           "Forces (3 nc) [N] at the last calc, with the unmodelled ones, and their Jacobian in (xi, v+, q, v, p) at the "
            "last linearization.")
       .def(
           "residual_jacobian",

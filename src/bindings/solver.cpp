@@ -45,7 +45,9 @@ bp::tuple newest(SolverMultipleShooting& solver, const MatrixXd& jx) {
     node->contactForces(data, force, by_z);
     covariance = solver.newestPosterior(jx, by_z);
   }
-  const auto& out = static_cast<const ActionMeasurement::Data&>(*data).dynamics.out;
+  const auto& last = static_cast<const ActionMeasurement::Data&>(*data);
+  ActionMeasurement::addUnmodelled(last, covariance.node);
+  const auto& out = last.dynamics.out;
   MatrixXd points(out.point.size(), 3);
   for (std::size_t i = 0; i < out.point.size(); ++i) points.row(i) = out.point[i].transpose();
   return bp::make_tuple(covariance.state, covariance.parameters, points, force, covariance.node,

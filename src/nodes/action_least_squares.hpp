@@ -46,7 +46,8 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
   }
 
   /// New weights of disturbances with heavy tails, at the last calc.
-  virtual void reweight(const std::shared_ptr<DataAbstract>&, const ConstRef&, const HeavyTails&) {}
+  virtual void reweight(const std::shared_ptr<DataAbstract>&, Eigen::Ref<Eigen::VectorXd>,
+                        const HeavyTails&) {}
 
   std::shared_ptr<crocoddyl::ActionModelBase> cloneAsDouble() const override {
     throw std::runtime_error("estimation nodes are not copied");

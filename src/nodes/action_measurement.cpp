@@ -51,6 +51,7 @@ void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) 
   point.q = x.head(nq);
   point.v = x.segment(nq, nv_);
   point.force << input->base_wrench, input->torque;
+  point.force += input->outer_force;
   point.reading = input->torque;
   if (!inverse) point.force += u.head(nv_);
   point.xi = u.tail(nxi_);
@@ -191,8 +192,8 @@ void reweightGroup(const double dof, const VectorXd& nominal, const Error& e, Ve
 
 }  // namespace
 
-void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u,
-                                 const HeavyTails& tails) {
+void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data,
+                                 Eigen::Ref<VectorXd> u, const HeavyTails& tails) {
   auto& d = static_cast<Data&>(*data);
   auto& in = *input;
   if (inverse)
@@ -203,15 +204,49 @@ void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, cons
   for (std::size_t f = 0; f < dynamics->nfeet(); ++f)
     reweightGroup(tails.contact, in.nominal_xi, xi, in.weight_xi, dynamics->foot_xi[f],
                   dynamics->foot_xi_size[f]);
-  const int nb = nv_ - nj_;
-  for (int part = 0; part < nb && in.weighed; part += 3)
-    reweightGroup(tails.force, in.nominal_force, d.force, in.weight_force, part, 3);
-  for (int j = nb; j < nv_; ++j)
-    reweightGroup(tails.force, in.nominal_force, d.force, in.weight_force, j, 1);
+  findUnmodelled(d, tails.force);
+  if (!inverse) u.head(nv_) = d.force;  // the same motion
+  reweightForces(d, tails.force);
   d.r.head(nv_) = in.weight_force.cwiseProduct(d.force);
   d.r.segment(nv_, nxi_) = in.weight_xi.cwiseProduct(xi);
   reweightReadings(d, tails.reading);
   d.cost = 0.5 * d.r.squaredNorm();
+}
+
+/// Forces at the feet that the torques of their legs tell; w without them goes to `d.force`.
+void ActionMeasurement::findUnmodelled(Data& d, const double dof) const {
+  auto& in = *input;
+  d.needed = d.force + in.outer_force;
+  d.brought.setZero();
+  in.outer_force.setZero();
+  if (in.weighed && std::isfinite(dof) && !model->unmodelled.empty()) {
+    const auto& J = d.dynamics.out.J;
+    d.rhs.col(0) = in.nominal_force.cwiseInverse();
+    model->unmodelled.expect(J, d.needed, d.rhs.col(0), d.unmodelled);
+    for (std::size_t i = 0; i < d.unmodelled.size(); ++i) {
+      const auto& found = d.unmodelled[i];
+      if (found.mean.isZero(0.0)) continue;
+      const auto J_i = J.middleRows<3>(3 * i);
+      in.outer_force.noalias() += J_i.transpose() * found.mean;
+      for (Eigen::Index k = 0; k < d.brought.size(); ++k)
+        d.brought[k] += J_i.col(k).dot(found.covariance * J_i.col(k));
+    }
+  }
+  d.force = d.needed - in.outer_force;
+}
+
+/// Weights of base and joints, from what is left of w: of joints that tell a force at their foot
+/// from all of it, for that is what they are asked for.
+void ActionMeasurement::reweightForces(Data& d, const double dof) const {
+  auto& in = *input;
+  const int nb = nv_ - nj_;
+  for (int part = 0; part < nb && in.weighed; part += 3)
+    reweightGroup(dof, in.nominal_force, d.force, in.weight_force, part, 3);
+  for (int k = 0; k < nb; ++k)
+    if (d.brought[k] > 0.0)
+      in.weight_force[k] /= std::sqrt(1.0 + d.brought[k] * std::pow(in.nominal_force[k], 2));
+  for (int j = nb; j < nv_; ++j)
+    reweightGroup(dof, in.nominal_force, d.needed, in.weight_force, j, 1);
 }
 
 /// Readings that can be outliers, at their residuals of the last calc.

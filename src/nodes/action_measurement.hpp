@@ -40,7 +40,11 @@ class ActionMeasurement : public ActionSecondOrder {
           q_step(Eigen::VectorXd::Zero(nv())),
           dq(q_step),
           force(q_step),
-          expanded_next(q_step) {
+          expanded_next(q_step),
+          needed(q_step),
+          brought(Eigen::VectorXd::Zero(model.dynamics->nv() - model.dynamics->nj())),
+          unmodelled(model.dynamics->nc(),
+                     {Eigen::Vector3d::Zero(), Eigen::Matrix3d::Zero()}) {
       for (const auto& entry : model.entries()) scratch.push_back(entry.residual->createScratch());
     }
     int nv() const { return static_cast<int>(G.rows()); }
@@ -59,6 +63,9 @@ class ActionMeasurement : public ActionSecondOrder {
     const void* input = nullptr;    ///< whose solution is in `dynamics`: Newton starts there
     std::optional<ContactDynamics::Solved> solved;  ///< of `dynamics` at its own point
     bool has_D = false;                             ///< D belongs to G
+    Eigen::VectorXd needed;   ///< w with the unmodelled forces at the feet
+    Eigen::VectorXd brought;  ///< variance that these bring to those on the base
+    std::vector<UnmodelledForce> unmodelled;        ///< by contacts, at the last reweight
   };
 
   ActionMeasurement(std::shared_ptr<StateParameters> state,
@@ -82,16 +89,22 @@ class ActionMeasurement : public ActionSecondOrder {
   /// base's force, its moment and each joint, of d components with the disturbance e at u,
   /// `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next
   /// iteration, and of the residuals from now on; |e/sigma| counts up to 1000. Readings that can be
-  /// outliers likewise.
-  void reweight(const std::shared_ptr<DataAbstract>& data, const ConstRef& u,
+  /// outliers likewise. Torques of a leg that are outliers tell a force at its foot first, which
+  /// acts on the robot from now on instead of w (of u, in the forward form): e of the base is what
+  /// is left, and its weight takes the force's covariance along; e of the leg's joints is all of w.
+  void reweight(const std::shared_ptr<DataAbstract>& data, Eigen::Ref<Eigen::VectorXd> u,
                 const HeavyTails& tails) override;
 
   /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc.
   Eigen::VectorXd contactForce(const std::shared_ptr<DataAbstract>& data) const;
-  /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc, with their Jacobian (3 nc,
+  /// Contact forces (3 nc, world axes) [N]: lambda/dt at the last calc with the unmodelled ones of
+  /// the last reweight, and of the former their Jacobian (3 nc,
   /// nz) in z = (xi, v+, q, v, p) at the last linearization.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f,
                      Eigen::MatrixXd& f_z) const;
+
+  /// Adds the covariances of the unmodelled ones to one (3 nc, 3 nc) of contact forces.
+  static void addUnmodelled(const Data& data, Eigen::MatrixXd& covariance);
 
   /// Jacobian (nr, nz) of the whitened residual in z = (xi, v+, q, v, p) at the last linearization.
   Eigen::MatrixXd residualJacobian(const std::shared_ptr<DataAbstract>& data) const;
@@ -107,6 +120,8 @@ class ActionMeasurement : public ActionSecondOrder {
   void sensorResidual(Data& d, const ConstRef& x, bool step) const;
   void sensorJacobian(Data& d, const ConstRef& x, bool step) const;
   NodePoint pointOf(Data& d, const ConstRef& x, bool step) const;
+  void findUnmodelled(Data& d, double dof) const;
+  void reweightForces(Data& d, double dof) const;
   void reweightReadings(Data& d, double dof) const;
   void sumUp(Data& d) const;
   std::string nameOfRow(std::size_t row) const;

@@ -229,12 +229,18 @@ void ActionMeasurement::contactForces(const std::shared_ptr<DataAbstract>& data,
   auto& d = static_cast<Data&>(*data);
   const auto& by = dynamics->impulseDerivatives(d.dynamics);
   f = contactForce(data);
+  for (std::size_t i = 0; i < d.unmodelled.size(); ++i) f.segment<3>(3 * i) += d.unmodelled[i].mean;
   f_z.setZero(f.size(), d.G.cols());
   f_z.leftCols(nxi_) = by.xi / dt;
   f_z.middleCols(nxi_, nv_) = by.next / dt;
   f_z.middleCols(nu_, nv_) = by.q / dt;
   f_z.middleCols(nu_ + nv_, nv_) = by.v / dt;
   f_z.middleCols(nu_ + 2 * nv_, dynamics->nparameters()) = by.parameters / dt;
+}
+
+void ActionMeasurement::addUnmodelled(const Data& data, MatrixXd& covariance) {
+  for (std::size_t i = 0; i < data.unmodelled.size(); ++i)
+    covariance.block<3, 3>(3 * i, 3 * i) += data.unmodelled[i].covariance;
 }
 
 MatrixXd ActionMeasurement::residualJacobian(const std::shared_ptr<DataAbstract>& data) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "contact/unmodelled_forces.hpp"
 #include "residuals/residual.hpp"
 
 namespace prime {
@@ -42,6 +43,7 @@ class MeasurementModel {
   std::vector<Rows> rows() const;
 
   const std::shared_ptr<ContactDynamics> dynamics;
+  UnmodelledForces unmodelled;  ///< at the feet; at first none is looked for
 
  private:
   std::vector<Entry> entries_;

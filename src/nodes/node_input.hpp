@@ -28,6 +28,9 @@ struct NodeInput {
 
   Eigen::VectorXd torque;       ///< (nj) of the motors, centred mean [Nm]
   Eigen::VectorXd base_wrench;  ///< (nb) force and moment of rotors on a floating base [N, Nm]
+  /// (nv) of forces at the feet that no contact law explains (`UnmodelledForces`), on base and
+  /// joints, of these in units of their readings; `reweight` renews it [N, Nm]
+  Eigen::VectorXd outer_force;
   Eigen::VectorXd weight_force, weight_xi;    ///< (nv), (nxi) process disturbances
   Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
   bool weighed =

@@ -8,7 +8,7 @@ Parameters that a user may change are in `parameters`.
 from .adaptation import IMU_CLOCK, JOINT_FIT, NOISE_LEVELS
 from .ground import GROUND, SOLE, TERRAIN
 from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
-from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT
+from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "STANCE",
     "SUPPORT",
     "TERRAIN",
+    "UNMODELLED",
 ]

@@ -21,6 +21,18 @@ class AgreementPolicy:
 
 
 @dataclass(frozen=True)
+class UnmodelledPolicy:
+    """When the torques of a leg tell a force at its foot that no contact law explains."""
+
+    share: float = param(0.3, "of the weight: standard deviation of such a force, in each axis")
+    odds: float = param(-4.6, "logarithm of the prior odds: one foot in a hundred at a node")
+    least: float = param(4.0, "standard deviations of a torque below which nothing is looked for")
+    stretched: float = param(
+        0.03, "share of the Jacobian's largest pivot below which a leg hides the force along it"
+    )
+
+
+@dataclass(frozen=True)
 class LiftPolicy:
     """When something else than the feet carries the robot."""
 
@@ -88,6 +100,7 @@ class ActivityPolicy:
 
 
 AGREEMENT = AgreementPolicy()
+UNMODELLED = UnmodelledPolicy()
 LIFT = LiftPolicy()
 SUPPORT = SupportPolicy()
 STANCE = StancePolicy()
