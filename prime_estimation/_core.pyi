@@ -127,10 +127,10 @@ class MeasurementModel:
     def __init__(self, dynamics: ContactDynamics, mount: ImuMount, residuals: list) -> None: ...
     np: int
     def look_for_forces(
-        self, columns: list, stddev: float, odds: float, least: float, stretched: float
+        self, joints: list, stddev: float, odds: float, least: float, stretched: float, stop: float
     ) -> None:
-        """From now on torques of the legs tell forces that no contact law explains. Columns by
-        contact: velocity indices of the three joints of its leg, none where not to look.
+        """From now on torques of the legs tell forces that no contact law explains. By contact: ids
+        of the three joints of its leg, none where not to look.
         """
     def parameters(self) -> list:
         """(name, size) of the parameter blocks, in order."""
@@ -504,12 +504,16 @@ class ActionMeasurement(ActionLeastSquares):
         u: numpy.ndarray,
         contact_dof: float,
         force_dof: float,
-    ) -> None:
-        """New weights of the disturbances with heavy tails, at the last calc."""
+    ) -> numpy.ndarray:
+        """New weights of the disturbances with heavy tails, and forces at the feet, at the last
+        calc. Returns u less the latter.
+        """
     def contact_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Forces (3 nc) [N] at the last calc."""
     def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces."""
+    def unmodelled_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
+        """Forces (3 nc) [N] at the feet that no contact law explains, at the last reweight."""
     def contact_forces(self, arg2: crocoddyl.ActionDataAbstract) -> tuple:
         """Forces (3 nc) [N] at the last calc, with the unmodelled ones, and their Jacobian in (xi,
         v+, q, v, p) at the last linearization.

@@ -15,11 +15,11 @@ def contact_points(robot: Robot) -> list["_core.ContactPoint"]:
     return [_contact_point(robot, contact) for contact in robot.contacts]
 
 
-def leg_columns(robot: Robot) -> list[list[int]]:
-    """Velocity indices of the joints between the base and each contact, by contacts."""
-    joints, supports = robot.model.joints, robot.model.supports
+def leg_joints(robot: Robot) -> list[list[int]]:
+    """Ids of the joints between the base and each contact, by contacts."""
+    supports = robot.model.supports
     return [
-        [joints[j].idx_v for j in supports[point.joint] if j in robot.joint_ids]
+        [j for j in supports[point.joint] if j in robot.joint_ids]
         for point in contact_points(robot)
     ]
 

@@ -94,12 +94,15 @@ std::shared_ptr<MeasurementModel> makeModel(const std::shared_ptr<ContactDynamic
   return std::make_shared<MeasurementModel>(dynamics, mount, toVector<std::string>(residuals));
 }
 
-void lookForForces(MeasurementModel& model, const bp::list& columns, const double stddev,
-                   const double odds, const double least, const double stretched) {
+void lookForForces(MeasurementModel& model, const bp::list& joints, const double stddev,
+                   const double odds, const double least, const double stretched,
+                   const double stop) {
   std::vector<std::vector<int>> by_contact;
-  for (const auto& joints : toVector<bp::list>(columns)) by_contact.push_back(toVector<int>(joints));
-  by_contact.resize(model.dynamics->nc());
-  model.unmodelled = UnmodelledForces(by_contact, {stddev, odds, least, stretched});
+  for (const auto& own : toVector<bp::list>(joints)) by_contact.push_back(toVector<int>(own));
+  if (by_contact.size() != model.dynamics->nc())
+    throw std::invalid_argument("unmodelled forces: the joints of every contact are needed");
+  model.unmodelled =
+      UnmodelledForces(model.dynamics->model(), by_contact, {stddev, odds, least, stretched, stop});
 }
 
 std::shared_ptr<ActionLinear> makeLinear(const std::shared_ptr<State>& state, const MatrixXd& A,
@@ -151,10 +154,10 @@ void bindInput() {
                                 (bp::arg("dynamics"), bp::arg("mount"), bp::arg("residuals"))))
       .add_property("np", &MeasurementModel::np)
       .def("look_for_forces", &lookForForces,
-           (bp::arg("columns"), bp::arg("stddev"), bp::arg("odds"), bp::arg("least"),
-            bp::arg("stretched")),
-           "From now on torques of the legs tell forces that no contact law explains. Columns by "
-           "contact: velocity indices of the three joints of its leg, none where not to look.")
+           (bp::arg("joints"), bp::arg("stddev"), bp::arg("odds"), bp::arg("least"),
+            bp::arg("stretched"), bp::arg("stop")),
+           "From now on torques of the legs tell forces that no contact law explains. By contact: "
+           "ids of the three joints of its leg, none where not to look.")
       .def("parameters", &blocksOf, "(name, size) of the parameter blocks, in order.")
       .def("rows", &rowsOf, "(name, first row, size) of the parts of a node's residual, in order.");
 
@@ -273,6 +276,15 @@ void bindMeasurement() {
             return covariance;
           },
           "Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces.")
+      .def(
+          "unmodelled_force",
+          +[](const ActionMeasurement& node, const ActionDataPtr& data) {
+            VectorXd force = VectorXd::Zero(3 * node.dynamics->nc());
+            const auto& found = static_cast<const ActionMeasurement::Data&>(*data).unmodelled;
+            for (std::size_t i = 0; i < found.size(); ++i) force.segment<3>(3 * i) = found[i].mean;
+            return force;
+          },
+          "Forces (3 nc) [N] at the feet that no contact law explains, at the last reweight.")
       .def("contact_forces", &contactForces,
            "Forces (3 nc) [N] at the last calc, with the unmodelled ones, and their Jacobian in (xi, v+, q, v, p) at the "
            "last linearization.")

@@ -23,36 +23,45 @@ double probability(const double odds) {
 
 }  // namespace
 
-UnmodelledForces::UnmodelledForces(const std::vector<std::vector<int>>& columns, const Prior& prior)
+UnmodelledForces::UnmodelledForces(const pinocchio::Model& model,
+                                   const std::vector<std::vector<int>>& joints, const Prior& prior)
     : prior_(prior) {
-  for (std::size_t contact = 0; contact < columns.size(); ++contact) {
-    const auto& own = columns[contact];
+  for (std::size_t contact = 0; contact < joints.size(); ++contact) {
+    const auto& own = joints[contact];
     if (own.empty()) continue;
     if (own.size() != 3)
       throw std::invalid_argument("unmodelled forces: a leg has three joints, not " +
                                   std::to_string(own.size()));
-    legs_.push_back({contact, Eigen::Vector3i(own[0], own[1], own[2])});
+    Leg leg;
+    leg.contact = contact;
+    for (int k = 0; k < 3; ++k) {
+      const auto& joint = model.joints.at(own[k]);
+      if (joint.nq() != 1 || joint.nv() != 1)
+        throw std::invalid_argument("unmodelled forces: " + model.names[own[k]] +
+                                    " is no joint with limits");
+      leg.coordinates[k] = joint.idx_q(), leg.columns[k] = joint.idx_v();
+      leg.least[k] = model.lowerPositionLimit[joint.idx_q()] + prior.stop;
+      leg.most[k] = model.upperPositionLimit[joint.idx_q()] - prior.stop;
+    }
+    legs_.push_back(leg);
   }
 }
 
-bool UnmodelledForces::expect(const MatrixXd& J, const ConstRef& w, const ConstRef& stddev,
-                              std::vector<UnmodelledForce>& found) const {
+void UnmodelledForces::expect(const ConstRef& q, const MatrixXd& J, const ConstRef& w,
+                              const ConstRef& stddev, std::vector<UnmodelledForce>& found) const {
   std::fill(found.begin(), found.end(), UnmodelledForce{Vector3d::Zero(), Matrix3d::Zero()});
-  bool any = false;
   for (const auto& leg : legs_) {
-    Vector3d torque, deviation;
+    Vector3d at, torque, deviation;
     Matrix3d own;
     for (int k = 0; k < 3; ++k) {
       const int column = leg.columns[k];
-      torque[k] = w[column], deviation[k] = stddev[column];
+      at[k] = q[leg.coordinates[k]], torque[k] = w[column], deviation[k] = stddev[column];
       own.col(k) = J.block<3, 1>(3 * leg.contact, column);
     }
     const bool stands_out = (torque.cwiseAbs().array() >= prior_.least * deviation.array()).any();
-    if (!stands_out || !torque.allFinite()) continue;
-    found[leg.contact] = test(own, torque, deviation);
-    any = true;
+    const bool free = (at.array() > leg.least.array()).all() && (at.array() < leg.most.array()).all();
+    if (stands_out && free && torque.allFinite()) found[leg.contact] = test(own, torque, deviation);
   }
-  return any;
 }
 
 UnmodelledForce UnmodelledForces::test(const Matrix3d& J, const Vector3d& w,

@@ -30,6 +30,9 @@ class UnmodelledPolicy:
     stretched: float = param(
         0.03, "share of the Jacobian's largest pivot below which a leg hides the force along it"
     )
+    stop: float = param(
+        0.03, "distance from the limit of a joint at which it may be at its stop", "rad"
+    )
 
 
 @dataclass(frozen=True)
