@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from ..io.to_messages import inertia_parameters
+from ..io.inertia_messages import inertia_parameters
 from ..transport.base import Qos, Transport
 from .inertia_listener import TOPIC, TYPE
 

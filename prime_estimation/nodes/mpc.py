@@ -15,7 +15,8 @@ from ..control.motion_types import JointCommand, VelocityCommand
 from ..control.parameters import ControlConfig
 from ..control.supervisor import Mode
 from ..errors import PrimeError
-from ..io.messages import JointOrder, stamp_ns
+from ..io.joint_order import JointOrder
+from ..io.messages import stamp_ns
 from ..io.to_messages import header
 from ..robot import Robot
 from ..transport.base import Qos, Transport, graph_name, pace_of

@@ -49,13 +49,11 @@ BUILT = [
 def test_rclpy_and_the_store_write_the_same_bytes(name):
     from rclpy.serialization import deserialize_message, serialize_message
 
-    from prime_estimation.transport.ros import _interface
+    from prime_estimation.transport.ros_entities import interface
 
     package, kind, stem = name.split("/")
     part = stem.partition("_")
-    cls = (
-        getattr(_interface(f"{package}/{kind}/{part[0]}"), part[2]) if part[2] else _interface(name)
-    )
+    cls = getattr(interface(f"{package}/{kind}/{part[0]}"), part[2]) if part[2] else interface(name)
     for seed in range(3):
         raw = bytes(
             typestore().serialize_cdr(random_message(name, np.random.default_rng(seed)), name)
@@ -70,9 +68,9 @@ def test_rclpy_and_the_store_write_the_same_bytes(name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_type_hashes_agree(tester, name):
-    from prime_estimation.transport.ros import _interface
+    from prime_estimation.transport.ros_entities import interface
 
-    publisher = tester.create_publisher(_interface(name), "hashed", 1)
+    publisher = tester.create_publisher(interface(name), "hashed", 1)
     (info,) = tester.get_publishers_info_by_topic("/hashed")
     tester.destroy_publisher(publisher)
     assert str(info.topic_type_hash) == typestore().hash_rihs01(name)

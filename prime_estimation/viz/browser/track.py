@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...io.messages import JointOrder, stamp_ns
-from ...io.to_messages import inertia_parameters
+from ...io.inertia_messages import inertia_parameters
+from ...io.joint_order import JointOrder
+from ...io.messages import stamp_ns
 from ...robot import Robot
 from ...types import ContactState
 from .series import Series
