@@ -147,8 +147,7 @@ def test_foxglove(topics):
         assert set(panel.get("topics", {})) <= set(topics)
 
 
-# --- inertia ellipsoids
-# -------------------------------------------------------------------------------------------
+# --- inertia ellipsoids ---------------------------------------------------------------------------
 
 
 def test_ellipsoid_has_the_inertia_it_was_made_from():

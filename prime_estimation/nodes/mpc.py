@@ -86,8 +86,7 @@ class MpcNode:
             self.controller.supervisor.stop("the node ends")
             self._command()
 
-    # --- in
-    # ------------------------------------------------------------------------------------------
+    # --- in ---------------------------------------------------------------------------------------
 
     def _listen(self, transport: Transport) -> None:
         for topic, kind, callback, qos in (
@@ -163,8 +162,7 @@ class MpcNode:
         self.controller.supervisor.resume()
         return {"success": True, "message": "the robot moves again once it is known to stand"}
 
-    # --- out
-    # -----------------------------------------------------------------------------------------
+    # --- out --------------------------------------------------------------------------------------
 
     def _announce(self, transport: Transport) -> None:
         kinds = {

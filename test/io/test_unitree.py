@@ -110,8 +110,7 @@ def test_unknown_robot():
     assert family_of("go1") is FAMILIES["unitree_legged"]
 
 
-# --- stamps
-# --------------------------------------------------------------------------------------------------
+# --- stamps ---------------------------------------------------------------------------------------
 
 
 def arrivals(count: int, drift: float = 2e-5, seed: int = 0):

@@ -41,8 +41,7 @@ BUILT = [
 ]
 
 
-# --- types
-# --------------------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -88,8 +87,7 @@ def test_messages_of_the_transport_take_numpy(tester):
     assert make("diagnostic_msgs/msg/DiagnosticStatus").WARN == b"\1"
 
 
-# --- one network
-# --------------------------------------------------------------------------------------------------
+# --- one network ----------------------------------------------------------------------------------
 
 
 def test_dds_node_is_a_node_for_ros(tester, domain):
@@ -183,8 +181,7 @@ def check(observer, count: dict[str, int], frame: str) -> None:
     assert observer.last("/tf").transforms[0].child_frame_id == "base"
 
 
-# --- parameters, lifecycle, services
-# ------------------------------------------------------------------------------
+# --- parameters, lifecycle, services --------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

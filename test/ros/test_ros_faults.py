@@ -26,8 +26,7 @@ def estimator(domain):
     assert code == 0 and "Traceback" not in err
 
 
-# --- what must not end the node
-# -----------------------------------------------------------------------------------
+# --- what must not end the node -------------------------------------------------------------------
 
 
 def test_a_transition_that_makes_no_sense_does_not_end_the_node(tester, estimator):
@@ -97,8 +96,7 @@ def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
     )
 
 
-# --- the transport
-# ------------------------------------------------------------------------------------------------
+# --- the transport --------------------------------------------------------------------------------
 
 
 @pytest.fixture
