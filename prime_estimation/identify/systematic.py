@@ -30,15 +30,8 @@ COMMON = "torque scale"  # cause: of all torques
 ZERO = "zero of "  # cause: a joint's
 
 
-def error_budget(
-    window: Window, progress: Callable[[float], None] = lambda f: None
-) -> dict[str, np.ndarray]:
-    """Change of pi (10 per link) by cause, for one standard deviation of each (`noise`)."""
-    return inertia_budget(window, responses(window, progress))
-
-
 def inertia_budget(window: Window, steps: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same from `responses`."""
+    """Change of pi (10 per link) by cause, from `responses`."""
     problem = window.problem
     theta = problem.columns("theta")
     by_theta = block_diagonal([jacobian for _, jacobian in problem.inertias(window.xs[-1])])
