@@ -25,7 +25,7 @@ _RESTART_NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a controller is willing to believe.
+    """Bounds of an inertia that a controller believes.
 
     `mass_rate` limits how fast its model follows [kg/s].
     """

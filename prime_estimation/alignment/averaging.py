@@ -14,7 +14,7 @@ JUMP = 2.0
 
 
 def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> np.ndarray:
-    """What the mean of a linear interpolation contains of jumps that have not happened yet.
+    """Part of the mean of a linear interpolation that jumps contribute before they happen.
 
     To be taken off that mean.
 
@@ -109,7 +109,7 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
 
 
 def between_samples(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
+    """Change of a signal (n, width) between its samples, as a weighted mean sees it.
 
     `sqrt(sum w^2 dy^2)`, w that of the interval.
 

@@ -45,7 +45,7 @@ class Descent:
 
 
 class Objective:
-    """What is minimized: `value(noise)` and `gradient(noise)`, blocks by name."""
+    """Objective that is minimized: `value(noise)` and `gradient(noise)`, blocks by name."""
 
     def value(self, noise: NoiseModel) -> float:
         """Loss of covariances."""

@@ -28,7 +28,7 @@ JOINT_MARGIN = 0.05  # rad, to the end of a joint's range
 
 @dataclass
 class Targets:
-    """What the nodes shall track; arrays over nodes, the last one included."""
+    """Targets that the nodes shall track; arrays over nodes, the last one included."""
 
     position: np.ndarray  # (n, 3) of the base, world
     yaw: np.ndarray  # (n,)

@@ -44,7 +44,7 @@ SUSPICIOUS = 0.45
 
 @dataclass
 class Run:
-    """What one recording says.
+    """Estimate of one recording.
 
     Attributes:
         name: of the recording. span: first and last second that were used.

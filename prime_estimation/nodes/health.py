@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a node hears and misses.
+"""Health of a node's inputs: what it hears and misses.
 
 The line that answers "why is it silent?", the extra entries of the status, /diagnostics.
 """

@@ -30,7 +30,7 @@ _CLOCK_NS = 5_000_000  # between two messages on /clock
 
 @dataclass(frozen=True)
 class Playback:
-    """How a recording is played.
+    """Settings by which a recording is played.
 
     Attributes:
         rate: of time; 0: as fast as the messages can be sent.

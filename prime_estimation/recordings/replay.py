@@ -29,7 +29,7 @@ LONGEST_PREDICTION_NS = 100_000_000
 
 @dataclass
 class ReplaySummary:
-    """What a replay did.
+    """Summary of a replay.
 
     Attributes:
         topics: sensor topics used, by role.

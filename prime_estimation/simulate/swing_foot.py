@@ -13,7 +13,7 @@ from .motion import Gait
 
 @dataclass
 class Foot:
-    """Where a foot is in its cycle."""
+    """State of a foot in its cycle."""
 
     nominal: np.ndarray  # (3,) in the heading frame below the base
     standing: bool = True

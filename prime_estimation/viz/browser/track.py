@@ -21,7 +21,7 @@ STALE_NS = 500_000_000  # without a word for longer, a topic's last value says n
 
 @dataclass(frozen=True)
 class Moment:
-    """What an estimator said about one instant; a row is None where its topic is silent.
+    """Moment of an estimate; a row is None where its topic is silent.
 
     Attributes:
         stamp_ns: of the state.
