@@ -170,7 +170,7 @@ def test_every_launch_file_of_the_estimator_checks_first():
         assert "check = OpaqueFunction(function=check_before_anything_starts)" in source
     for name in ("robot", "simulate"):
         source = (LAUNCH / f"{name}.launch.py").read_text()
-        assert "return LaunchDescription([*arguments, estimator, " in source, name
+        assert "return LaunchDescription([*ARGUMENTS, estimator, " in source, name
     source = (LAUNCH / "view.launch.py").read_text()
     first = source.index("OpaqueFunction(")
     assert source[first:].startswith("OpaqueFunction(function=check_before_anything_starts)")
