@@ -109,7 +109,7 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
 
 
 def between_samples(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Change of a signal (n, width) between its samples, as a weighted mean sees it.
+    """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
 
     `sqrt(sum w^2 dy^2)`, w that of the interval.
 

@@ -9,8 +9,8 @@ import numpy as np
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import CONSISTENCY
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.process_model import ON_ITS_FEET
 from prime_estimation.mhe.residual_rows import rows_by_sensor
+from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.monitors.consistency import ConsistencyMonitor
 from prime_estimation.robot import Robot
 
