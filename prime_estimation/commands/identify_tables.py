@@ -40,10 +40,8 @@ def report(args: argparse.Namespace, outcome: Outcome) -> None:
 
 
 def _budget_tables(outcome: Outcome) -> Iterator[Table]:
-    causes, columns = (
-        error_table(outcome.posterior),
-        ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"),
-    )
+    causes = error_table(outcome.posterior)
+    columns = ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]")
     for link in outcome.posterior.links:
         rows = {
             cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()

@@ -139,13 +139,11 @@ class _Run:
         writer: BagWriter,
         observer: Callable[[Estimate], None],
     ):
-        self._bag, self._pipeline, self._outputs, self._writer, self._observer = (
-            bag,
-            pipeline,
-            outputs,
-            writer,
-            observer,
-        )
+        self._bag = bag
+        self._pipeline = pipeline
+        self._outputs = outputs
+        self._writer = writer
+        self._observer = observer
         for topic, kind in outputs.topics().items():
             writer.add_topic(absolute(topic), kind)
         self._predicted: Estimate | None = None

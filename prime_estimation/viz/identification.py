@@ -128,10 +128,8 @@ def _runs(outcome: Outcome) -> str:
     rows = []
     for r in outcome.runs:
         state = "converged" if r.result.converged else '<span class="no">not converged</span>'
-        span, friction = (
-            f"{r.span[0]:.2f} … {r.span[1]:.2f} s",
-            f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}",
-        )
+        span = f"{r.span[0]:.2f} … {r.span[1]:.2f} s"
+        friction = f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}"
         rows.append(
             [
                 _e(r.name),

@@ -98,11 +98,9 @@ def draw_boxes(figure, outcome: Outcome, link: str) -> None:
 
 def _edges(box: dict) -> list[np.ndarray]:
     """(2, 3) end points of the twelve edges."""
-    half, axes, centre = (
-        0.5 * np.array(box["edges"]),
-        np.array(box["axes"]),
-        np.array(box["centre"]),
-    )
+    half = 0.5 * np.array(box["edges"])
+    axes = np.array(box["axes"])
+    centre = np.array(box["centre"])
     corners = [np.array(c) for c in product((-1.0, 1.0), repeat=3)]
     pairs = [
         (a, b)

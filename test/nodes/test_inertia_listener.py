@@ -129,10 +129,8 @@ def test_frozen_gate_applies_nothing(robot):
 
 def test_listener_reports_what_it_applied(robot):
     bus, heard = Bus(), []
-    estimator, listener = (
-        InProcessTransport(bus, "prime"),
-        InProcessTransport(bus, "inertia_listener"),
-    )
+    estimator = InProcessTransport(bus, "prime")
+    listener = InProcessTransport(bus, "inertia_listener")
     node = InertiaListenerNode(listener, robot, Bounds(mass_rate=1e3), rate=200.0)
     estimator.subscribe(
         "/inertia_listener/applied",
