@@ -148,7 +148,7 @@ class Drive:
         self._posture[of.nq - len(of.robot.coordinates(np.zeros(of.nj))) :] = of.robot.coordinates(
             np.array(self._machine.posture)
         )
-        x = of.neutral()
+        x = of.first.neutral()
         x[: of.nq] = self._reference(0.0)[0]
         of.parameter(x, "height")[:] = soles(of.robot, x[: of.nq])
         return x

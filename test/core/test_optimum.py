@@ -85,7 +85,7 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
     for x in guess:
         of.layout.p(x)[:] = of.layout.p(xs[0])
         of.parameter(x, "theta")[:] = of.theta_nominal
-    root = of.prior_root(True)
+    root = of.first.root(True)
     return Window(
         of,
         _core.ActionArrival(of.state, guess[0], root @ root.T),

@@ -22,7 +22,7 @@ MASS = dict(mass=16.0, stddev=0.2, nominal=16.0)
 def window(model: float):
     """One node whose model residuals have this mean square; the others are consistent."""
     solver = SimpleNamespace(refused=0)
-    it = SimpleNamespace(problem=PROBLEM, xs=[PROBLEM.neutral()], solver=solver)
+    it = SimpleNamespace(problem=PROBLEM, xs=[PROBLEM.first.neutral()], solver=solver)
     rows = rows_by_sensor(it)
     r = np.ones(sum(map(len, rows.values())))
     r[rows["model"]] = np.sqrt(model)
