@@ -24,7 +24,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from recordings import RUNS, excerpt, swapped, table
+from recordings import add_runs, excerpt, swapped, table
 from scores import batch_figures, online_figures
 
 from prime_estimation.alignment.synchronizer import Synchronizer
@@ -198,14 +198,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        type=Path,
-        default=[RUNS / "go2_payload3", RUNS / "go2_nominal"],
-        metavar="RUN",
-    )
-    parser.add_argument("--robot", default="go2")
+    add_runs(parser)
     parser.add_argument(
         "--seconds", type=float, default=12.0, help="of each run, online (0: leave out)"
     )

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from one_problem import FORMS, form_config, optima, speed
-from recordings import RUNS, excerpt, table, true_motion
+from recordings import add_runs, excerpt, table, true_motion
 from scores import online_figures
 
 from prime_estimation.config.parameters import Config
@@ -178,14 +178,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        type=Path,
-        default=[RUNS / "go2_payload3", RUNS / "go2_nominal"],
-        metavar="RUN",
-    )
-    parser.add_argument("--robot", default="go2")
+    add_runs(parser)
     parser.add_argument(
         "--seconds", type=float, default=12.0, help="of each run, for start and online"
     )

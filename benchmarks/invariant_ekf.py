@@ -108,11 +108,9 @@ class ContactEkf:
         tilt = np.hypot(0.02, 0.2 * spread / GRAVITY)
         stddev = np.zeros(len(self.P))
         stddev[R_], stddev[V_], stddev[P_] = [tilt, tilt, 1e-4], 0.2, 1e-4
-        stddev[self.BG], stddev[self.BA], stddev[self.OFF] = (
-            _told(self.tuning.gyro_bias, self.noise.gyro_bias),
-            self.noise.accelerometer_bias,
-            self.noise.mocap_offset,
-        )
+        stddev[self.BG] = _told(self.tuning.gyro_bias, self.noise.gyro_bias)
+        stddev[self.BA] = self.noise.accelerometer_bias
+        stddev[self.OFF] = self.noise.mocap_offset
         self.P = np.diag(stddev**2)
 
     def predict(self, imu: ImuSample) -> None:
@@ -262,22 +260,18 @@ class ContactEkf:
             pin.rpy.matrixToRpy(R_body)[2] - pin.rpy.matrixToRpy(self.R @ base.rotation)[2],
         )
         shift = pose.position_world - turn @ (self.p + self.R @ base.translation)
-        self.R, self.v, self.p, self.d = (
-            turn @ self.R,
-            turn @ self.v,
-            turn @ self.p + shift,
-            self.d @ turn.T + shift,
-        )
+        self.R = turn @ self.R
+        self.v = turn @ self.v
+        self.p = turn @ self.p + shift
+        self.d = self.d @ turn.T + shift
         self.world = pin.SE3(turn, shift) * self.world
         adjoint, moved = np.eye(len(self.P)), np.zeros((len(self.P), 4))
         adjoint[R_, R_] = adjoint[V_, V_] = turn
         moved[R_, 3] = [0.0, 0.0, 1.0]
         for block in (P_, *self.D):
             adjoint[block, block], adjoint[block, R_] = turn, pin.skew(shift) @ turn
-            moved[block, :3], moved[block, 3] = (
-                np.eye(3),
-                np.cross(pose.position_world, [0.0, 0.0, 1.0]),
-            )
+            moved[block, :3] = np.eye(3)
+            moved[block, 3] = np.cross(pose.position_world, [0.0, 0.0, 1.0])
         yaw = np.hypot(2.0 * self.noise.mocap_rotation, self.noise.mocap_offset)
         moved = moved * [*(3 * [3.0 * self.noise.mocap_position]), yaw]
         self.P = adjoint @ self.P @ adjoint.T + moved @ moved.T

@@ -97,10 +97,8 @@ def player(bag: str, domain: int) -> Iterator:
 
 def phases(bag: str, folder: Path, domain: int) -> Iterator[tuple[str, float]]:
     """Sets each phase up, and yields its name and how long it lasts [s]."""
-    slow, crossed = (
-        altered(bag, folder / "halved.mcap", halved),
-        altered(bag, folder / "swapped.mcap", swapped),
-    )
+    slow = altered(bag, folder / "halved.mcap", halved)
+    crossed = altered(bag, folder / "swapped.mcap", swapped)
     with player(bag, domain):
         yield "start", SECONDS
     yield "player killed", PAUSE

@@ -65,10 +65,8 @@ class Walk:
         publish, make = self._transport.publish, self._transport.make
         self._send_velocity = publish("cmd_vel", "geometry_msgs/msg/Twist", Qos.STATE)
         self._send_gait = publish("mpc/gait", "std_msgs/msg/String", Qos.STATE)
-        self._vector, self._twist = (
-            make("geometry_msgs/msg/Vector3"),
-            make("geometry_msgs/msg/Twist"),
-        )
+        self._vector = make("geometry_msgs/msg/Vector3")
+        self._twist = make("geometry_msgs/msg/Twist")
         self._string = make("std_msgs/msg/String")
         callbacks = self._on_truth, self._on_odometry, self._on_status, self._on_diagnostics
         for (topic, kind), callback in zip(HEARD.items(), callbacks, strict=True):
@@ -121,12 +119,10 @@ class Walk:
 
     def line(self, name: str, began: float, cores: list[float]) -> str:
         """A line of the table about what has been since `began`."""
-        rows, ages, c, s = (
-            self.since(began),
-            np.array(self.ages or [np.nan]),
-            self.controller,
-            self.status,
-        )
+        rows = self.since(began)
+        ages = np.array(self.ages or [np.nan])
+        c = self.controller
+        s = self.status
         self.ages = []
         error = "-"
         if self.walking_since is not None and began >= self.walking_since + RAMP and len(rows):
@@ -197,10 +193,8 @@ def main() -> int:
     # through the end of main, which ends the programs too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     domain = os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
-    walk, programs = (
-        Walk(int(domain), args.velocity, args.turn, args.clock > 0.0),
-        started(args.robot, args.clock),
-    )
+    walk = Walk(int(domain), args.velocity, args.turn, args.clock > 0.0)
+    programs = started(args.robot, args.clock)
     columns = "time [s] | height [m] | tilt [deg] | velocity off [m/s] | controller | missed solves"
     columns += " | missed commands | solve p50 / p99 [ms] | odometry [Hz] | age p50 / p99 [ms]"
     columns += " | overruns | simulator | estimator | MPC [cores]"

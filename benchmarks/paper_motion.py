@@ -103,10 +103,8 @@ class Drive:
         self._problem, self._machine, self._model = problem, machine, problem.robot.model
         self._data, self._base = self._model.createData(), problem.nv - problem.nj
         rng, n = np.random.default_rng(1), problem.nv
-        self._frequency, self._swing = (
-            rng.uniform(SLOW, FAST, n),
-            machine.swing * rng.choice([-0.5, 0.5], n),
-        )
+        self._frequency = rng.uniform(SLOW, FAST, n)
+        self._swing = machine.swing * rng.choice([-0.5, 0.5], n)
         self._swing[: max(machine.passive, min(self._base, 3))] = 0.0
         self._bandwidth = np.concatenate(
             [np.full(self._base, FLIGHT), np.full(problem.nj, machine.bandwidth)]
@@ -150,7 +148,7 @@ class Drive:
         self._posture[of.nq - len(of.robot.coordinates(np.zeros(of.nj))) :] = of.robot.coordinates(
             np.array(self._machine.posture)
         )
-        x = of.neutral()
+        x = of.first.neutral()
         x[: of.nq] = self._reference(0.0)[0]
         of.parameter(x, "height")[:] = soles(of.robot, x[: of.nq])
         return x
@@ -170,8 +168,6 @@ class Drive:
         J = np.vstack(
             [pin.getFrameJacobian(model, data, f, pin.LOCAL_WORLD_ALIGNED)[:3] for f in frames]
         )
-        weight, passive = (
-            pin.computeGeneralizedGravity(model, data, q),
-            slice(0, self._machine.passive),
-        )
+        weight = pin.computeGeneralizedGravity(model, data, q)
+        passive = slice(0, self._machine.passive)
         return J.T @ np.linalg.lstsq(J[:, passive].T, weight[passive], rcond=None)[0]

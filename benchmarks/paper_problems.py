@@ -89,8 +89,7 @@ def make(name: str, manifold: str = EXPONENTIAL) -> Problem:
     return Problem(robot, config, ("mocap",))  # whose poses give the orientation
 
 
-# --- the motion and what the sensors say of it
-# ------------------------------------------------------------------------
+# --- the motion and what the sensors say of it ----------------------------------------------------
 
 
 @dataclass

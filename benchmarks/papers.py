@@ -169,8 +169,7 @@ def line(row: dict) -> str:
     return f"| {row['robot']} | {row['rollout']} | {solved} | {ours} | {published} |"
 
 
-# --- manifolds and sphere
-# ---------------------------------------------------------------------------------------------
+# --- manifolds and sphere -------------------------------------------------------------------------
 
 
 def progress(name: str, manifold: str, last: int = ITERATIONS) -> dict:

@@ -52,8 +52,7 @@ from prime_estimation.mhe.window import Window
 from prime_estimation.recordings.samples import measurements
 from prime_estimation.robot import Robot
 
-# --- contact models
-# -----------------------------------------------------------------------------------------------
+# --- contact models -------------------------------------------------------------------------------
 
 MODELS = [
     Variant("smoothed, corrected cone"),
@@ -75,8 +74,7 @@ def models(pattern: str, folder: Path) -> Iterator[dict]:
             )
 
 
-# --- sharpness of the law
-# -----------------------------------------------------------------------------------------
+# --- sharpness of the law -------------------------------------------------------------------------
 
 KAPPAS = (50, 100, 200, 500, 1000, 2000, 5000)
 KAPPA_RUNS = {"go2_payload3": "go2", "g1_walk_payload29": "g1"}

@@ -7,6 +7,7 @@ Excerpts of a recorded run, its ground truth, a variant of the program for a whi
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,3 +83,10 @@ def table(rows: list[dict], columns: dict[str, str]) -> str:
         cells = ["-" if row.get(c) is None else format(row[c], form) for c, form in columns.items()]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Adds the runs that a benchmark is about, and their robot."""
+    runs = [RUNS / "go2_payload3", RUNS / "go2_nominal"]
+    parser.add_argument("runs", nargs="*", type=Path, default=runs, metavar="RUN")
+    parser.add_argument("--robot", default="go2")

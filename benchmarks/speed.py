@@ -83,8 +83,7 @@ def estimator(robot: str, nodes: int | None = None, threads: int = 1, **changes)
     return Estimator(Robot(config.robot), config)
 
 
-# --- parts of an iteration
-# ----------------------------------------------------------------------------------------
+# --- parts of an iteration ------------------------------------------------------------------------
 
 
 def parts(robot: str, ms: list[Measurement], nodes: int | None = None) -> dict:
@@ -163,8 +162,7 @@ def _fastest(call: Callable[[int], None], repeats: int = REPEATS) -> float:
     return best
 
 
-# --- whole updates
-# ------------------------------------------------------------------------------------------------
+# --- whole updates --------------------------------------------------------------------------------
 
 
 def updates(robot: str, ms: list[Measurement], threads: tuple[int, ...] = (1, 2)) -> Iterator[dict]:
@@ -189,8 +187,7 @@ def updates(robot: str, ms: list[Measurement], threads: tuple[int, ...] = (1, 2)
         }  # fmt: skip
 
 
-# --- whole walks
-# --------------------------------------------------------------------------------------------------
+# --- whole walks ----------------------------------------------------------------------------------
 
 
 def full(robot: str, ms: list[Measurement]) -> dict:

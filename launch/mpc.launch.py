@@ -17,29 +17,27 @@ from prime_estimation.nodes import launch_arguments
 from prime_estimation.nodes.launch_arguments import RobotChoices
 
 GAITS = ["stand", "trot", "walk", "bound"]
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+    ),
+    DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
+    DeclareLaunchArgument(
+        "gait", default_value="stand", choices=GAITS, description="the first gait"
+    ),
+    DeclareLaunchArgument(
+        "use_sim_time",
+        default_value="false",
+        choices=["true", "false"],
+        description="take the time from /clock",
+    ),
+    DeclareLaunchArgument("rate", default_value="500.0", description="motor commands per second"),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
     """The controller."""
     value = LaunchConfiguration
-    arguments = [
-        DeclareLaunchArgument(
-            "robot", default_value="go2", choices=RobotChoices(), description="which robot"
-        ),
-        DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
-        DeclareLaunchArgument(
-            "gait", default_value="stand", choices=GAITS, description="the first gait"
-        ),
-        DeclareLaunchArgument(
-            "use_sim_time",
-            default_value="false",
-            choices=["true", "false"],
-            description="take the time from /clock",
-        ),
-        DeclareLaunchArgument(
-            "rate", default_value="500.0", description="motor commands per second"
-        ),
-    ]
     mpc = Node(
         package="prime_estimation",
         executable="mpc",
@@ -56,7 +54,7 @@ def generate_launch_description() -> LaunchDescription:
         ],
     )
     check = OpaqueFunction(function=check_before_anything_starts)
-    return LaunchDescription([*arguments, check, mpc])
+    return LaunchDescription([*ARGUMENTS, check, mpc])
 
 
 def check_before_anything_starts(context) -> list:

@@ -27,46 +27,46 @@ YES_NO = ["true", "false"]
 GAITS = ["stand", "trot", "walk", "bound"]
 ESTIMATED = ("robot", "config", "namespace", "mocap", "rviz", "rqt")
 CONTROLLED = ("robot", "namespace", "gait")
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+    ),
+    DeclareLaunchArgument(
+        "config", default_value="", description="YAML file with changes to the defaults"
+    ),
+    DeclareLaunchArgument(
+        "namespace", default_value="", description="before all relative topic names"
+    ),
+    DeclareLaunchArgument(
+        "mocap", default_value="false", choices=YES_NO, description="use motion capture"
+    ),
+    DeclareLaunchArgument(
+        "mpc", default_value="false", choices=YES_NO, description="plan with the MPC"
+    ),
+    DeclareLaunchArgument(
+        "gait", default_value="stand", choices=GAITS, description="the MPC's first gait"
+    ),
+    DeclareLaunchArgument(
+        "commands",
+        default_value="false",
+        choices=YES_NO,
+        description="hand the MPC's commands on to the motors: the robot moves",
+    ),
+    DeclareLaunchArgument(
+        "browser", default_value="false", choices=YES_NO, description="view in the browser"
+    ),
+    DeclareLaunchArgument(
+        "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
+    ),
+    DeclareLaunchArgument(
+        "rqt", default_value="false", choices=YES_NO, description="plot mass, forces and timing"
+    ),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Bridge, estimator, MPC, views."""
     value = LaunchConfiguration
-    arguments = [
-        DeclareLaunchArgument(
-            "robot", default_value="go2", choices=RobotChoices(), description="which robot"
-        ),
-        DeclareLaunchArgument(
-            "config", default_value="", description="YAML file with changes to the defaults"
-        ),
-        DeclareLaunchArgument(
-            "namespace", default_value="", description="before all relative topic names"
-        ),
-        DeclareLaunchArgument(
-            "mocap", default_value="false", choices=YES_NO, description="use motion capture"
-        ),
-        DeclareLaunchArgument(
-            "mpc", default_value="false", choices=YES_NO, description="plan with the MPC"
-        ),
-        DeclareLaunchArgument(
-            "gait", default_value="stand", choices=GAITS, description="the MPC's first gait"
-        ),
-        DeclareLaunchArgument(
-            "commands",
-            default_value="false",
-            choices=YES_NO,
-            description="hand the MPC's commands on to the motors: the robot moves",
-        ),
-        DeclareLaunchArgument(
-            "browser", default_value="false", choices=YES_NO, description="view in the browser"
-        ),
-        DeclareLaunchArgument(
-            "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
-        ),
-        DeclareLaunchArgument(
-            "rqt", default_value="false", choices=YES_NO, description="plot mass, forces and timing"
-        ),
-    ]
     bridge = Node(
         package="prime_estimation",
         executable="unitree_bridge",
@@ -99,4 +99,4 @@ def generate_launch_description() -> LaunchDescription:
     )
     # the estimator first: it checks what is asked for before anything starts
     ended = ends_with(bridge, "bridge")
-    return LaunchDescription([*arguments, estimator, ended, bridge, mpc, browser])
+    return LaunchDescription([*ARGUMENTS, estimator, ended, bridge, mpc, browser])

@@ -29,45 +29,45 @@ GAITS = ["stand", "trot", "walk", "bound"]
 PRIME = [sys.executable, "-m", "prime_estimation.cli"]
 ESTIMATED = ("robot", "config", "rviz", "rqt")
 CONTROLLED = ("robot", "gait")
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+    ),
+    DeclareLaunchArgument(
+        "config", default_value="", description="YAML file with changes to the defaults"
+    ),
+    DeclareLaunchArgument(
+        "gait", default_value="stand", choices=GAITS, description="the first gait"
+    ),
+    DeclareLaunchArgument(
+        "payload", default_value="0.0", description="mass of a load on the base [kg]"
+    ),
+    DeclareLaunchArgument(
+        "payload_at", default_value="10.0", description="when the load is put on [s]"
+    ),
+    DeclareLaunchArgument(
+        "speed",
+        default_value="0.0",
+        description="of the graph's time on /clock against the real one; 0: real time",
+    ),
+    DeclareLaunchArgument(
+        "mpc", default_value="true", choices=YES_NO, description="walk, or stand still without"
+    ),
+    DeclareLaunchArgument(
+        "browser", default_value="true", choices=YES_NO, description="view in the browser"
+    ),
+    DeclareLaunchArgument(
+        "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
+    ),
+    DeclareLaunchArgument(
+        "rqt", default_value="false", choices=YES_NO, description="plot mass, forces and timing"
+    ),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Simulated robot, estimator without motion capture, MPC, views."""
     value = LaunchConfiguration
-    arguments = [
-        DeclareLaunchArgument(
-            "robot", default_value="go2", choices=RobotChoices(), description="which robot"
-        ),
-        DeclareLaunchArgument(
-            "config", default_value="", description="YAML file with changes to the defaults"
-        ),
-        DeclareLaunchArgument(
-            "gait", default_value="stand", choices=GAITS, description="the first gait"
-        ),
-        DeclareLaunchArgument(
-            "payload", default_value="0.0", description="mass of a load on the base [kg]"
-        ),
-        DeclareLaunchArgument(
-            "payload_at", default_value="10.0", description="when the load is put on [s]"
-        ),
-        DeclareLaunchArgument(
-            "speed",
-            default_value="0.0",
-            description="of the graph's time on /clock against the real one; 0: real time",
-        ),
-        DeclareLaunchArgument(
-            "mpc", default_value="true", choices=YES_NO, description="walk, or stand still without"
-        ),
-        DeclareLaunchArgument(
-            "browser", default_value="true", choices=YES_NO, description="view in the browser"
-        ),
-        DeclareLaunchArgument(
-            "rviz", default_value="false", choices=YES_NO, description="show the robot in RViz"
-        ),
-        DeclareLaunchArgument(
-            "rqt", default_value="false", choices=YES_NO, description="plot mass, forces and timing"
-        ),
-    ]
     use_sim_time = PythonExpression(["'true' if float('", value("speed"), "') > 0.0 else 'false'"])
     simulated = ExecuteProcess(
         cmd=[
@@ -101,4 +101,4 @@ def generate_launch_description() -> LaunchDescription:
     )
     # the estimator first: it checks what is asked for before anything starts
     ended = ends_with(simulated, "simulated robot")
-    return LaunchDescription([*arguments, estimator, ended, simulated, mpc, browser])
+    return LaunchDescription([*ARGUMENTS, estimator, ended, simulated, mpc, browser])

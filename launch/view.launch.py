@@ -27,6 +27,46 @@ from prime_estimation.nodes.ros.extrinsics import static_transform
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
 RVIZ = SHARE / "config" / "rviz" / "prime.rviz"
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "robot", default_value="go2", choices=RobotChoices(), description="which robot"
+    ),
+    DeclareLaunchArgument(
+        "config",
+        default_value="",
+        description="YAML file with changes to the defaults, that of the estimator",
+    ),
+    DeclareLaunchArgument("namespace", default_value="", description="that of the estimator"),
+    DeclareLaunchArgument("frame_prefix", default_value="", description="that of the estimator"),
+    DeclareLaunchArgument(
+        "use_sim_time",
+        default_value="false",
+        choices=YES_NO,
+        description="take the time from /clock",
+    ),
+    DeclareLaunchArgument(
+        "rviz",
+        default_value="true",
+        choices=YES_NO,
+        description="RViz with robot, odometry, forces, inertia",
+    ),
+    DeclareLaunchArgument(
+        "rqt",
+        default_value="false",
+        choices=YES_NO,
+        description="rqt with mass, forces, solve time",
+    ),
+    DeclareLaunchArgument(
+        "mocap_frame",
+        default_value="",
+        description="frame of the motion capture system, to be tied to odom",
+    ),
+    DeclareLaunchArgument(
+        "mocap_origin",
+        default_value="0 0 0 0 0 0",
+        description="its pose in odom: x y z [m] roll pitch yaw [rad]",
+    ),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -37,48 +77,7 @@ def generate_launch_description() -> LaunchDescription:
     aggregation = str(SHARE / "config" / "diagnostics" / "aggregator.yaml")
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                "robot", default_value="go2", choices=RobotChoices(), description="which robot"
-            ),
-            DeclareLaunchArgument(
-                "config",
-                default_value="",
-                description="YAML file with changes to the defaults, that of the estimator",
-            ),
-            DeclareLaunchArgument(
-                "namespace", default_value="", description="that of the estimator"
-            ),
-            DeclareLaunchArgument(
-                "frame_prefix", default_value="", description="that of the estimator"
-            ),
-            DeclareLaunchArgument(
-                "use_sim_time",
-                default_value="false",
-                choices=YES_NO,
-                description="take the time from /clock",
-            ),
-            DeclareLaunchArgument(
-                "rviz",
-                default_value="true",
-                choices=YES_NO,
-                description="RViz with robot, odometry, forces, inertia",
-            ),
-            DeclareLaunchArgument(
-                "rqt",
-                default_value="false",
-                choices=YES_NO,
-                description="rqt with mass, forces, solve time",
-            ),
-            DeclareLaunchArgument(
-                "mocap_frame",
-                default_value="",
-                description="frame of the motion capture system, to be tied to odom",
-            ),
-            DeclareLaunchArgument(
-                "mocap_origin",
-                default_value="0 0 0 0 0 0",
-                description="its pose in odom: x y z [m] roll pitch yaw [rad]",
-            ),
+            *ARGUMENTS,
             OpaqueFunction(function=check_before_anything_starts),
             OpaqueFunction(function=robot_description),
             OpaqueFunction(function=rviz),

@@ -13,7 +13,7 @@ from .mhe.horizon import Horizon
 from .mhe.joint_belief import JointBelief
 from .mhe.prediction import Predictor
 from .mhe.problem import Problem
-from .mhe.process_model import Situation
+from .mhe.situation import Situation
 from .mhe.window import Window
 from .monitors import Monitors
 from .reporting import Reporter

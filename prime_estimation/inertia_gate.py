@@ -15,8 +15,8 @@ import numpy as np
 import pinocchio as pin
 
 from .errors import ConfigError
+from .io.inertia_messages import inertia_parameters
 from .io.messages import stamp_ns
-from .io.to_messages import inertia_parameters
 from .robot import Robot
 
 # a message stamped so much before the newest is not late, but of another time
@@ -25,7 +25,7 @@ _RESTART_NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a controller is willing to believe.
+    """Bounds of an inertia that a controller believes.
 
     `mass_rate` limits how fast its model follows [kg/s].
     """

@@ -19,7 +19,7 @@ TORQUE_WIDTH = 0.1  # Nm, smoothing of the size of a torque, as in the core
 
 @dataclass(frozen=True)
 class JointLosses:
-    """What of the motors' torque does not reach the links.
+    """Losses of the joints: the part of the motors' torque that does not reach the links.
 
     Attributes:
         added_armature: (nj,) kg m2, rotor inertia beyond that of the robot's model.

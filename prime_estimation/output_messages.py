@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .config.parameters import EstimatorConfig
+from .io import inertia_messages
 from .io import to_messages as outbound
 from .io.to_messages import Make
 from .robot import Robot
@@ -85,7 +86,7 @@ class Outputs:
         """(topic, message) of all topics, once per node of the window."""
         make = self._make
         self._sequence += 1
-        valid = outbound.may_be_used(estimate, self.config.publish_mass_stddev)
+        valid = inertia_messages.may_be_used(estimate, self.config.publish_mass_stddev)
         out = [
             ("odometry", self.odometry(estimate)),
             ("/tf", self.transform(estimate)),
@@ -93,7 +94,7 @@ class Outputs:
             ("contact_wrenches", outbound.contact_wrenches(make, estimate, self.world_frame)),
             (
                 "inertial_parameters",
-                outbound.inertial_parameters(
+                inertia_messages.inertial_parameters(
                     make, estimate, self.world_frame, self._sequence, valid
                 ),
             ),

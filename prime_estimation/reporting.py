@@ -16,7 +16,7 @@ from .mhe.external_wrench import external_wrench
 from .mhe.intervals import Intervals, creep_covariance
 from .mhe.joint_parameters import GAINS, MODEL_ERROR
 from .mhe.problem import Problem
-from .mhe.process_model import Situation
+from .mhe.situation import Situation
 from .mhe.window import Window
 from .monitors import Monitors
 from .monitors.consistency import ConsistencyMonitor

@@ -110,10 +110,8 @@ def test_23_joints():
             *(f"{s}_wrist_{a}" for s in ("left", "right") for a in ("pitch", "yaw")),
         )
     }
-    whole, robot = (
-        Robot.load("g1"),
-        Robot(Config.load("g1").updated({"robot": {"locked_joints": locked}}).robot),
-    )
+    whole = Robot.load("g1")
+    robot = Robot(Config.load("g1").updated({"robot": {"locked_joints": locked}}).robot)
     assert robot.nj == 23 and not set(locked) & set(robot.joint_names)
     assert robot.total_mass == pytest.approx(whole.total_mass) and len(robot.contacts) == 8
     assert robot.estimated_links == ["waist_yaw_link"] and robot.imu_joint == 1
@@ -162,12 +160,10 @@ def torso_imu(bag, robot: Robot, seconds: float) -> list[ImuSample]:
     names = robot.joint_names
 
     def base(m):
-        p, o, v, w = (
-            m.pose.pose.position,
-            m.pose.pose.orientation,
-            m.twist.twist.linear,
-            m.twist.twist.angular,
-        )
+        p = m.pose.pose.position
+        o = m.pose.pose.orientation
+        v = m.twist.twist.linear
+        w = m.twist.twist.angular
         return [p.x, p.y, p.z, o.x, o.y, o.z, o.w, v.x, v.y, v.z, w.x, w.y, w.z]
 
     t, b = truth(bag, "/ground_truth/odom", base)
@@ -178,10 +174,8 @@ def torso_imu(bag, robot: Robot, seconds: float) -> list[ImuSample]:
     )
     q, v = np.hstack([b[:, :7], j[:, : robot.nj]]), np.hstack([b[:, 7:], j[:, robot.nj :]])
     rng, model, data = np.random.default_rng(0), robot.model, robot.model.createData()
-    frame, bias = (
-        model.getFrameId(robot.config.imu_frame),
-        (rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3)),
-    )
+    frame = model.getFrameId(robot.config.imu_frame)
+    bias = (rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3))
     out = []
     for k in range(int(seconds / 0.004)):
         pin.forwardKinematics(
@@ -215,10 +209,8 @@ def test_imu_in_the_torso(recorded_runs):
     bag, seconds = recorded_runs / "g1_walk_nominal", 3.0
     config = Config.load("g1").updated({"robot": {"imu_frame": "imu_in_torso"}})
     robot = Robot(config.robot)
-    estimator, sync = (
-        Estimator(robot, config, mocap=False),
-        Synchronizer(10_000_000, robot.nj, sensors=()),
-    )
+    estimator = Estimator(robot, config, mocap=False)
+    sync = Synchronizer(10_000_000, robot.nj, sensors=())
     estimates, predicted, imu = [], [], torso_imu(bag, robot, seconds)
     with BagReader(bag) as reader:
         topics = {

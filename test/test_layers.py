@@ -66,7 +66,7 @@ FORBIDDEN = {
 }
 # Packages that not every installation has, and the only places that may name them.
 OUTSIDERS = {
-    "rclpy": ("nodes/ros/", "transport/ros.py"),
+    "rclpy": ("nodes/ros/", "transport/ros.py", "transport/ros_entities.py"),
     "cyclonedds": ("transport/dds.py", "transport/dds_entities.py", "transport/dds_types.py"),
     "mujoco": ("simulate/",),
     "matplotlib": ("viz/",),

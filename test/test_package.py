@@ -151,10 +151,8 @@ def test_source_distribution_can_be_built_from(repository, tmp_path):
 
 def test_library_prefix(setup_py, tmp_path, monkeypatch):
     """The libraries to build against are those that Python imports: the first on its path."""
-    wheels, ros = (
-        tmp_path / "site-packages",
-        tmp_path / "ros" / "lib" / "python3.12" / "site-packages",
-    )
+    wheels = tmp_path / "site-packages"
+    ros = tmp_path / "ros" / "lib" / "python3.12" / "site-packages"
     (wheels / "cmeel.prefix" / "include" / "pinocchio").mkdir(parents=True)
     (ros / "pinocchio").mkdir(parents=True)
     (ros / "pinocchio" / "__init__.py").touch()

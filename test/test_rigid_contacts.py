@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.choreography import perform, standing_pose
-from monitors.test_lift_off import AWAY, BACK, POSTURES, carried, estimates_of, lifted, tilt_error
+from helpers.choreography import POSTURES, perform, standing_pose
+from monitors.test_lift_off import AWAY, BACK, carried, estimates_of, lifted, tilt_error
 
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config

@@ -147,8 +147,7 @@ def test_foxglove(topics):
         assert set(panel.get("topics", {})) <= set(topics)
 
 
-# --- inertia ellipsoids
-# -------------------------------------------------------------------------------------------
+# --- inertia ellipsoids ---------------------------------------------------------------------------
 
 
 def test_ellipsoid_has_the_inertia_it_was_made_from():
@@ -183,13 +182,11 @@ def test_markers_follow_the_message():
         random_message("prime_estimation_msgs/msg/BodyInertia", np.random.default_rng(1))
     ]
     body = message.bodies[0]
-    body.link, body.inertia.m, body.inertia.ixx, body.inertia.iyy, body.inertia.izz = (
-        "base",
-        8.0,
-        0.03,
-        0.1,
-        0.1,
-    )
+    body.link = "base"
+    body.inertia.m = 8.0
+    body.inertia.ixx = 0.03
+    body.inertia.iyy = 0.1
+    body.inertia.izz = 0.1
     body.inertia.ixy = body.inertia.ixz = body.inertia.iyz = 0.0
     me.publish(TOPIC, "prime_estimation_msgs/msg/InertialParameters", Qos.LATCHED)(message)
     (marker,) = got[-1].markers

@@ -14,7 +14,7 @@ JUMP = 2.0
 
 
 def hold_correction(relative_ns: np.ndarray, rows: np.ndarray, step_ns: int) -> np.ndarray:
-    """What the mean of a linear interpolation contains of jumps that have not happened yet.
+    """Part of the mean of a linear interpolation that jumps contribute before they happen.
 
     To be taken off that mean.
 

@@ -27,7 +27,7 @@ _NOT_SAMPLES = ("clock_back", "clock_forward", "imu_clock", "joint_bridged", "im
 
 
 class Sensed(Protocol):
-    """What of a `Robot` says how its sensors are read."""
+    """Part of a `Robot` that says how its sensors are read."""
 
     nj: int
     imu_joint: int | None

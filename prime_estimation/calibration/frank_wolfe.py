@@ -45,7 +45,7 @@ class Descent:
 
 
 class Objective:
-    """What is minimized: `value(noise)` and `gradient(noise)`, blocks by name."""
+    """Objective that is minimized: `value(noise)` and `gradient(noise)`, blocks by name."""
 
     def value(self, noise: NoiseModel) -> float:
         """Loss of covariances."""
@@ -100,13 +100,7 @@ def frank_wolfe(
             history.append(Iterate(loss, gap, 0.0, bounds.radius))
             break
         first = _first_step(history)
-        step, trial, value = first, noise, loss
-        while step >= SMALLEST_STEP:
-            trial = path(step)
-            value = objective.value(trial)
-            if value <= loss - SUFFICIENT * step * gap:
-                break
-            step *= SHRINK
+        step, trial, value = _search(objective, path, first, loss, gap)
         history.append(Iterate(loss, gap, step if step >= SMALLEST_STEP else 0.0, bounds.radius))
         if step < SMALLEST_STEP:
             if bounds.radius < 0.02:
@@ -119,6 +113,24 @@ def frank_wolfe(
         keep(Descent(noise, before, loss, [*history], False, bounds.radius))
     progress(1.0)
     return Descent(noise, before, loss, history, converged, bounds.radius)
+
+
+def _search(
+    objective: Objective,
+    path: Callable[[float], NoiseModel],
+    step: float,
+    loss: float,
+    gap: float,
+) -> tuple[float, NoiseModel | None, float]:
+    """Step by Armijo's rule, with its covariances and loss; below SMALLEST_STEP there is none."""
+    trial, value = None, loss
+    while step >= SMALLEST_STEP:
+        trial = path(step)
+        value = objective.value(trial)
+        if value <= loss - SUFFICIENT * step * gap:
+            break
+        step *= SHRINK
+    return step, trial, value
 
 
 def _first_step(history: list[Iterate]) -> float:

@@ -37,11 +37,9 @@ def leg_terms(leg: Leg, foot: int, recording: KinematicRecording, offsets: Offse
     angle = recording.angle[:, joints] - offsets.joints[joints]
     m = leg.motion(angle, recording.rate[:, joints], offsets.feet[foot])
     C = offsets.imu_rotation.T
-    point, velocity, rate = (
-        (m.position - offsets.imu_position) @ C.T,
-        m.velocity @ C.T,
-        m.rate @ C.T,
-    )
+    point = (m.position - offsets.imu_position) @ C.T
+    velocity = m.velocity @ C.T
+    rate = m.rate @ C.T
     at, n = offsets.columns, len(point)
     feet = np.arange(3) + at["feet"].start + 3 * foot
     parameters = np.concatenate(

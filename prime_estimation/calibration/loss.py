@@ -45,12 +45,10 @@ class TrajectoryLoss:
         first: int,
         scales: LossScales = LossScales(),
     ):
-        self.recording, self.offsets, self.reference, self.first = (
-            recording,
-            offsets,
-            reference,
-            first,
-        )
+        self.recording = recording
+        self.offsets = offsets
+        self.reference = reference
+        self.first = first
         wanted = recording.mocap.node >= first
         pose = np.repeat([scales.position, scales.rotation], 3) ** -2.0
         self._pose = wanted[:, None] * pose / max(1, wanted.sum())

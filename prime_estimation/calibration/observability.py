@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which noise blocks the error of the trajectory tells."""
+"""Observability of noise blocks from the error of the trajectory."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -146,8 +146,3 @@ class Offsets:
             R = getattr(origin, name).T @ getattr(self, name)
             r[at[name]] = Rotation.from_matrix(R).as_rotvec()
         return r
-
-    def restricted(self, what: Collection[str], others: Offsets) -> Offsets:
-        """These offsets in the groups named, others in the rest."""
-        fields = [k for k in self.columns if k.split("_")[0] not in what]
-        return replace(self, **{k: getattr(others, k) for k in fields})

@@ -37,7 +37,7 @@ class WrittenOutcome:
 
 @dataclass
 class CalibrationOutcome(WrittenOutcome):
-    """What `prime calibrate` found.
+    """Outcome of `prime calibrate`.
 
     Attributes:
         source: of the robot, as it was named on the command line.

@@ -54,11 +54,9 @@ def preintegrate(gyro: np.ndarray, accelerometer: np.ndarray, step: float) -> Pr
         Mg = transpose(half) @ Rg - 0.5 * h * right_jacobian(0.5 * w)
         a = (Rm @ accelerometer[:, i, :, None])[..., 0]
         ag = -Rm @ skew(accelerometer[:, i]) @ Mg
-        p, pg, pa = (
-            p + h * v + 0.5 * h * h * a,
-            pg + h * vg + 0.5 * h * h * ag,
-            pa + h * va - 0.5 * h * h * Rm,
-        )
+        p = p + h * v + 0.5 * h * h * a
+        pg = pg + h * vg + 0.5 * h * h * ag
+        pa = pa + h * va - 0.5 * h * h * Rm
         v, vg, va = v + h * a, vg + h * ag, va - h * Rm
         full = exp(w)
         R, Rg = R @ full, transpose(full) @ Rg - h * right_jacobian(w)

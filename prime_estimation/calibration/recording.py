@@ -121,19 +121,12 @@ def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[ty
     joint_times = _times(joints, origin)
     imu_times = _times(samples[ImuSample], origin)
     t = (stamps - origin) * 1e-9
-    first, last = (
-        max(joint_times[0], imu_times[0]) + STEP,
-        min(joint_times[-1], imu_times[-1]) - STEP,
-    )
+    first = max(joint_times[0], imu_times[0]) + STEP
+    last = min(joint_times[-1], imu_times[-1]) - STEP
     keep = (t > first) & (t < last)
     stamps, t = stamps[keep], t[keep]
     _check(name, t, joint_times, imu_times)
-    stance = _stance(robot, nodes)[keep]
-    if not stance.any(axis=0).all():
-        idle = ", ".join(f for f, there in zip(robot.feet, stance.any(axis=0)) if not there)
-        raise DataError(
-            f"{name}: {idle} never stands; calibration needs all feet on the ground", idle
-        )
+    stance = _check_stance(name, robot, _stance(robot, nodes)[keep])
     angle = _array(joints, "position")
     rates = _array(joints, "velocity")
     gyro, force = (
@@ -161,6 +154,16 @@ def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[ty
         STEP / float(np.median(np.diff(joint_times))),
         STEP / float(np.median(np.diff(imu_times))),
     )
+
+
+def _check_stance(name: str, robot: Robot, stance: np.ndarray) -> np.ndarray:
+    """The stance (n, nf) itself; DataError where a foot never stands."""
+    if not stance.any(axis=0).all():
+        idle = ", ".join(f for f, there in zip(robot.feet, stance.any(axis=0)) if not there)
+        raise DataError(
+            f"{name}: {idle} never stands; calibration needs all feet on the ground", idle
+        )
+    return stance
 
 
 def _check(name: str, t: np.ndarray, *times: np.ndarray) -> None:

@@ -79,8 +79,3 @@ def bending(N: np.ndarray) -> np.ndarray:
 def outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a b^T` (..., 3, 3) of vectors (..., 3)."""
     return a[..., :, None] * b[..., None, :]
-
-
-def orthonormal(R: np.ndarray) -> np.ndarray:
-    """Nearest rotation matrices to (..., 3, 3), by one step of Newton's polar iteration."""
-    return 1.5 * R - 0.5 * R @ transpose(R) @ R

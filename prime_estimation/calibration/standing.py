@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which feet stand, as motion capture sees it: leg forces alone may miss that a foot has lifted."""
+"""Standing feet, as motion capture sees them: leg forces alone may miss that a foot has lifted."""
 
 from __future__ import annotations
 

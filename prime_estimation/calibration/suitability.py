@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Whether a recording can calibrate anything: it must move, in a world whose z points up."""
+"""Suitability of a recording for calibration: it must move, in a world whose z points up."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from .offsets import Offsets
 from .recording import KinematicRecording
-from .rotations import exp, right_jacobian, rotate, skew, transpose
+from .rotations import exp, right_jacobian, rotate, transpose
 
 # columns of a node's tangent
 POSITION, ROTATION, VELOCITY = slice(0, 3), slice(3, 6), slice(6, 9)
@@ -79,12 +79,6 @@ class Trajectory:
             self.gyro_bias + d[:, GYRO],
             self.feet + feet,
         )
-
-    def base_velocity(self, recording: KinematicRecording, offsets: Offsets) -> np.ndarray:
-        """(n, 3) velocity of the base origin, world axes [m/s]."""
-        lever = offsets.imu_rotation.T @ offsets.imu_position
-        w = recording.gyro - self.gyro_bias
-        return self.velocity - rotate(self.rotation, rotate(skew(w), lever))
 
     def base_position(self, offsets: Offsets) -> np.ndarray:
         """(n, 3) of the base origin, world [m]."""

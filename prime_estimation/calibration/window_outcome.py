@@ -18,7 +18,7 @@ from .window_noise import CalibratedLevels
 
 @dataclass
 class WindowOutcome(WrittenOutcome):
-    """What `prime calibrate --estimator window` found.
+    """Outcome of `prime calibrate --estimator window`.
 
     Attributes:
         source: of the robot, as it was named on the command line.

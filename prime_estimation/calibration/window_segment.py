@@ -16,7 +16,7 @@ from ..estimator import Estimator
 from ..identify.full_information import smooth_forward
 from ..mhe.initialization import batch_inputs
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import Robot
 from ..types import Measurement

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where recordings are computed: one after the other here, or by the processes of a Dask cluster.
+"""Workers that compute recordings: one after the other here, or processes of a Dask cluster.
 
 Tasks are pure functions of their arguments, so a worker that dies costs the time of its tasks and
 nothing else: what it held is computed anew elsewhere.

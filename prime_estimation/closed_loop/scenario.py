@@ -29,7 +29,7 @@ UPDATES = ("off", "on", "true")
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a robot goes through.
+    """Scenario that a robot goes through.
 
     Attributes:
         robot: name, or path of a YAML.
@@ -57,7 +57,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Run:
-    """What became of a scenario.
+    """Outcome of a scenario.
 
     Attributes:
         fell: the trunk left the range of a walking robot.

@@ -18,7 +18,7 @@ EVERY = 2  # steps of physics between two rows
 
 @dataclass(frozen=True)
 class Scores:
-    """How well a robot walked, over an interval of time.
+    """Scores of a walk, over an interval of time.
 
     Attributes:
         height, roll, pitch: root mean square errors of the trunk [m, rad, rad].

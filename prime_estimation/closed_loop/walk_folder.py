@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -67,20 +68,21 @@ def walk(
                 replace(scenario, update="off"),
                 watch=lambda loop, t: progress(0.5 + 0.5 * t / scenario.duration),
             )
-        title = f"{robot.name}, {scenario.gait} at {told['velocity']:g} m/s on its own estimate"
-        figure = save_walks(
-            folder.path / "walk.png",
-            {update: one.trace for update, one in played.items()},
-            (scenario.load_on, scenario.load_off),
-            1.0,
-            f"{title}; {told['payload']:g} kg while shaded",
-        )
+        figure = _draw(folder.path / "walk.png", scenario, told, played)
     result = {"folder": str(folder.path), "figure": str(figure)}
     result |= _judged(scenario, played[scenario.update])
     if "off" in played and scenario.update == "on":
         result["without_update"] = _judged(scenario, played["off"])
     folder.write(config.to_dict(), f"prime walk --robot {told['robot']}", result)
     return result
+
+
+def _draw(path: Path, scenario: Scenario, told: dict, played: Mapping[str, Run]) -> Path:
+    name = Config.load(told["robot"]).robot.name
+    title = f"{name}, {scenario.gait} at {told['velocity']:g} m/s on its own estimate"
+    traces = {update: one.trace for update, one in played.items()}
+    shaded = scenario.load_on, scenario.load_off
+    return save_walks(path, traces, shaded, 1.0, f"{title}; {told['payload']:g} kg while shaded")
 
 
 def _scenario(told: dict) -> Scenario:

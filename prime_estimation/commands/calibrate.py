@@ -64,6 +64,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose parameters: offsets and noise of the kinematic estimator, or noise levels of "
         "the moving-horizon estimator that node and replay run (default: %(default)s)",
     )
+    _add_noise_options(parser)
+    parser.add_argument(
+        "--held-out", metavar="BAG", help="recording of the same machine that only tests the result"
+    )
+    _add_cluster(parser)
+    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    add_span_arguments(parser)
+    add_topic_argument(parser)
+    add_progress_argument(parser)
+
+
+def _add_noise_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--oracle",
         choices=ORACLES,
@@ -83,9 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"go on from the last iterate of the same command, {FILE} in DIR",
     )
-    parser.add_argument(
-        "--held-out", metavar="BAG", help="recording of the same machine that only tests the result"
-    )
+
+
+def _add_cluster(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=int,
@@ -98,10 +110,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="existing Dask cluster that shares them, as tcp://host:8786",
     )
-    parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
-    add_span_arguments(parser)
-    add_topic_argument(parser)
-    add_progress_argument(parser)
 
 
 def run(args: argparse.Namespace) -> dict:

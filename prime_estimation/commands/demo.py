@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.live import Live
@@ -60,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Simulates, estimates, evaluates, draws."""
     need_mujoco()
-    from .. import simulate
     from ..viz.figures import save_figures
 
     if args.duration < 3.0:
@@ -71,19 +71,8 @@ def run(args: argparse.Namespace) -> dict:
     config = Config.load(args.robot)
     robot = Robot(config.robot)
     folder = RunFolder(args.out, f"{config.robot.name}_{args.motion}")
-    with (
-        folder.unless_refused(),
-        progress_bar(args, f"simulate {config.robot.name}, {args.motion}") as progress,
-    ):
-        recording = simulate.run(
-            args.robot,
-            args.motion,
-            args.duration,
-            folder.path / "recording",
-            payload=payload_of(args),
-            seed=args.seed,
-            progress=progress,
-        )
+    with folder.unless_refused():
+        recording = _simulate(args, config.robot.name, folder.path / "recording")
     out = folder.path / "estimate.mcap"
     with _live_table(args, robot) as show:
 
@@ -111,6 +100,21 @@ def run(args: argparse.Namespace) -> dict:
         f"figures: {figures[0]} and beside it; everything: {folder.path}",
     )
     return result
+
+
+def _simulate(args: argparse.Namespace, robot: str, out: Path) -> Path:
+    from .. import simulate
+
+    with progress_bar(args, f"simulate {robot}, {args.motion}") as progress:
+        return simulate.run(
+            args.robot,
+            args.motion,
+            args.duration,
+            out,
+            payload=payload_of(args),
+            seed=args.seed,
+            progress=progress,
+        )
 
 
 def _verdict(robot: Robot, metrics: dict) -> Iterator[str]:

@@ -6,25 +6,23 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.table import Table
-
 from ..config.parameters import Config
 from ..errors import ConfigError
-from ..identify.fusion import check_agreement, fuse, repeatability
+from ..identify.fusion import check_agreement, fuse
 from ..identify.held_out import cross_validate, leave_one_out
 from ..identify.joint_notices import joint_notices
-from ..identify.joints import JointPosterior, fuse_joints
+from ..identify.joints import fuse_joints
 from ..identify.least_squares import baseline
-from ..identify.outcome import Outcome, error_table
+from ..identify.outcome import Outcome
 from ..identify.single import Run
 from ..identify.tare import tare, tare_joints, write_tare
 from ..mhe.joint_parameters import GAINS, chosen
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
+from .identify_tables import joint_table, report
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
 DESCRIPTION = """Identify mass, centre of mass and rotational inertia of chosen links from one or
@@ -176,17 +174,6 @@ def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Ru
     }
 
 
-def joint_table(joints: JointPosterior, title: str = "joints") -> Table:
-    """Prior and posterior of the joint parameters."""
-    rows = {}
-    for q in joints.quantities():
-        value = q.value if q.observable else "not observable"
-        intervals = [f"[{low:.4g}, {high:.4g}]" for low, high in (q.interval, q.prior_interval)]
-        name = f"{q.kind} {q.label}" + (f" [{q.unit}]" if q.unit else "")
-        rows[name] = [value, intervals[0], q.prior, intervals[1]]
-    return table(title, rows, ("identified", "95 % interval", "before", "95 % interval before"))
-
-
 def _identify(args: argparse.Namespace, bag: str, robot: Robot, config: Config) -> Run:
     with progress_bar(args, Path(bag).name) as progress, interruptible() as stop:
         return estimate_run(args, bag, robot, config, progress, stop)
@@ -196,88 +183,3 @@ def _validate(runs: list[Run], validation: Run | None, outcome: Outcome) -> list
     if validation is not None:
         return [cross_validate(validation, outcome.posterior)]
     return leave_one_out(runs, fuse) if len(runs) > 1 else []
-
-
-def report(args: argparse.Namespace, outcome: Outcome) -> None:
-    """Prints tables for people."""
-    for notice in outcome.notices:
-        warn(notice)
-    for r in outcome.runs:
-        state = "converged" if r.result.converged else "NOT converged"
-        iterations = f"{len(r.result.history)} iterations in {r.result.seconds:.1f} s"
-        friction = (
-            f"; friction {r.friction[0]:.2f} +- {r.friction[1]:.2f}"
-            if outcome.robot.contacts
-            else ""
-        )
-        say(args, f"{r.name}: {r.nodes} nodes, {iterations}, {state}{friction}")
-    for link in outcome.posterior.links:
-        say(args, _link_table(outcome, link))
-        worst = [d for d in outcome.posterior_directions(link) if not d.observed]
-        for d in worst:
-            width = f"posterior {100 * d.shrinkage:.0f} % of the prior's width"
-            say(args, f"not observable: {d.words} ({width}). To excite it: {d.motion}.")
-    if outcome.joints is not None:
-        say(args, joint_table(outcome.joints))
-    say(args, *_budget_tables(outcome), *_repeatability_tables(outcome), *_held_out_tables(outcome))
-
-
-def _budget_tables(outcome: Outcome) -> Iterator[Table]:
-    causes, columns = (
-        error_table(outcome.posterior),
-        ("mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"),
-    )
-    for link in outcome.posterior.links:
-        rows = {
-            cause: [1e3 * v for v in by_link[link].values()] for cause, by_link in causes.items()
-        }
-        yield table(
-            f"error budget of {link}: what one standard deviation of each does", rows, columns
-        )
-
-
-def _repeatability_tables(outcome: Outcome) -> Iterator[Table]:
-    for link, rows in (repeatability(outcome.runs) if len(outcome.runs) > 1 else {}).items():
-        shown = {
-            f"{name} [{v['unit']}]": [v["mean"], v["spread"], v["promised"]]
-            for name, v in rows.items()
-        }
-        yield table(
-            f"repeatability of {link} over {len(outcome.runs)} recordings",
-            shown,
-            ("mean", "spread", "promised stddev"),
-        )
-
-
-def _held_out_tables(outcome: Outcome) -> Iterator[Table]:
-    measures = ("cost_per_node", "base_force_rms_N", "base_moment_rms_Nm", "joint_torque_rms_Nm")
-    for v in outcome.held_out or []:
-        rows = {k: [v[w][k] for w in ("nominal", "identified", "own")] for k in measures}
-        yield table(
-            f"held out: {v['run']}", rows, ("nominal", "identified from the others", "from itself")
-        )
-
-
-def _link_table(outcome: Outcome, link: str) -> Table:
-    rows = {}
-    for i, q in enumerate(outcome.posterior.quantities(link)):
-        low, high = q.interval
-        others = [outcome.baseline_psi(method, link)[i] for method in outcome.baseline]
-        value = q.value if q.observable else "not observable"
-        rows[f"{q.name} [{q.unit}]"] = [
-            value,
-            f"[{low:.4g}, {high:.4g}]",
-            q.statistical,
-            q.systematic,
-            q.prior,
-            *others,
-        ]
-    columns = (
-        "identified",
-        "95 % interval",
-        "statistical",
-        "systematic",
-        "URDF",
-        *outcome.baseline,
-    )
-    return table(f"{link}", rows, columns)

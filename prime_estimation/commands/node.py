@@ -53,6 +53,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go1, go2, g1, ... or the path of a robot's YAML file",
     )
     parser.add_argument("--config", metavar="Y", help="YAML file with changes to the defaults")
+    _add_network(parser)
+    parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
+    parser.add_argument(
+        "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
+    )
+    _add_options_of_nodes(parser)
+    _add_options_of_replay(parser)
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--transport", choices=("dds", "ros"), default="dds", help="Cyclone DDS (default) or rclpy"
     )
@@ -70,10 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OLD:=NEW",
         help="another name for a topic or service",
     )
-    parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
-    parser.add_argument(
-        "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
-    )
+
+
+def _add_options_of_nodes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-mocap", action="store_true", help="estimator: do not use motion capture"
     )
@@ -88,6 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="unitree_bridge: hand on mpc/motor_commands as lowcmd, so that the robot moves",
     )
+
+
+def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
     parser.add_argument(
         "--rate",

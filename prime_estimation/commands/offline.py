@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the verbs share that estimate a recording as a whole.
+"""Options and steps that the verbs share which estimate a recording as a whole.
 
 Their arguments, and what these mean.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where the configuration of robots and sensors lies, and how its files are read."""
+"""Files of the configuration of robots and sensors: where they lie, how they are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import ConfigError
 
 
 def config_dir() -> Path:
-    """Where robots/*.yaml and noise/*.yaml lie.
+    """Folder of robots/*.yaml and noise/*.yaml.
 
     In the source tree, else in the installation's share folder.
     """

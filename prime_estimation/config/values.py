@@ -54,7 +54,7 @@ def check_names(contacts: list[str], name: str) -> None:
 
 
 def beside(path: Path, content: dict) -> dict:
-    """What a YAML file says, with the URDF that lies beside it by its absolute path.
+    """Content of a YAML file, with the URDF that lies beside it by its absolute path.
 
     Another relative path is one from here.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which feet carry load, with hysteresis.
+"""Detection of the feet that carry load, with hysteresis.
 
 To place the ground, and as contact flags of the rigid model.
 """
@@ -42,7 +42,7 @@ class LoadHysteresis:
 
 
 class ContactFlags:
-    """Which feet stand, node by node, for the rigid contact model.
+    """Contact flags of the feet, node by node, for the rigid contact model.
 
     No motion capture, no estimate, the same answer in every run.
 

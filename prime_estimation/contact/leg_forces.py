@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the legs alone tell of the ground.
+"""Leg forces: what the legs alone tell of the ground.
 
 Where the soles are, and the force at each foot that the torques of its leg imply.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which way is up and how fast the base moves, from the IMU and the feet that stand.
+"""Leg odometry: tilt and velocity of the base, from the IMU and the feet that stand.
 
 A complementary filter with constant gains.
 """

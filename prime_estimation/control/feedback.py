@@ -21,7 +21,7 @@ SOFT_RATE = 0.1  # rad/s: dry friction of a joint that turns slower is given in 
 
 @dataclass(frozen=True)
 class Reference:
-    """What a plan wants at one instant.
+    """Reference of a plan at one instant.
 
     Attributes:
         q, v: (nq,), (nv,) state.

@@ -27,7 +27,7 @@ GROUND_TIME = 0.1  # s, of the low pass of the height of the ground
 
 @dataclass(frozen=True)
 class FeetPlan:
-    """What the feet do at the nodes of a horizon.
+    """Plan of the feet at the nodes of a horizon.
 
     Attributes:
         stands: (n, contacts) bool.

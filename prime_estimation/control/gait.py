@@ -70,7 +70,7 @@ def gait_named(name: str, robot: Robot) -> Gait:
 
 @dataclass(frozen=True)
 class FootPhase:
-    """Where a foot is in its cycle at some time.
+    """Phase of a foot in its cycle at some time.
 
     Attributes:
         swinging: it is scheduled to be in the air.

@@ -28,7 +28,7 @@ JOINT_MARGIN = 0.05  # rad, to the end of a joint's range
 
 @dataclass
 class Targets:
-    """What the nodes shall track; arrays over nodes, the last one included."""
+    """Targets that the nodes shall track; arrays over nodes, the last one included."""
 
     position: np.ndarray  # (n, 3) of the base, world
     yaw: np.ndarray  # (n,)
@@ -128,11 +128,9 @@ def _weights(robot: Robot, config: ControlConfig) -> WholeBodyWeights:
     w.linear_velocity = np.array([cost.velocity, cost.velocity, cost.vertical_velocity])
     w.angular_velocity = np.array([cost.tilt_rate, cost.tilt_rate, cost.yaw_rate])
     w.joint_position, w.joint_velocity = cost.joint_position * ones, cost.joint_velocity * ones
-    w.torque, w.torque_limit, w.joint_limit = (
-        cost.torque * ones,
-        cost.torque_limit,
-        cost.joint_limit,
-    )
+    w.torque = cost.torque * ones
+    w.torque_limit = cost.torque_limit
+    w.joint_limit = cost.joint_limit
     w.force = cost.force * np.ones(3)
     w.cone, w.friction, w.smallest_force = cost.cone, config.friction, config.smallest_force
     w.foot_position = cost.foot_position * np.ones(3)

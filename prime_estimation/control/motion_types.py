@@ -78,7 +78,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class JointCommand:
-    """What motors are told: `tau = effort + kp (position - q) + kd (velocity - qd)`; (nj,) each."""
+    """Motor command `tau = effort + kp (position - q) + kd (velocity - qd)`; (nj,) each."""
 
     position: np.ndarray
     velocity: np.ndarray

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""How a robot stands before it moves: inverse kinematics from nothing but its model."""
+"""Standing posture of a robot: inverse kinematics from nothing but its model."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ log = logging.getLogger("prime.supervisor")
 
 
 class Mode(Enum):
-    """What the robot is allowed.
+    """Mode of the robot: what it is allowed.
 
     WAITING: no complete state of a robot that stands; nothing is commanded. ACTIVE: it follows the
     plans. DAMPING: the motors brake, until `resume`.

@@ -34,7 +34,7 @@ _FIELDS = {  # what tells a fresh reading; orientation comes from a filter of it
 
 @dataclass(frozen=True)
 class Conversion:
-    """What became of a log.
+    """Result of the conversion of a log.
 
     Attributes:
         series: readings that went into the bag, by sensor.
@@ -48,7 +48,7 @@ class Conversion:
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know, a line each."""
+        """Notes for the user, a line each."""
         return [note for s in self.series for note in s.notes]
 
     def to_dict(self) -> dict:

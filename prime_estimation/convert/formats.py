@@ -25,7 +25,7 @@ _SUFFIXES = {
 
 @dataclass
 class Content:
-    """What a file holds: columns by name, arrays as their columns `name[i]`, and scalars."""
+    """Content of a file: columns by name, arrays as their columns `name[i]`, and scalars."""
 
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     arrays: dict[str, list[str]] = field(default_factory=dict)

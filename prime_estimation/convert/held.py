@@ -26,8 +26,3 @@ def fresh_rows(values: np.ndarray, times: np.ndarray, longest: float) -> np.ndar
     interval = np.floor(held / longest + 1e-9) if longest > 0.0 else np.zeros(len(times))
     again = np.concatenate([[False], interval[1:] > interval[:-1]])
     return changed | again
-
-
-def hold_share(fresh: np.ndarray) -> float:
-    """Share of the rows that repeat an older reading."""
-    return float(1.0 - fresh.mean())

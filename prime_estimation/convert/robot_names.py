@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Whether the names of a mapping are those of its robot."""
+"""Names of a mapping against those of its robot."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the checks look at: recording, robot, and signals without the mistakes found so far."""
+"""Case that the checks examine: recording, robot, and signals without the mistakes found so far."""
 
 from __future__ import annotations
 

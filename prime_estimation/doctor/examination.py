@@ -49,13 +49,13 @@ CHECKS: tuple[Callable[[Case], Verdict], ...] = (
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found in a recording, in the order of the checks."""
+    """Findings about a recording, in the order of the checks."""
 
     findings: list[Finding]
 
     @property
     def faults(self) -> list[Finding]:
-        """What makes estimates wrong."""
+        """Findings that make estimates wrong."""
         return [f for f in self.findings if f.severity == FAULT]
 
 

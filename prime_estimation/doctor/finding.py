@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a check has found."""
+"""Finding of a check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ FAULT = "fault"  # recording and model contradict each other: estimates will be 
 HINT = "hint"  # a setting that suits this recording better
 FACT = "fact"  # measured, and as it should be
 UNKNOWN = "unknown"  # cannot be told from this recording
-SEVERITIES = (FAULT, HINT, FACT, UNKNOWN)
 
 
 @dataclass(frozen=True)

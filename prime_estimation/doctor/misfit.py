@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""How badly a recording fits the mechanics of its robot, in figures that can be compared."""
+"""Misfit between a recording and the mechanics of its robot, in figures that can be compared."""
 
 from __future__ import annotations
 

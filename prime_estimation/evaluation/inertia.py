@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from ..io.to_messages import inertia_parameters
+from ..io.inertia_messages import inertia_parameters
 from .statistics import CONFIDENT, times, xyz
 
 LATE = 5.0  # s after the start, from when the largest errors of mass and com are taken

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a user should know of an estimate, in one line each."""
+"""Notices about an estimate, in one line each."""
 
 from __future__ import annotations
 

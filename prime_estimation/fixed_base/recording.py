@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What is recorded of a fixed-base machine: joint positions and torques (or control signals)."""
+"""Recording of a fixed-base machine: joint positions and torques (or control signals)."""
 
 from __future__ import annotations
 

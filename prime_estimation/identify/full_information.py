@@ -17,7 +17,7 @@ from ..errors import InitializationError
 from ..estimator import Estimator
 from ..mhe.initialization import batch_inputs
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import Robot
 from ..types import Measurement

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a user should know of joint parameters that a recording tells badly, or not at all."""
+"""Notices about joint parameters that a recording tells badly, or not at all."""
 
 from __future__ import annotations
 

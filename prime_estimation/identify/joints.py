@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a recording says of losses, motor gains and encoder zeros, jointly with the inertia."""
+"""Joint parameters of a recording: losses, motor gains, encoder zeros, jointly with the inertia."""
 
 from __future__ import annotations
 

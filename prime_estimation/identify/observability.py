@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a recording could not tell, in words.
+"""Observability in words: directions of the inertia that a recording could not tell.
 
 Eigen-directions of the posterior against the prior, and the motion that would excite them.
 """

@@ -31,7 +31,7 @@ from .urdf import patch_urdf
 
 @dataclass
 class Outcome:
-    """What `prime identify` found.
+    """Outcome of `prime identify`.
 
     Attributes:
         runs: one per recording. posterior: of all together.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What is known of the inertia of some links: prior, posterior, systematic errors.
+"""Posterior of the inertia of some links, with its prior and systematic errors.
 
 And the same in the words of a data sheet.
 """

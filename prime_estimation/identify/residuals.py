@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""How well an inertia explains a recording.
+"""Residuals that an inertia leaves on a recording: how well it explains the data.
 
 Cost and unexplained forces, for any inertia that is held fixed.
 """

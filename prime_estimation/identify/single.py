@@ -44,7 +44,7 @@ SUSPICIOUS = 0.45
 
 @dataclass
 class Run:
-    """What one recording says.
+    """Estimate of one recording.
 
     Attributes:
         name: of the recording. span: first and last second that were used.
@@ -92,6 +92,14 @@ def load(
     return ms
 
 
+def _check_links(robot: Robot) -> None:
+    if not robot.estimated_links:
+        which = (
+            f"{', '.join(robot.links[1:])} in robot.estimated_links, or with prime identify --links"
+        )
+        raise DataError(f"{robot.name}: no link to identify; name some of {which}", robot.name)
+
+
 def identify_run(
     bag: str | Path,
     robot: Robot,
@@ -124,11 +132,7 @@ def identify_run(
         DataError: too short, or it does not fit the robot. InitializationError: the estimate was
             lost.
     """
-    if not robot.estimated_links:
-        which = (
-            f"{', '.join(robot.links[1:])} in robot.estimated_links, or with prime identify --links"
-        )
-        raise DataError(f"{robot.name}: no link to identify; name some of {which}", robot.name)
+    _check_links(robot)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node

@@ -40,7 +40,7 @@ class Iterate:
 
 @dataclass
 class Solution:
-    """What a run says altogether.
+    """Solution of a run, all its data together.
 
     Attributes:
         window: all nodes; `window.posterior()` has been called.

@@ -30,15 +30,8 @@ COMMON = "torque scale"  # cause: of all torques
 ZERO = "zero of "  # cause: a joint's
 
 
-def error_budget(
-    window: Window, progress: Callable[[float], None] = lambda f: None
-) -> dict[str, np.ndarray]:
-    """Change of pi (10 per link) by cause, for one standard deviation of each (`noise`)."""
-    return inertia_budget(window, responses(window, progress))
-
-
 def inertia_budget(window: Window, steps: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same from `responses`."""
+    """Change of pi (10 per link) by cause, from `responses`."""
     problem = window.problem
     theta = problem.columns("theta")
     by_theta = block_diagonal([jacobian for _, jacobian in problem.inertias(window.xs[-1])])
@@ -80,10 +73,8 @@ def _residual_shifts(window: Window) -> dict[str, tuple[slice, np.ndarray]]:
     A reading that is too large lowers its residual.
     """
     problem, inputs = window.problem, window.inputs[:-1]
-    joints, encoders = (
-        slice(problem.nv - problem.nj, problem.nv),
-        rows_by_sensor(window)["encoders"],
-    )
+    joints = slice(problem.nv - problem.nj, problem.nv)
+    encoders = rows_by_sensor(window)["encoders"]
     by_torque = np.array([given.weight_force[joints] for given in inputs])
     by_position = np.array([given.weight("encoders") for given in inputs])
     out = {name: (joints, -by_torque * error) for name, error in torque_errors(window).items()}
@@ -106,10 +97,8 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
     velocity = np.array(
         [x[problem.nq + problem.nv - nj : problem.nq + problem.nv] for x in window.xs]
     )
-    rate, acceleration = (
-        0.5 * (velocity[1:] + velocity[:-1]),
-        np.diff(velocity, axis=0) / problem.dt,
-    )
+    rate = 0.5 * (velocity[1:] + velocity[:-1])
+    acceleration = np.diff(velocity, axis=0) / problem.dt
     estimated = {block.name for block in problem.joints}
     gains = GAINS in estimated
     out = {COMMON: noise.torque_scale * torque}  # the mean of all gains is not estimated

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pinocchio as pin
 
-from ..types import BodyInertia, ContactEstimate, Estimate, ExternalWrench, SensorHealth
+from ..types import ContactEstimate, Estimate, ExternalWrench, SensorHealth
 
 Make = Callable[[str], type]
 
@@ -44,8 +44,8 @@ def odometry(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     )
     twist = make("geometry_msgs/msg/TwistWithCovariance")(
         twist=make("geometry_msgs/msg/Twist")(
-            linear=_vector(make, estimate.linear_velocity_base),
-            angular=_vector(make, estimate.angular_velocity_base),
+            linear=vector(make, estimate.linear_velocity_base),
+            angular=vector(make, estimate.angular_velocity_base),
         ),
         covariance=np.array(estimate.twist_covariance, dtype=float).ravel(),
     )
@@ -60,7 +60,7 @@ def odometry(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
 def transform(make: Make, estimate: Estimate, world_frame: str, base_frame: str):
     """tf2_msgs/TFMessage with the edge world -> base."""
     edge = make("geometry_msgs/msg/Transform")(
-        translation=_vector(make, estimate.position_world),
+        translation=vector(make, estimate.position_world),
         rotation=_quaternion(make, estimate.quat_world_base),
     )
     stamped = make("geometry_msgs/msg/TransformStamped")(
@@ -137,23 +137,6 @@ def external_wrench(make: Make, wrench: ExternalWrench, base_frame: str):
     )
 
 
-def inertial_parameters(
-    make: Make, estimate: Estimate, world_frame: str, sequence: int, valid: bool
-):
-    """prime_estimation_msgs/InertialParameters of all estimated bodies.
-
-    `valid`: a controller may use them.
-    """
-    return make("prime_estimation_msgs/msg/InertialParameters")(
-        header=header(make, estimate.stamp_ns, world_frame),
-        sequence=int(sequence),
-        valid=bool(valid),
-        total_mass=float(estimate.total_mass),
-        total_mass_stddev=float(estimate.total_mass_stddev),
-        bodies=[_body(make, b) for b in estimate.bodies],
-    )
-
-
 def joint_parameters(make: Make, estimate: Estimate, world_frame: str):
     """prime_estimation_msgs/JointParameters of what is estimated of the joints."""
     told = estimate.joint_parameters
@@ -165,59 +148,6 @@ def joint_parameters(make: Make, estimate: Estimate, world_frame: str):
         stddevs=np.array([p.stddev for p in told]),
         observable=np.array([p.observable for p in told]),
     )
-
-
-def may_be_used(estimate: Estimate, mass_stddev_limit: float) -> bool:
-    """Every body is observable, known better than the limit [kg], and physically consistent.
-
-    The systematic part of the mass interval does not count: no longer run would make it smaller.
-    """
-
-    def consistent(parameters: np.ndarray) -> bool:
-        pseudo = pin.PseudoInertia.FromDynamicParameters(parameters).toMatrix()
-        return bool(np.isfinite(pseudo).all() and np.linalg.eigvalsh(pseudo)[0] > 0.0)
-
-    return bool(estimate.bodies) and all(
-        b.observable and b.covariance[0, 0] <= mass_stddev_limit**2 and consistent(b.parameters)
-        for b in estimate.bodies
-    )
-
-
-def _body(make: Make, body: BodyInertia):
-    return make("prime_estimation_msgs/msg/BodyInertia")(
-        link=body.link,
-        inertia=inertia_message(make, body.parameters),
-        mass_stddev=float(body.mass_stddev),
-        com_stddev=_vector(make, body.com_stddev),
-        covariance=np.array(body.covariance, dtype=float).ravel(),
-        observable=bool(body.observable),
-    )
-
-
-def inertia_message(make: Make, parameters: np.ndarray):
-    """geometry_msgs/Inertia of Pinocchio's 10-vector about the frame origin.
-
-    com in the link frame, tensor about the com, link axes.
-    """
-    body = pin.Inertia.FromDynamicParameters(np.asarray(parameters, dtype=float))
-    i = body.inertia
-    return make("geometry_msgs/msg/Inertia")(
-        m=float(body.mass),
-        com=_vector(make, body.lever),
-        ixx=float(i[0, 0]),
-        ixy=float(i[0, 1]),
-        ixz=float(i[0, 2]),
-        iyy=float(i[1, 1]),
-        iyz=float(i[1, 2]),
-        izz=float(i[2, 2]),
-    )
-
-
-def inertia_parameters(message) -> np.ndarray:
-    """Pinocchio's vector (10,) of a geometry_msgs/Inertia: the inverse of `inertia_message`."""
-    m = message
-    tensor = np.array([[m.ixx, m.ixy, m.ixz], [m.ixy, m.iyy, m.iyz], [m.ixz, m.iyz, m.izz]])
-    return pin.Inertia(m.m, np.array([m.com.x, m.com.y, m.com.z]), tensor).toDynamicParameters()
 
 
 def estimator_status(make: Make, estimate: Estimate, world_frame: str):
@@ -262,7 +192,8 @@ def contact_topic(name: str) -> str:
     )
 
 
-def _vector(make: Make, v):
+def vector(make: Make, v):
+    """geometry_msgs/Vector3."""
     return make("geometry_msgs/msg/Vector3")(x=float(v[0]), y=float(v[1]), z=float(v[2]))
 
 
@@ -277,6 +208,4 @@ def _quaternion(make: Make, q):
 
 
 def _wrench(make: Make, force, torque):
-    return make("geometry_msgs/msg/Wrench")(
-        force=_vector(make, force), torque=_vector(make, torque)
-    )
+    return make("geometry_msgs/msg/Wrench")(force=vector(make, force), torque=vector(make, torque))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which topic of a recording is which sensor."""
+"""Topics of a recording, and which sensor each is."""
 
 from __future__ import annotations
 

@@ -131,10 +131,8 @@ class TickClock:
     def stamp(self, tick: int, arrival_ns: int) -> int:
         """Stamp [ns] of the message with this tick that arrived then."""
         offset = arrival_ns - tick * self.TICK_NS
-        late, step = (
-            offset - self._offset_ns,
-            0 if self._tick is None else (tick - self._tick) * self.TICK_NS,
-        )
+        late = offset - self._offset_ns
+        step = 0 if self._tick is None else (tick - self._tick) * self.TICK_NS
         if self._tick is None or step < 0 or abs(late) > self.RESTART_NS:
             self.restarts += self._tick is not None
             self._offset_ns, late = offset, 0

@@ -23,7 +23,7 @@ _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 @dataclass(frozen=True)
 class CommandLayout:
-    """How a family's LowCmd lies in the memory of its robots, which the check sum is of.
+    """Layout of a family's LowCmd in the memory of its robots, which the check sum is of.
 
     Attributes:
         type: of the message.
@@ -151,7 +151,7 @@ class LowCmdWriter:
 
 @dataclass(frozen=True)
 class Commanded:
-    """What a LowCmd tells the motors, by joint: fields of prime_estimation_msgs/MotorCommands."""
+    """Motor commands of a LowCmd, by joint: fields of prime_estimation_msgs/MotorCommands."""
 
     name: tuple[str, ...]
     position: np.ndarray  # rad

@@ -12,7 +12,7 @@ from .window import Window
 
 
 class Creep:
-    """Which feet creep, from where they are found to do so until they land again.
+    """Feet that creep, from where they are found to do so until they land again.
 
     The contact disturbance is white, with heavy tails: a foot may slip for a node. One that slides
     through a whole window is no noise, and would turn its plane until it contains the path, and

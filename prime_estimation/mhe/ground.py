@@ -21,7 +21,7 @@ from .creep import Creep
 from .load_by_motion import LoadByMotion
 from .planes import Planes
 from .problem import Problem
-from .process_model import Situation
+from .situation import Situation
 from .soles import Soles
 from .window import Window
 

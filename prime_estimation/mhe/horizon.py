@@ -14,7 +14,7 @@ from ..types import Measurement
 from .ground import Ground
 from .initialization import first_window
 from .problem import Problem
-from .process_model import Situation
+from .situation import Situation
 from .window import Window
 
 RECOVERY = 5  # iterations where legs are seen again, or feet do not hold: the window is far off

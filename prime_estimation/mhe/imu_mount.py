@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where the IMU is: fixed on the base, or on a link that joints move against it."""
+"""Mount of the IMU: fixed on the base, or on a link that joints move against it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
 from .first_state import CREDIBLE
 from .problem import Problem
-from .process_model import ON_ITS_FEET, Situation
+from .situation import ON_ITS_FEET, Situation
 
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
 ANY_LOAD = 1e-3  # weight of a foot that carries nothing, so that the mean exists

@@ -18,8 +18,8 @@ from ..errors import InitializationError
 from ..types import Measurement
 from .initial_guess import guess_states
 from .problem import Problem
-from .process_model import ON_ITS_FEET, Situation
 from .residual_rows import LOST_RATIO, misfit
+from .situation import ON_ITS_FEET, Situation
 from .window import Window
 
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would

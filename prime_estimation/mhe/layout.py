@@ -12,7 +12,7 @@ NOTHING = slice(0, 0)
 
 
 class StateLayout:
-    """Where the parts of a state lie.
+    """Layout of a state and of its tangent: where the parts lie.
 
     `q` configuration, `v` velocity, `p` the parameters of a window, in named blocks. Base, if it
     floats: position (3), quaternion xyzw (4), linear and angular velocity in base axes (3 + 3).

@@ -24,8 +24,9 @@ from .joint_hold import JointHold, carriers, with_held_joints
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
-from .process_model import ON_ITS_FEET, ProcessModel, Situation
+from .process_model import ProcessModel
 from .random_walk import random_walks
+from .situation import ON_ITS_FEET, Situation
 from .unmodelled_forces import look_for_forces
 
 

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..robot import GRAVITY, Robot
 from ..sensors.joints import Torque
 from ..types import Measurement
 from .measurement_model import OUT_OF_REACH
+from .situation import ON_ITS_FEET, Situation
 
 CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
 
@@ -33,55 +33,6 @@ GROUND_UNKNOWN = Factors(10.0, 3.0)
 # without joint positions either no contact is modelled: contact forces become a disturbance of the
 # base, which follows the IMU
 UNSEEN = Factors(250.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What is assumed of one node, decided before its window is solved.
-
-    Attributes:
-        suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
-            they do.
-        landing: then the feet have begun to carry it again.
-        inertia_held: the inertia is not estimated.
-        resting: it does not move, wherever it hangs or lies.
-        contradicted: contact forces of the last nodes are not those that the torques of the legs
-            carry. doubted: those of some of them.
-        pushed: something pushes or pulls the base sideways.
-        unrest: deviation of the velocity of feet that stand, where most of them move [m/s].
-        restart: why the estimate must start anew; empty when it goes on.
-    """
-
-    suspended_since_ns: int | None = None
-    landing: bool = False
-    inertia_held: bool = False
-    contradicted: bool = False
-    doubted: bool = False
-    restart: str = ""
-    pushed: bool = False
-    resting: bool = False
-    unrest: float = 0.0
-
-    @property
-    def suspended(self) -> bool:
-        """Something else than the feet carries the robot: its base may feel any force."""
-        return self.suspended_since_ns is not None
-
-    def suspended_at(self, stamp_ns: int) -> bool:
-        """The same, of the step that ends at a stamp."""
-        return self.suspended and stamp_ns >= self.suspended_since_ns
-
-    def holding(self, held: bool) -> Situation:
-        """The same, with the inertia held or not."""
-        return self.having(inertia_held=held)
-
-    def having(self, **values: Any) -> Situation:
-        """The same, with other values of these attributes; itself where it has them."""
-        has = all(getattr(self, name) == value for name, value in values.items())
-        return self if has else replace(self, **values)
-
-
-ON_ITS_FEET = Situation()
 
 
 class ProcessModel:

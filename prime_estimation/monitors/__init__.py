@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..mhe.horizon import Horizon
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement
 from .activity import ActivityMonitor

@@ -15,7 +15,7 @@ from ..config.policies import ACTIVITY
 from ..contact.leg_forces import FREE_FALL
 from ..contact.points import contact_points
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY, Robot
 from ..types import Activity, Measurement

@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from ..config.policies import CONSISTENCY
-from ..mhe.process_model import Situation
 from ..mhe.residual_rows import LOST_RATIO, parts_of_rows, squares
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from .monitor import Monitor
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..config.policies import JOINT_FIT
 from ..mhe.joint_parameters import JointBlock
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, SensorHealth
 from .monitor import Monitor

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..config.policies import LIFT
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..config.policies import LOAD_PLACE
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import SensorHealth
 from .limb_load import LimbLoad, LimbLoads

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, SensorHealth
 

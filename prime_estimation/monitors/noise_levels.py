@@ -13,7 +13,7 @@ import numpy as np
 from ..config.parameters import Config
 from ..config.policies import NOISE_LEVELS
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import SensorHealth
 from .monitor import Monitor

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from ..config.policies import PAYLOAD
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from .leg_weight import LegWeight

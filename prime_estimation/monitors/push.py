@@ -9,7 +9,7 @@ import math
 from ..config.policies import PUSH
 from ..mhe.external_wrench import median_row
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..config.policies import STANCE
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth

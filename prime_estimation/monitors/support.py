@@ -9,7 +9,7 @@ import math
 from ..config.policies import SUPPORT
 from ..contact.leg_forces import FREE_FALL
 from ..mhe.problem import Problem
-from ..mhe.process_model import Situation
+from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth

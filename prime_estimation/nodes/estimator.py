@@ -148,8 +148,7 @@ class EstimatorNode:
             log.info("going on with joint parameters that were learned before")
             self.solver.post(lambda estimator: estimator.resume_joints(belief))
 
-    # --- sensors in, estimates out
-    # -------------------------------------------------------------------------------------
+    # --- sensors in, estimates out ----------------------------------------------------------------
 
     def _push(self, sample: Sample) -> None:
         for node in self.intake.take(sample):

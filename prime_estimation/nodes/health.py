@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a node hears and misses.
+"""Health of a node's inputs: what it hears and misses.
 
 The line that answers "why is it silent?", the extra entries of the status, /diagnostics.
 """
@@ -26,6 +26,8 @@ APART_NS = {s.name: s.wait_ns for s in SENSORS if s.alignment is Alignment.EVENT
 _APART_NS = 20_000_000
 _APART = 20  # messages in a row, until it is a clock and not the network
 _LOST = "lost on the way"
+# streams of the synchronizer, which its counters are named after
+_STREAMS = {"joint_states": "joint", "joint_commands": "command"}
 
 
 @dataclass
@@ -193,7 +195,7 @@ class Health:
             mine = {
                 reason: n
                 for reason, n in counts.items()
-                if reason.startswith(_prefix(role)) and not reason.endswith(_LOST)
+                if reason.startswith(_STREAMS.get(role, role)) and not reason.endswith(_LOST)
             }
             heard = {"topic": stream.topic, "messages": stream.count, _LOST: self._lost(stream)}
             detail = {**heard, **mine}
@@ -244,8 +246,3 @@ class Health:
             hardware_id=self._hardware,
             values=pairs,
         )
-
-
-def _prefix(role: str) -> str:
-    # the synchronizer's counters are named after its streams
-    return {"joint_states": "joint", "joint_commands": "command"}.get(role, role)

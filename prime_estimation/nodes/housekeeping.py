@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the estimator node does beside estimating.
+"""Housekeeping of the estimator node: its work beside estimating.
 
 Status when nothing comes, the waiting line in the log, /diagnostics.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the launch files share: choices, and what has to be there before anything starts."""
+"""Arguments that launch files share: their choices, and checks before anything starts."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from ..io.to_messages import inertia_parameters
+from ..io.inertia_messages import inertia_parameters
 from ..transport.base import Qos, Transport
 from .inertia_listener import TOPIC, TYPE
 
@@ -57,16 +57,6 @@ class MarkersNode:
         vector, point = make("geometry_msgs/msg/Vector3"), make("geometry_msgs/msg/Point")
         color = make("std_msgs/msg/ColorRGBA")
         red, green, blue = _SURE if body.observable else _UNSURE
-        nothing = make("builtin_interfaces/msg/Duration")(sec=0, nanosec=0)
-        texture = dict(
-            texture_resource="", texture=_empty_image(make, header), uv_coordinates=[], text=""
-        )
-        mesh = dict(
-            mesh_resource="",
-            mesh_file=make("visualization_msgs/msg/MeshFile")(
-                filename="", data=np.zeros(0, np.uint8)
-            ),
-        )
         x, y, z, w = (float(v) for v in quaternion)
         pose = make("geometry_msgs/msg/Pose")(
             position=point(x=float(centre[0]), y=float(centre[1]), z=float(centre[2])),
@@ -86,15 +76,27 @@ class MarkersNode:
                     x=float(2.0 * size[0]), y=float(2.0 * size[1]), z=float(2.0 * size[2])
                 ),
                 color=color(r=red, g=green, b=blue, a=0.4),
-                lifetime=nothing,
                 frame_locked=True,
-                points=[],
-                colors=[],
-                mesh_use_embedded_materials=False,
-                **texture,
-                **mesh,
+                **_unused_fields(make, header),
             )
         ]
+
+
+def _unused_fields(make, header) -> dict:
+    """Fields of a marker that a sphere does not use."""
+    mesh = make("visualization_msgs/msg/MeshFile")(filename="", data=np.zeros(0, np.uint8))
+    return dict(
+        lifetime=make("builtin_interfaces/msg/Duration")(sec=0, nanosec=0),
+        points=[],
+        colors=[],
+        texture_resource="",
+        texture=_empty_image(make, header),
+        uv_coordinates=[],
+        text="",
+        mesh_resource="",
+        mesh_file=mesh,
+        mesh_use_embedded_materials=False,
+    )
 
 
 def ellipsoid(parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -15,7 +15,8 @@ from ..control.motion_types import JointCommand, VelocityCommand
 from ..control.parameters import ControlConfig
 from ..control.supervisor import Mode
 from ..errors import PrimeError
-from ..io.messages import JointOrder, stamp_ns
+from ..io.joint_order import JointOrder
+from ..io.messages import stamp_ns
 from ..io.to_messages import header
 from ..robot import Robot
 from ..transport.base import Qos, Transport, graph_name, pace_of
@@ -85,8 +86,7 @@ class MpcNode:
             self.controller.supervisor.stop("the node ends")
             self._command()
 
-    # --- in
-    # ------------------------------------------------------------------------------------------
+    # --- in ---------------------------------------------------------------------------------------
 
     def _listen(self, transport: Transport) -> None:
         for topic, kind, callback, qos in (
@@ -162,8 +162,7 @@ class MpcNode:
         self.controller.supervisor.resume()
         return {"success": True, "message": "the robot moves again once it is known to stand"}
 
-    # --- out
-    # -----------------------------------------------------------------------------------------
+    # --- out --------------------------------------------------------------------------------------
 
     def _announce(self, transport: Transport) -> None:
         kinds = {

@@ -70,10 +70,8 @@ class MpcMessages:
     def diagnostics(self, stamped, values: dict, reason: str):
         """diagnostic_msgs/DiagnosticArray; an error while there is a reason not to walk."""
         make = self._make
-        kind, pair = (
-            make("diagnostic_msgs/msg/DiagnosticStatus"),
-            make("diagnostic_msgs/msg/KeyValue"),
-        )
+        kind = make("diagnostic_msgs/msg/DiagnosticStatus")
+        pair = make("diagnostic_msgs/msg/KeyValue")
         status = kind(
             level=kind.ERROR if reason else kind.OK,
             name=f"{self._node}: controller",

@@ -81,7 +81,7 @@ class Periodic(ABC):
 
     @abstractmethod
     def _work(self) -> None:
-        """What is done once in a period."""
+        """Work that is done once in a period."""
 
 
 class Worker(Periodic):

@@ -30,7 +30,7 @@ _CLOCK_NS = 5_000_000  # between two messages on /clock
 
 @dataclass(frozen=True)
 class Playback:
-    """How a recording is played.
+    """Settings by which a recording is played.
 
     Attributes:
         rate: of time; 0: as fast as the messages can be sent.
@@ -141,10 +141,8 @@ class ReplayNode:
                 return
             pace(arrival_ns)
             if not began:  # now, for to open a recording takes a while
-                began, shift = (
-                    time.perf_counter(),
-                    0 if p.clock else self._transport.now_ns() - first,
-                )
+                began = time.perf_counter()
+                shift = 0 if p.clock else self._transport.now_ns() - first
             if self._send_clock and arrival_ns - clocked >= _CLOCK_NS:
                 self._send_clock(clock(self._transport.make, arrival_ns))
                 clocked = arrival_ns

@@ -14,7 +14,7 @@ class Converter:
     """
 
     def __init__(self, make, type_name: str):
-        self._make, self._type = make, type_name
+        self._make = make
         self._same = isinstance(make(type_name), type) and hasattr(make(type_name), "__msgtype__")
 
     def __call__(self, message):

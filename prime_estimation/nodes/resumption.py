@@ -12,8 +12,8 @@ import logging
 import numpy as np
 
 from ..inertia import InertiaBelief
+from ..io.inertia_messages import inertia_parameters
 from ..io.messages import stamp_ns
-from ..io.to_messages import inertia_parameters
 from ..mhe.joint_belief import JointBelief
 from ..robot import Robot
 from ..types import JointParameter

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from ..control.motion_types import JointCommand
-from ..io.messages import JointOrder
+from ..io.joint_order import JointOrder
 from ..io.to_messages import header
 from ..robot import Robot
 from ..simulate.payload import Payload

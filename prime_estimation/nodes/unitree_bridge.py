@@ -37,10 +37,8 @@ class UnitreeBridgeNode(Periodic):
     ):
         super().__init__(1.0, "diagnostics")
         family = family_of(robot_name)
-        self.reader, self._transport = (
-            LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name)),
-            transport,
-        )
+        self.reader = LowStateReader(family, transport.make, imu_frame or _imu_frame(robot_name))
+        self._transport = transport
         self._send = {
             role: transport.publish(ROLES[role].names[0], ROLES[role].types[0], Qos.STATE)
             for role in ROLES_IN_LOWSTATE
@@ -92,10 +90,8 @@ class UnitreeBridgeNode(Periodic):
 
     def _report(self, rate: int) -> None:
         make, clock = self._transport.make, self.reader.clock
-        kind, pair = (
-            make("diagnostic_msgs/msg/DiagnosticStatus"),
-            make("diagnostic_msgs/msg/KeyValue"),
-        )
+        kind = make("diagnostic_msgs/msg/DiagnosticStatus")
+        pair = make("diagnostic_msgs/msg/KeyValue")
         values = {
             "arrival jitter [ms]": f"{clock.jitter_ms:.2f}",
             "restarts of the robot's clock": clock.restarts,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a policy observes of the base, and of the feet, in base axes."""
+"""Base state that a policy observes, and that of the feet, in base axes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def no_state(stamp_ns: int, reason: str, feet: tuple[str, ...], joints: Joints) 
 
 
 def base_state(estimate: Estimate, reason: str, feet: tuple[str, ...], joints: Joints) -> BaseState:
-    """What an estimate says to a policy.
+    """Base state of an estimate, as a policy observes it.
 
     Gravity in base axes `g = -R' e_z`, its covariance `[g]x P [g]x'` with P that of the rotation.
 

@@ -196,7 +196,7 @@ class StateObserver:
     # --- state out --------------------------------------------------------------------------------
 
     def state(self) -> BaseState:
-        """What is known of the base at the newest reading of the IMU; it waits for nothing."""
+        """State of the base at the newest reading of the IMU; it waits for nothing."""
         latest, predicted, validity = self._latest, self._predicted, self._validity
         if latest is None:
             why = validity.why_nothing(self._intake.reader.reason)

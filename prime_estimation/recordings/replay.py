@@ -29,7 +29,7 @@ LONGEST_PREDICTION_NS = 100_000_000
 
 @dataclass
 class ReplaySummary:
-    """What a replay did.
+    """Summary of a replay.
 
     Attributes:
         topics: sensor topics used, by role.
@@ -116,30 +116,16 @@ def replay(
         optional = optional_sensors(used, lowstate, without, config.node.sensors)
         pipeline = Pipeline(robot, config, "mocap" in used, optional, lowstate)
         with BagWriter(out) as writer:
-            run = _Run(
-                bag,
-                pipeline,
-                Outputs(robot, config.estimator, writer.message_class),
-                writer,
-                observer,
-            )
+            outputs = Outputs(robot, config.estimator, writer.message_class)
+            run = _Run(bag, pipeline, outputs, writer, observer)
             run.play(sensor_samples(bag, used, pipeline.intake.reader), realtime, progress)
             if run.last is None:
                 pipeline.intake.reader.check_joints_seen()
                 raise DataError(_why_no_estimate(bag, used, pipeline), bag_path)
-        counts = pipeline.counts + Counter(
-            {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
-        )
-        seconds = (bag.end_ns - bag.start_ns) * 1e-9
-        return ReplaySummary(
-            used,
-            run.nodes,
-            seconds,
-            time.perf_counter() - started,
-            dict(counts),
-            bag.notice,
-            run.last,
-        )
+        undecodable = {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
+        counts = dict(pipeline.counts + Counter(undecodable))
+        seconds = (bag.end_ns - bag.start_ns) * 1e-9, time.perf_counter() - started
+        return ReplaySummary(used, run.nodes, *seconds, counts, bag.notice, run.last)
 
 
 class _Run:
@@ -153,13 +139,11 @@ class _Run:
         writer: BagWriter,
         observer: Callable[[Estimate], None],
     ):
-        self._bag, self._pipeline, self._outputs, self._writer, self._observer = (
-            bag,
-            pipeline,
-            outputs,
-            writer,
-            observer,
-        )
+        self._bag = bag
+        self._pipeline = pipeline
+        self._outputs = outputs
+        self._writer = writer
+        self._observer = observer
         for topic, kind in outputs.topics().items():
             writer.add_topic(absolute(topic), kind)
         self._predicted: Estimate | None = None

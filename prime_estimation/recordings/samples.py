@@ -80,7 +80,7 @@ def optional_sensors(
 
 
 def lowstate_reader(bag: BagReader, topics: Mapping[str, str]) -> LowStateReader | None:
-    """What splits the raw messages of a bag; None where there are none."""
+    """Reader that splits the raw messages of a bag; None where there are none."""
     if LOWSTATE not in topics:
         return None
     family = family_of_type(bag.topics[topics[LOWSTATE]].type)

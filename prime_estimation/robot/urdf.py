@@ -12,7 +12,7 @@ from ..errors import RobotError
 
 
 def urdf_path(config: RobotConfig) -> Path:
-    """Where the URDF of a robot lies; RobotError when the configuration names none."""
+    """Path of a robot's URDF; RobotError when the configuration names none."""
     if not config.urdf:
         raise RobotError("the robot's configuration names no URDF (robot.urdf)", config)
     if config.urdf.startswith("package://"):

@@ -18,7 +18,7 @@ _FIELDS = ("position", "velocity", "effort", "stiffness", "damping")
 
 @dataclass(frozen=True)
 class TargetSample:
-    """What the motors were told, in force until the next one; in the order of `Robot.joint_names`.
+    """Targets of the motors, in force until the next ones; in the order of `Robot.joint_names`.
 
     tau = effort + stiffness (position - q) + damping (velocity - dq)
     """

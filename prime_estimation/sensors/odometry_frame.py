@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .frames import turned_about_vertical
+from .past_poses import PastPoses, base_pose
 
 NAME, FRAME = "external_odometry", "odometry_frame"  # of the sensor, of its parameters
 KEY_DISTANCE = 1.0  # m walked, after which the frame is carried on to a new key frame
@@ -20,7 +20,6 @@ JUMP_STDDEV = 6.0  # and in standard deviations of a reading
 AGREEING = 10  # readings in a row that agree with each other after a jump, before they are followed
 EXACT = 1e-6  # standard deviation of a change of variables that adds nothing [m, rad]
 SILENT_NS = 500_000_000  # after which the odometry is said to have dropped out
-REMEMBERED_NS = 1_000_000_000  # how long states are kept for readings that come late
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class OdometryFrame:
         self._key: pin.SE3 | None = None  # of the base in the odometry's frame
         self._nominal = pin.SE3.Identity()  # (p_0, R_0): of the key frame in the world
         self._given: dict[int, Reading] = {}  # by stamp of their node
-        self._past: deque[tuple[int, np.ndarray]] = deque()  # smoothed states by stamp
+        self._past = PastPoses(problem)
         self._newest_ns = 0  # stamp of the newest reading
         self._now_ns = 0
         self._apart = 0  # readings in a row that do not fit
@@ -93,7 +92,7 @@ class OdometryFrame:
     def _take(self, sample, window) -> bool:
         """Use a reading; False when it is refused."""
         self._newest_ns = max(self._newest_ns, sample.stamp_ns)
-        there = self._pose_at(sample.stamp_ns)
+        there = self._past.at(sample.stamp_ns)
         if there is None:
             return False
         k, age, carried = self._node(sample, window, there)
@@ -123,7 +122,7 @@ class OdometryFrame:
         The motion of the base from the sample to there, for one that is older than the window.
         """
         if sample.stamp_ns <= window.stamps[0]:
-            return 0, 0.0, there.actInv(_pose(self.problem, window.xs[0]))
+            return 0, 0.0, there.actInv(base_pose(self.problem, window.xs[0]))
         k = int(np.searchsorted(window.stamps, sample.stamp_ns))
         return k, 1e-9 * (window.stamps[k] - sample.stamp_ns), pin.SE3.Identity()
 
@@ -162,13 +161,11 @@ class OdometryFrame:
 
         The frame knows then what is known of the base, and nothing more.
         """
-        self._key, self._nominal = seen, _pose(self.problem, window.xs[k])
+        self._key, self._nominal = seen, base_pose(self.problem, window.xs[k])
         self._given.clear()
         self._apart, self._last_error = 0, None
-        rows, R = (
-            np.zeros((6, self.problem.ndx)),
-            _pose(self.problem, window.arrival.reference).rotation,
-        )
+        rows = np.zeros((6, self.problem.ndx))
+        R = base_pose(self.problem, window.arrival.reference).rotation
         rows[:3, self.problem.columns("position")] = R
         rows[3:, self.problem.columns("rotation")] = R
         noise = self.problem.config.noise
@@ -229,34 +226,9 @@ class OdometryFrame:
     def _remember(self, window) -> None:
         """Keep smoothed states, also of nodes that have left the window."""
         self._latest, self._now_ns = window.xs[-1], window.stamps[-1]
-        first, past = window.stamps[0], self._past
-        while past and past[-1][0] >= first:
-            past.pop()
-        past.extend(zip(window.stamps, window.xs))
-        while past[0][0] < self._now_ns - REMEMBERED_NS:
-            past.popleft()
+        self._past.remember(window)
+        first = window.stamps[0]
         self._given = {stamp: r for stamp, r in self._given.items() if stamp >= first}
-
-    def _pose_at(self, stamp_ns: int) -> pin.SE3 | None:
-        """Pose of the base at a time, between those of the nodes around it.
-
-        None outside of them.
-        """
-        stamps = [stamp for stamp, _ in self._past]
-        k = int(np.searchsorted(stamps, stamp_ns))
-        if k == len(stamps) or (k == 0 and stamps[0] != stamp_ns):
-            return None
-        after = _pose(self.problem, self._past[k][1])
-        if stamps[k] == stamp_ns:
-            return after
-        share = (stamp_ns - stamps[k - 1]) / (stamps[k] - stamps[k - 1])
-        return pin.SE3.Interpolate(_pose(self.problem, self._past[k - 1][1]), after, share)
-
-
-def _pose(problem, x: np.ndarray) -> pin.SE3:
-    part = problem.layout.part
-    quat = pin.Quaternion(np.array(part(x, "rotation")))
-    return pin.SE3(quat.toRotationMatrix(), np.array(part(x, "position")))
 
 
 def _clear(given) -> None:

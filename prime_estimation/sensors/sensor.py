@@ -43,7 +43,7 @@ class Role:
 
 
 class Alignment(Enum):
-    """How the samples of a sensor become the readings of nodes.
+    """Way in which the samples of a sensor become the readings of nodes.
 
     CENTRED: mean with triangular weight over [t_k - 2 dt, t_k], a reading of the node before;
     EVENTS: every sample by itself, to the node in whose past step it was taken, also when it comes
@@ -81,7 +81,7 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Wearer:
-    """What a sensor may know of the robot that carries it."""
+    """Facts that a sensor may know of the robot that carries it."""
 
     joint_names: Sequence[str]
     feet: Sequence[str]

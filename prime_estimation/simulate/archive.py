@@ -63,41 +63,35 @@ def run(
         ConfigError, SimulationError: see `simulate`. DataError: `out` exists or cannot be written.
     """
     out = Path(out)
-    target = out.with_name(out.name + ".json")
-    if out.exists() or target.exists():
-        raise DataError(
-            f"{out if out.exists() else target} exists; choose another name or remove it", out
-        )
+    _check_free(out)
     faults = faults_named(faults)
     config = Config.load(robot)
     noise = noise or config.noise
-    recording = simulate(
-        Robot(config.robot),
-        motion,
-        duration,
-        payload,
-        terrain or Ground(),
-        seed,
-        start,
-        progress,
-        pushes,
-    )
+    around = payload, terrain or Ground(), seed, start, progress, pushes
+    recording = simulate(Robot(config.robot), motion, duration, *around)
     readings = read_sensors(recording, noise, faults)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         bag.write(out, recording, readings, noise)
-        drawn = {
-            "run": out.name,
-            "seed": seed,
-            "params": _parameters(noise, faults),
-            "truth": readings.drawn,
-        }
+        params = _parameters(noise, faults)
+        drawn = {"run": out.name, "seed": seed, "params": params, "truth": readings.drawn}
         (out / "noise.json").write_text(json.dumps(drawn, indent=1))
-        target.write_text(json.dumps(metadata(recording, out.name), indent=1))
+        _beside(out).write_text(json.dumps(metadata(recording, out.name), indent=1))
     except OSError as error:
         shutil.rmtree(out, ignore_errors=True)
         raise DataError(f"cannot write {out}: {error.strerror}", out) from error
     return out
+
+
+def _beside(out: Path) -> Path:
+    """Metadata of a recording, beside its folder."""
+    return out.with_name(out.name + ".json")
+
+
+def _check_free(out: Path) -> None:
+    for path in (out, _beside(out)):
+        if path.exists():
+            raise DataError(f"{path} exists; choose another name or remove it", out)
 
 
 def _parameters(noise: NoiseConfig, faults: SensorFaults) -> dict:

@@ -16,14 +16,15 @@ from typing import Callable
 
 import numpy as np
 import pinocchio as pin
-from scipy.optimize import nnls
 
 from ..control.posture import contact_jacobian, standing_posture
 from ..errors import RobotError
 from ..robot import GRAVITY, Robot
-from .controller import PERIOD
+from .cone_forces import cone_forces
+from .learnt_load import LearntLoad
 from .motion import STEP, Command, Gait
 from .stepping import GAIN, MARGIN, StepPlan
+from .swing_foot import swing
 from .world import rotation
 
 WEIGHTS = {"stance": 30.0, "swing": 10.0, "com": 10.0, "trunk": 3.0, "posture": 0.3}
@@ -34,10 +35,7 @@ STIFFNESS = {
     "trunk": (150.0, 25.0),
     "posture": (80.0, 18.0),
 }
-CONE = 0.5  # friction that is used; the ground has more
 LIFT = 0.05  # m
-LEARNING = 1.0  # s, time constant of the payload's weight and place
-EFFORT = 0.003  # price of a force, against the accelerations that it gives
 LANDED = 5.0  # N on a foot that has come down
 
 
@@ -87,8 +85,7 @@ class BipedController:
         self._standing = [True, True]
         self._lift_off = [self.data.oMf[f].translation.copy() for f in self._feet]
         self._ground = float(self._lift_off[0][2])
-        self._weight = robot.total_mass * GRAVITY
-        self._offset, self._ahead, self._slow_velocity = np.zeros(2), np.zeros(2), np.zeros(2)
+        self._load = LearntLoad(robot.total_mass * GRAVITY, self.plan.rate)
 
     def torque(
         self, t: float, q: np.ndarray, v: np.ndarray, normal_force: np.ndarray
@@ -96,12 +93,12 @@ class BipedController:
         """Torques (nj,) [Nm] at time t (negative: stand still) for (q, v) and normal forces."""
         command = self.command(t) if t >= 0.0 else Command()
         self._update(q, v)
-        self._learn(normal_force)
+        self._load.learn(normal_force, self._points, self.data)
         self._schedule(t, normal_force)
         a, H = self._acceleration(t, command, q, v)
         M = pin.crba(self.model, self.data, q)[:6]
         M[:, :6] = np.triu(M[:, :6]) + np.triu(M[:, :6], 1).T
-        base = pin.rnea(self.model, self.data, q, v, a)[:6] + self._payload()
+        base = pin.rnea(self.model, self.data, q, v, a)[:6] + self._load.base_wrench(self.data)
         corners = [
             i for foot, group in enumerate(self._groups) if self._standing[foot] for i in group
         ]
@@ -110,7 +107,7 @@ class BipedController:
         # M' S (J' f - base)
         HM = np.linalg.solve(H, M.T)
         S = np.linalg.inv(M @ HM)
-        force = _cone_forces(J[:, :6].T, base, S)
+        force = cone_forces(J[:, :6].T, base, S)
         a = a + HM @ S @ (J[:, :6].T @ force - base)
         rate = v[6:]
         losses = self.robot.joint_damping * rate + self.robot.joint_friction * np.tanh(rate / 0.05)
@@ -127,25 +124,7 @@ class BipedController:
         self._inner_points = np.array([d.oMf[f] * o for f, o in zip(self._frames, self._inner)])
         self._jacobians = [contact_jacobian(m, d, f, o) for f, o in zip(self._frames, self._inner)]
 
-    def _learn(self, normal_force: np.ndarray) -> None:
-        """Weight, and offset of the true centre of mass.
-
-        The mean of `p - c + c''/w^2`, with c'' as the change of c'.
-        """
-        total = normal_force.sum()
-        if total < 0.3 * self._weight:
-            return
-        share = PERIOD / LEARNING
-        self._weight += share * (total - self._weight)
-        velocity = self.data.vcom[0][:2]
-        acceleration = (velocity - self._slow_velocity) / LEARNING
-        self._slow_velocity = self._slow_velocity + PERIOD * acceleration
-        pressure = normal_force @ self._points[:, :2] / total
-        self._ahead = self._ahead + share * (pressure - self.data.com[0][:2] - self._ahead)
-        self._offset = self._ahead + acceleration / self.plan.rate**2
-
-    # --- which foot stands
-    # ------------------------------------------------------------------------------------------
+    # --- which foot stands ------------------------------------------------------------------------
 
     def _schedule(self, t: float, normal_force: np.ndarray) -> None:
         support, s = self.plan.stance(t)
@@ -160,8 +139,7 @@ class BipedController:
                 self._standing[foot] = True
                 self.plan.places[foot] = (place + self._sole[foot])[:2] + self._toes
 
-    # --- wanted acceleration
-    # ----------------------------------------------------------------------------------------
+    # --- wanted acceleration ----------------------------------------------------------------------
 
     def _acceleration(
         self, t: float, command: Command, q: np.ndarray, v: np.ndarray
@@ -200,9 +178,9 @@ class BipedController:
         return np.linalg.solve(H, A.T @ b), H
 
     def _com_acceleration(self, t: float, command: Command) -> np.ndarray:
-        """(3,) of the centre of mass.
+        """Acceleration (3,) of the centre of mass.
 
-        Which takes a centre of pressure that brings the divergent component back to its plan.
+        It takes a centre of pressure that brings the divergent component back to its plan.
         """
         com, velocity = self.data.com[0], self.data.vcom[0]
         planned, xi_planned = self.plan.pressure(t, command)
@@ -212,14 +190,14 @@ class BipedController:
             [i for g, standing in zip(self._groups, self._standing) if standing for i in g], :2
         ]
         pressure = np.clip(pressure, corners.min(axis=0), corners.max(axis=0))
-        horizontal = self.plan.rate**2 * (com[:2] + self._offset - pressure)
+        horizontal = self.plan.rate**2 * (com[:2] + self._load.offset - pressure)
         k, d = STIFFNESS["height"]
         vertical = command.body_acceleration[2] + d * (command.body_rate[2] - velocity[2])
         vertical += k * (self._com[2] + command.body[2] - com[2])
         return np.array([*horizontal, vertical])
 
     def _xi(self) -> np.ndarray:
-        return self.data.com[0][:2] + self._offset + self.data.vcom[0][:2] / self.plan.rate
+        return self.data.com[0][:2] + self._load.offset + self.data.vcom[0][:2] / self.plan.rate
 
     def _swing(self, foot: int, t: float, command: Command, velocity: np.ndarray) -> np.ndarray:
         """Acceleration (6,) of a foot in the air: quintic to its foothold with a bump, level.
@@ -233,47 +211,9 @@ class BipedController:
         frame = self.data.oMf[self._feet[foot]]
         target = np.array([*(xy - self._toes - self._sole[foot][:2]), self._ground - 0.012])
         start = self._lift_off[foot]
-        blend, rate, bend = (
-            s**3 * (10 - 15 * s + 6 * s * s),
-            30 * s**2 * (1 - s) ** 2,
-            60 * s * (1 - s) * (1 - 2 * s),
-        )
-        position, wanted, a = (
-            start + blend * (target - start),
-            rate / duration * (target - start),
-            bend / duration**2 * (target - start),
-        )
-        position[2] += 64 * (s * (1 - s)) ** 3 * LIFT
-        wanted[2] += 192 * (s * (1 - s)) ** 2 * (1 - 2 * s) * LIFT / duration
+        position, wanted, a = swing(s, duration, start, target, LIFT)
         if not on_time:
             position[2], wanted[2] = frame.translation[2], -0.3
         k, d = STIFFNESS["swing"]
         linear = a + k * (position - frame.translation) + d * (wanted - velocity[:3])
         return np.concatenate([linear, -k * pin.log3(frame.rotation) - d * velocity[3:]])
-
-    # --- forces -----------------------------------------------------------------------------------
-
-    def _payload(self) -> np.ndarray:
-        """(6,) what the learnt weight adds to the base's equation of motion.
-
-        Joints above the base are not told of it, and give way.
-        """
-        force = np.array([0.0, 0.0, self._weight - self.robot.total_mass * GRAVITY])
-        moment = self._weight * np.array([self._offset[1], -self._offset[0], 0.0])
-        base = self.data.oMi[1]
-        moment += np.cross(self.data.com[0] - base.translation, force)
-        return np.concatenate([base.rotation.T @ force, base.rotation.T @ moment])
-
-
-def _cone_forces(J: np.ndarray, wrench: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Corner forces f (3 n,) in their friction cones, as small as possible.
-
-    They minimize `|J f - wrench|^2_S`.
-    """
-    n = J.shape[1] // 3
-    rays = np.kron(
-        np.eye(n), np.array([[CONE, -CONE, 0, 0], [0, 0, CONE, -CONE], [1, 1, 1, 1]], float)
-    )
-    root = np.linalg.cholesky(S).T
-    A = np.vstack([root @ J @ rays, EFFORT * np.eye(4 * n)])
-    return rays @ nnls(A, np.concatenate([root @ wrench, np.zeros(4 * n)]))[0]

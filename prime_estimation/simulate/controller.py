@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A legged controller that needs no training.
-
-Wanted trunk acceleration -> forces of the standing feet -> joint torques.
+"""A legged controller that needs no training: trunk acceleration, forces of feet, joint torques.
 
 It sees the true state (it is not under test) but only the nominal model: a payload is met by
 integral action. Torques are `S (nle + swing) - J^T f`, with `f` the least-squares solution of the
@@ -12,7 +10,6 @@ feet in the air follow a spline in operational space.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
@@ -23,7 +20,8 @@ from ..errors import RobotError
 from ..robot import GRAVITY, Robot
 from .ground import Ground
 from .motion import STEP, Command, Gait
-from .world import rotation
+from .swing_foot import Foot, swing
+from .world import about_vertical, heading, rotation, wrapped
 
 PERIOD = 0.002  # s, between torque updates
 GAINS = {
@@ -36,18 +34,6 @@ POSTURE = (60.0, 2.0)  # Nm/rad, Nm s/rad, of joints that move no foot
 SHIFT_TIME = 2.0  # s, for the feet to move below an off-centre load
 COURSE_LIFT = 0.12  # m, of a foot that climbs
 LEASH = 0.08  # m: the walking reference waits for a robot that lags behind
-
-
-@dataclass
-class _Foot:
-    """Where a foot is in its cycle."""
-
-    nominal: np.ndarray  # (3,) in the heading frame below the base
-    standing: bool = True
-    loaded: bool = True
-    load: float = 1.0  # fades in and out at the ends of a stance
-    lift_off: np.ndarray | None = None  # (3,) world
-    height: float = 0.0  # of the ground below it, learnt at touch-down
 
 
 class Controller:
@@ -80,7 +66,7 @@ class Controller:
         # joints that move no foot: arms, waist
         self._free = np.abs(np.vstack(self._jacobians)[:, 6:]).max(axis=0) == 0.0
         self.feet = [
-            _Foot(p - [0, 0, self.height], height=c.radius)
+            Foot(p - [0, 0, self.height], height=c.radius)
             for p, c in zip(self._points, robot.contacts)
         ]
         self._position, self._yaw = self.q_stand[:3].copy(), 0.0
@@ -107,9 +93,6 @@ class Controller:
         )
         return tau
 
-    # --- kinematics
-    # ---------------------------------------------------------------------------------------------
-
     def _update(self, q: np.ndarray, v: np.ndarray) -> None:
         m, d = self.model, self.data
         pin.computeAllTerms(m, d, q, v)
@@ -124,31 +107,14 @@ class Controller:
             return
         self._yaw += PERIOD * command.yaw_rate
         actual = heading(q)
-        self._yaw = actual + np.clip(_wrap(self._yaw - actual), -0.3, 0.3)
-        self._position[:2] += PERIOD * (_about_z(self._yaw)[:2, :2] @ command.velocity)
+        self._yaw = actual + np.clip(wrapped(self._yaw - actual), -0.3, 0.3)
+        self._position[:2] += PERIOD * (about_vertical(self._yaw)[:2, :2] @ command.velocity)
         gap = self._position[:2] - q[:2]
         self._position[:2] = q[:2] + gap * min(1.0, LEASH / max(np.linalg.norm(gap), 1e-9))
 
-    # --- gait -------------------------------------------------------------------------------------
-
     def _schedule(self, t: float | None, normal_force: np.ndarray) -> None:
         for foot, point, force in zip(self.feet, self._points, normal_force):
-            if t is None or not self.gait.period:
-                foot.standing, foot.loaded, foot.load = True, True, 1.0
-                continue
-            phase = self.gait.phase(t, foot.nominal)
-            scheduled = phase < self.gait.duty
-            swing = (phase - self.gait.duty) / (1 - self.gait.duty)
-            early = not scheduled and swing > 0.6 and force > 10.0
-            if foot.standing and not scheduled and not early and not (foot.loaded and swing > 0.6):
-                foot.lift_off, foot.standing, foot.loaded = point.copy(), False, False
-            elif not foot.standing and (scheduled or early):
-                foot.standing, foot.loaded = True, False
-            if foot.standing and not foot.loaded and force > 3.0:
-                foot.loaded, foot.height = True, point[2]
-            rise = phase / 0.06 if scheduled else 1.0
-            fall = (self.gait.duty - phase) / 0.06 if scheduled else 1.0
-            foot.load = float(np.clip(min(rise, fall), 0.05, 1.0)) if not self.gait.hop else 1.0
+            foot.follow(self.gait, t, point, force)
         standing = [
             f.height - c.radius
             for f, c in zip(self.feet, self.robot.contacts)
@@ -156,8 +122,6 @@ class Controller:
         ]
         if standing:
             self._ground += 0.02 * (float(np.mean(standing)) - self._ground)
-
-    # --- trunk ------------------------------------------------------------------------------------
 
     def _trunk_acceleration(
         self, t: float | None, command: Command, q: np.ndarray, v: np.ndarray
@@ -168,7 +132,7 @@ class Controller:
         """
         R = rotation(q[3:7])
         vertical = self.gait.vertical(t) if t is not None else np.zeros(3)
-        turn = _about_z(self._yaw)
+        turn = about_vertical(self._yaw)
         position = self._position + turn @ command.body[:3]
         position[2] = self._ground + self.height + command.body[2] + vertical[0]
         velocity = turn @ (command.body_rate[:3] + [*command.velocity, vertical[1]])
@@ -192,18 +156,22 @@ class Controller:
             t is not None and self.gait.hop and not any(f.standing and f.loaded for f in self.feet)
         )
         if not in_air:
-            walking = t is not None and self.gait.period > 0.0
-            # a trot leaves the moment about its support line free: integrate slowly
-            tilting = 20.0 if walking else 200.0
-            gain = np.array([0, 0, 1200.0, tilting, tilting, 0])
-            local = np.concatenate([[0, 0, gap[2]], turn.T @ tilt])
-            self._integral = np.clip(self._integral + PERIOD * gain * local, -100.0, 100.0)
-            # an off-centre load needs a lasting moment: stand where vertical forces give it
-            lever = np.array([-self._integral[4], self._integral[3]]) / (
-                self.data.mass[0] * GRAVITY + self._integral[2]
-            )
-            self._shift += PERIOD / SHIFT_TIME * (lever - self._shift)
+            self._integrate(t is not None and self.gait.period > 0.0, gap[2], turn.T @ tilt)
         return a, alpha
+
+    def _integrate(self, walking: bool, low: float, tilt: np.ndarray) -> None:
+        """Integral action on height [m] and tilt (3,) [rad], heading frame.
+
+        An off-centre load needs a lasting moment: the feet move to where vertical forces give it.
+        """
+        # a trot leaves the moment about its support line free: integrate slowly
+        tilting = 20.0 if walking else 200.0
+        gain = np.array([0, 0, 1200.0, tilting, tilting, 0])
+        local = np.concatenate([[0, 0, low], tilt])
+        self._integral = np.clip(self._integral + PERIOD * gain * local, -100.0, 100.0)
+        weight = self.data.mass[0] * GRAVITY + self._integral[2]
+        lever = np.array([-self._integral[4], self._integral[3]]) / weight
+        self._shift += PERIOD / SHIFT_TIME * (lever - self._shift)
 
     def _add_stance(self, tau: np.ndarray, a: np.ndarray, alpha: np.ndarray) -> None:
         standing = [i for i, f in enumerate(self.feet) if f.standing and f.loaded]
@@ -211,7 +179,7 @@ class Controller:
             return
         d = self.data
         mass = d.mass[0] + self._integral[2] / GRAVITY
-        turn = _about_z(self._yaw)
+        turn = about_vertical(self._yaw)
         wrench = np.concatenate(
             [mass * (a + [0, 0, GRAVITY]), d.Ig.inertia @ alpha + turn @ self._integral[3:]]
         )
@@ -230,9 +198,6 @@ class Controller:
             f[2] = np.clip(f[2], 2.0, 400.0)
             f[:2] *= min(1.0, 0.6 * f[2] / max(np.linalg.norm(f[:2]), 1e-9))
             tau -= self._jacobians[i][:, 6:].T @ f
-
-    # --- feet in the air
-    # ----------------------------------------------------------------------------------------
 
     def _add_swing(
         self, tau: np.ndarray, t: float, command: Command, q: np.ndarray, v: np.ndarray
@@ -254,59 +219,31 @@ class Controller:
         overdue = phase * gait.period if phase < gait.duty else 0.0
         target = self._foothold(foot, (1 - s) * duration, command, q, v)
         start = foot.lift_off if foot.lift_off is not None else self._points[i]
-        blend, rate, bend = (
-            s**3 * (10 - 15 * s + 6 * s * s),
-            30 * s**2 * (1 - s) ** 2,
-            60 * s * (1 - s) * (1 - 2 * s),
-        )
-        step = target - start
-        position, velocity, acceleration = (
-            start + blend * step,
-            rate / duration * step,
-            bend / duration**2 * step,
-        )
-        # the lift is a sextic bump: zero height, speed and acceleration at both ends
         lift = 0.03 if gait.hop else COURSE_LIFT if self.terrain.has_course else 0.07
-        bump = 64 * (s * (1 - s)) ** 3 * lift
-        bump_rate = 64 * 3 * (s * (1 - s)) ** 2 * (1 - 2 * s) * lift / duration
-        position[2] += bump - 0.4 * overdue
-        velocity[2] += bump_rate - (0.4 if overdue else 0.0)
+        position, velocity, acceleration = swing(s, duration, start, target, lift)
+        position[2] -= 0.4 * overdue
+        velocity[2] -= 0.4 if overdue else 0.0
         actual = self._jacobians[i] @ v
         return acceleration + 900.0 * (position - self._points[i]) + 55.0 * (velocity - actual)
 
     def _foothold(
-        self, foot: _Foot, remaining: float, command: Command, q: np.ndarray, v: np.ndarray
+        self, foot: Foot, remaining: float, command: Command, q: np.ndarray, v: np.ndarray
     ) -> np.ndarray:
         """Raibert: below the hip at mid-stance, corrected by the velocity error."""
         velocity = (rotation(q[3:7]) @ v[:3])[:2]
-        wanted = _about_z(self._yaw)[:2, :2] @ command.velocity
+        wanted = about_vertical(self._yaw)[:2, :2] @ command.velocity
         half = 0.5 * self.gait.duty * self.gait.period
         angle = heading(q) + command.yaw_rate * (remaining + half)
         place = (
             q[:2]
-            + _about_z(angle)[:2, :2] @ foot.nominal[:2]
+            + about_vertical(angle)[:2, :2] @ foot.nominal[:2]
             + velocity * remaining
             + wanted * half
             + 0.16 * (velocity - wanted)
         )
-        place = place + _about_z(self._yaw)[:2, :2] @ self._shift
+        place = place + about_vertical(self._yaw)[:2, :2] @ self._shift
         ground = self.terrain.height(place[0]) if self.terrain.has_course else self._ground
         height = ground + self.robot.contacts[0].radius
         if self.gait.hop:
             height = max(height, q[2] - self.height + self.robot.contacts[0].radius)
         return np.array([*place, height - 0.005])
-
-
-def heading(q: np.ndarray) -> float:
-    """Yaw of the base [rad]."""
-    R = rotation(q[3:7])
-    return float(np.arctan2(R[1, 0], R[0, 0]))
-
-
-def _about_z(yaw: float) -> np.ndarray:
-    c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
-def _wrap(angle: float) -> float:
-    return float((angle + np.pi) % (2 * np.pi) - np.pi)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the simulated robot is asked to do.
+"""Motions that the simulated robot is asked for.
 
 Gaits (which foot stands when) and commands over time.
 """

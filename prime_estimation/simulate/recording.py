@@ -14,7 +14,7 @@ from ..robot import Robot
 from .balance import BipedController
 from .controller import PERIOD, Controller
 from .ground import Ground
-from .motion import motion
+from .motion import Motion, motion
 from .payload import Payload
 from .push import Push, force_at
 from .world import Step, World, rotation
@@ -87,16 +87,7 @@ def simulate(
         raise ConfigError(f"a seed must not be negative, got {seed}", seed)
     _check_times(duration, start, payload)
     world = World(robot, payload, ground, seed)
-    biped = len(robot.feet) == 2
-    scale = 0.4 if biped else 1.0  # two feet leave little room to sway
-    if biped and ground.has_course:
-        raise ConfigError(f"{robot.name} has two feet, which walk no stairs and no slopes", ground)
-    script = plan.script(seed, scale)
-    controller = (
-        BipedController(robot, plan.gait, script)
-        if biped
-        else Controller(robot, plan.gait, script, ground)
-    )
+    controller = _controller(robot, plan, ground, seed)
     world.place(controller.q_stand)
     lead, total = round((SETTLE + start) / world.dt), round((SETTLE + start + duration) / world.dt)
     steps: list[Step] = []
@@ -125,6 +116,18 @@ def simulate(
         pushes=pushes,
         **arrays,
     )
+
+
+def _controller(
+    robot: Robot, plan: Motion, ground: Ground, seed: int
+) -> Controller | BipedController:
+    """Controller for a robot's feet, by their number."""
+    if len(robot.feet) != 2:
+        return Controller(robot, plan.gait, plan.script(seed, 1.0), ground)
+    if ground.has_course:
+        raise ConfigError(f"{robot.name} has two feet, which walk no stairs and no slopes", ground)
+    # two feet leave little room to sway
+    return BipedController(robot, plan.gait, plan.script(seed, 0.4))
 
 
 def _check_times(duration: float, start: float, payload: Payload | None) -> None:

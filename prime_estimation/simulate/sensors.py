@@ -23,7 +23,7 @@ RATE = 500.0  # Hz, encoders and IMU
 
 @dataclass(frozen=True)
 class SensorFaults:
-    """What is wrong with the sensors beyond white noise and IMU bias (those are in NoiseConfig)."""
+    """Faults of the sensors beyond white noise and IMU bias (those are in NoiseConfig)."""
 
     encoder_offset: float = 0.0  # rad, 1 sigma, constant per joint
     torque_scale: float = 0.0  # 1 sigma, relative, constant per joint
@@ -65,7 +65,7 @@ def faults_named(name: str | SensorFaults) -> SensorFaults:
 
 @dataclass(frozen=True)
 class Readings:
-    """What the sensors said; times in s from the start of the recording."""
+    """Readings of the sensors; times in s from the start of the recording."""
 
     t: np.ndarray  # (n,) of joints and IMU
     position: np.ndarray  # (n, nj)

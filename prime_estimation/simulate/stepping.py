@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Where a two-legged robot puts its weight and its feet.
+"""Step plan of a two-legged robot: where it puts its weight and its feet.
 
 Linear inverted pendulum, divergent component of motion, capture steps.
 

@@ -188,3 +188,20 @@ def rotation(quat: np.ndarray) -> np.ndarray:
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def heading(q: np.ndarray) -> float:
+    """Yaw of the base [rad]."""
+    R = rotation(q[3:7])
+    return float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def about_vertical(yaw: float) -> np.ndarray:
+    """Rotation (3, 3) by an angle [rad] about the vertical."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def wrapped(angle: float) -> float:
+    """An angle [rad], in [-pi, pi)."""
+    return float((angle + np.pi) % (2 * np.pi) - np.pi)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What a node may ask of its transport, and how names and service qualities are meant."""
+"""Transport as nodes see it: its verbs, names, and qualities of service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("prime.transport")
 
 
 class Qos(Enum):
-    """What a topic is for; each transport knows which settings that means.
+    """Quality of service, by what a topic is for; each transport knows which settings that means.
 
     SENSOR: newest values matter, loss is tolerated (best effort). STATE: every value is wanted
         (reliable).

@@ -9,21 +9,23 @@ entities, which is too much for sensors at 500 Hz.
 
 from __future__ import annotations
 
-import importlib
 import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 
-import numpy as np
-
-from ..errors import ConfigError
 from .base import Callback, Qos, deliver
+from .ros_entities import (
+    PATIENCE_S,
+    Maker,
+    event_callbacks,
+    hands_off,
+    interface,
+    qos_overriding,
+    qos_profile,
+)
 
 log = logging.getLogger("prime.transport")
-_PATIENCE_S = 0.1  # for which the executor waits at a time
 _BATCH = 256  # messages taken at once, and the history of a subscription
 
 
@@ -54,23 +56,23 @@ class RosTransport:
 
     def make(self, type_name: str) -> Callable:
         """The class of a message type, taking numpy arrays for its arrays."""
-        return _Maker(_interface(type_name))
+        return Maker(interface(type_name))
 
     def subscribe(
         self, topic: str, type_name: str, callback: Callback, qos: Qos = Qos.SENSOR
     ) -> None:
         """Calls `callback(message, arrival_ns)` for every message, in one thread for all."""
-        kind, name = _interface(type_name), self.full(topic)
+        kind, name = interface(type_name), self.full(topic)
         subscription = self._node.create_subscription(
             kind,
             topic,
             lambda _: None,
-            _qos(qos, _BATCH),
-            callback_group=_hands_off(),
-            event_callbacks=_event_callbacks()(
+            qos_profile(qos, _BATCH),
+            callback_group=hands_off(),
+            event_callbacks=event_callbacks()(
                 message_lost=lambda event: self._count_lost(name, event)
             ),
-            qos_overriding_options=_overriding(),
+            qos_overriding_options=qos_overriding(),
         )
         self._subscriptions.append(
             (subscription, lambda *heard: deliver(callback, heard, name, self.rejected))
@@ -83,7 +85,10 @@ class RosTransport:
     def publish(self, topic: str, type_name: str, qos: Qos = Qos.STATE) -> Callable[[object], None]:
         """Announce a topic; the returned function sends a message."""
         publisher = self._node.create_publisher(
-            _interface(type_name), topic, _qos(qos, 10), qos_overriding_options=_overriding()
+            interface(type_name),
+            topic,
+            qos_profile(qos, 10),
+            qos_overriding_options=qos_overriding(),
         )
         self._entities.append((self._node.destroy_publisher, publisher))
         return publisher.publish
@@ -96,7 +101,7 @@ class RosTransport:
                 setattr(response, name, value)
             return response
 
-        created = self._node.create_service(_interface(type_name), service, answer)
+        created = self._node.create_service(interface(type_name), service, answer)
         self._entities.append((self._node.destroy_service, created))
 
     def spin(self, stop: threading.Event) -> None:
@@ -108,7 +113,7 @@ class RosTransport:
         executor.add_node(self._node)
         while rclpy.ok() and not stop.is_set():
             try:
-                executor.spin_once(timeout_sec=_PATIENCE_S)
+                executor.spin_once(timeout_sec=PATIENCE_S)
             except ExternalShutdownException:
                 break
             except Exception as error:  # noqa: BLE001 - rclpy's, of a transition that makes no sense for instance: no reason to end
@@ -207,85 +212,3 @@ class RosTransport:
         for destroy, entity in self._entities:
             destroy(entity)
         self._entities, self._subscriptions = [], []
-
-
-def _event_callbacks() -> type:
-    try:
-        from rclpy.event_handler import SubscriptionEventCallbacks
-    except ImportError:  # Humble
-        from rclpy.qos_event import SubscriptionEventCallbacks
-    return SubscriptionEventCallbacks
-
-
-def _hands_off():
-    """Callback group that keeps subscriptions out of executors, and events most of the time.
-
-    An executor that waits for events of a subscription wakes up with each of its messages, and a
-    wake-up costs rclpy a good part of a millisecond under the interpreter lock. Events (lost
-    messages) can wait for the tenth of a second in which they are looked at.
-    """
-    from rclpy.callback_groups import CallbackGroup
-    from rclpy.subscription import Subscription
-
-    class HandsOff(CallbackGroup):
-        def can_execute(self, entity) -> bool:
-            return not isinstance(entity, Subscription) and time.monotonic() % 1.0 < _PATIENCE_S
-
-        def beginning_execution(self, entity) -> bool:
-            return not isinstance(entity, Subscription)
-
-        def ending_execution(self, entity) -> None:
-            pass
-
-    return HandsOff()
-
-
-class _Maker:
-    """Constructs messages of one class.
-
-    Arrays become lists, which every distribution's setters accept.
-    """
-
-    def __init__(self, kind: type):
-        self._kind = kind
-
-    def __call__(self, **fields):
-        return self._kind(
-            **{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
-        )
-
-    def __getattr__(self, name: str):
-        return getattr(self._kind, name)  # constants
-
-
-@cache
-def _interface(type_name: str) -> type:
-    package, kind, name = type_name.split("/")
-    try:
-        return getattr(importlib.import_module(f"{package}.{kind}"), name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"message type {type_name} is not installed ({error}); is its workspace sourced?",
-            type_name,
-        ) from error
-
-
-def _qos(intent: Qos, depth: int):
-    from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-
-    return QoSProfile(
-        history=HistoryPolicy.KEEP_LAST,
-        depth=1 if intent is Qos.LATCHED else depth,
-        reliability=ReliabilityPolicy.BEST_EFFORT
-        if intent is Qos.SENSOR
-        else ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL
-        if intent is Qos.LATCHED
-        else DurabilityPolicy.VOLATILE,
-    )
-
-
-def _overriding():
-    from rclpy.qos_overriding_options import QoSOverridingOptions
-
-    return QoSOverridingOptions.with_default_policies()

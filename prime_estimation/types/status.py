@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Activity(IntEnum):
-    """What the robot does, with the numbers of `prime_estimation_msgs/EstimatorStatus.activity`."""
+    """Activity of a robot, numbered as in `prime_estimation_msgs/EstimatorStatus.activity`."""
 
     UNKNOWN = 0
     LYING = 1  # on its belly, legs folded

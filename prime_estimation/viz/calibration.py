@@ -86,10 +86,8 @@ def _noise(outcome: CalibrationOutcome) -> str:
     rows = []
     for r in outcome.noise_rows():
         before, after = (" ".join(f"{v:.3g}" for v in r[k]) for k in ("before", "after"))
-        name, told = (
-            f"{_e(r['name'])} [{_e(r['unit'])}]",
-            "" if r["observable"] else "not observable",
-        )
+        name = f"{_e(r['name'])} [{_e(r['unit'])}]"
+        told = "" if r["observable"] else "not observable"
         rows.append([name, before, after, f"{r['correlation']:.2f}", told])
     return _table(["standard deviations", "before", "after", "largest correlation", ""], rows)
 

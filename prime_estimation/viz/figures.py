@@ -7,55 +7,19 @@ Against truth where there is one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import DataError, PrimeError
+from ..errors import PrimeError
 from ..evaluation.inertia import true_parameters
 from ..evaluation.motion import Motion
-from ..evaluation.scores import load_truth
-from ..io.bag import BagReader
-from ..io.messages import stamp_ns
+from .output_bag import Recordings
 
 BAND = 1.96  # standard deviations of a 95 % interval
 ESTIMATE, TRUTH = "#0b6fa4", "#222222"  # readable in grey, and for colour-blind eyes
 LONGEST_LINE = 0.1  # s without an estimate: a restart, not a line
 CLOSE_UP = 1.5  # s of contact forces that a figure shows
-
-
-@dataclass
-class Recordings:
-    """Messages of an output bag and of the run that it came from, by topic.
-
-    Times are seconds from `start_ns`.
-    """
-
-    estimate: dict[str, list]
-    reference: dict[str, list]
-    truth: dict
-    start_ns: int
-
-    @staticmethod
-    def load(estimate: str | Path, reference: str | Path | None = None) -> "Recordings":
-        """Read what the figures need. `reference` may be a recording without ground truth."""
-        est = _messages(estimate, "/prime/")
-        if "/prime/odometry" not in est:
-            raise DataError(f"{estimate} has no /prime/odometry: nothing to draw", estimate)
-        ref = _messages(reference, "/ground_truth/") if reference else {}
-        first = (
-            ref["/ground_truth/odom"][0]
-            if "/ground_truth/odom" in ref
-            else est["/prime/odometry"][0]
-        )
-        return Recordings(
-            est, ref, load_truth(reference) if reference else {}, stamp_ns(first.header)
-        )
-
-    def times(self, messages: list) -> np.ndarray:
-        """Stamps of messages [s]."""
-        return np.array([stamp_ns(m.header) - self.start_ns for m in messages]) * 1e-9
 
 
 def save_figures(
@@ -246,11 +210,3 @@ def _limit_to(axes, values: np.ndarray) -> None:
 def _save(canvas, figure, path: Path) -> Path:
     canvas(figure).print_figure(str(path), dpi=120)
     return path
-
-
-def _messages(path: str | Path, prefix: str) -> dict[str, list]:
-    out: dict[str, list] = {}
-    with BagReader(path) as bag:
-        for topic, _, message in bag.messages([t for t in bag.topics if t.startswith(prefix)]):
-            out.setdefault(topic, []).append(message)
-    return out

@@ -61,38 +61,34 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
 
 
 def _link(outcome: Outcome, link: str) -> list[str]:
+    return [
+        f"<h2>{_e(link)}</h2>",
+        _inertia_table(outcome, link),
+        _figure(9, 3.2, lambda f: draw_quantities(f, outcome, link)),
+        "<h3>Equivalent box</h3>",
+        _figure(9, 3.4, lambda f: draw_boxes(f, outcome, link)),
+        "<h3>What the motion showed</h3>",
+        _directions_table(outcome, link),
+        "<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; "
+        "more data do not reduce it.</p>",
+        _budget_table(outcome, link),
+    ]
+
+
+def _inertia_table(outcome: Outcome, link: str) -> str:
     rows = []
     for i, q in enumerate(outcome.posterior.quantities(link)):
         low, high = q.interval
         value = f"{q.value:.4g}" if q.observable else '<span class="no">not observable</span>'
+        errors = [f"{q.statistical:.2g}", f"{q.systematic:.2g}"]
         others = [f"{outcome.baseline_psi(method, link)[i]:.4g}" for method in outcome.baseline]
-        rows.append(
-            [
-                f"{q.name} [{q.unit}]",
-                value,
-                f"{low:.4g} … {high:.4g}",
-                f"{q.statistical:.2g}",
-                f"{q.systematic:.2g}",
-                f"{q.prior:.4g}",
-                *others,
-            ]
-        )
-    head = [
-        "",
-        "identified",
-        "95 % interval",
-        "statistical",
-        "systematic",
-        "URDF",
-        *outcome.baseline,
-    ]
-    out = [
-        f"<h2>{_e(link)}</h2>",
-        _table(head, rows),
-        _figure(9, 3.2, lambda f: draw_quantities(f, outcome, link)),
-    ]
-    out += ["<h3>Equivalent box</h3>", _figure(9, 3.4, lambda f: draw_boxes(f, outcome, link))]
-    out.append("<h3>What the motion showed</h3>")
+        told = [f"{q.name} [{q.unit}]", value, f"{low:.4g} … {high:.4g}"]
+        rows.append([*told, *errors, f"{q.prior:.4g}", *others])
+    head = ["", "identified", "95 % interval", "statistical", "systematic", "URDF"]
+    return _table([*head, *outcome.baseline], rows)
+
+
+def _directions_table(outcome: Outcome, link: str) -> str:
     rows = [
         [
             d.words,
@@ -102,19 +98,16 @@ def _link(outcome: Outcome, link: str) -> list[str]:
         ]
         for d in outcome.posterior_directions(link)
     ]
-    out.append(
-        _table(["direction", "left of the prior's width", "observed", "what would excite it"], rows)
-    )
-    out.append(
-        "<h3>Error budget</h3><p>What one standard deviation of each constant does to the result; "
-        "more data do not reduce it.</p>"
-    )
+    head = ["direction", "left of the prior's width", "observed", "what would excite it"]
+    return _table(head, rows)
+
+
+def _budget_table(outcome: Outcome, link: str) -> str:
     causes = {cause: by_link[link] for cause, by_link in error_table(outcome.posterior).items()}
     rows = [
         [_e(cause), *(f"{1e3 * v:+.2f}" for v in shift.values())] for cause, shift in causes.items()
     ]
-    out.append(_table(["cause", "mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"], rows))
-    return out
+    return _table(["cause", "mass [g]", "com x [mm]", "com y [mm]", "com z [mm]"], rows)
 
 
 def _joints(outcome: Outcome) -> list[str]:
@@ -135,10 +128,8 @@ def _runs(outcome: Outcome) -> str:
     rows = []
     for r in outcome.runs:
         state = "converged" if r.result.converged else '<span class="no">not converged</span>'
-        span, friction = (
-            f"{r.span[0]:.2f} … {r.span[1]:.2f} s",
-            f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}",
-        )
+        span = f"{r.span[0]:.2f} … {r.span[1]:.2f} s"
+        friction = f"{r.friction[0]:.3f} ± {r.friction[1]:.3f}"
         rows.append(
             [
                 _e(r.name),

@@ -43,50 +43,9 @@ def draw_quantities(figure, outcome: Outcome, link: str) -> None:
     Every recording, all together, baseline, URDF.
     """
     groups = (("mass [kg]", [0]), ("com [m]", [1, 2, 3]), ("moments of inertia [kg m2]", [4, 6, 9]))
+    q = outcome.posterior.quantities(link)
     for axes, (title, which) in zip(figure.subplots(1, 3, width_ratios=(1, 2, 2)), groups):
-        q = outcome.posterior.quantities(link)
-        places = np.arange(len(which))
-        prior = [q[i].prior for i in which]
-        axes.errorbar(
-            places - 0.3,
-            prior,
-            [BAND * q[i].prior_stddev for i in which],
-            fmt="s",
-            color=NOMINAL,
-            ms=4,
-            lw=1,
-            label="URDF (prior)",
-        )
-        for k, run in enumerate(outcome.runs if len(outcome.runs) > 1 else ()):
-            own = run.posterior.quantities(link)
-            axes.errorbar(
-                places - 0.15 + 0.05 * k,
-                [own[i].value for i in which],
-                [BAND * own[i].stddev for i in which],
-                fmt=".",
-                color=NOMINAL,
-                ms=3,
-                lw=0.7,
-            )
-        axes.errorbar(
-            places,
-            [q[i].value for i in which],
-            [BAND * q[i].stddev for i in which],
-            fmt="o",
-            color=ESTIMATE,
-            ms=5,
-            capsize=4,
-            label="identified",
-        )
-        for k, method in enumerate(outcome.baseline):
-            axes.plot(
-                places + 0.2 + 0.1 * k,
-                outcome.baseline_psi(method, link)[which],
-                "x" if k else "+",
-                color=TRUTH,
-                ms=6,
-                label=method,
-            )
+        _draw_group(axes, outcome, link, which)
         values = [
             v
             for i in which
@@ -95,11 +54,30 @@ def draw_quantities(figure, outcome: Outcome, link: str) -> None:
         margin = 0.15 * (max(values) - min(values)) + 1e-6
         axes.set(
             title=title,
-            xticks=places,
+            xticks=np.arange(len(which)),
             xticklabels=[q[i].name for i in which],
             ylim=(min(values) - margin, max(values) + margin),
         )
     axes.legend(fontsize="x-small")
+
+
+def _draw_group(axes, outcome: Outcome, link: str, which: list[int]) -> None:
+    """Quantities of one unit: prior, every recording, all together, baseline."""
+    q, places = outcome.posterior.quantities(link), np.arange(len(which))
+    prior = [q[i].prior for i in which], [BAND * q[i].prior_stddev for i in which]
+    style = dict(fmt="s", color=NOMINAL, ms=4, lw=1)
+    axes.errorbar(places - 0.3, *prior, **style, label="URDF (prior)")
+    for k, run in enumerate(outcome.runs if len(outcome.runs) > 1 else ()):
+        own = run.posterior.quantities(link)
+        values = [own[i].value for i in which], [BAND * own[i].stddev for i in which]
+        axes.errorbar(places - 0.15 + 0.05 * k, *values, fmt=".", color=NOMINAL, ms=3, lw=0.7)
+    values = [q[i].value for i in which], [BAND * q[i].stddev for i in which]
+    style = dict(fmt="o", color=ESTIMATE, ms=5, capsize=4)
+    axes.errorbar(places, *values, **style, label="identified")
+    for k, method in enumerate(outcome.baseline):
+        psi = outcome.baseline_psi(method, link)[which]
+        style = dict(marker="x" if k else "+", linestyle="", color=TRUTH, ms=6)
+        axes.plot(places + 0.2 + 0.1 * k, psi, **style, label=method)
 
 
 def draw_boxes(figure, outcome: Outcome, link: str) -> None:
@@ -120,11 +98,9 @@ def draw_boxes(figure, outcome: Outcome, link: str) -> None:
 
 def _edges(box: dict) -> list[np.ndarray]:
     """(2, 3) end points of the twelve edges."""
-    half, axes, centre = (
-        0.5 * np.array(box["edges"]),
-        np.array(box["axes"]),
-        np.array(box["centre"]),
-    )
+    half = 0.5 * np.array(box["edges"])
+    axes = np.array(box["axes"])
+    centre = np.array(box["centre"])
     corners = [np.array(c) for c in product((-1.0, 1.0), repeat=3)]
     pairs = [
         (a, b)

@@ -22,8 +22,7 @@ from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import DataError
 from prime_estimation.types import ImuSample, JointSample, PoseSample
 
-# --- faults, each counted
-# -------------------------------------------------------------------------------------------
+# --- faults, each counted -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -201,8 +200,7 @@ def test_missing_stream_is_named_while_waiting():
     assert sync.stale == {"imu"}
 
 
-# --- motion capture
-# -------------------------------------------------------------------------------------------------
+# --- motion capture -------------------------------------------------------------------------------
 
 
 def test_mocap_goes_to_its_node():
@@ -260,8 +258,7 @@ def test_mocap_switched_off():
     )
 
 
-# --- cost and memory
-# ------------------------------------------------------------------------------------------------
+# --- cost and memory ------------------------------------------------------------------------------
 
 
 def test_many_samples_before_the_first_pop():

@@ -12,8 +12,7 @@ from prime_estimation.alignment.averaging import hold_weights, linear_weights
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.types import CommandSample
 
-# --- averages
-# --------------------------------------------------------------------------------------------------
+# --- averages -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("period", [1.0, 2.0, 5.0, 3.7])
@@ -201,8 +200,7 @@ def test_orientation_is_interpolated_the_short_way():
     np.testing.assert_allclose(node.quat_world_imu, [0, 0, np.sin(0.05), np.cos(0.05)], atol=1e-4)
 
 
-# --- what robots lack
-# -----------------------------------------------------------------------------------------------
+# --- what robots lack -----------------------------------------------------------------------------
 
 
 def test_no_effort_no_rate():

@@ -55,10 +55,8 @@ def test_derivatives_of_a_node(name, manifold):
         model.calc(trial, of.state.integrate(x, dx), u + du)
         return np.concatenate([of.state.diff(x_next, np.array(trial.xnext)), trial.r])
 
-    by_x, by_u = (
-        jacobian(lambda dx: at(dx, np.zeros(of.nu)), of.ndx),
-        jacobian(lambda du: at(np.zeros(of.ndx), du), of.nu),
-    )
+    by_x = jacobian(lambda dx: at(dx, np.zeros(of.nu)), of.ndx)
+    by_u = jacobian(lambda du: at(np.zeros(of.ndx), du), of.nu)
     blocks = {"Fx": (data.Fx, by_x[: of.ndx]), "Fu": (data.Fu, by_u[: of.ndx])}
     blocks |= {"Rx": (data.Rx, by_x[of.ndx :]), "Ru": (data.Ru, by_u[of.ndx :])}
     errors = {block: relative_error(*pair) for block, pair in blocks.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.choreography import perform, standing_pose
+from helpers.choreography import POSTURES, perform, standing_pose
 from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
@@ -21,18 +21,6 @@ from prime_estimation.errors import ConfigError, RobotError
 from prime_estimation.io.bag import BagReader
 from prime_estimation.robot import Robot
 
-CROUCH = {
-    "g1": {
-        f"{s}_{j}_joint": v
-        for s in ("left", "right")
-        for j, v in (("hip_pitch", -0.35), ("knee", 0.7), ("ankle_pitch", -0.35))
-    },
-    "go2": {
-        f"{leg}_{j}_joint": v
-        for leg in ("FL", "FR", "RL", "RR")
-        for j, v in (("thigh", 0.8), ("calf", -1.6))
-    },
-}
 SECONDS = 6.0  # of each recorded run
 RUNS = {  # F1 of the flags, with the torques and without
     "go2_nominal": (0.98, 0.88),
@@ -81,7 +69,7 @@ def standing(name: str, imu: str | None = None) -> tuple[Config, Robot, np.ndarr
     config = Config.load(name)
     config = config.updated({"robot": {"imu_frame": imu}}) if imu else config
     robot = Robot(config.robot)
-    return config, robot, standing_pose(robot, CROUCH[name])
+    return config, robot, standing_pose(robot, POSTURES[name])
 
 
 def shaken(robot: Robot, q: np.ndarray):

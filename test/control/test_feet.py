@@ -105,11 +105,9 @@ def test_plan_follows_the_schedule(standing):
 
 
 def test_feet_land_where_raibert_says_and_below_the_centre_of_mass(standing):
-    still, moving, loaded = (
-        standing.plan(0.0).position,
-        standing.plan(0.0, command=VelocityCommand(vx=0.5)).position,
-        standing.plan(0.0, shift=(-0.03, 0.01)).position,
-    )
+    still = standing.plan(0.0).position
+    moving = standing.plan(0.0, command=VelocityCommand(vx=0.5)).position
+    loaded = standing.plan(0.0, shift=(-0.03, 0.01)).position
     last = 11  # the last node of the first swing, 20 ms before it ends
     places = standing.feet.nominal
     assert still[last, 0, :2] == pytest.approx(places[0], abs=1e-3)

@@ -243,10 +243,8 @@ def test_rigid_contacts(name, form):
         )
 
     ndx, nu, nr = node.problem.ndx, node.problem.nu, len(data.r)
-    by_x, by_u = (
-        jacobian(lambda dx: at(dx, np.zeros(nu)), ndx),
-        jacobian(lambda du: at(np.zeros(ndx), du), nu),
-    )
+    by_x = jacobian(lambda dx: at(dx, np.zeros(nu)), ndx)
+    by_u = jacobian(lambda du: at(np.zeros(ndx), du), nu)
     force_x, force_u = by_point(node.problem, data, node.model.contact_forces(data)[1])
     pairs = {"Fx": (data.Fx, by_x[:ndx]), "Fu": (data.Fu, by_u[:ndx])}
     pairs["force"] = (
@@ -303,10 +301,8 @@ def test_outliers_lose_weight(name, form):
     node = random_node(name, form, "coulomb", "stance", 3)
     of, given, data = node.problem, node.model.input, node.model.createData()
     rng = np.random.default_rng(4)
-    given.nominal_force, given.nominal_xi = (
-        rng.uniform(0.5, 2.0, of.nv),
-        rng.uniform(0.5, 2.0, of.dynamics.nxi),
-    )
+    given.nominal_force = rng.uniform(0.5, 2.0, of.nv)
+    given.nominal_xi = rng.uniform(0.5, 2.0, of.dynamics.nxi)
     given.weight_force, given.weight_xi = given.nominal_force, given.nominal_xi
     node.model.calc(data, node.x, node.u)
     nv, nb = of.nv, of.nv - of.nj

@@ -85,7 +85,7 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
     for x in guess:
         of.layout.p(x)[:] = of.layout.p(xs[0])
         of.parameter(x, "theta")[:] = of.theta_nominal
-    root = of.prior_root(True)
+    root = of.first.root(True)
     return Window(
         of,
         _core.ActionArrival(of.state, guess[0], root @ root.T),
@@ -96,10 +96,8 @@ def window(name: str, manifold: str = "log_cholesky") -> Window:
 
 
 def solved(w: Window, rollout: str = "multiple", method: str = "schur") -> Window:
-    w.solver.rollout, w.solver.method = (
-        getattr(_core.Rollout, rollout),
-        getattr(_core.ParameterMethod, method),
-    )
+    w.solver.rollout = getattr(_core.Rollout, rollout)
+    w.solver.method = getattr(_core.ParameterMethod, method)
     w.solver.th_stop = 1e-15
     w.solver.solve([w.xs[0], *w.xs], [np.zeros(w.problem.ndx), *w.us], 200)
     w.xs = w.solver.states()[1:]

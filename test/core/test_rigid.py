@@ -122,11 +122,9 @@ def test_derivatives(name, manifold, damping, share):
         pytest.skip("one set of options says it all")
     of = problem(name, manifold=manifold)
     dynamics = rigid_dynamics(of, damping=damping, velocity_share=share, restitution=0.2)
-    p, model, stance = (
-        random_point(of, np.random.default_rng(1), "stance"),
-        of.robot.model,
-        STANCES[name],
-    )
+    p = random_point(of, np.random.default_rng(1), "stance")
+    model = of.robot.model
+    stance = STANCES[name]
     out, worst = step(dynamics, p, stance, derivatives=True), {}
     for argument in ("q", "v", "force", "xi", "theta", "height"):
         for value, prefix in (("v_next", "d"), ("wrench", "wrench_d")):
@@ -236,12 +234,10 @@ def test_wrench_cone(force, at, yaw, row):
 def between(a, b, share: float, joint: int | None = None):
     """A contact on the line between two others."""
     point = _core.ContactPoint()
-    point.name, point.joint, point.foot, point.radius = (
-        "between",
-        joint or a.joint,
-        a.foot,
-        a.radius,
-    )
+    point.name = "between"
+    point.joint = joint or a.joint
+    point.foot = a.foot
+    point.radius = a.radius
     for name in ("position", "lever"):
         setattr(point, name, (1.0 - share) * getattr(a, name) + share * getattr(b, name))
     return point

@@ -28,10 +28,8 @@ def linear_nodes(rng, state, count, known=np.eye(NP), parameters=NP):
         B[:NS] = rng.normal(size=(NS, NW))
         project = np.linalg.pinv(known) @ known
         A[:NS, NS:], C[:, NS:] = A[:NS, NS:] @ project, C[:, NS:] @ project
-        C, D = (
-            np.vstack([np.zeros((NW, n)), C]),
-            np.vstack([np.eye(NW), 0.3 * rng.normal(size=(NZ, NW))]),
-        )
+        C = np.vstack([np.zeros((NW, n)), C])
+        D = np.vstack([np.eye(NW), 0.3 * rng.normal(size=(NZ, NW))])
         c = np.concatenate([rng.normal(size=NS), np.zeros(NP)])
         nodes.append(_core.ActionLinear(state, A, B, c, C, D, rng.normal(size=NW + NZ), parameters))
     return nodes

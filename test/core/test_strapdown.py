@@ -36,12 +36,10 @@ def twin(pose, velocity, gyro_bias, accelerometer_bias, samples):
 
 def test_against_the_twin():
     rng = np.random.default_rng(1)
-    pose, velocity, base_M_imu, relative = (
-        pin.SE3.Random(),
-        pin.Motion.Random(),
-        pin.SE3.Random(),
-        pin.Motion.Random(),
-    )
+    pose = pin.SE3.Random()
+    velocity = pin.Motion.Random()
+    base_M_imu = pin.SE3.Random()
+    relative = pin.Motion.Random()
     biases = rng.normal(size=(2, 3))
     samples = [(rng.uniform(0.001, 0.01), *rng.normal(0.0, 3.0, (2, 3))) for _ in range(20)]
     imu = strapdown(pose, velocity, *biases)

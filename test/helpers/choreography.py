@@ -20,12 +20,20 @@ from prime_estimation.types import Measurement
 
 STEP = 0.01
 
-# Go1 and Go2 on bent legs [rad]
-POSTURE = {
-    f"{leg}_{joint}_joint": value
-    for leg in ("FL", "FR", "RL", "RR")
-    for joint, value in (("thigh", 0.8), ("calf", -1.6))
+# postures on bent legs [rad]; that of Go2 is Go1's, too
+POSTURES = {
+    "g1": {
+        f"{s}_{j}_joint": v
+        for s in ("left", "right")
+        for j, v in (("hip_pitch", -0.35), ("knee", 0.7), ("ankle_pitch", -0.35))
+    },
+    "go2": {
+        f"{leg}_{j}_joint": v
+        for leg in ("FL", "FR", "RL", "RR")
+        for j, v in (("thigh", 0.8), ("calf", -1.6))
+    },
 }
+POSTURE = POSTURES["go2"]
 
 
 def smooth(t: float, begin: float, end: float) -> float:

@@ -158,7 +158,7 @@ def adjoint(state, x, dx):
 
 def covariance(of) -> np.ndarray:
     """The prior of a start batch."""
-    root = of.prior_root(True)
+    root = of.first.root(True)
     return root @ root.T
 
 

@@ -78,10 +78,8 @@ def heads(request, recorded_runs):
     for m in ms:
         if online.update(m) is not None:
             online.window.posterior()
-            states[m.stamp_ns], covariances[m.stamp_ns] = (
-                np.array(online.window.xs[-1]),
-                online.window.head_covariance(),
-            )
+            states[m.stamp_ns] = np.array(online.window.xs[-1])
+            covariances[m.stamp_ns] = online.window.head_covariance()
     assert online.monitors.last_restart[0] == 0
     window = full_information(Estimator(robot, config), ms)
     kept = [k for k, t in enumerate(window.stamps) if t in states][SETTLED:-FUTURE]

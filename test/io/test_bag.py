@@ -25,10 +25,8 @@ COUNT = 400
 def pose(i: int):
     """A geometry_msgs/PoseStamped whose x is its number."""
     types = typestore().types
-    vector, quaternion = (
-        types["geometry_msgs/msg/Point"](float(i), 0.0, 0.0),
-        types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0),
-    )
+    vector = types["geometry_msgs/msg/Point"](float(i), 0.0, 0.0)
+    quaternion = types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
     header = outbound.header(types.__getitem__, START + i * 1000, "world")
     return types["geometry_msgs/msg/PoseStamped"](
         header, types["geometry_msgs/msg/Pose"](vector, quaternion)

@@ -11,7 +11,8 @@ import pinocchio as pin
 import pytest
 
 from prime_estimation.errors import DataError
-from prime_estimation.io.messages import JointOrder, MessageReader, stamp_ns
+from prime_estimation.io.joint_order import JointOrder
+from prime_estimation.io.messages import MessageReader, stamp_ns
 from prime_estimation.types import CommandSample, ImuSample, JointSample, PoseSample
 
 NAMES = ["FL_hip", "FL_thigh", "FL_calf"]

@@ -16,6 +16,7 @@ from helpers.estimates import make_estimate
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import EstimatorConfig
+from prime_estimation.io import inertia_messages
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.typestore import typestore
 from prime_estimation.output_messages import Outputs
@@ -122,7 +123,7 @@ def test_pose_covariance_is_in_fixed_axes(robot):
 def test_inertia_message_is_about_the_com():
     """A point mass off the origin has no inertia about its com."""
     com, mass = np.array([0.1, -0.2, 0.3]), 2.0
-    message = outbound.inertia_message(
+    message = inertia_messages.inertia_message(
         MAKE, pin.Inertia(mass, com, np.zeros((3, 3))).toDynamicParameters()
     )
     assert message.m == mass
@@ -139,7 +140,7 @@ def test_inertia_round_trip():
         pin.seed(seed)
         parameters = pin.Inertia.Random().toDynamicParameters()
         np.testing.assert_allclose(
-            outbound.inertia_parameters(outbound.inertia_message(MAKE, parameters)),
+            inertia_messages.inertia_parameters(inertia_messages.inertia_message(MAKE, parameters)),
             parameters,
             rtol=1e-12,
             atol=1e-14,
@@ -148,7 +149,7 @@ def test_inertia_round_trip():
 
 def test_products_of_inertia_keep_their_names():
     tensor = np.array([[0.05, 0.01, 0.02], [0.01, 0.06, 0.03], [0.02, 0.03, 0.07]])
-    message = outbound.inertia_message(
+    message = inertia_messages.inertia_message(
         MAKE, pin.Inertia(1.0, np.array([0.1, 0.2, 0.3]), tensor).toDynamicParameters()
     )
     np.testing.assert_allclose([message.ixy, message.ixz, message.iyz], [0.01, 0.02, 0.03])
@@ -240,15 +241,15 @@ def test_a_foot_in_the_air_has_no_centre_of_pressure(robot):
 
 def test_validity(robot):
     good = make_estimate(robot)
-    assert outbound.may_be_used(good, 0.2)
-    assert not outbound.may_be_used(good, 0.01)
+    assert inertia_messages.may_be_used(good, 0.2)
+    assert not inertia_messages.may_be_used(good, 0.01)
     body = good.bodies[0]
     impossible = np.array(body.parameters)
     impossible[4] = -1.0
     changed = type(body)(body.link, impossible, body.covariance, 0.05, body.com_stddev, True)
-    assert not outbound.may_be_used(make_estimate(robot, bodies=(changed,)), 0.2)
+    assert not inertia_messages.may_be_used(make_estimate(robot, bodies=(changed,)), 0.2)
     unseen = type(body)(body.link, body.parameters, body.covariance, 0.05, body.com_stddev, False)
-    assert not outbound.may_be_used(make_estimate(robot, bodies=(unseen,)), 0.2)
+    assert not inertia_messages.may_be_used(make_estimate(robot, bodies=(unseen,)), 0.2)
 
 
 def test_sequence_grows(robot):

@@ -9,11 +9,9 @@ import pytest
 from prime_estimation.errors import DataError
 from prime_estimation.io.topics import Topic, find_sensor_topics
 
-JOINT, IMU, POSE = (
-    "sensor_msgs/msg/JointState",
-    "sensor_msgs/msg/Imu",
-    "geometry_msgs/msg/PoseStamped",
-)
+JOINT = "sensor_msgs/msg/JointState"
+IMU = "sensor_msgs/msg/Imu"
+POSE = "geometry_msgs/msg/PoseStamped"
 
 
 def topics(*names_types: tuple[str, str]) -> dict[str, Topic]:

@@ -29,10 +29,8 @@ def lowstate(family: str, tick: int = 1000):
         motor.q, motor.dq, motor.tau_est = float(i), 0.1 * i, i + 0.5
     imu = getattr(message, FAMILIES[family].imu)
     imu.quaternion = np.array([0.5, 0.5, -0.5, 0.5], np.float32)
-    imu.gyroscope, imu.accelerometer = (
-        np.array([1, 2, 3], np.float32),
-        np.array([0, 0, 9.81], np.float32),
-    )
+    imu.gyroscope = np.array([1, 2, 3], np.float32)
+    imu.accelerometer = np.array([0, 0, 9.81], np.float32)
     message.tick = tick
     if hasattr(message, "mode_pr"):
         message.mode_pr = 0
@@ -110,8 +108,7 @@ def test_unknown_robot():
     assert family_of("go1") is FAMILIES["unitree_legged"]
 
 
-# --- stamps
-# --------------------------------------------------------------------------------------------------
+# --- stamps ---------------------------------------------------------------------------------------
 
 
 def arrivals(count: int, drift: float = 2e-5, seed: int = 0):

@@ -197,18 +197,6 @@ def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
     assert not ground.loosen(window, before)  # it creeps already
 
 
-@pytest.fixture
-def standing():
-    """Estimator of a robot that stands, and the measurement that comes next."""
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator, q = Estimator(robot, config, mocap=True), standing_pose(robot, POSTURE)
-    *measurements, last = perform(config, lambda t: q, lambda t: 1.0, 0.8)
-    for m in measurements:
-        estimator.update(m)
-    return estimator, last
-
-
 @pytest.mark.parametrize("rough", [False, True])
 def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough):
     """Two millimetres from the foothold before: the same floor, or another stone."""

@@ -9,8 +9,8 @@ import numpy as np
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import CONSISTENCY
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.process_model import ON_ITS_FEET
 from prime_estimation.mhe.residual_rows import rows_by_sensor
+from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.monitors.consistency import ConsistencyMonitor
 from prime_estimation.robot import Robot
 
@@ -22,7 +22,7 @@ MASS = dict(mass=16.0, stddev=0.2, nominal=16.0)
 def window(model: float):
     """One node whose model residuals have this mean square; the others are consistent."""
     solver = SimpleNamespace(refused=0)
-    it = SimpleNamespace(problem=PROBLEM, xs=[PROBLEM.neutral()], solver=solver)
+    it = SimpleNamespace(problem=PROBLEM, xs=[PROBLEM.first.neutral()], solver=solver)
     rows = rows_by_sensor(it)
     r = np.ones(sum(map(len, rows.values())))
     r[rows["model"]] = np.sqrt(model)

@@ -11,7 +11,7 @@ from helpers.choreography import POSTURE, perform, standing_pose
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import AGREEMENT
 from prime_estimation.estimator import Estimator
-from prime_estimation.io.to_messages import may_be_used
+from prime_estimation.io.inertia_messages import may_be_used
 from prime_estimation.robot import Robot
 
 WRONG = range(60, 60 + 2 * AGREEMENT.nodes)  # nodes at which the ground is kept away from a foot

@@ -10,25 +10,13 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.choreography import perform, smooth, standing_pose
+from helpers.choreography import POSTURES, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate
 
-POSTURES = {
-    "g1": {
-        f"{s}_{j}_joint": v
-        for s in ("left", "right")
-        for j, v in (("hip_pitch", -0.35), ("knee", 0.7), ("ankle_pitch", -0.35))
-    },
-    "go2": {
-        f"{leg}_{j}_joint": v
-        for leg in ("FL", "FR", "RL", "RR")
-        for j, v in (("thigh", 0.8), ("calf", -1.6))
-    },
-}
 AWAY, BACK, SECONDS = (1.0, 1.5), (2.6, 3.2), 4.2  # when the robot is moved away and back [s]
 
 

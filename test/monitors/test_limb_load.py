@@ -14,7 +14,7 @@ from helpers.windows import GivenWindow
 from prime_estimation import Config, Estimator, Robot
 from prime_estimation.config.policies import LIMB_LOAD, SMOOTHED
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.process_model import ON_ITS_FEET
+from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.monitors.limb_load import LimbLoads
 from prime_estimation.monitors.load_place import LoadPlace
 from prime_estimation.recordings.samples import measurements

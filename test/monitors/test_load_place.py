@@ -13,7 +13,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import LOAD_PLACE
 from prime_estimation.inertia import to_theta
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.process_model import ON_ITS_FEET, Situation
+from prime_estimation.mhe.situation import ON_ITS_FEET, Situation
 from prime_estimation.monitors.load_place import LoadPlace
 from prime_estimation.robot import Robot
 

@@ -12,7 +12,7 @@ import pytest
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.process_model import ON_ITS_FEET
+from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.monitors.payload_change import PayloadDetector
 from prime_estimation.robot import Robot
 

@@ -12,7 +12,7 @@ from prime_estimation.config.policies import STANCE
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.process_model import Situation
+from prime_estimation.mhe.situation import Situation
 from prime_estimation.monitors.stance_motion import MOTION, StanceMotion
 from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.recordings.samples import choose_topics, sensor_samples

@@ -194,10 +194,8 @@ def test_lowstate_in_place_of_topics(graph, messages):
         clock=lambda: 1_700_000_000_000_000_000 + tick * 1_000_000, node={"input": "lowstate"}
     )
     send = g.me.publish("lowstate", "unitree_go/msg/LowState")
-    order, state = (
-        FAMILIES["unitree_go"].joints,
-        random_message("unitree_go/msg/LowState", np.random.default_rng(0)),
-    )
+    order = FAMILIES["unitree_go"].joints
+    state = random_message("unitree_go/msg/LowState", np.random.default_rng(0))
     imus = {stamp_ns(m.header): m for role, m in messages if role == "imu"}
     for role, message in messages[:1800]:
         imu = imus.get(stamp_ns(message.header)) if role == "joint_states" else None
@@ -206,16 +204,12 @@ def test_lowstate_in_place_of_topics(graph, messages):
         tick += 2
         for i, name in enumerate(order):
             k, motor = message.name.index(name), state.motor_state[i]
-            motor.q, motor.dq, motor.tau_est = (
-                message.position[k],
-                message.velocity[k],
-                message.effort[k],
-            )
+            motor.q = message.position[k]
+            motor.dq = message.velocity[k]
+            motor.tau_est = message.effort[k]
         w, a = imu.angular_velocity, imu.linear_acceleration
-        state.imu_state.gyroscope, state.imu_state.accelerometer = (
-            np.float32([w.x, w.y, w.z]),
-            np.float32([a.x, a.y, a.z]),
-        )
+        state.imu_state.gyroscope = np.float32([w.x, w.y, w.z])
+        state.imu_state.accelerometer = np.float32([a.x, a.y, a.z])
         state.imu_state.quaternion, state.tick = np.zeros(4, np.float32), tick
         send(copy.deepcopy(state))  # another thread may deliver it, later
         while g.node.solver.pending:

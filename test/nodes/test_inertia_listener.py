@@ -13,7 +13,7 @@ from helpers.waiting import wait
 
 from prime_estimation.errors import ConfigError
 from prime_estimation.inertia_gate import Bounds, InertiaGate
-from prime_estimation.io import to_messages as outbound
+from prime_estimation.io import inertia_messages
 from prime_estimation.io.typestore import typestore
 from prime_estimation.nodes.inertia_listener import InertiaListenerNode
 from prime_estimation.robot import Robot
@@ -42,7 +42,7 @@ def message(
     body = dataclasses.replace(
         estimate.bodies[0], parameters=(nominal + payload).toDynamicParameters()
     )
-    out = outbound.inertial_parameters(
+    out = inertia_messages.inertial_parameters(
         make, dataclasses.replace(estimate, bodies=(body,)), "odom", sequence, valid
     )
     for name, value in changes.items():
@@ -129,10 +129,8 @@ def test_frozen_gate_applies_nothing(robot):
 
 def test_listener_reports_what_it_applied(robot):
     bus, heard = Bus(), []
-    estimator, listener = (
-        InProcessTransport(bus, "prime"),
-        InProcessTransport(bus, "inertia_listener"),
-    )
+    estimator = InProcessTransport(bus, "prime")
+    listener = InProcessTransport(bus, "inertia_listener")
     node = InertiaListenerNode(listener, robot, Bounds(mass_rate=1e3), rate=200.0)
     estimator.subscribe(
         "/inertia_listener/applied",

@@ -54,10 +54,8 @@ def replayed_mass(go2_payload3):
 def test_live_estimator_hears_everything_and_is_heard(
     observer, domain, go2_payload3, replayed_mass
 ):
-    estimator, listener = (
-        node("--robot", "go2", domain=domain),
-        node("inertia_listener", "--robot", "go2", domain=domain),
-    )
+    estimator = node("--robot", "go2", domain=domain)
+    listener = node("inertia_listener", "--robot", "go2", domain=domain)
     try:
         assert wait(lambda: observer.count("/prime/status") > 2, 30.0), estimator.stop()
         before = {topic: observer.count(topic) for topic in observer.heard}
@@ -75,10 +73,8 @@ def test_live_estimator_hears_everything_and_is_heard(
     assert (np.diff([stamp_ns(m.header) for m, _ in odometry]) > 0).all()
     body = observer.last("/prime/inertial_parameters")
     # on a busy machine the solver skips nodes
-    nodes, busy = (
-        observer.count("/prime/contact_wrenches"),
-        overloaded() or observer.last("/prime/status").overruns > 20,
-    )
+    nodes = observer.count("/prime/contact_wrenches")
+    busy = overloaded() or observer.last("/prime/status").overruns > 20
     assert body.valid and body.total_mass == pytest.approx(replayed_mass, abs=0.3 if busy else 0.05)
     applied = [m.data for m, _ in observer.heard["/inertia_listener/applied"]]
     assert applied and applied[-1] <= body.sequence

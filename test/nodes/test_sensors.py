@@ -73,10 +73,8 @@ def test_the_log_names_topics_as_the_graph_does_and_not_our_own_output(bus, heal
 def test_a_lowstate_is_one_message(bus, health):
     taken = listen(health, lowstate=True)
     kind = FAMILIES["unitree_go"].type
-    send, low = (
-        InProcessTransport(bus, "dog").publish("/robot1/lowstate", kind),
-        random_message(kind, np.random.default_rng(0)),
-    )
+    send = InProcessTransport(bus, "dog").publish("/robot1/lowstate", kind)
+    low = random_message(kind, np.random.default_rng(0))
     for k in range(10):
         low.tick = 1000 + 2 * k
         send(low)
@@ -95,10 +93,8 @@ def test_sensors_on_another_clock_are_named(bus, health, offset, words, monkeypa
     joints, imu = random_message(JOINTS, rng), random_message(IMU, rng)
     joints.name = Robot.load("go2").joint_names
     joints.position = joints.velocity = joints.effort = np.zeros(12)
-    send_joints, send_imu = (
-        driver.publish("/robot1/joint_states", JOINTS),
-        driver.publish("/xsens/data", IMU),
-    )
+    send_joints = driver.publish("/robot1/joint_states", JOINTS)
+    send_imu = driver.publish("/xsens/data", IMU)
     for _ in range(30):
         now[0] += 2_000_000
         # a player is faster or slower than time: only the difference counts

@@ -17,10 +17,8 @@ from prime_estimation.transport.inprocess import Bus, InProcessTransport
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
 def test_joints_and_imu_as_the_model_names_them(robot):
     bus, heard, family, now = Bus(), {}, family_of(robot), [1_700_000_000_000_000_000]
-    me, mine = (
-        InProcessTransport(bus, "me"),
-        InProcessTransport(bus, "unitree_bridge", clock=lambda: now[0]),
-    )
+    me = InProcessTransport(bus, "me")
+    mine = InProcessTransport(bus, "unitree_bridge", clock=lambda: now[0])
     node = UnitreeBridgeNode(mine, robot)
     for topic in [
         t for t in ("/joint_states", "/imu", "/imu_torso", "/diagnostics") if t in bus.types
@@ -28,10 +26,8 @@ def test_joints_and_imu_as_the_model_names_them(robot):
         me.subscribe(
             topic, bus.types[topic], lambda m, _, kept=heard.setdefault(topic, []): kept.append(m)
         )
-    send, low = (
-        me.publish("lowstate", family.type),
-        random_message(family.type, np.random.default_rng(0)),
-    )
+    send = me.publish("lowstate", family.type)
+    low = random_message(family.type, np.random.default_rng(0))
     low.mode_pr = 0
     for k in range(10):
         low.tick, now[0] = 1000 + 2 * k, now[0] + 2_000_000

@@ -12,7 +12,7 @@ from helpers.lowstates import accelerometer, gyro, instants, lowstate, true_cont
 
 from prime_estimation import Config, Robot, StateObserver
 from prime_estimation.errors import ConfigError, DataError, RobotError
-from prime_estimation.io.messages import JointOrder
+from prime_estimation.io.joint_order import JointOrder
 from prime_estimation.io.unitree import family_of
 from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.types import ImuSample, JointSample

@@ -41,21 +41,18 @@ BUILT = [
 ]
 
 
-# --- types
-# --------------------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILT)
 def test_rclpy_and_the_store_write_the_same_bytes(name):
     from rclpy.serialization import deserialize_message, serialize_message
 
-    from prime_estimation.transport.ros import _interface
+    from prime_estimation.transport.ros_entities import interface
 
     package, kind, stem = name.split("/")
     part = stem.partition("_")
-    cls = (
-        getattr(_interface(f"{package}/{kind}/{part[0]}"), part[2]) if part[2] else _interface(name)
-    )
+    cls = getattr(interface(f"{package}/{kind}/{part[0]}"), part[2]) if part[2] else interface(name)
     for seed in range(3):
         raw = bytes(
             typestore().serialize_cdr(random_message(name, np.random.default_rng(seed)), name)
@@ -70,9 +67,9 @@ def test_rclpy_and_the_store_write_the_same_bytes(name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_type_hashes_agree(tester, name):
-    from prime_estimation.transport.ros import _interface
+    from prime_estimation.transport.ros_entities import interface
 
-    publisher = tester.create_publisher(_interface(name), "hashed", 1)
+    publisher = tester.create_publisher(interface(name), "hashed", 1)
     (info,) = tester.get_publishers_info_by_topic("/hashed")
     tester.destroy_publisher(publisher)
     assert str(info.topic_type_hash) == typestore().hash_rihs01(name)
@@ -90,8 +87,7 @@ def test_messages_of_the_transport_take_numpy(tester):
     assert make("diagnostic_msgs/msg/DiagnosticStatus").WARN == b"\1"
 
 
-# --- one network
-# --------------------------------------------------------------------------------------------------
+# --- one network ----------------------------------------------------------------------------------
 
 
 def test_dds_node_is_a_node_for_ros(tester, domain):
@@ -185,8 +181,7 @@ def check(observer, count: dict[str, int], frame: str) -> None:
     assert observer.last("/tf").transforms[0].child_frame_id == "base"
 
 
-# --- parameters, lifecycle, services
-# ------------------------------------------------------------------------------
+# --- parameters, lifecycle, services --------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ rclpy = pytest.importorskip("rclpy")
 from helpers.ros_calls import call, executable  # noqa: E402
 from helpers.waiting import wait  # noqa: E402
 
-from prime_estimation.transport.ros import RosTransport, _interface  # noqa: E402
+from prime_estimation.transport.ros import RosTransport  # noqa: E402
+from prime_estimation.transport.ros_entities import interface  # noqa: E402
 
 
 @pytest.fixture
@@ -25,8 +26,7 @@ def estimator(domain):
     assert code == 0 and "Traceback" not in err
 
 
-# --- what must not end the node
-# -----------------------------------------------------------------------------------
+# --- what must not end the node -------------------------------------------------------------------
 
 
 def test_a_transition_that_makes_no_sense_does_not_end_the_node(tester, estimator):
@@ -96,8 +96,7 @@ def test_simple_nodes_take_whole_numbers_and_refuse_words(domain):
     )
 
 
-# --- the transport
-# ------------------------------------------------------------------------------------------------
+# --- the transport --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -129,7 +128,7 @@ def test_publishers_are_counted_under_remapping(tester, remapped):
     transport = remapped("mocap/pose:=/vrpn/go2/pose")
     transport.subscribe("mocap/pose", "geometry_msgs/msg/PoseStamped", lambda *_: None)
     publisher = tester.create_publisher(
-        _interface("geometry_msgs/msg/PoseStamped"), "/vrpn/go2/pose", 1
+        interface("geometry_msgs/msg/PoseStamped"), "/vrpn/go2/pose", 1
     )
     assert transport.full("mocap/pose") == "/vrpn/go2/pose"
     assert wait(lambda: transport.publishers("mocap/pose") == 1, 10.0)
@@ -139,7 +138,7 @@ def test_publishers_are_counted_under_remapping(tester, remapped):
 def test_a_message_that_a_callback_stumbles_over_is_counted_and_others_go_on(tester, remapped):
     transport, got = remapped(), []
     transport.subscribe("/numbers", "std_msgs/msg/UInt64", lambda m, _: got.append(10 // m.data))
-    kind = _interface("std_msgs/msg/UInt64")
+    kind = interface("std_msgs/msg/UInt64")
     publisher = tester.create_publisher(kind, "/numbers", 10)
     assert wait(lambda: publisher.get_subscription_count() == 1, 10.0)
     for number in (5, 0, 2):
@@ -167,13 +166,13 @@ def test_lost_messages_are_reported(tester, remapped):
 
 
 def test_humble_has_its_events_elsewhere(monkeypatch):
-    from prime_estimation.transport.ros import _event_callbacks
+    from prime_estimation.transport.ros_entities import event_callbacks
 
     humble = types.ModuleType("rclpy.qos_event")
     humble.SubscriptionEventCallbacks = type("SubscriptionEventCallbacks", (), {})
     monkeypatch.setitem(sys.modules, "rclpy.event_handler", None)
     monkeypatch.setitem(sys.modules, "rclpy.qos_event", humble)
-    assert _event_callbacks() is humble.SubscriptionEventCallbacks
+    assert event_callbacks() is humble.SubscriptionEventCallbacks
 
 
 def test_messages_that_came_faster_than_they_were_taken_are_counted(tester, remapped):
@@ -183,7 +182,7 @@ def test_messages_that_came_faster_than_they_were_taken_are_counted(tester, rema
         "std_msgs/msg/UInt64",
         lambda m, _: got.append(m.data) or (m.data == 1 and held.wait(10.0)),
     )
-    kind = _interface("std_msgs/msg/UInt64")
+    kind = interface("std_msgs/msg/UInt64")
     publisher = tester.create_publisher(kind, "/numbers", 10)
     assert wait(lambda: publisher.get_subscription_count() == 1, 10.0)
     for number in range(1000):

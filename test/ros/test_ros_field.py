@@ -12,7 +12,7 @@ from helpers.processes import node  # noqa: E402
 from helpers.ros_calls import call, executable  # noqa: E402
 from helpers.waiting import wait  # noqa: E402
 
-from prime_estimation.transport.ros import _interface  # noqa: E402
+from prime_estimation.transport.ros_entities import interface  # noqa: E402
 
 
 def test_whole_numbers_are_taken_for_doubles(tester, domain):
@@ -49,7 +49,7 @@ def test_two_robots_in_one_domain(tester, domain, recorded_runs):
         "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
     }
     subscriptions = [
-        tester.create_subscription(_interface(kinds[t]), t, kept.append, 100)
+        tester.create_subscription(interface(kinds[t]), t, kept.append, 100)
         for t, kept in heard.items()
     ]
     names = ("robot1", "robot2")

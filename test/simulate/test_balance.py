@@ -16,7 +16,7 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 from prime_estimation.simulate import Payload, run, simulate
 from prime_estimation.simulate.bag import foot_wrenches
-from prime_estimation.simulate.balance import CONE, _cone_forces
+from prime_estimation.simulate.cone_forces import CONE, cone_forces
 from prime_estimation.simulate.motion import MOTIONS, STEP, Command
 from prime_estimation.simulate.stepping import StepPlan
 
@@ -61,10 +61,10 @@ def test_corner_forces_give_the_wrench_inside_the_cone():
     J = np.vstack([np.hstack([np.eye(3), -pin.skew(p)]) for p in points])[:, :6].T
     S = np.diag([1.0, 1, 1, 4, 4, 4])
     wanted = J @ np.tile([5.0, -3.0, 80.0], 4)
-    force = _cone_forces(J, wanted, S)
+    force = cone_forces(J, wanted, S)
     np.testing.assert_allclose(J @ force, wanted, atol=0.1)
     # centre of pressure beyond the edge
-    tipping = _cone_forces(J, np.array([0.0, 0, 300, 60, 0, 0]), S).reshape(-1, 3)
+    tipping = cone_forces(J, np.array([0.0, 0, 300, 60, 0, 0]), S).reshape(-1, 3)
     assert tipping[:, 2].min() >= 0.0 and np.all(
         np.abs(tipping[:, 0]) + np.abs(tipping[:, 1]) <= CONE * tipping[:, 2] + 1e-9
     )

@@ -60,10 +60,8 @@ def test_white_noise_has_the_asked_strength(walk):
         accelerometer_bias=0.0,
         accelerometer_bias_walk=0.0,
     )
-    noisy, clean = (
-        read_sensors(walk, noise, SensorFaults()),
-        read_sensors(walk, QUIET, SensorFaults()),
-    )
+    noisy = read_sensors(walk, noise, SensorFaults())
+    clean = read_sensors(walk, QUIET, SensorFaults())
     names = {"position": "encoder", "velocity": "joint_velocity", "effort": "joint_torque"}
     names |= {n: n for n in ("gyro", "accelerometer", "mocap_position")}
     for field, name in names.items():

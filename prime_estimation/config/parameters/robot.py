@@ -27,7 +27,7 @@ class ContactConfig:
 
 @dataclass(frozen=True)
 class RobotConfig:
-    """What the estimator must know about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
+    """Facts about a robot beyond its URDF (`config/robots/<name>.yaml`)."""
 
     name: str = param("", "name of the robot; default: that of its YAML file")
     urdf: str = param(

@@ -11,7 +11,7 @@ from ...declaration import param
 
 @dataclass(frozen=True)
 class NoiseLevelsPolicy:
-    """How the levels of noise follow what is seen."""
+    """Adaptation of the levels of noise to what is seen."""
 
     every: int = param(5, "nodes from one look at the residuals to the next")
     gain: float = param(0.05, "share of a look in the logarithm of a level: a second")

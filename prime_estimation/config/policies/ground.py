@@ -44,7 +44,7 @@ class GroundPolicy:
 
 @dataclass(frozen=True)
 class TerrainPolicy:
-    """What the ground may be like between footholds."""
+    """Prior of the ground between footholds."""
 
     slope: float = param(0.15, "standard deviation of a slope of which nothing is known")
     footholds: int = param(2, "per foot that tell the plane")

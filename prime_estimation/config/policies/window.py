@@ -27,7 +27,7 @@ class SolverPolicy:
 
 @dataclass(frozen=True)
 class SmoothedPolicy:
-    """Where in the window torques and forces tell best."""
+    """Place in the window where torques and forces tell best."""
 
     nodes: int = param(4, "before the head: measurements on both sides tell them")
 
@@ -52,7 +52,7 @@ class ConsistencyPolicy:
 
 @dataclass(frozen=True)
 class IntervalPolicy:
-    """What the posterior does not know: its noise is white, errors of the model are not.
+    """Uncertainty beside the posterior: its noise is white, errors of the model are not.
 
     One set of numbers for all robots and grounds, from recorded walks of Go1, Go2 and G1.
     """

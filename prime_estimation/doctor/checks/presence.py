@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Which sensors there are, and what cannot be told without the others."""
+"""Presence of sensors, and what cannot be told without those that are missing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""How a launch ends: with a program without which its others are of no use."""
+"""Ending of a launch: with a program without which its others are of no use."""
 
 from __future__ import annotations
 

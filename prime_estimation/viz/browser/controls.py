@@ -68,18 +68,15 @@ class Controls:
             slider.min = begin
         if slider.max != end:
             slider.max = end
-        self._moving = True
         value = round(min(max(cursor.now, begin), end), 2)
         if slider.value != value:
             slider.value = value
-        self._moving = False
         label = "pause" if cursor.playing else "play"
         if self._play.label != label:
             self._play.label = label
 
     def _show_time(self) -> None:
         gui, cursor = self._gui, self._cursor
-        self._moving = False
         self._slider = gui.add_slider("time [s]", 0.0, STEP_S, STEP_S, 0.0)
         self._play = gui.add_button("pause")
         live = gui.add_button("newest", visible=cursor.following)

@@ -35,7 +35,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Cut:
-    """What is recorded, and how.
+    """Cut of the view that is recorded.
 
     Attributes:
         start, duration: part of the data [s]; an infinite one goes to their end.

@@ -85,7 +85,7 @@ class _Thread:
 
 
 class BagSource(_Thread):
-    """What one estimator wrote into a bag (of `prime replay`, or of a recorder).
+    """Source of an estimate that was written into a bag (of `prime replay`, or of a recorder).
 
     Args:
         path: rosbag2 folder, MCAP or sqlite3 file.

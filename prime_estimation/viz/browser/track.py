@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...io.messages import JointOrder, stamp_ns
-from ...io.to_messages import inertia_parameters
+from ...io.inertia_messages import inertia_parameters
+from ...io.joint_order import JointOrder
+from ...io.messages import stamp_ns
 from ...robot import Robot
 from ...types import ContactState
 from .series import Series
@@ -20,7 +21,7 @@ STALE_NS = 500_000_000  # without a word for longer, a topic's last value says n
 
 @dataclass(frozen=True)
 class Moment:
-    """What an estimator said about one instant; a row is None where its topic is silent.
+    """Moment of an estimate; a row is None where its topic is silent.
 
     Attributes:
         stamp_ns: of the state.

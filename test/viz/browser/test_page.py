@@ -151,8 +151,7 @@ def test_a_humanoid_is_drawn(page):
     assert len(view.robots[0].scene.contacts) == 8 == view.robots[0]._drawing._contacts._count
 
 
-# --- who may look, and what looking does
-# -------------------------------------------------------------------------------
+# --- who may look, and what looking does ----------------------------------------------------------
 
 
 def browser(view):

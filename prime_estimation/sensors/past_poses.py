@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Past poses of the base: smoothed ones, kept for readings that come late."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pinocchio as pin
+
+REMEMBERED_NS = 1_000_000_000  # how long states are kept for readings that come late
+
+
+class PastPoses:
+    """Keeps the smoothed states of a window, also of nodes that have left it.
+
+    Args:
+        problem: whose states these are.
+    """
+
+    def __init__(self, problem):
+        self._problem = problem
+        self._states: deque[tuple[int, np.ndarray]] = deque()  # by stamp
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._states.clear()
+
+    def remember(self, window) -> None:
+        """Take the states of a window that was solved, in place of older ones of its nodes."""
+        states = self._states
+        while states and states[-1][0] >= window.stamps[0]:
+            states.pop()
+        states.extend(zip(window.stamps, window.xs))
+        while states[0][0] < window.stamps[-1] - REMEMBERED_NS:
+            states.popleft()
+
+    def at(self, stamp_ns: int) -> pin.SE3 | None:
+        """Pose of the base at a time, between those of the nodes around it.
+
+        None outside of them.
+        """
+        stamps = [stamp for stamp, _ in self._states]
+        k = int(np.searchsorted(stamps, stamp_ns))
+        if k == len(stamps) or (k == 0 and stamps[0] != stamp_ns):
+            return None
+        after = base_pose(self._problem, self._states[k][1])
+        if stamps[k] == stamp_ns:
+            return after
+        share = (stamp_ns - stamps[k - 1]) / (stamps[k] - stamps[k - 1])
+        before = base_pose(self._problem, self._states[k - 1][1])
+        return pin.SE3.Interpolate(before, after, share)
+
+
+def base_pose(problem, x: np.ndarray) -> pin.SE3:
+    """Pose of the base in the world at a state."""
+    part = problem.layout.part
+    quat = pin.Quaternion(np.array(part(x, "rotation")))
+    return pin.SE3(quat.toRotationMatrix(), np.array(part(x, "position")))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Entities of rclpy: message classes, callback group, quality of service."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from functools import cache
+
+import numpy as np
+
+from ..errors import ConfigError
+from .base import Qos
+
+PATIENCE_S = 0.1  # for which the executor waits at a time
+
+
+def event_callbacks() -> type:
+    """Class of the callbacks for events of a subscription, of any distribution."""
+    try:
+        from rclpy.event_handler import SubscriptionEventCallbacks
+    except ImportError:  # Humble
+        from rclpy.qos_event import SubscriptionEventCallbacks
+    return SubscriptionEventCallbacks
+
+
+def hands_off():
+    """Callback group that keeps subscriptions out of executors, and events most of the time.
+
+    An executor that waits for events of a subscription wakes up with each of its messages, and a
+    wake-up costs rclpy a good part of a millisecond under the interpreter lock. Events (lost
+    messages) can wait for the tenth of a second in which they are looked at.
+    """
+    from rclpy.callback_groups import CallbackGroup
+    from rclpy.subscription import Subscription
+
+    class HandsOff(CallbackGroup):
+        def can_execute(self, entity) -> bool:
+            return not isinstance(entity, Subscription) and time.monotonic() % 1.0 < PATIENCE_S
+
+        def beginning_execution(self, entity) -> bool:
+            return not isinstance(entity, Subscription)
+
+        def ending_execution(self, entity) -> None:
+            pass
+
+    return HandsOff()
+
+
+class Maker:
+    """Constructs messages of one class.
+
+    Arrays become lists, which every distribution's setters accept.
+    """
+
+    def __init__(self, kind: type):
+        self._kind = kind
+
+    def __call__(self, **fields):
+        """A message with these fields."""
+        return self._kind(
+            **{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+        )
+
+    def __getattr__(self, name: str):
+        return getattr(self._kind, name)  # constants
+
+
+@cache
+def interface(type_name: str) -> type:
+    """Class of a message or service type, by its name; ConfigError where it is not installed."""
+    package, kind, name = type_name.split("/")
+    try:
+        return getattr(importlib.import_module(f"{package}.{kind}"), name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"message type {type_name} is not installed ({error}); is its workspace sourced?",
+            type_name,
+        ) from error
+
+
+def qos_profile(intent: Qos, depth: int):
+    """Quality of service of a topic; what is latched keeps its last message."""
+    from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=1 if intent is Qos.LATCHED else depth,
+        reliability=ReliabilityPolicy.BEST_EFFORT
+        if intent is Qos.SENSOR
+        else ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL
+        if intent is Qos.LATCHED
+        else DurabilityPolicy.VOLATILE,
+    )
+
+
+def qos_overriding():
+    """Options by which a user may override the quality of service of a topic."""
+    from rclpy.qos_overriding_options import QoSOverridingOptions
+
+    return QoSOverridingOptions.with_default_policies()
