@@ -16,9 +16,28 @@ using Eigen::Vector3d;
 namespace {
 
 constexpr double kCertain = 50.0;  ///< logarithm of odds beyond which there is no doubt
+constexpr int kBase = 6;           ///< disturbances of a floating base
 
 double probability(const double odds) {
   return 1.0 / (1.0 + std::exp(-std::clamp(odds, -kCertain, kCertain)));
+}
+
+/// Logarithm of a Student-t density of `size` components with this square of their whitened values,
+/// but for what depends on neither.
+double logTail(const double square, const int size, const double dof) {
+  return -0.5 * (dof + size) * std::log1p(square / dof);
+}
+
+/// Logarithm of the density of disturbances of the base with these variances, likewise.
+template <class W, class V>
+double logBase(const Eigen::MatrixBase<W>& w, const Eigen::MatrixBase<V>& variance,
+               const double dof) {
+  double sum = -0.5 * variance.array().log().sum();
+  for (int part = 0; part < kBase; part += 3) {
+    const auto square = w.template segment<3>(part).array().square();
+    sum += logTail((square / variance.template segment<3>(part).array()).sum(), 3, dof);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -47,37 +66,67 @@ UnmodelledForces::UnmodelledForces(const pinocchio::Model& model,
   }
 }
 
-void UnmodelledForces::expect(const ConstRef& q, const MatrixXd& J, const ConstRef& w,
-                              const ConstRef& stddev, std::vector<UnmodelledForce>& found) const {
+void UnmodelledForces::expect(const Step& step, std::vector<UnmodelledForce>& found) const {
   std::fill(found.begin(), found.end(), UnmodelledForce{Vector3d::Zero(), Matrix3d::Zero()});
-  for (const auto& leg : legs_) {
-    Vector3d at, torque, deviation;
-    Matrix3d own;
-    for (int k = 0; k < 3; ++k) {
-      const int column = leg.columns[k];
-      at[k] = q[leg.coordinates[k]], torque[k] = w[column], deviation[k] = stddev[column];
-      own.col(k) = J.block<3, 1>(3 * leg.contact, column);
-    }
-    const bool stands_out = (torque.cwiseAbs().array() >= prior_.least * deviation.array()).any();
-    const bool free = (at.array() > leg.least.array()).all() && (at.array() < leg.most.array()).all();
-    if (stands_out && free && torque.allFinite()) found[leg.contact] = test(own, torque, deviation);
+  std::vector<Candidate> candidates;
+  Candidate candidate;
+  for (const auto& leg : legs_)
+    if (look(leg, step, candidate)) candidates.push_back(candidate);
+  if (candidates.empty()) return;
+  askBase(step, candidates);
+  const double variance = prior_.stddev * prior_.stddev;
+  for (const auto& c : candidates) {
+    const double p = probability(c.odds);
+    const Matrix3d wide = c.S + variance * Matrix3d::Identity();
+    found[c.contact] = {p * variance * wide.inverse() * c.f,
+                        p * c.S + p * (1.0 - p) * c.f * c.f.transpose()};
   }
 }
 
-UnmodelledForce UnmodelledForces::test(const Matrix3d& J, const Vector3d& w,
-                                       const Vector3d& stddev) const {
+/// Whether the torques of a leg are outliers that a force at its foot may explain; with which odds,
+/// as far as the leg tells.
+bool UnmodelledForces::look(const Leg& leg, const Step& step, Candidate& c) const {
+  Vector3d at, w, stddev;
+  Matrix3d J;
+  for (int k = 0; k < 3; ++k) {
+    const int column = leg.columns[k];
+    at[k] = step.q[leg.coordinates[k]], w[k] = step.w[column], stddev[k] = step.stddev[column];
+    J.col(k) = step.J.block<3, 1>(3 * leg.contact, column);
+  }
+  const auto deviations = w.array() / stddev.array();
+  if (!((deviations.abs() >= prior_.least).any() && w.allFinite())) return false;
+  if (!((at.array() > leg.least.array()).all() && (at.array() < leg.most.array()).all()))
+    return false;
   Eigen::FullPivLU<Matrix3d> lu(J.transpose());
   lu.setThreshold(prior_.stretched);
-  if (!lu.isInvertible()) return {Vector3d::Zero(), Matrix3d::Zero()};
-  const Matrix3d root = lu.inverse() * stddev.asDiagonal(), S = root * root.transpose();
-  const double variance = prior_.stddev * prior_.stddev;
-  const Matrix3d wide = S + variance * Matrix3d::Identity();
-  const Vector3d f = lu.solve(w), explained = wide.inverse() * f;
-  // f^T S^-1 f is the square of the whitened torques
-  const double square = w.cwiseQuotient(stddev).squaredNorm() - f.dot(explained);
-  const double spread = std::log(wide.determinant() / S.determinant());
-  const double p = probability(prior_.odds + 0.5 * (square - spread));
-  return {p * variance * explained, p * S + p * (1.0 - p) * f * f.transpose()};
+  if (!lu.isInvertible()) return false;
+  const Matrix3d root = lu.inverse() * stddev.asDiagonal();
+  c.contact = leg.contact;
+  c.S = root * root.transpose();
+  c.f = lu.solve(w);
+  const Matrix3d wide = c.S + prior_.stddev * prior_.stddev * Matrix3d::Identity();
+  c.odds = prior_.odds - 0.5 * c.f.dot(wide.inverse() * c.f) -
+           0.5 * std::log(wide.determinant() / c.S.determinant());
+  for (const double deviation : deviations) c.odds -= logTail(deviation * deviation, 1, step.dof);
+  const auto J_base = step.J.block<3, kBase>(3 * leg.contact, 0);
+  c.on_base = J_base.transpose() * c.f;
+  c.base_spread = (J_base.transpose() * c.S * J_base).diagonal();
+  return true;
+}
+
+/// The base moves by the forces of the feet, and not by wrong torques.
+void UnmodelledForces::askBase(const Step& step, std::vector<Candidate>& candidates) const {
+  Vector6d w = step.w.head<kBase>(), variance = step.stddev.head<kBase>().array().square();
+  for (const auto& c : candidates)
+    if (c.likely()) w -= c.on_base, variance += c.base_spread;
+  std::vector<double> told;
+  for (const auto& c : candidates) {  // against what the others leave
+    const double taken = c.likely() ? 1.0 : 0.0;
+    const Vector6d rest = w + taken * c.on_base, spread = variance - taken * c.base_spread;
+    told.push_back(logBase(rest - c.on_base, spread + c.base_spread, step.dof) -
+                   logBase(rest, spread, step.dof));
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].odds += told[i];
 }
 
 }  // namespace prime

@@ -14,20 +14,26 @@ struct UnmodelledForce {
   Eigen::Matrix3d covariance;  ///< [N^2]
 };
 
-/// Forces at the feet that no contact law explains, by the torques w that a leg needs beside those
-/// of its motors: of a foot that is hooked on a riser, slides along a wall, or comes down within a
-/// step.
+/// Forces at the feet that no contact law explains, by the disturbances w that a leg and the base
+/// need beside the torques of the motors: of a foot that is hooked on a riser, slides along a wall,
+/// or comes down within a step.
 ///
-///     H0: w ~ N(0, Q)        H1: w ~ N(0, Q + J^T F J),   F = sigma_f^2 I
+///     H0: w_leg is noise               H1: w_leg = J^T f + noise,   f ~ N(0, sigma_f^2 I)
+///         w_base is noise                  w_base = J_base^T f + noise
 ///
-/// Q is the disturbance of the leg's three joints, J the Jacobian of the contact point by them.
-/// With f = J^-T w, the force that would explain w, S = J^-T Q J^-1, and p the probability of H1,
+/// Noise is what the problem takes it for: Student-t of `dof` degrees of freedom, of each joint, of
+/// force and moment of the base. J (3, 3) is the Jacobian of the contact point by the three joints
+/// of the leg. They tell f = J^-T w_leg, with the covariance S = J^-T Q J^-1, and so
 ///
+///     log p/(1 - p) = odds + log N(f; 0, S + F) / t(w_leg; Q)
+///                          + log t(w_base - J_base^T f; Q_base + J_base^T S J_base)
+///                                / t(w_base; Q_base),                      F = sigma_f^2 I
 ///     E f = p F (F + S)^-1 f,    cov f = p S + p (1 - p) f f^T
 ///
-/// Torques are read to a Newton metre at the worst; one of twenty is a force at the foot, wherever
-/// the ground is. Feet that touch in a point only: a sole has moments, too. A joint at its stop
-/// has a torque that no motor gives: its leg tells no force then.
+/// with the densities of f in units of those of w. A wrong torque moves no base; the force of a
+/// foot does. What other feet that are likely to be pushed bring to the base is taken off w_base
+/// before. Feet that touch in a point only: a sole has moments, too. A joint at its stop has a
+/// torque that no motor gives: its leg tells no force then.
 class UnmodelledForces {
  public:
   struct Prior {
@@ -48,10 +54,15 @@ class UnmodelledForces {
   bool empty() const { return legs_.empty(); }
 
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
-  /// What torques w (nv) with these deviations (nv) tell at a configuration q (nq), by contacts; J
-  /// (3 nc, nv): Jacobians of the contact points.
-  void expect(const ConstRef& q, const Eigen::MatrixXd& J, const ConstRef& w,
-              const ConstRef& stddev, std::vector<UnmodelledForce>& found) const;
+  /// Disturbances of a step, and where it begins.
+  struct Step {
+    ConstRef q;                ///< (nq)
+    const Eigen::MatrixXd& J;  ///< (3 nc, nv) of the contact points
+    ConstRef w, stddev;        ///< (nv) disturbances, with nothing taken for a force at a foot
+    double dof;
+  };
+  /// What the disturbances of a step tell, by contacts.
+  void expect(const Step& step, std::vector<UnmodelledForce>& found) const;
 
  private:
   struct Leg {
@@ -60,8 +71,19 @@ class UnmodelledForces {
     Eigen::Vector3d least, most;           ///< of the coordinates of joints away from their stops
   };
 
-  UnmodelledForce test(const Eigen::Matrix3d& J, const Eigen::Vector3d& w,
-                       const Eigen::Vector3d& stddev) const;
+  using Vector6d = Eigen::Matrix<double, 6, 1>;
+  /// A leg whose torques are outliers.
+  struct Candidate {
+    std::size_t contact;
+    Eigen::Vector3d f;
+    Eigen::Matrix3d S;
+    double odds;                   ///< logarithm, first of the leg alone
+    Vector6d on_base, base_spread;  ///< what f brings to the base, variance of that
+    bool likely() const { return odds > 0.0; }
+  };
+
+  bool look(const Leg& leg, const Step& step, Candidate& candidate) const;
+  void askBase(const Step& step, std::vector<Candidate>& candidates) const;
 
   std::vector<Leg> legs_;
   Prior prior_;

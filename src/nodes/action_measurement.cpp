@@ -222,7 +222,7 @@ void ActionMeasurement::findUnmodelled(Data& d, const double dof) const {
   if (in.weighed && std::isfinite(dof) && !model->unmodelled.empty()) {
     const auto& J = d.dynamics.out.J;
     d.rhs.col(0) = in.nominal_force.cwiseInverse();
-    model->unmodelled.expect(d.dynamics.at.q, J, d.needed, d.rhs.col(0), d.unmodelled);
+    model->unmodelled.expect({d.dynamics.at.q, J, d.needed, d.rhs.col(0), dof}, d.unmodelled);
     for (std::size_t i = 0; i < d.unmodelled.size(); ++i) {
       const auto& found = d.unmodelled[i];
       if (found.mean.isZero(0.0)) continue;

@@ -25,7 +25,7 @@ class UnmodelledPolicy:
     """When the torques of a leg tell a force at its foot that no contact law explains."""
 
     share: float = param(0.3, "of the weight: standard deviation of such a force, in each axis")
-    odds: float = param(-4.6, "logarithm of the prior odds: one foot in a hundred at a node")
+    odds: float = param(-2.3, "logarithm of the prior odds: one outlier in ten is a force")
     least: float = param(4.0, "standard deviations of a torque below which nothing is looked for")
     stretched: float = param(
         0.03, "share of the Jacobian's largest pivot below which a leg hides the force along it"
