@@ -50,6 +50,7 @@ class LiftDetector(Monitor):
         self._standing = 0  # nodes for which the feet have carried the robot
         self._shares: deque[float] = deque(maxlen=self._batch)  # that were missing of late
         self._usual, self._walked = 0.0, 0  # mean share on its feet, and nodes of it
+        self._settled: deque[float] = deque(maxlen=2 * LIFT.nodes)  # that it follows
         self._quiet = 0  # nodes for which the IMU has felt gravity and nothing else
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
@@ -72,6 +73,7 @@ class LiftDetector(Monitor):
             return
         self._missing.append(missing)
         self._shares.append(missing)
+        self._settled.append(missing)
         self._stamps.append(m.stamp_ns)
         if len(self._missing) < LIFT.nodes:
             return
@@ -85,7 +87,7 @@ class LiftDetector(Monitor):
         elif not self.suspended and window is not None:
             # the newest ones may already be those of a robot that is taken off its feet
             self._walked = min(self._walked + 1, LIFT.usual_nodes)
-            self._usual += (self._missing[0] - self._usual) / self._walked
+            self._usual += (self._settled[0] - self._usual) / self._walked
 
     def _stands(self) -> bool:
         """The feet have carried the robot for a start batch, and nothing else does any more."""

@@ -174,6 +174,8 @@ std::string ActionMeasurement::nameOfRow(const std::size_t row) const {
 
 namespace {
 
+/// Degrees of freedom from which tails are as light as a Gaussian's: nothing is an outlier.
+constexpr double kLight = 1e6;
 /// Deviations beyond which an outlier weighs no less: else nothing holds it, and it goes where
 /// round-off takes it.
 constexpr double kFarthest = 1e3;
@@ -219,7 +221,7 @@ void ActionMeasurement::findUnmodelled(Data& d, const double dof) const {
   d.needed = d.force + in.outer_force;
   d.brought.setZero();
   in.outer_force.setZero();
-  if (in.weighed && std::isfinite(dof) && !model->unmodelled.empty()) {
+  if (in.weighed && dof < kLight && !model->unmodelled.empty()) {
     const auto& J = d.dynamics.out.J;
     d.rhs.col(0) = in.nominal_force.cwiseInverse();
     model->unmodelled.expect({d.dynamics.at.q, J, d.needed, d.rhs.col(0), dof}, d.unmodelled);
