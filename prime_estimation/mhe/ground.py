@@ -17,6 +17,7 @@ from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
+from ..sensors.pose_gate import WorldMotion
 from .creep import Creep
 from .load_by_motion import LoadByMotion
 from .planes import Planes
@@ -24,6 +25,7 @@ from .problem import Problem
 from .situation import Situation
 from .soles import Soles
 from .window import Window
+from .world_motion import moved_slope
 
 # slope of a level floor where the cost-to-come holds the place: exact, for slopes that have been
 # corrected since would tell it, and the heading
@@ -78,6 +80,11 @@ class Ground:
         before = Planes.of(self.problem, window)
         self._follow(window, situation)
         before.stay_under_the_oldest(window, Planes.of(self.problem, window))
+
+    def move(self, motion: WorldMotion) -> None:
+        """Carry along with the world what is remembered of the ground."""
+        self._footholds.move(motion.points)
+        self._laid = [moved_slope(slope, motion) for slope in self._laid]
 
     def _follow(self, window: Window, situation: Situation) -> None:
         """Move the ground to where feet have come down."""
