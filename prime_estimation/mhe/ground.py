@@ -102,7 +102,8 @@ class Ground:
             # torques of a leg that hangs jump where data are missing
             normal = np.zeros_like(normal)
         lowest = -self._sink(after, normal)
-        landed, wrong = self._judge(above, lowest, rates, normal, weighed, situation)
+        gate = GROUND.gate if weighed or window.place.measured else GROUND.gate_by_motion
+        landed, wrong = self._judge(above, lowest, gate, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         elif self._footholds.few:
@@ -139,6 +140,7 @@ class Ground:
         self,
         above: np.ndarray,
         lowest: np.ndarray,
+        gate: float,
         rates: np.ndarray,
         normal: np.ndarray,
         weighed: bool,
@@ -155,7 +157,6 @@ class Ground:
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, self.problem.dt * np.maximum(-rate, 0.0))
-        gate = GROUND.gate if weighed else GROUND.gate_by_motion
         arrived, stands = settled, settled
         if weighed:  # what carries is on the ground, at any time
             arrived = self.stance.loaded & ~self._arriving

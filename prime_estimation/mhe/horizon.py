@@ -100,8 +100,11 @@ class Horizon:
         else:
             self.problem.process.expect_creep(former, creep.velocity)
         # without motion capture it is what the feet carry that holds the tilt
-        if self.window.creeping and self.window.place.measured:
-            self.problem.process.expect_lasting_force(former)
+        if self.window.place.measured:
+            if self.window.creeping:
+                self.problem.process.expect_lasting_force(former)
+            if not former.weighed:
+                self.problem.process.expect_unknown_load(former)
         softness = self.problem.softness(self.window.xs[-1])
         self.problem.process.expect_sinking(former, softness)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
