@@ -56,6 +56,8 @@ class Reporter:
         self._gravity = self.robot.model.gravity.linear.copy()
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
         self._torque_error = problem.config.noise.torque_scale
+        lasting = INTERVAL.com, INTERVAL.com, INTERVAL.com_height
+        self._com_error = np.array(lasting) if problem.floating else np.zeros(3)
         self._intervals = Intervals(problem.dt)
         model, events = problem.measurements, problem.sensors.event_sensors
         told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
@@ -230,7 +232,7 @@ class Reporter:
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self.prior_mass_stddev
             observable = observed and not situation.contradicted
-            deviations = stddev, com_stddev(pi, covariance)
+            deviations = stddev, np.hypot(com_stddev(pi, covariance), self._com_error)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
@@ -250,7 +252,7 @@ class Reporter:
                 body,
                 covariance=covariance,
                 mass_stddev=math.hypot(body.mass_stddev, added[0]),
-                com_stddev=com_stddev(body.parameters, covariance),
+                com_stddev=np.hypot(com_stddev(body.parameters, covariance), self._com_error),
                 observable=False,
             )
         return tuple(out)

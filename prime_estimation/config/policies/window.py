@@ -76,6 +76,10 @@ class IntervalPolicy:
         6e-3, "of roll and pitch there: only the accelerometer tells them, but for its bias", "rad"
     )
     untold_force: float = param(0.1, "of the force of a foot there, as a share of the weight")
+    com: float = param(1e-3, "of a centre of mass, along the first two axes of its link", "m")
+    com_height: float = param(
+        3e-3, "and along the third one: only what the base accelerates and tilts tells it", "m"
+    )
     place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
