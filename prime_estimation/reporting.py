@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import _core
+from .config.policies import INTERVAL
 from .inertia import com_stddev
 from .mhe.external_wrench import external_wrench
 from .mhe.intervals import Intervals, creep_covariance
@@ -55,6 +56,8 @@ class Reporter:
         self._gravity = self.robot.model.gravity.linear.copy()
         self.prior_mass_stddev = problem.config.estimator.mass_stddev
         self._torque_error = problem.config.noise.torque_scale
+        lasting = INTERVAL.com, INTERVAL.com, INTERVAL.com_height
+        self._com_error = np.array(lasting) if problem.floating else np.zeros(3)
         self._intervals = Intervals(problem.dt)
         model, events = problem.measurements, problem.sensors.event_sensors
         told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
@@ -181,7 +184,9 @@ class Reporter:
         noise = problem.config.noise
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         softness = max(problem.softness(x), 0.0)
-        variances[:3] += self._intervals.velocity(m, noise.accelerometer_model, softness)
+        variances[:3] += self._intervals.velocity(
+            m, noise.accelerometer_model, softness, window.weighed()
+        )
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
         return dict(
@@ -190,7 +195,7 @@ class Reporter:
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
-            + creep_covariance(window.unevenness, quaternion)
+            + creep_covariance(window.unevenness, quaternion, window.weighed())
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,
         )
@@ -227,7 +232,7 @@ class Reporter:
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self.prior_mass_stddev
             observable = observed and not situation.contradicted
-            deviations = stddev, com_stddev(pi, covariance)
+            deviations = stddev, np.hypot(com_stddev(pi, covariance), self._com_error)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
@@ -247,7 +252,7 @@ class Reporter:
                 body,
                 covariance=covariance,
                 mass_stddev=math.hypot(body.mass_stddev, added[0]),
-                com_stddev=com_stddev(body.parameters, covariance),
+                com_stddev=np.hypot(com_stddev(body.parameters, covariance), self._com_error),
                 observable=False,
             )
         return tuple(out)
@@ -261,6 +266,10 @@ class Reporter:
         if unweighed:
             # forces carry the weight: they are no better known than a mass that is not estimated
             covariance = covariance + unweighed**2 * np.outer(force, force)
+        if not window.weighed():  # which foot carries how much
+            corners = len(self.robot.contacts) / len(self.robot.feet)
+            untold = INTERVAL.untold_force * GRAVITY * mass / corners
+            covariance = covariance + untold**2 * np.eye(len(force))
         if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
             covariance = covariance + np.eye(len(force)) * (GRAVITY * mass) ** 2
         threshold = CONTACT_SHARE * GRAVITY * mass

@@ -108,13 +108,16 @@ def hold_weights(relative_ns: bytes, step_ns: int) -> tuple[np.ndarray, float]:
     return weights, float(1.0 / np.sum(weights**2))
 
 
-def between_samples(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def between_samples(
+    rows: np.ndarray, weights: np.ndarray, lost: np.ndarray | float = 0.0
+) -> np.ndarray:
     """How much a signal (n, width) changes between its samples, as a weighted mean sees it.
 
-    `sqrt(sum w^2 dy^2)`, w that of the interval.
+    `sqrt(sum w^2 (dy^2 + lost^2))`, w that of the interval.
 
     What the signal does between two samples is only known to lie about them: an impact of 2 ms
-    falls between samples at 500 Hz.
+    falls between samples at 500 Hz. What it does where samples are lost is not told by its ends:
+    `lost` (n - 1, 1) is how much it may change in each interval beside that.
     """
     between = 0.5 * (weights[1:] + weights[:-1])
-    return np.sqrt(between**2 @ np.diff(rows, axis=0) ** 2)
+    return np.sqrt(between**2 @ (np.diff(rows, axis=0) ** 2 + np.square(lost)))

@@ -11,9 +11,13 @@ import numpy as np
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
 from .averaging import between_samples
+from .held_samples import HeldCheck
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
 from .sample_checks import check_shape, is_finite
 from .stream import Stream
+
+# what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
+LOST_FORCE, LOST_RATE = 100.0, 2.0
 
 
 class ImuReadings:
@@ -31,11 +35,12 @@ class ImuReadings:
     def __init__(self, counts: Counter, gap_ns: int, orientation: bool):
         self._counts, self._orientation = counts, orientation
         self.stream = Stream("imu", 10, counts, gap_ns, NEAR_NS)
-        self._row = np.zeros(10)
+        self._held, self._row = HeldCheck(), np.zeros(10)
 
     def reset(self) -> None:
         """Forget all samples."""
         self.stream.reset()
+        self._held.reset()
 
     def push(self, sample: ImuSample) -> bool:
         """Take a sample; True when the clock turns out to have been set back for good."""
@@ -54,11 +59,14 @@ class ImuReadings:
             row[6:] = np.nan
         elif row[6:] @ previous < 0.0:
             row[6:] *= -1.0
+        if self.stream.is_newer(sample.stamp_ns) and self._held.imu(row):
+            self._counts["imu_held"] += 1
+            return False
         return self.stream.push(sample.stamp_ns, row)
 
     def fields(self, seen: NodeWindow) -> dict:
         """Fields of the measurement at a node from the samples about it."""
-        mean = seen.weights @ seen.rows
+        mean, lost = seen.weights @ seen.rows, (np.diff(seen.stamps) > NEAR_NS)[:, None]
         fields = {"gyro_now": mean[NOW, :3]}
         if np.isfinite(mean[NOW, 6]):
             quat = fields["quat_world_imu"] = mean[NOW, 6:] / np.linalg.norm(mean[NOW, 6:])
@@ -67,10 +75,12 @@ class ImuReadings:
         if seen.covers(1):
             fields["gyro"] = mean[FLAT, :3]
             fields["gyro_samples"] = float(seen.samples[FLAT])
-            fields["gyro_change"] = between_samples(seen.rows[:, :3], seen.weights[FLAT])
+            change = between_samples(seen.rows[:, :3], seen.weights[FLAT], LOST_RATE * lost)
+            fields["gyro_change"] = change
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if seen.covers(2):
-            change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE])
+            missed = LOST_FORCE * lost
+            change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE], missed)
             fields["accelerometer"] = mean[TRIANGLE, 3:6]
             fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
             fields["accelerometer_change"] = change

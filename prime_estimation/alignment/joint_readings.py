@@ -13,6 +13,7 @@ from ..types import JointSample
 from .averaging import between_samples, hold_correction, linear_weights
 from .bridging import bridged
 from .encoder_glitches import GlitchCheck
+from .held_samples import HeldCheck
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
 from .sample_checks import check_shape, is_finite
 from .stream import Stream
@@ -47,12 +48,13 @@ class JointReadings:
         self._counts, self._use_effort = counts, use_effort
         self.stream = Stream("joint", 3 * self._nj, counts, gap_ns, NEAR_NS)
         self._unwrapper, self._glitches = AngleUnwrapper(turning), GlitchCheck(self._nj)
-        self._row = np.zeros(3 * self._nj)
+        self._held, self._row = HeldCheck(), np.zeros(3 * self._nj)
 
     def reset(self) -> None:
         """Forget all samples; turns of continuous joints are remembered."""
         self.stream.reset()
         self._glitches.reset()
+        self._held.reset()
 
     def push(self, sample: JointSample) -> bool:
         """Take a sample; True when the clock turns out to have been set back for good."""
@@ -69,6 +71,9 @@ class JointReadings:
         for i, part in enumerate(parts):
             if part is None:
                 row[i * nj : (i + 1) * nj] = np.nan
+        if self.stream.is_newer(sample.stamp_ns) and self._held.joints(row, nj):
+            self._counts["joint_held"] += 1
+            return False
         jumped = self._glitches.glitch(sample.stamp_ns, row[: 2 * nj])
         if jumped is not None:
             self._counts[f"{GLITCH}{self._names[jumped]}"] += 1

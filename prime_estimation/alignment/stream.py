@@ -119,6 +119,10 @@ class Stream:
         self.newest: int | None = None
         self.since: int | None = None
 
+    def is_newer(self, stamp_ns: int) -> bool:
+        """Whether a stamp is behind that of the newest row."""
+        return self.newest is None or stamp_ns > self.newest
+
     def push(self, stamp_ns: int, row: np.ndarray) -> bool:
         """Offer a row (copied).
 

@@ -58,6 +58,7 @@ class Synchronizer:
     Attributes:
         counts: what was rejected or went wrong, by name: `<stream>_not_finite`, `_late`,
             `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
+            `_held` (the values before with a new stamp, of a robot that moves),
             `_bridged` (nodes over a burst of lost samples), `joint_glitch_<joint>` (samples),
             `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts),
             `imu_clock` (changes of the IMU's stamps).

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +63,11 @@ class Footholds:
         self._told = None
         if not self.few:
             self.on_floor = self.slope().level
+
+    def move(self, points: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Carry all footholds along, by where points (n, 3) [m] come to."""
+        places = [points(place[None])[0] for place in self._places]
+        self._places, self._told = deque(places, maxlen=self._places.maxlen), None
 
     def slope(self) -> Slope:
         """What the footholds tell of the slope under the next one."""

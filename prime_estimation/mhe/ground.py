@@ -17,6 +17,7 @@ from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
+from ..sensors.pose_gate import WorldMotion
 from .creep import Creep
 from .load_by_motion import LoadByMotion
 from .planes import Planes
@@ -24,6 +25,7 @@ from .problem import Problem
 from .situation import Situation
 from .soles import Soles
 from .window import Window
+from .world_motion import moved_slope
 
 # slope of a level floor where the cost-to-come holds the place: exact, for slopes that have been
 # corrected since would tell it, and the heading
@@ -79,6 +81,11 @@ class Ground:
         self._follow(window, situation)
         before.stay_under_the_oldest(window, Planes.of(self.problem, window))
 
+    def move(self, motion: WorldMotion) -> None:
+        """Carry along with the world what is remembered of the ground."""
+        self._footholds.move(motion.points)
+        self._laid = [moved_slope(slope, motion) for slope in self._laid]
+
     def _follow(self, window: Window, situation: Situation) -> None:
         """Move the ground to where feet have come down."""
         problem, after = self.problem, window.xs[-1]
@@ -95,7 +102,8 @@ class Ground:
             # torques of a leg that hangs jump where data are missing
             normal = np.zeros_like(normal)
         lowest = -self._sink(after, normal)
-        landed, wrong = self._judge(above, lowest, rates, normal, weighed, situation)
+        gate = GROUND.gate if weighed or window.place.measured else GROUND.gate_by_motion
+        landed, wrong = self._judge(above, lowest, gate, rates, normal, weighed, situation)
         if not weighed:
             wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         elif self._footholds.few:
@@ -132,6 +140,7 @@ class Ground:
         self,
         above: np.ndarray,
         lowest: np.ndarray,
+        gate: float,
         rates: np.ndarray,
         normal: np.ndarray,
         weighed: bool,
@@ -148,7 +157,6 @@ class Ground:
         settled = self._arriving & (np.abs(rate) < GROUND.rest)
         self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
         reach = np.where(settled, 0.0, self.problem.dt * np.maximum(-rate, 0.0))
-        gate = GROUND.gate if weighed else GROUND.gate_by_motion
         arrived, stands = settled, settled
         if weighed:  # what carries is on the ground, at any time
             arrived = self.stance.loaded & ~self._arriving

@@ -10,12 +10,14 @@ import numpy as np
 
 from .. import _core
 from ..config.policies import TERRAIN
+from ..sensors.pose_gate import WorldMotion
 from ..types import Measurement
 from .ground import Ground
 from .initialization import first_window
 from .problem import Problem
 from .situation import Situation
 from .window import Window
+from .world_motion import move_window, moved_state
 
 RECOVERY = 5  # iterations where legs are seen again, or feet do not hold: the window is far off
 RECENT = 5  # nodes back to which legs that were not seen make a node one of these
@@ -98,8 +100,11 @@ class Horizon:
         else:
             self.problem.process.expect_creep(former, creep.velocity)
         # without motion capture it is what the feet carry that holds the tilt
-        if self.window.creeping and self.window.place.measured:
-            self.problem.process.expect_lasting_force(former)
+        if self.window.place.measured:
+            if self.window.creeping:
+                self.problem.process.expect_lasting_force(former)
+            if not former.weighed:
+                self.problem.process.expect_unknown_load(former)
         softness = self.problem.softness(self.window.xs[-1])
         self.problem.process.expect_sinking(former, softness)
         self.problem.process.expect_touchdown(former, self.ground.airborne)
@@ -119,11 +124,21 @@ class Horizon:
             return str(failure)
         window, model = self.window, self.problem.measurements
         readings = model.without_outliers(m.readings, window)
+        if (motion := model.take_motion()) is not None:
+            self._move_world(motion)
         if readings.get("mocap"):
             window.place.found(window.arrival, window.xs[0])
         self.late_events += model.give_events(readings, window.inputs, window.stamps)
         self.late_events += model.track(readings, window)
         return ""
+
+    def _move_world(self, motion: WorldMotion) -> None:
+        """Window, ground, and what a restart would begin with go along with the world."""
+        problem = self.problem
+        move_window(problem, self.window, motion)
+        self.ground.move(motion)
+        heads = ((stamp, moved_state(problem, x, motion)) for stamp, x in self._heads)
+        self._heads = deque(heads, maxlen=self._heads.maxlen)
 
     def solve(self, m: Measurement, iterations: int) -> str:
         """Improve the window; returns why it has no solution, empty when it has one."""

@@ -28,7 +28,9 @@ class Intervals:
         self.dt = dt
         self._jump = 0.0
 
-    def velocity(self, m: Measurement, vibration: float, softness: float = 0.0) -> float:
+    def velocity(
+        self, m: Measurement, vibration: float, softness: float = 0.0, weighed: bool = True
+    ) -> float:
         """Variance of each component of the velocity at the stamp [m2/s2].
 
         Half a step of the specific force that falls between samples, and of the vibration that the
@@ -38,25 +40,31 @@ class Intervals:
         Args:
             m: measurement at the stamp; those before it must have been given too.
             vibration: standard deviation of the specific force [m/s2].
-            softness: of the ground.
+            softness: of the ground. weighed: torques tell what the feet carry.
         """
         change = float(np.max(m.accelerometer_change))
         self._jump = max(change, INTERVAL.shock_decay * self._jump)
         missed = math.hypot(vibration, INSTANT * change)
         creep = INTERVAL.soft * softness
-        return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump + creep**2
+        untold = 0.0 if weighed else INTERVAL.untold_velocity
+        model = creep**2 + untold**2
+        return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump + model
 
 
-def creep_covariance(unevenness: float, quat_world_base: np.ndarray) -> np.ndarray:
+def creep_covariance(
+    unevenness: float, quat_world_base: np.ndarray, weighed: bool = True
+) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
     Args:
         unevenness: of the ground: 0 (a floor), 1 (uneven), more (soft).
         quat_world_base: (4,) xyzw.
+        weighed: torques tell what the feet carry.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
+    tilt += 0.0 if weighed else i.untold_tilt**2
     up = pin.Quaternion(quat_world_base).toRotationMatrix()[2]
     out = np.zeros((6, 6))
     out.flat[::7] = [place] * 3 + [tilt] * 3

@@ -17,6 +17,7 @@ from ..config.parameters import Config
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.frames import FrameTracker
+from ..sensors.pose_gate import WorldMotion
 from ..sensors.sensor import Block, Gate, SensorSet, Tracker, Wearer
 from ..types import Measurement, Sample
 
@@ -145,6 +146,14 @@ class MeasurementModel:
             for name, gate in gated.items()
         }
         return {**readings, **passed}
+
+    def take_motion(self) -> WorldMotion | None:
+        """Motion of the world that the newest readings told, once; None: none."""
+        for gate in self.gates.values():
+            if gate.moved is not None:
+                motion, gate.moved = gate.moved, None
+                return motion
+        return None
 
     def give_events(
         self, samples: dict[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]

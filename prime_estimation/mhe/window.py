@@ -117,7 +117,7 @@ class Window:
         self.terminal.input = given
         u = self._control(self.xs[-1])
         last.calc(data, self.xs[-1], u)
-        self._look_anew()
+        self.look_anew()
         for entries, new in (
             (self.inputs, given),
             (self.stamps, stamp),
@@ -158,11 +158,11 @@ class Window:
         return [self.xs[0], *self.xs], [self.arrival.correction(self.xs[0]), *self.us]
 
     def _take_iterate(self) -> None:
-        self._look_anew()
+        self.look_anew()
         self.xs = self.solver.states()[1:]
         self.us = self.solver.controls()[1:]
 
-    def _look_anew(self) -> None:
+    def look_anew(self) -> None:
         """Forget what has been asked of the nodes since they were evaluated last."""
         self._legs.clear()
         self._carried.clear()
@@ -189,7 +189,7 @@ class Window:
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
         dxs, dus = self.solver.direction(*self._iterate())
-        self._look_anew()
+        self.look_anew()
         return dxs[1:], dus[1:]
 
     def release_inertia(self, theta_root: np.ndarray) -> None:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Outliers of motion capture: poses that lie where the robot cannot be."""
+"""Outliers of motion capture: poses that lie where the robot cannot be, or that are old ones."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 
 from .. import _core
 
@@ -15,49 +17,100 @@ NAME = "mocap"  # of the sensor, of its parameters
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
 DRIFT = 0.1  # m/s and rad/s by which the estimate may have drifted since the last pose that fitted
-AGREEING = 10  # poses in a row that agree with each other, before they are followed
+AGREEING = 10  # poses in a row that tell one motion of the world, before it is believed
+SAME, SAME_TURN = 0.02, 0.1  # m, rad: least difference of two such motions,
+SAME_STDDEV = 7.0  # and in standard deviations of a pose: five of their difference
+UNLIKE = 30  # poses in a row that are near each other, before the estimate is taken to be wrong
 SETTLED_NS = 500_000_000  # for which they fit again, before the next ones can be outliers
+MOVING = 0.05  # m/s, rad/s of a robot of which two poses are not the same to the last bit
+
+
+@dataclass(frozen=True)
+class WorldMotion:
+    """A turn of the world about the vertical through its origin, then a shift.
+
+    Attributes:
+        yaw: rad. shift: (3,) m.
+    """
+
+    yaw: float
+    shift: np.ndarray
+
+    @property
+    def turn(self) -> np.ndarray:
+        """Rotation (3, 3)."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+    def points(self, points: np.ndarray) -> np.ndarray:
+        """Where points (n, 2 or 3) [m] come to."""
+        n = points.shape[1]
+        return points @ self.turn[:n, :n].T + self.shift[:n]
+
+    @staticmethod
+    def between(here: list[pin.SE3], there: list[pin.SE3]) -> WorldMotion:
+        """The one that takes poses of the base to others, least squares."""
+        turns = [b.rotation @ a.rotation.T for a, b in zip(here, there)]
+        sine = sum(t[1, 0] - t[0, 1] for t in turns)
+        yaw = math.atan2(sine, sum(t[0, 0] + t[1, 1] for t in turns))
+        turned = WorldMotion(yaw, np.zeros(3))
+        places = [np.array([p.translation for p in poses]) for poses in (here, there)]
+        return WorldMotion(yaw, np.mean(places[1] - turned.points(places[0]), axis=0))
 
 
 class PoseGate:
     """Compares each pose with the window that has just moved.
 
     A pose is refused where its position or rotation is further from the estimate at its time than
-    noise and drift explain. Poses that go on to agree with each other are believed in the end:
-    then it is the estimate that was wrong, or the origin of the motion capture has been moved.
+    noise and drift explain. Poses that all tell one motion of the world are believed in the end:
+    its origin has been moved. So are, later, those that only come to be near each other: then it
+    is the estimate that was wrong. A pose that is the one before it while the robot moves is held
+    by a tracker that has lost the body.
 
     Attributes:
-        refused: poses so far. jumps: how often it was the estimate that went to the poses.
+        refused: poses so far. held: those of them that were the ones before. jumps: how often the
+            estimate went to the poses. moved: motion of the world that the newest poses told, for
+            whoever moves the window to take; None: none.
     """
 
     def __init__(self, problem):
         self.problem = problem
-        self.refused = self.jumps = 0
+        self.refused = self.held = self.jumps = 0
         self._far = 0.0
         self.reset()
 
     def reset(self) -> None:
         """Forget what was seen: the window begins anew."""
-        self._agreeing, self._following = 0, False
+        self._near, self._following = 0, False
+        self._apart: list[tuple[pin.SE3, pin.SE3]] = []  # estimates and poses that tell one motion
         self._error: np.ndarray | None = None
         self._fitted_ns: int | None = None
         self._apart_ns: int | None = None
+        self._last: bytes | None = None
+        self.moved: WorldMotion | None = None
 
     def passes(self, sample, window) -> bool:
         """Whether a pose may be used; `window`: with a head that is not older than the pose."""
+        if self.moved is not None:
+            return True  # in the world to which the window has not been moved yet
+        if self._is_held(sample, window):
+            self.refused, self.held = self.refused + 1, self.held + 1
+            return False
         error = self._errors(sample, window)
         if self._fits(sample, error):
-            self._agreeing, self._fitted_ns = 0, sample.stamp_ns
+            self._near, self._fitted_ns = 0, sample.stamp_ns
+            self._apart.clear()
             settled = not self._following or sample.stamp_ns - self._apart_ns > SETTLED_NS
             self._following = not settled
             return True
         self._apart_ns = sample.stamp_ns
         last, self._error = self._error, error
         again = last is not None and np.linalg.norm(error[:3] - last[:3]) < DISTANCE
-        self._agreeing = self._agreeing + 1 if again and self._agreeing else 1
-        if self._agreeing > AGREEING and not self._following:
+        self._near = self._near + 1 if again and self._near else 1
+        if self._following or self._tells_motion(sample, window):
+            return True
+        if self._near > UNLIKE:
             self._following, self.jumps = True, self.jumps + 1
-        if self._following:
             return True
         self.refused += 1
         self._far = float(np.linalg.norm(error[:3]))
@@ -65,25 +118,75 @@ class PoseGate:
 
     def remark(self) -> str:
         """What was refused so far; empty when nothing."""
-        told = f"outliers refused: {self.refused}, the last {self._far:.2f} m apart"
-        jumps = f"; jumps followed: {self.jumps}" if self.jumps else ""
-        return told + jumps if self.refused else ""
+        told, outliers = [], self.refused - self.held
+        if outliers:
+            told.append(f"outliers refused: {outliers}, the last {self._far:.2f} m apart")
+        if self.held:
+            told.append(f"poses held while the robot moved, refused: {self.held}")
+        if self.jumps:
+            told.append(f"jumps followed: {self.jumps}")
+        return "; ".join(told)
+
+    def _is_held(self, sample, window) -> bool:
+        """Whether a pose is the one before it to the last bit, of a robot that moves."""
+        pose = np.concatenate([sample.position_world, sample.quat_world_body]).tobytes()
+        same, self._last = pose == self._last, pose
+        velocity = self.problem.layout.v(window.xs[-1])[:6]
+        return same and bool(np.abs(velocity).max() > MOVING)
+
+    def _tells_motion(self, sample, window) -> bool:
+        """Whether the newest poses tell of one motion of the world, which is `moved` then."""
+        x, age = self._at(sample, window)
+        layout, phi = self.problem.layout, self.problem.parameter(x, NAME)
+        q, v = np.array(layout.q(x)[:7]), np.array(layout.v(x)[:6])
+        base = pin.XYZQUATToSE3(q) * pin.exp6(-age * v)
+        here = pin.SE3(base.rotation @ pin.exp3(np.array(phi)), base.translation)
+        quat = pin.Quaternion(np.array(sample.quat_world_body)).normalized()
+        there = pin.SE3(quat.toRotationMatrix(), np.array(sample.position_world))
+        if self._apart and not self._alike(here, there):
+            self._apart.clear()
+        self._apart.append((here, there))
+        if len(self._apart) <= AGREEING:
+            return False
+        motion = WorldMotion.between(*(list(poses) for poses in zip(*self._apart)))
+        left = pin.log3(there.rotation @ (motion.turn @ here.rotation).T)
+        self._apart.clear()
+        if np.linalg.norm(left) > self._turn():
+            return False  # the body has been turned on the robot, or the world has been tilted
+        self.moved, self.jumps = motion, self.jumps + 1
+        self._near, self._fitted_ns = 0, sample.stamp_ns
+        return True
+
+    def _alike(self, here: pin.SE3, there: pin.SE3) -> bool:
+        """Whether a pose tells of the motion that the first one told of."""
+        noise = self.problem.config.noise
+        first = WorldMotion.between(*([pose] for pose in self._apart[0]))
+        own = WorldMotion.between([here], [there])
+        away = there.translation - first.points(here.translation[None])[0]
+        turn = math.remainder(own.yaw - first.yaw, 2.0 * math.pi)
+        near = np.linalg.norm(away) < max(SAME, SAME_STDDEV * noise.mocap_position)
+        return bool(near) and abs(turn) < max(SAME_TURN, SAME_STDDEV * noise.mocap_rotation)
+
+    def _at(self, sample, window) -> tuple[np.ndarray, float]:
+        """The state that tells the pose of a sample, and how long after it that is [s]."""
+        k = min(bisect_left(window.stamps, sample.stamp_ns), window.size)
+        return window.xs[k], 1e-9 * (window.stamps[k] - sample.stamp_ns)
 
     def _errors(self, sample, window) -> np.ndarray:
         """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
-        k = min(bisect_left(window.stamps, sample.stamp_ns), window.size)
-        x, layout = window.xs[k], self.problem.layout
-        age = 1e-9 * (window.stamps[k] - sample.stamp_ns)
+        (x, age), layout = self._at(sample, window), self.problem.layout
         phi = self.problem.parameter(x, NAME)
         pose = sample.position_world, sample.quat_world_body
         return _core.pose_error(layout.q(x)[:7], layout.v(x)[:6], phi, age, *pose)
 
-    def _fits(self, sample, error: np.ndarray) -> bool:
+    def _turn(self) -> float:
+        """Turn that noise explains [rad]; how the tracked body is mounted is not known at first."""
         noise = self.problem.config.noise
+        return max(TURN, STDDEV * noise.mocap_rotation, STDDEV * noise.mocap_offset)
+
+    def _fits(self, sample, error: np.ndarray) -> bool:
         silence = 0.0 if self._fitted_ns is None else 1e-9 * (sample.stamp_ns - self._fitted_ns)
         drift = DRIFT * max(silence, 0.0)
-        place = max(DISTANCE, STDDEV * noise.mocap_position) + drift
-        # how the tracked body is mounted is not known at first
-        turn = max(TURN, STDDEV * noise.mocap_rotation, STDDEV * noise.mocap_offset) + drift
+        place = max(DISTANCE, STDDEV * self.problem.config.noise.mocap_position) + drift
         *away, x, y, z = error.tolist()
-        return math.hypot(*away) < place and math.hypot(x, y, z) < turn
+        return math.hypot(*away) < place and math.hypot(x, y, z) < self._turn() + drift

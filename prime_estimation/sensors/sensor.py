@@ -114,10 +114,12 @@ class Gate(Protocol):
     """Tells outliers among a sensor's readings, which go to no node.
 
     Attributes:
-        refused: readings so far.
+        refused: readings so far. moved: motion of the world that the newest ones told, for whoever
+            moves the window to take; None: none.
     """
 
     refused: int
+    moved: Any
 
     def reset(self) -> None:
         """Forget what was seen: the window begins anew."""

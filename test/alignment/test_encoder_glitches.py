@@ -69,4 +69,4 @@ def test_held_readings_do_not_glitch():
     for t in np.arange(0, 400, 2.0):
         held = swinging(8.0 * (t // 8.0), speed=15.0)
         feed(sync, [JointSample(START + round(t * MS), held.position, held.velocity), imu(t)])
-    assert not sync.counts
+    assert not sync.glitches and set(sync.counts) == {"joint_held"}

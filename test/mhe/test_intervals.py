@@ -53,3 +53,12 @@ def test_tilt_and_heading_are_those_of_the_world(unevenness):
     turned = side.toRotationMatrix().T @ upright[3:, 3:] @ side.toRotationMatrix()
     np.testing.assert_allclose(lying[3:, 3:], turned, atol=1e-18)
     assert np.linalg.eigvalsh(lying).min() > 0.0
+
+
+def test_without_torque_nothing_tells_the_tilt_but_an_accelerometer_with_a_bias():
+    level, intervals = pin.Quaternion.Identity().coeffs(), Intervals(0.01)
+    told, untold = (creep_covariance(0.0, level, weighed) for weighed in (True, False))
+    np.testing.assert_allclose(np.diag(untold - told)[3:5], INTERVAL.untold_tilt**2, rtol=1e-9)
+    assert untold[5, 5] == pytest.approx(told[5, 5])
+    told, untold = (intervals.velocity(measurement(), 0.0, 0.0, w) for w in (True, False))
+    assert untold - told == pytest.approx(INTERVAL.untold_velocity**2)

@@ -5,6 +5,7 @@
 import dataclasses
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from helpers.runs import truth
 from helpers.spoiling import shifted, trot, write
@@ -107,19 +108,61 @@ def test_outliers_of_motion_capture_are_refused_and_counted(walk, go2, tmp_path)
     assert not any(said(e, "mocap").message for e in clean)
 
 
+MOVED = pin.SE3(pin.exp3(np.array([0.0, 0.0, 1.2])), np.array([0.3, -0.1, 0.04]))
+
+
+def of_another_world(message):
+    """A pose in a world whose origin was moved and turned."""
+    place, turn = message.pose.position, message.pose.orientation
+    old = np.array([getattr(place, i) for i in "xyz"] + [getattr(turn, i) for i in "xyzw"])
+    new = pin.SE3ToXYZQUAT(MOVED * pin.XYZQUATToSE3(old)).tolist()
+    pose = dataclasses.replace(
+        message.pose,
+        position=dataclasses.replace(place, **dict(zip("xyz", new[:3]))),
+        orientation=dataclasses.replace(turn, **dict(zip("xyzw", new[3:]))),
+    )
+    return dataclasses.replace(message, pose=pose)
+
+
 def test_motion_capture_whose_origin_is_moved_is_followed(walk, go2, tmp_path):
+    """The estimate goes with the world: taken for a motion, it was 0.6 m/s and turned the base."""
     path = write(
         tmp_path / "moved.mcap",
         walk,
-        lambda topic, t, m: moved(m, 0.3) if topic == "/mocap/pose" and t > 1.4 else m,
+        lambda topic, t, m: of_another_world(m) if topic == "/mocap/pose" and t > 1.4 else m,
     )
     robot, config = go2
     clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config)
     estimates, pipeline = play(path, robot, config)
     assert pipeline.counts["mocap_outlier"] == 10
     assert "jumps followed: 1" in said(estimates[-1], "mocap").message
-    apart = estimates[-1].position_world - clean[-1].position_world
-    np.testing.assert_allclose(apart, [0.3, 0.0, 0.0], atol=0.02)
+    apart = [a.linear_velocity_base - b.linear_velocity_base for a, b in zip(clean, estimates)]
+    assert np.abs(apart).max() < 0.02
+    expected, pose = (pin.XYZQUATToSE3(np.r_[e.position_world, e.quat_world_base])
+                      for e in (clean[-1], estimates[-1]))  # fmt: skip
+    error = pin.log6((MOVED * expected).actInv(pose)).vector
+    stddev = np.sqrt(np.diag(estimates[-1].pose_covariance))
+    assert (np.abs(error) < 3.0 * stddev).all() and np.abs(error).max() < 0.005
+    assert estimates[-1].total_mass == pytest.approx(clean[-1].total_mass, abs=0.03)
+
+
+def test_poses_that_a_tracker_holds_are_refused(walk, go2, tmp_path):
+    """Ten of them agree with each other: the estimate went to where the robot was."""
+    last = {}
+
+    def spoil(topic, seconds, m):
+        if topic == "/mocap/pose" and 1.4 < seconds < 1.7:
+            return dataclasses.replace(m, pose=last["pose"])
+        last.update({"pose": m.pose} if topic == "/mocap/pose" else {})
+        return m
+
+    robot, config = go2
+    clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config)
+    spoilt, pipeline = play(write(tmp_path / "held.mcap", walk, spoil), robot, config)
+    assert pipeline.counts["mocap_outlier"] >= 34
+    assert "poses held while the robot moved" in said(spoilt[-1], "mocap").message
+    apart = [a.linear_velocity_base - b.linear_velocity_base for a, b in zip(clean, spoilt)]
+    assert np.abs(apart).max() < 0.02
 
 
 def test_a_recorded_walk_with_all_faults(recorded_runs, go2):

@@ -23,7 +23,9 @@ class GroundPolicy:
         0.004, "a foot that comes to rest so near to the known ground is on it", "m"
     )
     gate_by_motion: float = param(
-        0.012, "the same where no torque tells when it touches down, and ground creeps", "m"
+        0.012,
+        "the same where no torque tells when it touches down, nor motion capture where the base is",
+        "m",
     )
     rest: float = param(0.3, "vertical speed below which a foot has arrived", "m/s")
     slow: float = param(0.25, "speed that tells a foot in the air, where no torque does", "m/s")

@@ -64,9 +64,22 @@ class IntervalPolicy:
     soft: float = param(
         2.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
     )
-    tilt: float = param(0.8e-3, "deviation of roll and pitch by creep of all feet", "rad")
+    tilt: float = param(
+        1.2e-3, "deviation of roll and pitch by creep of all feet, and zeros of encoders", "rad"
+    )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
-    heading: float = param(0.5e-3, "of the heading", "rad")
+    heading: float = param(1.0e-3, "of the heading", "rad")
+    untold_velocity: float = param(
+        6e-3, "of the velocity where no torque tells which feet carry how much", "m/s"
+    )
+    untold_tilt: float = param(
+        6e-3, "of roll and pitch there: only the accelerometer tells them, but for its bias", "rad"
+    )
+    untold_force: float = param(0.1, "of the force of a foot there, as a share of the weight")
+    com: float = param(1e-3, "of a centre of mass, along the first two axes of its link", "m")
+    com_height: float = param(
+        3e-3, "and along the third one: only what the base accelerates and tilts tells it", "m"
+    )
     place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Held samples: old values with a new stamp, as bridges send them that have no newer ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+RATE = 0.2  # rad/s of a joint whose position cannot stay where it is
+FELT = np.array([0.005] * 3 + [0.02] * 3)  # rad/s, m/s2: between samples of an IMU that moves
+
+
+class HeldCheck:
+    """Tells samples that are the ones before them to the last bit, of a robot that moves.
+
+    A robot at rest may say the same again and again, where nothing is noisy.
+    """
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        self._last: np.ndarray | None = None
+        self._changed: np.ndarray | None = None  # by how much the last one differed
+
+    def joints(self, row: np.ndarray, nj: int) -> bool:
+        """Whether joints are held: row (3 nj,) of positions, rates, torques, NaN where absent."""
+        rates = np.abs(row[nj : 2 * nj])
+        same = self._same(row)
+        if np.isnan(rates).any():
+            return False  # nothing tells that it ought to have moved
+        return same and bool(rates.max() > RATE)
+
+    def imu(self, row: np.ndarray) -> bool:
+        """Whether an IMU is held: row (n,) of angular rate, specific force, and what follows."""
+        same = self._same(row)
+        return same and self._changed is not None and bool((self._changed[:6] > FELT).any())
+
+    def _same(self, row: np.ndarray) -> bool:
+        """Whether a row is the one before it; remembers it where it is not."""
+        if self._last is not None and np.array_equal(row, self._last, equal_nan=True):
+            return True
+        self._changed = None if self._last is None else np.abs(row - self._last)
+        self._last = row.copy()
+        return False

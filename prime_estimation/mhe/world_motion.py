@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The whole world moves, as where the origin of a motion capture has been set anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from ..contact.footholds import Slope
+from ..sensors.pose_gate import NAME, WorldMotion
+from .problem import Problem
+from .window import Window
+
+
+def move_window(problem: Problem, window: Window, motion: WorldMotion) -> None:
+    """Carry all of a window along with the world; how far is known as well as one pose is.
+
+    Readings of the world as it was before leave it. A filter that had to find the way by itself
+    would take it for velocity, and for a turn of the base.
+
+    Args:
+        problem: whose ground slopes about places in the world.
+        window: that has just moved.
+        motion: of the world.
+    """
+    window.xs = [moved_state(problem, x, motion) for x in window.xs]
+    arrival = window.arrival
+    arrival.reference = moved_state(problem, arrival.reference, motion)
+    if "slope" in problem.layout:
+        problem.dynamics.anchor = motion.points(np.array(problem.dynamics.anchor))
+        given, turn = window.inputs[0], motion.turn[:2, :2]
+        for name in ("slope_offset", "anchor_offset"):
+            offset = np.array(getattr(given, name)).reshape(-1, 2)
+            setattr(given, name, (offset @ turn.T).ravel())
+    for given in window.inputs:
+        for slot in range(problem.measurements.sensors.residuals.count(NAME)):
+            given.set(NAME, given.value(NAME, slot), np.zeros(6), given.age(NAME, slot), slot)
+    for frame in problem.measurements.frames:
+        frame.reset()  # it is placed anew by the base's own pose
+    arrival.inflate_covariance(_unknown(problem, window))
+    window.look_anew()
+
+
+def moved_state(problem: Problem, x: np.ndarray, motion: WorldMotion) -> np.ndarray:
+    """A state (nx,) carried along with the world."""
+    part, moved = problem.layout.part, np.array(x)
+    part(moved, "position")[:] = motion.points(part(x, "position")[None])[0]
+    turned = pin.Quaternion(motion.turn) * pin.Quaternion(np.array(part(x, "rotation")))
+    part(moved, "rotation")[:] = turned.normalized().coeffs()
+    part(moved, "height")[:] += motion.shift[2]
+    slope = part(moved, "slope")
+    slope[:] = (slope.reshape(-1, 2) @ motion.turn[:2, :2].T).ravel()
+    return moved
+
+
+def moved_slope(slope: Slope, motion: WorldMotion) -> Slope:
+    """The slope of the ground carried along with the world."""
+    return Slope(motion.turn[:2, :2] @ slope.mean, slope.stddev, slope.level)
+
+
+def _unknown(problem: Problem, window: Window) -> np.ndarray:
+    """Root (ndx, 4) of what is not known of a motion along x, y, about the vertical, along z."""
+    x, noise = window.arrival.reference, problem.config.noise
+    root = np.zeros((problem.ndx, 4))
+    root[:, :3] = window.place.motions(x)
+    root[:3, 3] = pin.Quaternion(np.array(x[3:7])).toRotationMatrix()[2]
+    root[problem.columns("height"), 3] = 1.0
+    place, turn = noise.mocap_position, noise.mocap_rotation
+    return root * [place, place, turn, place]

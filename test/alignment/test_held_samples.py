@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Old values with new stamps are no readings; what an IMU felt while its samples are lost."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from helpers.streams import MS, NJ, START, STEP, feed, imu, joint
+
+from prime_estimation.alignment.held_samples import HeldCheck
+from prime_estimation.alignment.imu_readings import LOST_FORCE
+from prime_estimation.alignment.synchronizer import Synchronizer
+from prime_estimation.types import JointSample
+
+
+def held(sample, since_ms):
+    """The sample with the values of an earlier one."""
+    old = (joint if isinstance(sample, JointSample) else imu)(since_ms)
+    return dataclasses.replace(old, stamp_ns=sample.stamp_ns)
+
+
+def by_time(nodes):
+    return {round((n.stamp_ns - START) / MS): n for n in nodes}
+
+
+def test_held_samples_are_refused_and_bridged():
+    """Joints and IMU say from 152 to 180 ms what they said at 150 ms."""
+    samples = []
+    for t in range(0, 221, 2):
+        now = [joint(t), imu(t)]
+        samples += [held(s, 150) for s in now] if 150 < t < 180 else now
+    sync = Synchronizer(STEP, NJ)
+    nodes = by_time(feed(sync, samples))
+    assert sync.counts["joint_held"] == sync.counts["imu_held"] == 14
+    for t in (170, 200):  # a line goes on across them
+        np.testing.assert_allclose(nodes[t].gyro, 7e-3 * (t - 5), atol=1e-9)
+
+
+def test_a_robot_at_rest_may_say_the_same_again():
+    still = joint(0.0, value=1.0, velocity=np.zeros(NJ))
+    level = dataclasses.replace(imu(0.0), linear_acceleration=np.array([0.0, 0.0, 9.81]))
+    samples = [dataclasses.replace(s, stamp_ns=s.stamp_ns + t * MS)
+               for t in range(0, 60, 2) for s in (still, level)]  # fmt: skip
+    sync = Synchronizer(STEP, NJ)
+    assert len(feed(sync, samples)) == 5 and not sync.counts
+
+
+def test_joints_without_rates_are_not_judged():
+    check, row = HeldCheck(), np.array([0.1, np.nan, 2.0])
+    assert not check.joints(row, 1) and not check.joints(row, 1)
+
+
+def test_a_foot_may_come_down_while_samples_of_the_imu_are_lost():
+    """A line between the ends says nothing of an impact: 200 mm/s were taken for known."""
+    times = range(0, 121, 2)
+    samples = [joint(t) for t in times] + [imu(t) for t in times if not 50 < t < 80]
+    samples.sort(key=lambda s: s.stamp_ns)
+    nodes = by_time(feed(Synchronizer(STEP, NJ), samples))
+    change = {t: np.max(n.accelerometer_change) for t, n in nodes.items() if t >= 20}
+    assert change[70] > 0.3 * LOST_FORCE and change[80] > 0.3 * LOST_FORCE
+    assert change[40] < 0.1 and change[110] < 0.1
