@@ -82,8 +82,7 @@ void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstrac
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
 void StageSecondOrder::addResiduals(const Data& d, Scratch& s) {
-  transposeInto(d.G, s.Wt.topRows(nz_));
-  for (int i = 0; i < nv_; ++i) s.Wt.col(i).head(nz_) *= d.force_weight[i];
+  transposeInto(d.G, s.Wt.topRows(nz_), d.force_weight);
   s.Wt.row(nz_) = d.r.head(nv_).transpose();
   gramLower(nz_ + 1, nv_, s.Wt.data(), s.Wt.rows(), s.H.data(), s.H.rows());
   g_ = s.H.row(nz_).head(nz_).transpose();
