@@ -13,6 +13,7 @@ import numpy as np
 from .. import _core
 from ..config.policies import SOLVER
 from ..contact.points import idle_rows
+from ..sensors.imu import vertical
 from .place import Place
 from .problem import Problem
 
@@ -63,10 +64,11 @@ class Window:
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
         self._legs: dict[int, tuple[np.ndarray, ...]] = {}
-        self._carried: dict[int, np.ndarray] = {}
+        self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
         self.creeping, self.unevenness = False, 0.0
+        self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
@@ -165,8 +167,7 @@ class Window:
     def _look_anew(self) -> None:
         """Forget what has been asked of the nodes since they were evaluated last."""
         self._legs.clear()
-        self._carried.clear()
-        self._unexplained = None
+        self._carried = self._unexplained = None
 
     def _tails(self) -> tuple[float, float, float]:
         """Degrees of freedom of contact disturbances, unmodelled forces, readings."""
@@ -224,7 +225,9 @@ class Window:
 
     def bound(self, name: str, least: float, most: float) -> None:
         """Keep the first element of a parameter block between two values from now on."""
-        self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
+        if self._bounds.get(name) != (least, most):
+            self._bounds[name] = least, most
+            self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
 
     def hold_inertia(self) -> None:
         """Take the inertia as known at its present value."""
@@ -245,10 +248,10 @@ class Window:
         """(nj,) torques [Nm] as read, of the step of running node k."""
         return np.array(self.inputs[:-1][k].torque)
 
-    def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Soles [m], their rates [m/s] and normal forces [N] at running node k, by the legs alone.
+    def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Soles [m], their rates [m/s], normal forces [N], force felt at running node k.
 
-        As of `LegForces.evaluate`; not to be written to.
+        By the legs alone, as of `LegForces.evaluate`; not to be written to.
         """
         if k not in self._legs:
             self._legs[k] = self.problem.legs.evaluate(*self.motion(k), self.torque(k))
@@ -256,8 +259,7 @@ class Window:
 
     def up(self) -> np.ndarray:
         """(3,) vertical of the world in the axes of the base, at the head."""
-        x, y, z, w = self.xs[-1][3:7].tolist()
-        return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        return vertical(self.xs[-1][3:7])
 
     def weighed(self, k: int = -1) -> bool:
         """Whether there is a running node k, counted from the newest, with all its torques."""
@@ -276,7 +278,7 @@ class Window:
         return self._unexplained[nodes]
 
     def slack(self, us: list[np.ndarray]) -> np.ndarray:
-        """(N, nxi) sizes of the contact disturbances xi in controls, in standard deviations."""
+        """(N, nf) largest disturbance of each foot in controls, in standard deviations."""
         return self.solver.slack(us)
 
     def foot_forces(self, k: int = -1) -> np.ndarray:
@@ -284,10 +286,8 @@ class Window:
 
         Not to be written to.
         """
-        if k not in self._carried:
-            normal = self.nodes[k].contact_force(self.data[k])[2::3]
-            feet = self.problem.contact_feet
-            self._carried[k] = np.bincount(feet, normal, self.problem.dynamics.nfeet)
+        if self._carried is None:
+            self._carried = self.solver.foot_forces()
         return self._carried[k]
 
     def posterior(self, last: int | None = None) -> None:

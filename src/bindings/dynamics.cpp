@@ -137,7 +137,12 @@ bp::tuple evaluateLegs(LegForces& legs, const VectorXd& q, const VectorXd& v, co
                        const VectorXd& torque) {
   legs.evaluate(q, v, a, torque);
   return bp::make_tuple(MatrixXd(legs.sole.transpose()), MatrixXd(legs.rate.transpose()),
-                        VectorXd(legs.normal));
+                        VectorXd(legs.normal), legs.felt);
+}
+
+void setLegLosses(LegForces& legs, const VectorXd& added_armature, const VectorXd& damping,
+                  const VectorXd& dry_friction, const VectorXd& gear_loss, const VectorXd& gain) {
+  legs.setLosses({added_armature, damping, dry_friction, gear_loss, gain});
 }
 
 bp::tuple fromTheta(const VectorXd& theta, const InertiaManifold manifold) {
@@ -291,8 +296,19 @@ void bindLegs() {
                                             (bp::arg("model"), bp::arg("contacts"),
                                              bp::arg("columns"), bp::arg("stretched"))))
       .def("evaluate", &evaluateLegs, (bp::arg("q"), bp::arg("v"), bp::arg("a"), bp::arg("torque")),
-           "Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N]; world "
-           "axes.");
+           "Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N], upward "
+           "force by the mass that such a motion needs [m/s2]; world axes.")
+      .def(
+          "carried_at_rest",
+          +[](LegForces& legs, const Vector3d& force, const VectorXd& position,
+              const VectorXd& rate,
+              const VectorXd& torque) { return legs.carriedAtRest(force, position, rate, torque); },
+          (bp::arg("force"), bp::arg("position"), bp::arg("rate"), bp::arg("torque")),
+          "Sum of the normal forces of a robot at rest whose base feels `force` as gravity [N].")
+      .def("set_losses", &setLegLosses,
+           (bp::arg("added_armature"), bp::arg("damping"), bp::arg("dry_friction"),
+            bp::arg("gear_loss"), bp::arg("gain")),
+           "Losses (nj,) of the joints, between readings and links.");
 }
 
 }  // namespace

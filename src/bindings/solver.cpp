@@ -102,12 +102,31 @@ MatrixXd unexplained(const SolverMultipleShooting& solver) {
   });
 }
 
-/// us: of the running nodes behind the arrival node.
+/// Largest disturbance of each foot; us: of the running nodes behind the arrival node.
 MatrixXd slack(const SolverMultipleShooting& solver, const bp::list& us) {
   const auto u = toVector<VectorXd>(us);
   const std::size_t first = solver.get_problem()->get_T() - u.size();
-  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) -> VectorXd {
-    return u.at(t - first).tail(node.nxi()).cwiseAbs().cwiseProduct(node.input->nominal_xi);
+  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) {
+    const VectorXd xi =
+        u.at(t - first).tail(node.nxi()).cwiseAbs().cwiseProduct(node.input->nominal_xi);
+    const auto& dynamics = *node.model->dynamics;
+    VectorXd largest(dynamics.nfeet());
+    for (Eigen::Index f = 0; f < largest.size(); ++f)
+      largest[f] = xi.segment(dynamics.foot_xi[f], dynamics.foot_xi_size[f]).maxCoeff();
+    return largest;
+  });
+}
+
+MatrixXd footForces(const SolverMultipleShooting& solver) {
+  const auto& datas = solver.get_problem()->get_runningDatas();
+  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) {
+    const auto& dynamics = *node.model->dynamics;
+    const auto& data = static_cast<const ActionMeasurement::Data&>(*datas[t]);
+    const auto& impulse = data.dynamics.out.impulse;
+    VectorXd vertical = VectorXd::Zero(dynamics.nfeet());
+    for (std::size_t i = 0; i < dynamics.nc(); ++i)
+      vertical[dynamics.contacts[i].foot] += impulse[3 * i + 2] / node.dt;
+    return vertical;
   });
 }
 
@@ -164,7 +183,10 @@ void bindSolver() {
            "Generalized forces w [N, Nm] that the running nodes need beside the measured torques, "
            "(T, nv).")
       .def("slack", &slack, bp::arg("us"),
-           "Sizes of the contact disturbances in these controls, in standard deviations, (T, nxi).")
+           "Largest contact disturbance of each foot in these controls, in standard deviations, "
+           "(T, nf).")
+      .def("foot_forces", &footForces,
+           "Vertical forces [N] at the feet at the running nodes, (T, nf).")
       .def("compute_posterior", &computePosterior,
            bp::arg("last") = std::numeric_limits<std::size_t>::max(),
            "Posterior covariances of the states up to `last`, by default of all.")
