@@ -65,9 +65,11 @@ class PoseGate:
 
     def remark(self) -> str:
         """What was refused so far; empty when nothing."""
+        if not self.refused:
+            return ""
         told = f"outliers refused: {self.refused}, the last {self._far:.2f} m apart"
         jumps = f"; jumps followed: {self.jumps}" if self.jumps else ""
-        return told + jumps if self.refused else ""
+        return told + jumps
 
     def _errors(self, sample, window) -> np.ndarray:
         """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
