@@ -141,6 +141,11 @@ class LegForces:
     ) -> None:
         """Losses (nj,) of the joints, between readings and links."""
 
+class LimbRegressors:
+    def __init__(self, model: pin.Model, limbs: list) -> None: ...
+    def evaluate(self, q: numpy.ndarray, v: numpy.ndarray, a: numpy.ndarray) -> list:
+        """Torques of the joints of each limb by mass and first moment of its last link, (n, 4)."""
+
 class MeasurementModel:
     """Dynamics, residuals of the sensors, layout of parameters and rows."""
     def __init__(self, dynamics: ContactDynamics, mount: ImuMount, residuals: list) -> None: ...
@@ -375,14 +380,16 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         """New weights of the disturbances with heavy tails, for the next iteration."""
     def improve(
         self,
-        xs: list,
-        us: list,
+        xs: numpy.ndarray,
+        us: numpy.ndarray,
         iterations: int,
         contact_dof: float,
         force_dof: float,
         reading_dof: float,
-    ) -> bool:
-        """An iteration as of `solve`, then `reweight`: at most so many times."""
+    ) -> tuple:
+        """Iterations as of `solve`, each with `reweight` behind it, at most so many: from the states
+        (N + 1, nx) and controls (N, nu) behind the arrival node to those that it returns.
+        """
     def rotate(self) -> None:
         """The first running node behind the arrival node becomes the last."""
     def residual_squares(self) -> numpy.ndarray:
@@ -403,6 +410,8 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         """Largest contact disturbance of each foot in these controls, in standard deviations, (T,
         nf).
         """
+    def residual_variance(self, k: int) -> numpy.ndarray:
+        """Posterior variance of each row of the residual of running node k."""
     def foot_forces(self) -> numpy.ndarray:
         """Vertical forces [N] at the feet at the running nodes, (T, nf)."""
     def compute_posterior(self, last: int = 18446744073709551615) -> None:

@@ -145,8 +145,10 @@ class Window:
         were computed keep them.
         """
         self.solver.reach, self.solver.settled = SOLVER.reach, SOLVER.settled
-        self.solver.improve(*self._iterate(), iterations, *self._tails())
-        self._take_iterate()
+        iterate = np.array(self.xs), np.array(self.us)
+        xs, us = self.solver.improve(*iterate, iterations, *self._tails())
+        self._look_anew()
+        self.xs, self.us = list(xs), list(us)
 
     def strain(self) -> float:
         """Root mean square of the whitened correction of the first state and the parameters.
@@ -308,10 +310,9 @@ class Window:
         the level that it was given. Seen is `1 - diag(H P H^T)`: 1 where everything else is known,
         0 where the error could be anything, or its row is not in use.
         """
-        node, data = self.nodes[k], self.data[k]
-        spread = self.solver.variance_of(k + 1, node.residual_jacobian(data))
+        spread = self.solver.residual_variance(k + 1)
         seen = np.where(spread > 0.0, np.clip(1.0 - spread, 0.0, 1.0), 0.0)
-        r = np.array(data.r)
+        r = np.array(self.data[k].r)
         return r, r**2 + spread, seen
 
     def head_covariance(self) -> np.ndarray:

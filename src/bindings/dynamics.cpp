@@ -6,6 +6,7 @@
 #include "contact/rigid_dynamics.hpp"
 #include "contact/smoothed_dynamics.hpp"
 #include "sensing/leg_forces.hpp"
+#include "sensing/limb_regressors.hpp"
 
 namespace prime {
 
@@ -126,11 +127,20 @@ bp::tuple evaluateLaw(const ContactLaw& law, const Vector3d& c, const double mu)
                         Vector3d(result.d_friction), Vector3d(result.d_softness));
 }
 
+std::vector<std::vector<int>> toLists(const bp::list& lists) {
+  std::vector<std::vector<int>> out;
+  for (const auto& list : toVector<bp::list>(lists)) out.push_back(toVector<int>(list));
+  return out;
+}
+
+std::shared_ptr<LimbRegressors> makeLimbs(const pinocchio::Model& model, const bp::list& limbs) {
+  return std::make_shared<LimbRegressors>(model, toLists(limbs));
+}
+
 std::shared_ptr<LegForces> makeLegForces(const pinocchio::Model& model, const bp::list& contacts,
                                          const bp::list& columns, const double stretched) {
-  std::vector<std::vector<int>> by_foot;
-  for (const auto& foot : toVector<bp::list>(columns)) by_foot.push_back(toVector<int>(foot));
-  return std::make_shared<LegForces>(model, toVector<ContactPoint>(contacts), by_foot, stretched);
+  return std::make_shared<LegForces>(model, toVector<ContactPoint>(contacts), toLists(columns),
+                                     stretched);
 }
 
 bp::tuple evaluateLegs(LegForces& legs, const VectorXd& q, const VectorXd& v, const VectorXd& a,
@@ -309,6 +319,18 @@ void bindLegs() {
            (bp::arg("added_armature"), bp::arg("damping"), bp::arg("dry_friction"),
             bp::arg("gear_loss"), bp::arg("gain")),
            "Losses (nj,) of the joints, between readings and links.");
+
+  bp::class_<LimbRegressors, std::shared_ptr<LimbRegressors>, boost::noncopyable>("LimbRegressors",
+                                                                                  bp::no_init)
+      .def("__init__", bp::make_constructor(&makeLimbs, bp::default_call_policies(),
+                                            (bp::arg("model"), bp::arg("limbs"))))
+      .def(
+          "evaluate",
+          +[](LimbRegressors& limbs, const VectorXd& q, const VectorXd& v, const VectorXd& a) {
+            return toList(limbs.evaluate(q, v, a));
+          },
+          (bp::arg("q"), bp::arg("v"), bp::arg("a")),
+          "Torques of the joints of each limb by mass and first moment of its last link, (n, 4).");
 }
 
 }  // namespace
