@@ -40,7 +40,7 @@ class Intervals:
             vibration: standard deviation of the specific force [m/s2].
             softness: of the ground.
         """
-        change = float(np.max(m.accelerometer_change))
+        change = max(np.ravel(m.accelerometer_change).tolist())
         self._jump = max(change, INTERVAL.shock_decay * self._jump)
         missed = math.hypot(vibration, INSTANT * change)
         creep = INTERVAL.soft * softness
