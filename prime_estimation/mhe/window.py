@@ -148,7 +148,7 @@ class Window:
         iterate = np.array(self.xs), np.array(self.us)
         xs, us = self.solver.improve(*iterate, iterations, *self._tails())
         self._look_anew()
-        self.xs, self.us = list(xs), list(us)
+        self.xs, self.us = list(xs.reshape(self.size + 1, -1)), list(us.reshape(self.size, -1))
 
     def strain(self) -> float:
         """Root mean square of the whitened correction of the first state and the parameters.
@@ -281,7 +281,7 @@ class Window:
 
     def slack(self, us: list[np.ndarray]) -> np.ndarray:
         """(N, nf) largest disturbance of each foot in controls, in standard deviations."""
-        return self.solver.slack(us)
+        return self.solver.slack(us).reshape(len(us), self.problem.dynamics.nfeet)
 
     def foot_forces(self, k: int = -1) -> np.ndarray:
         """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last.
@@ -289,7 +289,8 @@ class Window:
         Not to be written to.
         """
         if self._carried is None:
-            self._carried = self.solver.foot_forces()
+            feet = self.problem.dynamics.nfeet
+            self._carried = self.solver.foot_forces().reshape(self.size, feet)
         return self._carried[k]
 
     def posterior(self, last: int | None = None) -> None:
