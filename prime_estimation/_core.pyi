@@ -120,7 +120,31 @@ class LegForces:
     def evaluate(
         self, q: numpy.ndarray, v: numpy.ndarray, a: numpy.ndarray, torque: numpy.ndarray
     ) -> tuple:
-        """Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N]; world axes."""
+        """Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N], upward force
+        by the mass that such a motion needs [m/s2]; world axes.
+        """
+    def carried_at_rest(
+        self,
+        force: numpy.ndarray,
+        position: numpy.ndarray,
+        rate: numpy.ndarray,
+        torque: numpy.ndarray,
+    ) -> float:
+        """Sum of the normal forces of a robot at rest whose base feels `force` as gravity [N]."""
+    def set_losses(
+        self,
+        added_armature: numpy.ndarray,
+        damping: numpy.ndarray,
+        dry_friction: numpy.ndarray,
+        gear_loss: numpy.ndarray,
+        gain: numpy.ndarray,
+    ) -> None:
+        """Losses (nj,) of the joints, between readings and links."""
+
+class LimbRegressors:
+    def __init__(self, model: pin.Model, limbs: list) -> None: ...
+    def evaluate(self, q: numpy.ndarray, v: numpy.ndarray, a: numpy.ndarray) -> list:
+        """Torques of the joints of each limb by mass and first moment of its last link, (n, 4)."""
 
 class MeasurementModel:
     """Dynamics, residuals of the sensors, layout of parameters and rows."""
@@ -152,6 +176,8 @@ class NodeInput:
         """
     def value(self, name: str, slot: int = 0) -> numpy.ndarray: ...
     def weight(self, name: str, slot: int = 0) -> numpy.ndarray: ...
+    def present(self, name: str, slot: int = 0) -> bool:
+        """Whether a reading was handed in."""
     def age(self, name: str, slot: int = 0) -> float: ...
     torque: numpy.ndarray
     base_wrench: numpy.ndarray
@@ -354,14 +380,16 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         """New weights of the disturbances with heavy tails, for the next iteration."""
     def improve(
         self,
-        xs: list,
-        us: list,
+        xs: numpy.ndarray,
+        us: numpy.ndarray,
         iterations: int,
         contact_dof: float,
         force_dof: float,
         reading_dof: float,
-    ) -> bool:
-        """An iteration as of `solve`, then `reweight`: at most so many times."""
+    ) -> tuple:
+        """Iterations as of `solve`, each with `reweight` behind it, at most so many: from the states
+        (N + 1, nx) and controls (N, nu) behind the arrival node to those that it returns.
+        """
     def rotate(self) -> None:
         """The first running node behind the arrival node becomes the last."""
     def residual_squares(self) -> numpy.ndarray:
@@ -379,7 +407,13 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
         nv).
         """
     def slack(self, us: list) -> numpy.ndarray:
-        """Sizes of the contact disturbances in these controls, in standard deviations, (T, nxi)."""
+        """Largest contact disturbance of each foot in these controls, in standard deviations, (T,
+        nf).
+        """
+    def residual_variance(self, k: int) -> numpy.ndarray:
+        """Posterior variance of each row of the residual of running node k."""
+    def foot_forces(self) -> numpy.ndarray:
+        """Vertical forces [N] at the feet at the running nodes, (T, nf)."""
     def compute_posterior(self, last: int = 18446744073709551615) -> None:
         """Posterior covariances of the states up to `last`, by default of all."""
     def posterior(self, arg2: int) -> numpy.ndarray: ...

@@ -14,6 +14,7 @@ Mastalli).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,9 +127,14 @@ def theta_root(
 
 def com_stddev(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Standard deviation (3,) of the centre of mass: root of the diagonal of `com_covariance`."""
-    c, by_mass, own = pi[1:4] / pi[0], covariance[0, :4], covariance.diagonal()[1:4]
-    variance = own - 2.0 * c * by_mass[1:] + c * c * by_mass[0]
-    return np.sqrt(np.maximum(variance, 0.0)) / pi[0]
+    mass, *first = pi[:4].tolist()
+    (of_mass, *shared), own = covariance[0, :4].tolist(), covariance.diagonal()[1:4].tolist()
+    out = []
+    for moment, by_mass, square in zip(first, shared, own):
+        c = moment / mass
+        variance = square - 2.0 * c * by_mass + c * c * of_mass
+        out.append(math.sqrt(max(variance, 0.0)) / mass)
+    return np.array(out)
 
 
 def com_covariance(pi: np.ndarray, covariance: np.ndarray) -> np.ndarray:

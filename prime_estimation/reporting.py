@@ -273,25 +273,18 @@ class Reporter:
         if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
             covariance = covariance + np.eye(len(force)) * (GRAVITY * mass) ** 2
         threshold = CONTACT_SHARE * GRAVITY * mass
-        normal, variance = force[2::3], np.maximum(covariance.diagonal()[2::3], 1e-12)
-        unlikely = (threshold - normal) / np.sqrt(2.0 * variance)
-        probability = [0.5 * math.erfc(x) for x in unlikely.tolist()]
-        slip = np.hypot(velocity[0::3], velocity[1::3])
-        state = [
-            ContactState.OPEN if carried < threshold else MOVING[fast]
-            for carried, fast in zip(normal.tolist(), (slip > SLIP_SPEED).tolist())
-        ]
-        return tuple(
-            ContactEstimate(
-                contact.name,
-                points[i],
-                force[rows],
-                covariance[rows, rows],
-                probability[i],
-                state[i],
-            )
-            for i, (contact, rows) in enumerate(zip(self.robot.contacts, self._force_rows))
-        )
+        normal, variance = force[2::3].tolist(), covariance.diagonal()[2::3].tolist()
+        slip = map(math.hypot, velocity[0::3].tolist(), velocity[1::3].tolist())
+        out = []
+        for contact, rows, point, *told in zip(
+            self.robot.contacts, self._force_rows, points, normal, variance, slip
+        ):
+            carried, spread, speed = told
+            unlikely = (threshold - carried) / math.sqrt(2.0 * max(spread, 1e-12))
+            state = ContactState.OPEN if carried < threshold else MOVING[speed > SLIP_SPEED]
+            of_force = force[rows], covariance[rows, rows], 0.5 * math.erfc(unlikely)
+            out.append(ContactEstimate(contact.name, point, *of_force, state))
+        return tuple(out)
 
 
 def _status(

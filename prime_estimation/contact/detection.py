@@ -28,17 +28,26 @@ class LoadHysteresis:
     def __init__(self, feet: int, on: float, off: float, nodes: int):
         self.loaded = np.zeros(feet, bool)
         self.on, self.off, self.nodes = on, off, nodes
-        self._below = np.zeros(feet, int)
+        self._below = [0] * feet
 
     def update(self, normal: np.ndarray, caution: float = 1.0) -> np.ndarray:
         """Take normal forces (nf,) [N]; returns which feet have just touched down.
 
         `caution`: factor on the load that it takes.
         """
-        touchdown = ~self.loaded & (normal > caution * self.on)
-        self._below = (self._below + 1) * (normal < self.off)
-        self.loaded = (self.loaded | touchdown) & (self._below < self.nodes)
-        return touchdown
+        enough, forces, loaded = caution * self.on, normal.tolist(), self.loaded.tolist()
+        touchdown = [not before and force > enough for before, force in zip(loaded, forces)]
+        self._below = [
+            below + 1 if force < self.off else 0 for below, force in zip(self._below, forces)
+        ]
+        self.loaded = np.array(
+            [
+                (before or new) and below < self.nodes
+                for before, new, below in zip(loaded, touchdown, self._below)
+            ],
+            bool,
+        )
+        return np.array(touchdown, bool)
 
 
 class ContactFlags:
@@ -134,7 +143,7 @@ class ContactFlags:
         up = pin.Quaternion.FromTwoVectors(self._odometry.up, np.array([0.0, 0.0, 1.0]))
         q[3:7] = up.coeffs()
         a[:3] = force - GRAVITY * self._odometry.up
-        points, rates, by_torque = self._legs.evaluate(q, v, a, m.torque)
+        points, rates, by_torque, _ = self._legs.evaluate(q, v, a, m.torque)
         relative = rates @ up.matrix()  # base axes
         velocity = (relative + self._odometry.velocity) @ up.matrix().T
         self.normal_force = (

@@ -28,13 +28,10 @@ class LegForces:
 
     `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal
     inertia, which is good for a leg, whatever the trunk carries.
-
-    Attributes:
-        losses: of the joints, between readings and links: the YAML's, or as estimated.
     """
 
     def __init__(self, robot: Robot):
-        self.robot, self.model, self.losses = robot, robot.model, JointLosses.of(robot)
+        self.robot, self.model = robot, robot.model
         self.weight = robot.total_mass * GRAVITY
         contacts = contact_points(robot)
         joints = [
@@ -44,15 +41,28 @@ class LegForces:
             [self.model.joints[j].idx_v for j in self.model.supports[joint] if j in robot.joint_ids]
             for joint in joints
         ]
-        self._unknown = np.full(self.model.nv, np.nan)
+        self._unknown = np.full(robot.nj, np.nan)
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
+        self.losses = JointLosses.of(robot)
+
+    @property
+    def losses(self) -> JointLosses:
+        """Those of the joints, between readings and links: the YAML's, or as estimated."""
+        return self._losses
+
+    @losses.setter
+    def losses(self, losses: JointLosses) -> None:
+        self._losses = losses
+        parts = losses.added_armature, losses.damping, losses.dry_friction, losses.gear_loss
+        self._core.set_losses(*parts, losses.gain)
 
     def evaluate(
         self, q, v, a, torque: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """At a full state with acceleration.
 
-        Soles (nf, 3) [m] and their rates (nf, 3) [m/s], world axes; normal forces (nf,) [N].
+        Soles (nf, 3) [m] and their rates (nf, 3) [m/s], world axes; normal forces (nf,) [N]; upward
+        force by the mass that such a motion of the nominal robot needs [m/s2].
 
         Args:
             q: (nq,) configuration.
@@ -61,11 +71,7 @@ class LegForces:
             torque: (nj,) of the motors [Nm]. The force of a leg with a torque that is not finite is
                 NaN; None: of all legs.
         """
-        nj, tau = self.robot.nj, self._unknown
-        if torque is not None:
-            tau = tau.copy()
-            tau[-nj:] = self.losses.passed(torque, v[-nj:], a[-nj:])
-        return self._core.evaluate(q, v, a, tau)
+        return self._core.evaluate(q, v, a, self._unknown if torque is None else torque)
 
     def kinematics(
         self, R_world_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None
@@ -77,7 +83,9 @@ class LegForces:
         World axes, relative to the base; `q` are coordinates. Without torque the lowest feet are
         taken to carry the load.
         """
-        points, rates, normal = self._at_rest(pin.Quaternion(R_world_base), q, dq, torque)
+        full, v = np.zeros(self.model.nq), np.zeros(self.model.nv)
+        full[3:7], full[7:], v[6:] = pin.Quaternion(R_world_base).coeffs(), q, dq
+        points, rates, normal, _ = self.evaluate(full, v, np.zeros(self.model.nv), torque)
         if torque is None:
             load = np.exp(-(points[:, 2] - points[:, 2].min()) / 0.005)
         else:
@@ -99,18 +107,7 @@ class LegForces:
         felt = math.hypot(*specific_force_base.tolist())
         if felt < FREE_FALL * GRAVITY:
             return 0.0
-        up = pin.Quaternion.FromTwoVectors(specific_force_base / felt, UP)
-        normal = self._at_rest(up, self.robot.coordinates(q), dq, torque)[2]
-        return felt / GRAVITY - float(normal.sum()) / self.weight
-
-    def _at_rest(
-        self,
-        world_quat_base: pin.Quaternion,
-        q: np.ndarray,
-        dq: np.ndarray,
-        torque: np.ndarray | None,
-    ):
-        """`evaluate` with the base at rest at the origin, joints at constant rates."""
-        full, rates = np.zeros(self.model.nq), np.zeros(self.model.nv)
-        full[3:7], full[7:], rates[6:] = world_quat_base.coeffs(), q, dq
-        return self.evaluate(full, rates, np.zeros(self.model.nv), torque)
+        carried = self._core.carried_at_rest(
+            specific_force_base, self.robot.coordinates(q), dq, torque
+        )
+        return felt / GRAVITY - carried / self.weight

@@ -20,41 +20,38 @@ class Creep:
 
     Attributes:
         velocity: (nf,) what is left unexplained of the velocity of each foot [m/s]; 0 of those that
-            stand.
+            stand. any: some foot creeps.
         superseded: all feet move where they stand, and are expected to: no foot is an exception.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.velocity = np.zeros(problem.dynamics.nfeet)
+        self.velocity, self.any = np.zeros(problem.dynamics.nfeet), False
         self.superseded = False
 
     def land(self, feet: np.ndarray) -> None:
         """Put these feet (nf,) down: they stand."""
-        self.velocity[feet] = 0.0
+        if self.any:
+            self.velocity[feet] = 0.0
+            self.any = bool(self.velocity.any())
 
     def sliding(self, window: Window) -> np.ndarray:
         """(nf,) feet that slide through much of a solved window."""
-        return (self._slack(window, window.us) > TERRAIN.slack).sum(axis=0) >= TERRAIN.sliding
+        return (window.slack(window.us) > TERRAIN.slack).sum(axis=0) >= TERRAIN.sliding
 
     def straining(self, window: Window, before: list[np.ndarray]) -> np.ndarray:
         """(nf,) feet that slid somewhere in a window before it was solved, or that do now."""
-        slack = np.maximum(self._slack(window, before), self._slack(window, window.us))
+        slack = np.maximum(window.slack(before), window.slack(window.us))
         return slack.max(axis=0) > TERRAIN.slack
 
     def begin(self, window: Window, which: np.ndarray) -> np.ndarray:
         """Let these feet (nf,) creep at all nodes of a window; returns indices of those new."""
         may = self.problem.contacts.lets_creep and not self.superseded
-        if not (may and which.any()):
+        if not (may and np.count_nonzero(which)):
             return np.zeros(0, int)
         new = which & (self.velocity == 0.0)
         if new.any():
-            self.velocity[new] = TERRAIN.creep
+            self.velocity[new], self.any = TERRAIN.creep, True
             for given in window.inputs[:-1]:
                 self.problem.process.expect_creep(given, np.where(new, self.velocity, 0.0))
         return np.flatnonzero(new)
-
-    def _slack(self, window: Window, us: list[np.ndarray]) -> np.ndarray:
-        """Largest contact disturbance (N, nf) of each foot at each node, in standard deviations."""
-        xi = window.slack(us)
-        return xi.reshape(len(xi), len(self.velocity), -1).max(axis=2)

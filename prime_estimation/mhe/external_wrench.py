@@ -53,14 +53,16 @@ def median_of(values: np.ndarray, stddev: np.ndarray) -> tuple[np.ndarray, np.nd
         stddev: (k,) of a row, as the model says.
     """
     n, median = len(values), median_row(values)
-    away = values - median
-    variance = stddev * stddev + (away * away).sum(axis=0) / n
+    spread = [
+        sum((value - middle) * (value - middle) for value in column) / n
+        for column, middle in zip(values.T.tolist(), median.tolist())
+    ]
     covariance = np.zeros((len(median), len(median)))
-    covariance.flat[:: len(median) + 1] = np.pi / (2 * n) * variance
+    covariance.flat[:: len(median) + 1] = np.pi / (2 * n) * (stddev * stddev + spread)
     return median, covariance
 
 
 def median_row(values: np.ndarray) -> np.ndarray:
     """Median (k,) of a few rows (n, k), for which np.median takes ten times as long."""
-    n, order = len(values), np.sort(values, axis=0)
-    return 0.5 * (order[(n - 1) // 2] + order[n // 2])
+    n, ordered = len(values), [sorted(column) for column in values.T.tolist()]
+    return np.array([0.5 * (column[(n - 1) // 2] + column[n // 2]) for column in ordered])

@@ -24,6 +24,7 @@ from .planes import Planes
 from .problem import Problem
 from .situation import Situation
 from .soles import Soles
+from .touchdowns import Touchdowns
 from .window import Window
 from .world_motion import moved_slope
 
@@ -50,8 +51,7 @@ class Ground:
         feet = problem.dynamics.nfeet
         self._standing = weight / max(feet, 1)  # load of a foot [N]
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
-        self._arriving = np.zeros(feet, bool)
-        self._resting = np.zeros(feet, int)
+        self._touchdowns = Touchdowns(self.stance, problem.dt)
         self._footholds = Footholds(feet)
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
@@ -59,11 +59,12 @@ class Ground:
         self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
+        self._laid_means = np.zeros((feet, 2))
         spheres = [
             [c.radius for c in problem.robot.contacts if c.foot == f] for f in problem.robot.feet
         ]
         # a single sphere rolls: where it touches the ground turns with the ground's normal
-        self._radius = np.array([r[0] if len(r) == 1 else 0.0 for r in spheres])
+        self._radius = [r[0] if len(r) == 1 else 0.0 for r in spheres]
 
     @property
     def airborne(self) -> np.ndarray:
@@ -89,7 +90,7 @@ class Ground:
     def _follow(self, window: Window, situation: Situation) -> None:
         """Move the ground to where feet have come down."""
         problem, after = self.problem, window.xs[-1]
-        soles, rates, normal = window.legs()
+        soles, rates, normal, _ = window.legs()
         points = self._touching(soles, after)
         self._soles.look(window)
         if self._soles.any:
@@ -103,13 +104,16 @@ class Ground:
             normal = np.zeros_like(normal)
         lowest = -self._sink(after, normal)
         gate = GROUND.gate if weighed or window.place.measured else GROUND.gate_by_motion
-        landed, wrong = self._judge(above, lowest, gate, rates, normal, weighed, situation)
+        caution = GROUND.caution if situation.suspended else 1.0
+        at = above, lowest, rates, normal
+        landed, wrong = self._touchdowns.judge(*at, weighed, gate, caution)
+        footholds = landed & ~self._touchdowns.arriving
         if not weighed:
             wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         elif self._footholds.few:
-            wrong |= landed & ~self._arriving  # nothing is known yet of where they come down
+            wrong |= footholds  # nothing is known yet of where they come down
         else:
-            self._roughen(window, landed & ~self._arriving & ~wrong)
+            self._roughen(window, footholds & ~wrong)
         if situation.suspended:
             # base and ground drift against each other: the ground stays away until a foot carries
             # load
@@ -124,61 +128,26 @@ class Ground:
                 wrong, above = wrong | tilted, np.where(tilted, moved, above)
             self._let_creep(window)
             self._say(window)
-        if wrong.any():
+        if np.count_nonzero(wrong):
             turned = (self._touching(soles, after) - points)[:, 2]
             above += np.where(self._soles.tilted, 0.0, turned)
             self._place(window, np.flatnonzero(wrong), above)
         if weighed:
-            self._remember(window, landed & ~self._arriving, soles)
+            self._remember(window, footholds, soles)
         self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
         if self._may_sink:
             # without the load, nothing tells how much the ground gives way under it
             softest = GROUND.softest if weighed else GROUND.hardest
             self._bound(window, "softness", GROUND.hardest, softest)
 
-    def _judge(
-        self,
-        above: np.ndarray,
-        lowest: np.ndarray,
-        gate: float,
-        rates: np.ndarray,
-        normal: np.ndarray,
-        weighed: bool,
-        situation: Situation,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(nf,) feet that have landed, and feet whose ground is not where it was thought."""
-        rate = rates[:, 2]
-        # a foot on its way up does not touch down
-        caution = GROUND.caution if situation.suspended else 1.0
-        touchdown = self.stance.update(np.where(rate < GROUND.rest, normal, 0.0), caution)
-        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
-        touchdown |= rests & ~self.stance.loaded
-        self.stance.loaded |= rests
-        settled = self._arriving & (np.abs(rate) < GROUND.rest)
-        self._arriving = (self._arriving | touchdown) & self.stance.loaded & ~settled
-        reach = np.where(settled, 0.0, self.problem.dt * np.maximum(-rate, 0.0))
-        arrived, stands = settled, settled
-        if weighed:  # what carries is on the ground, at any time
-            arrived = self.stance.loaded & ~self._arriving
-            stands = arrived & (normal > self.stance.on) & (rate < GROUND.rest)
-        wrong = (touchdown | stands) & (above > gate + reach)
-        wrong |= rests & (above > gate)
-        wrong |= (touchdown | arrived | ~self.stance.loaded) & (above < lowest - gate)
-        return touchdown | settled, wrong
-
-    def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
-        """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
-        still = (rates * rates).sum(axis=1) < GROUND.still**2
-        light = normal > caution * self.stance.off
-        self._resting = (self._resting + 1) * (still & light)
-        return self._resting >= GROUND.still_nodes
-
     def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
-        normal = np.ones((len(soles), 3))
-        normal[:, :2] = -self._slopes(x)
-        normal /= np.sqrt((normal * normal).sum(axis=1))[:, None]
-        return soles + self._radius[:, None] * ([0.0, 0.0, 1.0] - normal)
+        away = []  # from the lowest point: r (up - normal)
+        for (x_slope, y_slope), radius in zip(self._slopes(x).tolist(), self._radius):
+            length = math.sqrt(x_slope * x_slope + y_slope * y_slope + 1.0)
+            part = x_slope / length, y_slope / length, 1.0 - 1.0 / length
+            away.append([radius * p for p in part])
+        return soles + away
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
         slope = self.problem.parameter(x, "slope")
@@ -189,8 +158,8 @@ class Ground:
 
         Within which it has come down, wherever the ground is (uniformly).
         """
-        feet = np.flatnonzero(landed)
-        if feet.size and not self._footholds.on_floor:
+        if np.count_nonzero(landed) and not self._footholds.on_floor:
+            feet = np.flatnonzero(landed)
             root = np.zeros((self.problem.ndx, feet.size))
             rows = self.problem.columns("height").start + feet
             root[rows, np.arange(feet.size)] = GROUND.gate / math.sqrt(3.0)
@@ -211,7 +180,7 @@ class Ground:
         self._soles.tilted &= ~landed
         if "slope" in self.problem.layout:
             self._incline_as_footholds(window, landed)
-            if (landed | moved).any():
+            if np.count_nonzero(landed | moved):
                 points = self._touching(soles, window.xs[-1])
                 self.problem.move_anchors(landed | moved, points)
 
@@ -222,7 +191,7 @@ class Ground:
         tilted = soles.tilt(window, normal, self.stance.loaded & (normal > self.stance.on))
         self.creep.land(tilted)
         for foot in np.flatnonzero(tilted):
-            self._laid[foot] = Slope(soles.slopes[foot].copy(), SOLE.stddev)
+            self._lay_slope(foot, Slope(soles.slopes[foot].copy(), SOLE.stddev))
             # what feet on wrong ground say of friction is void
             present = self.problem.parameter(window.xs[-1], "friction")[0]
             window.renew_parameter("friction", [0], present, GROUND.bounded_stddev)
@@ -232,7 +201,7 @@ class Ground:
         """Let feet creep that slide, or that only a slope would hold which no ground has."""
         which = self.creep.sliding(window)
         if "slope" in self.problem.layout:
-            away = self._slopes(window.xs[-1]) - [slope.mean for slope in self._laid]
+            away = self._slopes(window.xs[-1]) - self._laid_means
             which |= (away * away).sum(axis=1) > TERRAIN.steepest**2
         self._begin_creep(window, which)
 
@@ -249,7 +218,8 @@ class Ground:
 
     def _say(self, window: Window) -> None:
         """Tell the window what kind of ground it stands on; what was uneven fades."""
-        window.creeping = bool((self.stance.loaded & (self.creep.velocity > 0.0)).any())
+        creeps = self.creep.any and (self.stance.loaded & (self.creep.velocity > 0.0)).any()
+        window.creeping = bool(creeps)
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         fading = window.unevenness * math.exp(-self.problem.dt / INTERVAL.memory)
         softness = self.problem.softness(window.xs[-1])
@@ -264,12 +234,15 @@ class Ground:
 
     def _incline_as_footholds(self, window: Window, feet: np.ndarray) -> None:
         """Ground under these feet (nf,) slopes as the footholds tell."""
-        if not feet.any():
+        if not np.count_nonzero(feet):
             return
         slope = self._footholds.slope()
         for foot in np.flatnonzero(feet):
-            self._laid[foot] = slope
+            self._lay_slope(foot, slope)
             self._incline(window, foot, slope)
+
+    def _lay_slope(self, foot: int, slope: Slope) -> None:
+        self._laid[foot], self._laid_means[foot] = slope, slope.mean
 
     def _incline(self, window: Window, foot: int, slope: Slope) -> None:
         """Ground under a foot slopes as it is thought to, with the little that a window learns."""
@@ -280,7 +253,7 @@ class Ground:
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
         """The footholds of these feet: on level ground at the height that is kept."""
-        if not landed.any():
+        if not np.count_nonzero(landed):
             return
         after = window.xs[-1]
         height = self.problem.parameter(after, "height")

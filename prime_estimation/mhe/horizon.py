@@ -95,19 +95,20 @@ class Horizon:
         self.problem.complete(former, m, situation)
         creep = self.ground.creep
         creep.superseded = situation.unrest > 0.0
-        if creep.superseded:
-            self.problem.process.expect_unrest(former, situation.unrest)
-        else:
-            self.problem.process.expect_creep(former, creep.velocity)
+        softness = self.problem.softness(self.window.xs[-1])
+        self.problem.process.expect_motion(
+            former,
+            self.ground.airborne,
+            softness,
+            situation.unrest,
+            creep.velocity if creep.any and not creep.superseded else None,
+        )
         # without motion capture it is what the feet carry that holds the tilt
         if self.window.place.measured:
             if self.window.creeping:
                 self.problem.process.expect_lasting_force(former)
             if not former.weighed:
                 self.problem.process.expect_unknown_load(former)
-        softness = self.problem.softness(self.window.xs[-1])
-        self.problem.process.expect_sinking(former, softness)
-        self.problem.process.expect_touchdown(former, self.ground.airborne)
         self._last_position = self._last_position if m.position is None else m.position
 
     def shift(self, m: Measurement, situation: Situation) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pinocchio as pin
 
 from ..config.policies import INTERVAL
+from ..sensors.imu import vertical
 from ..sensors.sensor import INSTANT
 from ..types import Measurement
 
@@ -42,7 +42,7 @@ class Intervals:
             vibration: standard deviation of the specific force [m/s2].
             softness: of the ground. weighed: torques tell what the feet carry.
         """
-        change = float(np.max(m.accelerometer_change))
+        change = max(np.ravel(m.accelerometer_change).tolist())
         self._jump = max(change, INTERVAL.shock_decay * self._jump)
         missed = math.hypot(vibration, INSTANT * change)
         creep = INTERVAL.soft * softness
@@ -65,8 +65,12 @@ def creep_covariance(
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     tilt += 0.0 if weighed else i.untold_tilt**2
-    up = pin.Quaternion(quat_world_base).toRotationMatrix()[2]
+    turn = i.heading**2 - tilt  # about the vertical
+    up = vertical(quat_world_base).tolist()
     out = np.zeros((6, 6))
-    out.flat[::7] = [place] * 3 + [tilt] * 3
-    out[3:, 3:] += (i.heading**2 - tilt) * (up[:, None] * up)
+    out.flat[:15:7] = place
+    out[3:, 3:] = [
+        [(tilt if row == column else 0.0) + turn * (a * b) for column, b in enumerate(up)]
+        for row, a in enumerate(up)
+    ]
     return out

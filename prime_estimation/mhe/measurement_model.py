@@ -185,10 +185,8 @@ class MeasurementModel:
 
     def _free_slot(self, given, sensor) -> int | None:
         """First place at a node that has no reading of a sensor yet; None where there is none."""
-        free = (
-            i for i in range(self._slots[sensor.name]) if not given.weight(sensor.name, i).any()
-        )
-        return next(free, None)
+        slots = range(self._slots[sensor.name])
+        return next((i for i in slots if not given.present(sensor.name, i)), None)
 
 
 def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> SensorSet:

@@ -29,7 +29,11 @@ class Planes:
         height, slope = (problem.parameter(window.xs[-1], n).copy() for n in ("height", "slope"))
         if not slope.size:
             return Planes(height, *np.zeros((2, 2 * len(height))))
-        return Planes(height, slope, np.array(problem.dynamics.anchor).ravel())
+        return Planes(height, slope, problem.dynamics.anchor.ravel())
+
+    def as_bytes(self) -> bytes:
+        """All numbers, to be compared."""
+        return self.height.tobytes() + self.slope.tobytes() + self.anchor.tobytes()
 
     def stay_under_the_oldest(self, window: Window, now: Planes) -> None:
         """Let the node that leaves the window next stand on these planes, whatever they are now.
@@ -39,6 +43,8 @@ class Planes:
         or out of it: at a gap of its dynamics that no step has closed. What cost-to-come then
         learns is wrong, of mass and tilt too.
         """
+        if self.as_bytes() == now.as_bytes():
+            return
         given = window.inputs[0]
         given.height_offset = given.height_offset + self.height - now.height
         given.slope_offset = given.slope_offset + self.slope - now.slope

@@ -25,7 +25,8 @@ class Predictor:
 
     The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate
     replaces what had been integrated; the samples that are newer than it are run through again.
-    Estimates and samples may come from different threads.
+    Estimates and samples may come from different threads: the integration is begun by the sample
+    that asks for it.
 
     The covariance grows by what is not known between two samples: a jump of the specific force at
     any instant between them leaves `dt df / sqrt(12)` in the velocity.
@@ -39,6 +40,8 @@ class Predictor:
         self._lock = threading.Lock()
         self._samples: deque[ImuSample] = deque(maxlen=KEPT)
         self._estimate: Estimate | None = None
+        self._last: ImuSample | None = None  # that is not newer than the estimate
+        self._begun = False  # from the estimate
 
     def reset(self) -> None:
         """Forget estimate and samples."""
@@ -51,13 +54,9 @@ class Predictor:
         if estimate.gyro_bias.size == 0:
             return
         with self._lock:
-            last = None
+            self._estimate, self._begun, self._last = estimate, False, None
             while self._samples and self._samples[0].stamp_ns <= estimate.stamp_ns:
-                last = self._samples.popleft()
-            self._start(estimate, last)
-            for sample in self._samples:
-                if sample.stamp_ns > self._stamp_ns:
-                    self._step(sample)
+                self._last = self._samples.popleft()
 
     def predict(self, sample: ImuSample) -> Estimate | None:
         """The estimate at the stamp of an IMU sample; None before the first estimate.
@@ -65,6 +64,8 @@ class Predictor:
         A sample from the past changes nothing.
         """
         with self._lock:
+            if self._estimate is not None and not self._begun:
+                self._begin(self._estimate, self._last)
             if (
                 np.isfinite(sample.angular_velocity).all()
                 and np.isfinite(sample.linear_acceleration).all()
@@ -74,8 +75,14 @@ class Predictor:
                     self._step(sample)
             return self._estimate and self._predicted()
 
+    def _begin(self, estimate: Estimate, last: ImuSample | None) -> None:
+        self._start(estimate, last)
+        for sample in self._samples:
+            if sample.stamp_ns > self._stamp_ns:
+                self._step(sample)
+
     def _start(self, estimate: Estimate, last: ImuSample | None) -> None:
-        self._estimate, self._stamp_ns = estimate, estimate.stamp_ns
+        self._begun, self._stamp_ns = True, estimate.stamp_ns
         base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
         if last is not None and not self.mount.rigid:
             # rates of the estimate are means over the past step: what the gyro says beyond the base

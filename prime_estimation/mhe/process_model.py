@@ -28,6 +28,7 @@ class Factors:
     contact: float = 1.0
 
 
+AS_USUAL = Factors()
 # without torque, before a start has found the ground: it may slope
 GROUND_UNKNOWN = Factors(10.0, 3.0)
 # without joint positions either no contact is modelled: contact forces become a disturbance of the
@@ -57,6 +58,11 @@ class ProcessModel:
         self._components = np.array([i for foot in own for i in foot], int)
         ends = np.cumsum([0, *map(len, own)])
         self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+        self._foot_of = np.repeat(np.arange(len(own)), np.array([len(part) for part in own], int))
+        self._tangential = np.flatnonzero(self._components < 2)
+        self._linear = np.flatnonzero(self._components < 3)
+        sinking = [TERRAIN.soft_tangential] * 2 + [TERRAIN.soft_normal]
+        self._sinking = np.array(sinking)[self._components[self._linear]]
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
@@ -64,10 +70,12 @@ class ProcessModel:
         point = [noise.contact_tangential, noise.contact_tangential, noise.contact_normal]
         flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
         self._weight_xi = 1.0 / np.array(point + flat)[self._components]
+        self._base = np.array([noise.base_force] * 3 + [noise.base_moment] * 3)
+        self._unmeasured = np.full(self.robot.nj, noise.joint_unmeasured)
 
     def unmeasured(self, given) -> None:
         """Disturbances of a step of which nothing is measured yet."""
-        self._weigh(given, Factors(), np.full(self.robot.nj, self.config.noise.joint_unmeasured))
+        self._weigh(given, AS_USUAL, self._unmeasured)
         self.contacts.complete(given, None, self)
 
     def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
@@ -78,12 +86,12 @@ class ProcessModel:
             m: measurement at the end of its step.
             situation: who carries the robot.
         """
-        noise, factors = self.config.noise, Factors()
+        noise, factors = self.config.noise, AS_USUAL
         if m.torque is not None:
             given.torque = m.torque / self.robot.torque_scale
             joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
         else:
-            joint = np.full(self.robot.nj, noise.joint_unmeasured)
+            joint = self._unmeasured
             # legs that may do anything would leave the ground, and an outlier carry the robot
             given.weighed = False
             if m.position is None or given.ground_depth:
@@ -97,9 +105,7 @@ class ProcessModel:
         self.contacts.complete(given, m, self)
 
     def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
-        noise = self.config.noise
-        base = [factors.base * noise.base_force] * 3 + [factors.base * noise.base_moment] * 3
-        stddev = np.concatenate([base, joint]) if self._floating else joint
+        stddev = np.concatenate([factors.base * self._base, joint]) if self._floating else joint
         given.nominal_force = given.weight_force = 1.0 / stddev
         given.nominal_xi = given.weight_xi = self._weight_xi / factors.contact
 
@@ -114,8 +120,8 @@ class ProcessModel:
     def leave_unsupported(self, given) -> None:
         """Something else than the feet carries the robot, anywhere: the base follows the IMU."""
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
-        joint = np.full(self.robot.nj, self.config.noise.joint_unmeasured)
-        given.nominal_force = given.weight_force = 1.0 / np.concatenate([base, joint])
+        stddev = np.concatenate([base, self._unmeasured])
+        given.nominal_force = given.weight_force = 1.0 / stddev
 
     def leave_pushed(self, given) -> None:
         """Something pushes the base sideways, and perhaps upwards: that is no load."""
@@ -142,12 +148,10 @@ class ProcessModel:
         """
         if not creep.any():
             return
-        nominal, weight = given.nominal_xi.copy(), given.weight_xi.copy()
-        for part, velocity in zip(self._foot_parts, creep):
-            if velocity > 0.0:
-                linear = slice(part.start, part.start + 3)
-                nominal[linear] = 1.0 / np.hypot(1.0 / nominal[linear], velocity)
-                weight[linear] = np.minimum(weight[linear], nominal[linear])
+        nominal = given.nominal_xi
+        self._let_creep(nominal, creep)
+        # of other feet the weights that outliers have by now
+        weight = np.minimum(given.weight_xi, nominal)
         given.nominal_xi, given.weight_xi = nominal, weight
 
     def expect_lasting_force(self, given) -> None:
@@ -173,48 +177,40 @@ class ProcessModel:
         weight[3:6] /= UNWEIGHED
         given.nominal_force = given.weight_force = weight
 
-    def expect_unrest(self, given, speed: float) -> None:
-        """Widen the tangential contact disturbance of all feet, which move where they stand.
+    def expect_motion(
+        self,
+        given,
+        unloaded: np.ndarray,
+        softness: float = 0.0,
+        unrest: float = 0.0,
+        creep: np.ndarray | None = None,
+    ) -> None:
+        """Widen the contact disturbances of a step by all that moves contacts as no law has it.
 
         Args:
             given: input with its dynamics part.
-            speed: standard deviation of their velocity [m/s].
+            unloaded: (nf,) which feet carried nothing before: they may be put down within the step,
+                and the law knows no instant inside a node.
+            softness: logarithm of the ground's compliance, 0 on hard ground. How fast feet sink
+                there, creep and come up again has errors that last for a stance.
+            unrest: tangential velocity of all feet, which move where they stand [m/s].
+            creep: (nf,) contact velocity of feet that creep [m/s]; None: none does.
         """
-        weight = given.nominal_xi.copy()
-        for part in self._foot_parts:
-            tangential = slice(part.start, part.start + 2)
-            weight[tangential] = 1.0 / np.hypot(1.0 / weight[tangential], speed)
+        weight = given.nominal_xi
+        if creep is not None:
+            self._let_creep(weight, creep)
+        if unrest > 0.0:
+            at = self._tangential
+            weight[at] = 1.0 / np.hypot(1.0 / weight[at], unrest)
+        if softness > 0.0:
+            at = self._linear
+            weight[at] = 1.0 / np.hypot(1.0 / weight[at], softness * self._sinking)
+        lands = unloaded[self._foot_of]
+        weight[lands] /= self.config.noise.contact_landing
         given.nominal_xi = given.weight_xi = weight
 
-    def expect_sinking(self, given, softness: float) -> None:
-        """Widen the contact disturbance of all feet on ground that gives way as no law has it.
-
-        How fast feet sink there, creep and come up again has errors that last for a stance.
-
-        Args:
-            given: input with its dynamics part.
-            softness: logarithm of the ground's compliance, 0 on hard ground.
-        """
-        if softness <= 0.0:
-            return
-        stddev = softness * np.array([TERRAIN.soft_tangential] * 2 + [TERRAIN.soft_normal])
-        weight = given.nominal_xi.copy()
-        for part in self._foot_parts:
-            linear = slice(part.start, part.start + 3)
-            weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], stddev)
-        given.nominal_xi = given.weight_xi = weight
-
-    def expect_touchdown(self, given, unloaded: np.ndarray) -> None:
-        """Widen the contact disturbance of feet that may be put down within the step.
-
-        The law knows no instant inside a node.
-
-        Args:
-            given: input with its dynamics part.
-            unloaded: (nf,) which feet carried nothing before.
-        """
-        weight = given.nominal_xi.copy()
-        for part, lands in zip(self._foot_parts, unloaded):
-            if lands:
-                weight[part] /= self.config.noise.contact_landing
-        given.nominal_xi = given.weight_xi = weight
+    def _let_creep(self, weight: np.ndarray, creep: np.ndarray) -> None:
+        for part, velocity in zip(self._foot_parts, creep):
+            if velocity > 0.0:
+                linear = slice(part.start, part.start + 3)
+                weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], velocity)

@@ -50,8 +50,10 @@ class Situation:
 
     def having(self, **values: Any) -> Situation:
         """The same, with other values of these attributes; itself where it has them."""
-        has = all(getattr(self, name) == value for name, value in values.items())
-        return self if has else replace(self, **values)
+        for name, value in values.items():
+            if getattr(self, name) != value:
+                return replace(self, **values)
+        return self
 
 
 ON_ITS_FEET = Situation()

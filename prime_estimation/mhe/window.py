@@ -13,6 +13,7 @@ import numpy as np
 from .. import _core
 from ..config.policies import SOLVER
 from ..contact.points import idle_rows
+from ..sensors.imu import vertical
 from .place import Place
 from .problem import Problem
 
@@ -63,10 +64,11 @@ class Window:
         self.data = [node.createData() for node in self.nodes]
         self.terminal = problem.node()
         self._legs: dict[int, tuple[np.ndarray, ...]] = {}
-        self._carried: dict[int, np.ndarray] = {}
+        self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
         self.creeping, self.unevenness = False, 0.0
+        self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
             node.input = given
         self.us = list(us) if us is not None else [self._control(x) for x in self.xs[:-1]]
@@ -143,8 +145,10 @@ class Window:
         were computed keep them.
         """
         self.solver.reach, self.solver.settled = SOLVER.reach, SOLVER.settled
-        self.solver.improve(*self._iterate(), iterations, *self._tails())
-        self._take_iterate()
+        iterate = np.array(self.xs), np.array(self.us)
+        xs, us = self.solver.improve(*iterate, iterations, *self._tails())
+        self._look_anew()
+        self.xs, self.us = list(xs.reshape(self.size + 1, -1)), list(us.reshape(self.size, -1))
 
     def strain(self) -> float:
         """Root mean square of the whitened correction of the first state and the parameters.
@@ -165,8 +169,7 @@ class Window:
     def look_anew(self) -> None:
         """Forget what has been asked of the nodes since they were evaluated last."""
         self._legs.clear()
-        self._carried.clear()
-        self._unexplained = None
+        self._carried = self._unexplained = None
 
     def _tails(self) -> tuple[float, float, float]:
         """Degrees of freedom of contact disturbances, unmodelled forces, readings."""
@@ -224,7 +227,9 @@ class Window:
 
     def bound(self, name: str, least: float, most: float) -> None:
         """Keep the first element of a parameter block between two values from now on."""
-        self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
+        if self._bounds.get(name) != (least, most):
+            self._bounds[name] = least, most
+            self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
 
     def hold_inertia(self) -> None:
         """Take the inertia as known at its present value."""
@@ -245,10 +250,10 @@ class Window:
         """(nj,) torques [Nm] as read, of the step of running node k."""
         return np.array(self.inputs[:-1][k].torque)
 
-    def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Soles [m], their rates [m/s] and normal forces [N] at running node k, by the legs alone.
+    def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Soles [m], their rates [m/s], normal forces [N], force felt at running node k.
 
-        As of `LegForces.evaluate`; not to be written to.
+        By the legs alone, as of `LegForces.evaluate`; not to be written to.
         """
         if k not in self._legs:
             self._legs[k] = self.problem.legs.evaluate(*self.motion(k), self.torque(k))
@@ -256,8 +261,7 @@ class Window:
 
     def up(self) -> np.ndarray:
         """(3,) vertical of the world in the axes of the base, at the head."""
-        x, y, z, w = self.xs[-1][3:7].tolist()
-        return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        return vertical(self.xs[-1][3:7])
 
     def weighed(self, k: int = -1) -> bool:
         """Whether there is a running node k, counted from the newest, with all its torques."""
@@ -276,18 +280,17 @@ class Window:
         return self._unexplained[nodes]
 
     def slack(self, us: list[np.ndarray]) -> np.ndarray:
-        """(N, nxi) sizes of the contact disturbances xi in controls, in standard deviations."""
-        return self.solver.slack(us)
+        """(N, nf) largest disturbance of each foot in controls, in standard deviations."""
+        return self.solver.slack(us).reshape(len(us), self.problem.dynamics.nfeet)
 
     def foot_forces(self, k: int = -1) -> np.ndarray:
         """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last.
 
         Not to be written to.
         """
-        if k not in self._carried:
-            normal = self.nodes[k].contact_force(self.data[k])[2::3]
-            feet = self.problem.contact_feet
-            self._carried[k] = np.bincount(feet, normal, self.problem.dynamics.nfeet)
+        if self._carried is None:
+            feet = self.problem.dynamics.nfeet
+            self._carried = self.solver.foot_forces().reshape(self.size, feet)
         return self._carried[k]
 
     def posterior(self, last: int | None = None) -> None:
@@ -308,10 +311,9 @@ class Window:
         the level that it was given. Seen is `1 - diag(H P H^T)`: 1 where everything else is known,
         0 where the error could be anything, or its row is not in use.
         """
-        node, data = self.nodes[k], self.data[k]
-        spread = self.solver.variance_of(k + 1, node.residual_jacobian(data))
+        spread = self.solver.residual_variance(k + 1)
         seen = np.where(spread > 0.0, np.clip(1.0 - spread, 0.0, 1.0), 0.0)
-        r = np.array(data.r)
+        r = np.array(self.data[k].r)
         return r, r**2 + spread, seen
 
     def head_covariance(self) -> np.ndarray:

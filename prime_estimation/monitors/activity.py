@@ -51,7 +51,7 @@ class ActivityMonitor(Monitor):
         self._nodes = 0  # in a row that show what was seen last
         self._lay, self._got_up = False, False  # since the last start; the next one is for that
         self._stood = 0  # nodes for which it has stood still since
-        self._loaded: np.ndarray | None = None
+        self._loaded: list[bool] | None = None
         self._since_step = ACTIVITY.step_nodes  # nodes since a foot was put down or lifted
         self._since_turn = ACTIVITY.calm_nodes  # and since the robot has turned fast, or fell
         # specific force in base axes, and tilt
@@ -146,11 +146,12 @@ class ActivityMonitor(Monitor):
     def _on_its_feet(self, window: Window | None) -> Activity:
         if window is None:
             return Activity.UNKNOWN
-        force = window.foot_forces()
-        before = self._loaded
+        force, before = window.foot_forces().tolist(), self._loaded
         on, off = ACTIVITY.loaded * self._weight, ACTIVITY.unloaded * self._weight
-        self._loaded = force > (on if before is None else np.where(before, off, on))
-        stepped = before is not None and bool((before != self._loaded).any())
+        self._loaded = [
+            part > (off if was else on) for part, was in zip(force, before or [False] * len(force))
+        ]
+        stepped = before is not None and before != self._loaded
         self._since_step = 0 if stepped else self._since_step + 1
         forward, left, _ = self.problem.layout.part(window.xs[-1], "velocity").tolist()
         speed = math.hypot(forward, left)

@@ -49,8 +49,8 @@ class ConsistencyMonitor(Monitor):
         """Judges whether the window fits its data, and is within physical bounds."""
         self.refused += window.solver.refused
         head = window.xs[-1]
-        velocity = window.problem.layout.v(head)
-        fastest = max(float(velocity.max()), -float(velocity.min()))
+        velocity = window.problem.layout.v(head).tolist()
+        fastest = max(max(velocity), -min(velocity))
         if not math.isfinite(float(head @ head)) or fastest > CONSISTENCY.fastest:
             return "the state is not that of a robot"
         square, count = self._learn(window)

@@ -7,8 +7,6 @@ from __future__ import annotations
 import math
 from collections import deque
 
-import numpy as np
-
 from ..config.policies import AGREEMENT
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -58,16 +56,17 @@ class ContactAgreement(Monitor):
         return situation.having(contradicted=self.contradicted, doubted=doubted)
 
     def _compare(self, window: Window) -> None:
-        told = window.legs()[2]
-        self.carried = float(told.sum())
-        estimated = window.foot_forces()
-        difference = np.abs(told - estimated)
-        allowed = np.maximum(self._least, AGREEMENT.relative * np.maximum(told, estimated))
-        differs = difference > allowed
-        self._differed.append(bool(differs.any()))
-        if differs.any():
-            self.worst = int(np.argmax(difference / allowed))
-            self.told, self.estimated = float(told[self.worst]), float(estimated[self.worst])
+        told, estimated = window.legs()[2].tolist(), window.foot_forces().tolist()
+        self.carried = sum(told)
+        allowed = [
+            max(self._least, AGREEMENT.relative * max(pair)) for pair in zip(told, estimated)
+        ]
+        ratios = [abs(a - b) / most for a, b, most in zip(told, estimated, allowed)]
+        differs = [(ratio, foot) for foot, ratio in enumerate(ratios) if ratio > 1.0]
+        self._differed.append(bool(differs))
+        if differs:
+            self.worst = max(differs)[1]
+            self.told, self.estimated = told[self.worst], estimated[self.worst]
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which foot's force contradicts its torques."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 import math
 from collections import deque
 
-import pinocchio as pin
-
 from ..config.policies import LEG_WEIGHT, SMOOTHED
 from ..mhe.problem import Problem
 from ..mhe.window import Window
@@ -32,7 +30,6 @@ class LegWeight:
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self._data = problem.robot.model.createData()
         self._known = problem.legs is not None
         self._newest: deque[float] = deque(maxlen=LEG_WEIGHT.now)
         self._before = SlidingMedian(LEG_WEIGHT.before)
@@ -68,8 +65,6 @@ class LegWeight:
             self.added = mean * self.problem.robot.total_mass
 
     def _share(self, window: Window) -> float:
-        carried = float(window.legs(-SMOOTHED.nodes)[2].sum())
-        pin.centerOfMass(self.problem.robot.model, self._data, *window.motion(-SMOOTHED.nodes))
-        felt = self._data.acom[0][2] + GRAVITY
+        _, _, normal, felt = window.legs(-SMOOTHED.nodes)
         own = GRAVITY * self.problem.robot.total_mass
-        return (carried - self.problem.total_mass(window.xs[-1]) * felt) / own
+        return (sum(normal.tolist()) - self.problem.total_mass(window.xs[-1]) * felt) / own

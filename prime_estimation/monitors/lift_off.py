@@ -118,8 +118,8 @@ class LiftDetector(Monitor):
         rates = np.zeros(len(m.torque)) if before.velocity is None else before.velocity
         base_M_imu, _ = self.problem.mount.motion(before.position, rates)
         felt = base_M_imu.rotation @ m.accelerometer
-        readings = (felt, before.position, rates, m.torque)
-        if not math.isfinite(sum(float(x @ x) for x in readings)):
+        readings = np.concatenate([felt, before.position, rates, m.torque])
+        if not math.isfinite(float(readings @ readings)):
             return None
         return self._legs.deficit(felt, before.position, rates, m.torque)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pinocchio as pin
 
+from .. import _core
 from ..config.policies import LIMB_LOAD, SMOOTHED
 from ..contact.points import bearing_joints
 from ..mhe.problem import Problem
@@ -40,7 +40,6 @@ class LimbLoad:
 
     def __init__(self, problem: Problem, joints: list[int]):
         self.problem, model = problem, problem.robot.model
-        self._model, self._last = model, joints[-1]
         self._rows = [model.joints[j].idx_v for j in joints]
         self.link = problem.robot.links[joints[-1]]
         own = sum(model.inertias[j].mass for j in joints)
@@ -58,10 +57,10 @@ class LimbLoad:
         self.mass, self.told = 0.0, 0
         self._normal, self._side, self._square = np.zeros((4, 4)), np.zeros(4), 0.0
 
-    def judge(self, window: Window, data: pin.Data) -> None:
-        """Take one more node; data: of the nominal model, moved to that node."""
+    def judge(self, window: Window, Y: np.ndarray) -> None:
+        """Take one more node; Y: J^T Y (n, 4) of the nominal model at that node."""
         node = slice(-SMOOTHED.nodes, 1 - SMOOTHED.nodes)
-        Y, w = self._regressor(data), -window.unexplained(node)[0, self._rows]
+        w = -window.unexplained(node)[0, self._rows]
         self._normal = self._keep * self._normal + Y.T @ Y
         self._side = self._keep * self._side + Y.T @ w
         self._square = self._keep * self._square + float(w @ w)
@@ -71,12 +70,6 @@ class LimbLoad:
         found = abs(self.mass) > self._least and explained > LIMB_LOAD.explained * self._square
         self.told = self.told + 1 if found else 0
 
-    def _regressor(self, data: pin.Data) -> np.ndarray:
-        """(n, 4) of the limb's joint torques in mass and first moment of its last link."""
-        j, gravity = self._last, self._model.gravity
-        body = pin.bodyRegressor(data.v[j], data.a[j] - data.oMi[j].actInv(gravity))[:, :4]
-        return pin.getJointJacobian(self._model, data, j, pin.LOCAL)[:, self._rows].T @ body
-
 
 class LimbLoads:
     """All limbs of a robot; none of a robot that has legs only."""
@@ -85,7 +78,7 @@ class LimbLoads:
         self.problem = problem
         chains = limbs(problem) if problem.floating and "theta" in problem.layout else []
         self.limbs = [LimbLoad(problem, chain) for chain in chains]
-        self._data = problem.robot.model.createData()
+        self._regressors = _core.LimbRegressors(problem.robot.model, chains)
 
     def reset(self) -> None:
         """Forget everything."""
@@ -96,11 +89,9 @@ class LimbLoads:
         """Look at a node that the newest measurements have smoothed."""
         if not self.limbs or not window.weighed(-SMOOTHED.nodes):
             return
-        model = self.problem.robot.model
-        pin.forwardKinematics(model, self._data, *window.motion(-SMOOTHED.nodes))
-        pin.computeJointJacobians(model, self._data)
-        for limb in self.limbs:
-            limb.judge(window, self._data)
+        regressors = self._regressors.evaluate(*window.motion(-SMOOTHED.nodes))
+        for limb, Y in zip(self.limbs, regressors):
+            limb.judge(window, Y)
 
     @property
     def told(self) -> list[LimbLoad]:

@@ -39,7 +39,7 @@ class LoadPlace(Monitor):
         self.problem, robot = problem, problem.robot
         inertias = [robot.model.inertias[robot.link_joint(n)] for n in robot.estimated_links]
         self._mass = [i.mass for i in inertias]
-        self._com = [i.lever.copy() for i in inertias]
+        self._com = [i.lever.tolist() for i in inertias]
         self.limbs = LimbLoads(problem)
         self._radius = [float(np.sqrt(np.trace(i.inertia) / (2.0 * i.mass))) for i in inertias]
         self.reset()
@@ -47,7 +47,7 @@ class LoadPlace(Monitor):
     def reset(self) -> None:
         """Forget everything."""
         links = len(self._mass)
-        self.places: list[np.ndarray | None] = [None] * links
+        self.places: list[list[float] | None] = [None] * links
         self._added = [0.0] * links  # kg
         self._far = [0] * links  # nodes
         self.limbs.reset()
@@ -64,11 +64,13 @@ class LoadPlace(Monitor):
         if situation.inertia_held:
             return ""
         for i, (pi, _) in enumerate(self.problem.inertias(window.xs[-1])):
-            added = float(pi[0]) - self._mass[i]
+            mass, *moment = pi[:4].tolist()
+            added = mass - self._mass[i]
             if added <= LOAD_PLACE.mass * self._mass[i]:
                 self.places[i], self._far[i] = None, 0
                 continue
-            place = (pi[1:4] - self._mass[i] * self._com[i]) / added
+            own = self._mass[i]
+            place = [(m - own * c) / added for m, c in zip(moment, self._com[i])]
             self.places[i], self._added[i] = place, added
             size = max(LOAD_PLACE.far * self._radius[i], LOAD_PLACE.reach)
             away = self._distance(i) > size

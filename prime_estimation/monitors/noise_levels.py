@@ -83,11 +83,12 @@ class NoiseLevels(Monitor):
         self._nodes = self._looks = 0
         self._past: deque[np.ndarray] = deque(maxlen=NOISE_LEVELS.looks_back)
         self._lasting = dict.fromkeys(PARTS, 0.0)  # covariance with errors before
+        self._used: dict[str, float] = {}  # factors that the problem has
         self._use()
 
     def retune(self, config: Config) -> None:
         """Take other configured levels; factors go on."""
-        self._configured = config
+        self._configured, self._used = config, {}
         self._use()
 
     def learn(self, window: Window, situation: Situation) -> None:
@@ -148,7 +149,9 @@ class NoiseLevels(Monitor):
 
     def _use(self) -> None:
         """Let the problem take the levels for the nodes that come."""
-        noise = self._configured.noise
+        if self.factors == self._used:
+            return
+        self._used, noise = dict(self.factors), self._configured.noise
         levels = {
             level: self.factors[name] * getattr(noise, level)
             for name, part in PARTS.items()

@@ -56,7 +56,7 @@ class Support(Monitor):
         if not self._known or situation.suspended or given.ground_depth > 0.0:
             self._flying = 0
             return ""
-        carried = float(window.foot_forces().sum())
+        carried = sum(window.foot_forces().tolist())
         weighs = self._felt > FREE_FALL * GRAVITY
         flies = weighs and carried < SUPPORT.carried * self._weight
         self._flying = self._flying + 1 if flies else 0

@@ -157,7 +157,7 @@ class ImuClock:
         middle = now.position - 0.5 * seconds * now.velocity
         q[3:7], q[model.nq - nj :] = world_quat_base.coeffs(), self.robot.coordinates(middle)
         v[3:6], v[model.nv - nj :] = now.rate, now.velocity
-        soles, rates, normal = self._legs.evaluate(q, v, np.zeros(model.nv), now.torque)
+        soles, rates, normal, _ = self._legs.evaluate(q, v, np.zeros(model.nv), now.torque)
         i, j = self._pairs
         moved = rates[i] - rates[j]
         change = world_quat_base.toRotationMatrix() @ (after.rate - before.rate) / (2.0 * seconds)

@@ -113,7 +113,9 @@ class Robot:
         """DataError where a measurement has another number of joints or axes than the robot."""
         for name, shape in self._shapes:
             value = getattr(m, name)
-            if value is not None and np.shape(value) != shape:
+            if value is None or getattr(value, "shape", None) == shape:
+                continue
+            if np.shape(value) != shape:
                 what = f"{name} must have the shape {shape}, has {np.shape(value)}"
                 raise DataError(f"measurement for {self.name}: {what}", m)
 

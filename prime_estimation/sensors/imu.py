@@ -73,7 +73,7 @@ class Imu(Sensor):
             sampled = np.full(3, noise.gyro / math.sqrt(m.gyro_samples))
             given.set("gyro", m.gyro, 1.0 / np.hypot(sampled, INSTANT * m.gyro_change))
         if m.quat_world_imu is not None:
-            given.set("tilt", _up(m.quat_world_imu), np.full(3, 1.0 / noise.imu_tilt))
+            given.set("tilt", vertical(m.quat_world_imu), np.full(3, 1.0 / noise.imu_tilt))
 
     def give_step(self, given, m: Measurement, noise) -> None:
         """Specific force."""
@@ -85,7 +85,7 @@ class Imu(Sensor):
         given.set("accelerometer", m.accelerometer, 1.0 / np.sqrt(variance))
 
 
-def _up(quat_world_imu: np.ndarray) -> np.ndarray:
-    """(3,) the vertical in IMU axes: third row of the rotation matrix of a quaternion xyzw."""
-    x, y, z, w = quat_world_imu
+def vertical(quat_world_body: np.ndarray) -> np.ndarray:
+    """(3,) the vertical in body axes: third row of the rotation matrix of a quaternion xyzw."""
+    x, y, z, w = quat_world_body.tolist()
     return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])

@@ -183,6 +183,12 @@ void bindInput() {
           },
           (bp::arg("name"), bp::arg("slot") = 0))
       .def(
+          "present",
+          +[](NodeInput& i, const std::string& name, const std::size_t slot) {
+            return i.reading(name, slot).present();
+          },
+          (bp::arg("name"), bp::arg("slot") = 0), "Whether a reading was handed in.")
+      .def(
           "age",
           +[](NodeInput& i, const std::string& name, const std::size_t slot) {
             return i.reading(name, slot).age;

@@ -6,6 +6,7 @@
 #include "contact/rigid_dynamics.hpp"
 #include "contact/smoothed_dynamics.hpp"
 #include "sensing/leg_forces.hpp"
+#include "sensing/limb_regressors.hpp"
 
 namespace prime {
 
@@ -126,18 +127,32 @@ bp::tuple evaluateLaw(const ContactLaw& law, const Vector3d& c, const double mu)
                         Vector3d(result.d_friction), Vector3d(result.d_softness));
 }
 
+std::vector<std::vector<int>> toLists(const bp::list& lists) {
+  std::vector<std::vector<int>> out;
+  for (const auto& list : toVector<bp::list>(lists)) out.push_back(toVector<int>(list));
+  return out;
+}
+
+std::shared_ptr<LimbRegressors> makeLimbs(const pinocchio::Model& model, const bp::list& limbs) {
+  return std::make_shared<LimbRegressors>(model, toLists(limbs));
+}
+
 std::shared_ptr<LegForces> makeLegForces(const pinocchio::Model& model, const bp::list& contacts,
                                          const bp::list& columns, const double stretched) {
-  std::vector<std::vector<int>> by_foot;
-  for (const auto& foot : toVector<bp::list>(columns)) by_foot.push_back(toVector<int>(foot));
-  return std::make_shared<LegForces>(model, toVector<ContactPoint>(contacts), by_foot, stretched);
+  return std::make_shared<LegForces>(model, toVector<ContactPoint>(contacts), toLists(columns),
+                                     stretched);
 }
 
 bp::tuple evaluateLegs(LegForces& legs, const VectorXd& q, const VectorXd& v, const VectorXd& a,
                        const VectorXd& torque) {
   legs.evaluate(q, v, a, torque);
   return bp::make_tuple(MatrixXd(legs.sole.transpose()), MatrixXd(legs.rate.transpose()),
-                        VectorXd(legs.normal));
+                        VectorXd(legs.normal), legs.felt);
+}
+
+void setLegLosses(LegForces& legs, const VectorXd& added_armature, const VectorXd& damping,
+                  const VectorXd& dry_friction, const VectorXd& gear_loss, const VectorXd& gain) {
+  legs.setLosses({added_armature, damping, dry_friction, gear_loss, gain});
 }
 
 bp::tuple fromTheta(const VectorXd& theta, const InertiaManifold manifold) {
@@ -291,8 +306,31 @@ void bindLegs() {
                                             (bp::arg("model"), bp::arg("contacts"),
                                              bp::arg("columns"), bp::arg("stretched"))))
       .def("evaluate", &evaluateLegs, (bp::arg("q"), bp::arg("v"), bp::arg("a"), bp::arg("torque")),
-           "Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N]; world "
-           "axes.");
+           "Soles (nf, 3) [m], their velocities (nf, 3) [m/s], normal forces (nf,) [N], upward "
+           "force by the mass that such a motion needs [m/s2]; world axes.")
+      .def(
+          "carried_at_rest",
+          +[](LegForces& legs, const Vector3d& force, const VectorXd& position,
+              const VectorXd& rate,
+              const VectorXd& torque) { return legs.carriedAtRest(force, position, rate, torque); },
+          (bp::arg("force"), bp::arg("position"), bp::arg("rate"), bp::arg("torque")),
+          "Sum of the normal forces of a robot at rest whose base feels `force` as gravity [N].")
+      .def("set_losses", &setLegLosses,
+           (bp::arg("added_armature"), bp::arg("damping"), bp::arg("dry_friction"),
+            bp::arg("gear_loss"), bp::arg("gain")),
+           "Losses (nj,) of the joints, between readings and links.");
+
+  bp::class_<LimbRegressors, std::shared_ptr<LimbRegressors>, boost::noncopyable>("LimbRegressors",
+                                                                                  bp::no_init)
+      .def("__init__", bp::make_constructor(&makeLimbs, bp::default_call_policies(),
+                                            (bp::arg("model"), bp::arg("limbs"))))
+      .def(
+          "evaluate",
+          +[](LimbRegressors& limbs, const VectorXd& q, const VectorXd& v, const VectorXd& a) {
+            return toList(limbs.evaluate(q, v, a));
+          },
+          (bp::arg("q"), bp::arg("v"), bp::arg("a")),
+          "Torques of the joints of each limb by mass and first moment of its last link, (n, 4).");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bindings/bindings.hpp"
+#include "nodes/action_arrival.hpp"
 #include "nodes/action_measurement.hpp"
 #include "solver/solver_multiple_shooting.hpp"
 
@@ -20,12 +21,39 @@ bool solve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& u
   return solver.solve(x, u, maxiter, false, regularization);
 }
 
-bool improve(SolverMultipleShooting& solver, const bp::list& xs, const bp::list& us,
-             const std::size_t iterations, const double contact, const double force,
-             const double reading) {
-  const auto x = toVector<VectorXd>(xs), u = toVector<VectorXd>(us);
-  const WithoutInterpreterLock unlocked;
-  return solver.improve(x, u, iterations, {contact, force, reading});
+std::vector<VectorXd> rowsOf(const MatrixXd& rows) {
+  std::vector<VectorXd> out;
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) out.push_back(rows.row(i).transpose());
+  return out;
+}
+
+/// From the vector `first` on.
+MatrixXd rowsFrom(const std::vector<VectorXd>& vectors, const std::size_t first) {
+  MatrixXd out(vectors.size() - first, vectors.back().size());
+  for (std::size_t i = first; i < vectors.size(); ++i) out.row(i - first) = vectors[i].transpose();
+  return out;
+}
+
+/// States (N + 1, nx) and controls (N, nu) behind the arrival node, whose control follows from
+/// them.
+bp::tuple improve(SolverMultipleShooting& solver, const MatrixXd& states, const MatrixXd& controls,
+                  const std::size_t iterations, const double contact, const double force,
+                  const double reading) {
+  const auto& models = solver.get_problem()->get_runningModels();
+  const auto* arrival = dynamic_cast<const ActionArrival*>(models.front().get());
+  if (!arrival || std::size_t(controls.rows()) + 1 != models.size() ||
+      states.rows() != controls.rows() + 1)
+    throw std::invalid_argument(
+        "window problem: a state per node behind the arrival node, and a "
+        "control for all but the last");
+  auto xs = rowsOf(states), us = rowsOf(controls);
+  us.insert(us.begin(), arrival->correction(xs.front()));
+  xs.insert(xs.begin(), xs.front());
+  {
+    const WithoutInterpreterLock unlocked;
+    solver.improve(xs, us, iterations, {contact, force, reading});
+  }
+  return bp::make_tuple(rowsFrom(solver.get_xs(), 1), rowsFrom(solver.get_us(), 1));
 }
 
 /// What the newest nodes say, with covariances: of `jx (dx, dp)` at the last state, of the
@@ -102,12 +130,39 @@ MatrixXd unexplained(const SolverMultipleShooting& solver) {
   });
 }
 
-/// us: of the running nodes behind the arrival node.
+/// Largest disturbance of each foot; us: of the running nodes behind the arrival node.
 MatrixXd slack(const SolverMultipleShooting& solver, const bp::list& us) {
   const auto u = toVector<VectorXd>(us);
   const std::size_t first = solver.get_problem()->get_T() - u.size();
-  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) -> VectorXd {
-    return u.at(t - first).tail(node.nxi()).cwiseAbs().cwiseProduct(node.input->nominal_xi);
+  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) {
+    const VectorXd xi =
+        u.at(t - first).tail(node.nxi()).cwiseAbs().cwiseProduct(node.input->nominal_xi);
+    const auto& dynamics = *node.model->dynamics;
+    VectorXd largest(dynamics.nfeet());
+    for (Eigen::Index f = 0; f < largest.size(); ++f)
+      largest[f] = xi.segment(dynamics.foot_xi[f], dynamics.foot_xi_size[f]).maxCoeff();
+    return largest;
+  });
+}
+
+VectorXd residualVariance(const SolverMultipleShooting& solver, const std::size_t k) {
+  const auto& problem = *solver.get_problem();
+  const auto* node =
+      dynamic_cast<const ActionMeasurement*>(problem.get_runningModels().at(k).get());
+  if (!node) throw std::invalid_argument("window problem: this node has no readings");
+  return solver.varianceOf(k, node->residualJacobian(problem.get_runningDatas()[k]));
+}
+
+MatrixXd footForces(const SolverMultipleShooting& solver) {
+  const auto& datas = solver.get_problem()->get_runningDatas();
+  return byNode(solver, [&](const ActionMeasurement& node, const std::size_t t) {
+    const auto& dynamics = *node.model->dynamics;
+    const auto& data = static_cast<const ActionMeasurement::Data&>(*datas[t]);
+    const auto& impulse = data.dynamics.out.impulse;
+    VectorXd vertical = VectorXd::Zero(dynamics.nfeet());
+    for (std::size_t i = 0; i < dynamics.nc(); ++i)
+      vertical[dynamics.contacts[i].foot] += impulse[3 * i + 2] / node.dt;
+    return vertical;
   });
 }
 
@@ -148,7 +203,9 @@ void bindSolver() {
       .def("improve", &improve,
            (bp::arg("xs"), bp::arg("us"), bp::arg("iterations"), bp::arg("contact_dof"),
             bp::arg("force_dof"), bp::arg("reading_dof")),
-           "An iteration as of `solve`, then `reweight`: at most so many times.")
+           "Iterations as of `solve`, each with `reweight` behind it, at most so many: from the "
+           "states "
+           "(N + 1, nx) and controls (N, nu) behind the arrival node to those that it returns.")
       .def("rotate", &SolverMultipleShooting::rotate,
            "The first running node behind the arrival node becomes the last.")
       .def("residual_squares", &SolverMultipleShooting::residualSquares,
@@ -164,7 +221,12 @@ void bindSolver() {
            "Generalized forces w [N, Nm] that the running nodes need beside the measured torques, "
            "(T, nv).")
       .def("slack", &slack, bp::arg("us"),
-           "Sizes of the contact disturbances in these controls, in standard deviations, (T, nxi).")
+           "Largest contact disturbance of each foot in these controls, in standard deviations, "
+           "(T, nf).")
+      .def("residual_variance", &residualVariance, bp::arg("k"),
+           "Posterior variance of each row of the residual of running node k.")
+      .def("foot_forces", &footForces,
+           "Vertical forces [N] at the feet at the running nodes, (T, nf).")
       .def("compute_posterior", &computePosterior,
            bp::arg("last") = std::numeric_limits<std::size_t>::max(),
            "Posterior covariances of the states up to `last`, by default of all.")

@@ -173,29 +173,42 @@ PRIME_INLINE void reflectFourAll(const int m, const int n, const double* V, cons
   for (; j < n; ++j) reflectFour<N, 1>(m, V, ldv, T, A + j * lda, lda);
 }
 
-/// Forward substitution in columns j to j + Columns of the inverse, which hold the identity.
-template <int N, int Columns>
-PRIME_INLINE void substitute(const int n, const int j, const double* L, const int ldl, double* X,
+/// Forward substitution in columns j to j + Columns of the inverse, which hold the identity: `Rows`
+/// unknowns, then what they leave to the rows below, which are loaded and stored once for all.
+template <int N, int Columns, int Rows>
+PRIME_INLINE void substitute(const int n, const int k, const double* L, const int ldl, double* X,
                              const int ldx) {
-  for (int k = j; k < n; ++k) {
-    const double* const column = L + k * ldl;
-    double x[Columns];
-    for (int c = 0; c < Columns; ++c) x[c] = X[k + (j + c) * ldx] /= column[k];
-    for (int i = k + 1; i < n; i += N) {
-      const auto at = load<N>(column + i);
-      for (int c = 0; c < Columns; ++c) {
-        double* const p = X + i + (j + c) * ldx;
-        store<N>(p, load<N>(p) - x[c] * at);
-      }
+  double x[Rows][Columns];
+  for (int r = 0; r < Rows; ++r)
+    for (int c = 0; c < Columns; ++c) {
+      double value = X[k + r + c * ldx];
+      for (int l = 0; l < r; ++l) value -= x[l][c] * L[k + r + (k + l) * ldl];
+      x[r][c] = X[k + r + c * ldx] = value / L[k + r + (k + r) * ldl];
     }
+  for (int i = k + Rows; i < n; i += N) {
+    typename Vector<N>::type left[Columns];
+    for (int c = 0; c < Columns; ++c) left[c] = load<N>(X + i + c * ldx);
+    for (int r = 0; r < Rows; ++r) {
+      const auto at = load<N>(L + i + (k + r) * ldl);
+      for (int c = 0; c < Columns; ++c) left[c] -= x[r][c] * at;
+    }
+    for (int c = 0; c < Columns; ++c) store<N>(X + i + c * ldx, left[c]);
   }
+}
+
+template <int N, int Columns>
+PRIME_INLINE void invertColumns(const int n, const int j, const double* L, const int ldl, double* X,
+                                const int ldx) {
+  int k = j;
+  for (; k + 4 <= n; k += 4) substitute<N, Columns, 4>(n, k, L, ldl, X + j * ldx, ldx);
+  for (; k < n; ++k) substitute<N, Columns, 1>(n, k, L, ldl, X + j * ldx, ldx);
 }
 
 template <int N>
 PRIME_INLINE void invert(const int n, const double* L, const int ldl, double* X, const int ldx) {
   int j = 0;
-  for (; j + 4 <= n; j += 4) substitute<N, 4>(n, j, L, ldl, X, ldx);
-  for (; j < n; ++j) substitute<N, 1>(n, j, L, ldl, X, ldx);
+  for (; j + 4 <= n; j += 4) invertColumns<N, 4>(n, j, L, ldl, X, ldx);
+  for (; j < n; ++j) invertColumns<N, 1>(n, j, L, ldl, X, ldx);
 }
 
 /// Columns j to j + w of L, all earlier ones subtracted.

@@ -129,6 +129,7 @@ class ActionMeasurement : public ActionSecondOrder {
   void collectDerivatives(Data& d) const;
   void makeD(Data& d) const;
   void makeResidualJacobians(Data& d) const;
+  void makeStateJacobian(Data& d) const;
   void assembleTouched(Data& d) const;
   void assembleSparse(Data& d, bool terminal) const;
 

@@ -162,11 +162,22 @@ void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, cons
   auto& d = static_cast<Data&>(*data);
   sensorJacobian(d, x, false);
   d.diagonal.head(nxi_).setZero();
-  d.D.setZero();
   d.force_weight.setZero();
-  makeResidualJacobians(d);
-  d.Ru.setZero();
+  makeStateJacobian(d);
   assembleSparse(d, true);
+}
+
+/// Rx, Ru of a node without step.
+void ActionMeasurement::makeStateJacobian(Data& d) const {
+  const auto q = nv_ - nj_;
+  const int nu = static_cast<int>(nu_);
+  d.Rx.setZero();
+  d.Ru.setZero();
+  d.Rx.block(row_encoder_, q, nj_, nj_).diagonal() = input->encoders.weight;
+  d.Rx.block(row_rate_, nv_ + q, nj_, nj_).diagonal() = input->rates.weight;
+  const auto& columns = model->columns();
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] >= nu) d.Rx.col(columns[i] - nu).tail(d.S.rows()) = d.S.col(i);
 }
 
 /// Hessian of the dense rows of a state: most of its variables do not touch them.

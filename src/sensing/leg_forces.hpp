@@ -15,11 +15,20 @@ namespace prime {
 /// imply.
 ///
 ///     J_leg^T f = tau_rnea(q, v, a) - tau    for the joints of the leg
+///     tau = moved - b r - (F + c |moved|) s - dI a,   moved = e^-k reading,   s = r/sqrt(r^2 +
+///     e^2)
 ///
-/// A foot with several spheres also transmits a moment; its sole is its lowest sphere. A stretched
-/// leg hides the force along it: then the smallest wrench that explains the torques.
+/// with the losses of the joints at their rates r, accelerations a (JointModel; dI: armature beyond
+/// the model's). A foot with several spheres also transmits a moment; its sole is its lowest
+/// sphere. A stretched leg hides the force along it: then the smallest wrench that explains the
+/// torques.
 class LegForces {
  public:
+  /// Of each joint behind the base (nj), in SI.
+  struct Losses {
+    Eigen::VectorXd added_armature, damping, dry_friction, gear_loss, gain;
+  };
+
   /// @param contacts  spheres; those of a foot are on one joint.
   /// @param columns   by foot: the joints that are its leg's own, as indices of velocities.
   /// @param stretched  ratio of singular values of a leg's Jacobian below which it counts as
@@ -30,10 +39,17 @@ class LegForces {
   /// What `evaluate` has found, by feet; world axes.
   Eigen::Matrix3Xd sole, rate;  ///< points [m] and velocities [m/s] of the soles
   Eigen::VectorXd normal;       ///< upward forces [N]; NaN at a leg whose torque is not finite
+  double felt = 0.0;            ///< upward force that such a motion needs, by the mass [m/s2]
 
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
-  /// @param torque  (nv) of the joints, losses taken off; those of the base are not looked at.
+  /// At a full state with acceleration; torque: (nj) of the motors [Nm].
   void evaluate(const ConstRef& q, const ConstRef& v, const ConstRef& a, const ConstRef& torque);
+  /// Sum of the upward forces of a robot at rest, whose base feels `force` [m/s2] as gravity, with
+  /// joints at `position` (their coordinates in q), at constant rates.
+  double carriedAtRest(const Eigen::Vector3d& force, const ConstRef& position, const ConstRef& rate,
+                       const ConstRef& torque);
+  /// Use these losses from now on. Throws std::invalid_argument.
+  void setLosses(const Losses& losses);
 
  private:
   struct Leg {
@@ -44,10 +60,15 @@ class LegForces {
     Eigen::JacobiSVD<Eigen::MatrixXd> svd;
   };
 
-  double normalForce(Leg& leg, const Eigen::Vector3d& sole_point, const ConstRef& torque);
+  void takeLosses(const ConstRef& rate, const ConstRef& acceleration, const ConstRef& reading);
+  double normalForce(Leg& leg, const Eigen::Vector3d& sole_point);
 
   pinocchio::Model model_;
   pinocchio::Data data_;
+  Losses losses_;
+  double mass_;
+  Eigen::VectorXd torque_;  ///< (nv) of the links, those of the base not used
+  Eigen::VectorXd q_, v_, a_;
   std::vector<Leg> legs_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "linalg/dense_kernels.hpp"
 #include "linalg/square_root.hpp"
+#include "linalg/transpose.hpp"
 
 namespace prime {
 
@@ -248,6 +249,28 @@ void ArrivalStep::covarianceAtOnce(Covariance& P, MatrixXd& Ppp) const {
   Ppp = whole.topLeftCorner(np_, np_).selfadjointView<Lower>();
   P.xp = whole.bottomLeftCorner(m_, np_);
   P.xx = whole.bottomRightCorner(m_, m_).selfadjointView<Lower>();
+}
+
+/// `J P J^T = T T^T` with T = J L^-T.
+bool ArrivalStep::covarianceOf(const DataAbstract* arrival, const Eigen::Ref<const MatrixXd>& J,
+                               MatrixXd& of_rows, MatrixXd& Ppp) const {
+  if (!arrival || !at_once_) return false;
+  const int n = np_ + m_, k = J.rows(), ld = k + kPadRows, ldp = np_ + kPadRows;
+  MatrixXd inverse;
+  invertLower(root_.topLeftCorner(n, n), inverse);
+  MatrixXd ordered = MatrixXd::Zero(ld, n), T = ordered, products = MatrixXd::Zero(ld, k);
+  ordered.topLeftCorner(k, np_) = J.rightCols(np_);
+  ordered.topRightCorner(k, m_) = J.leftCols(m_);
+  ordered.block(0, np_, k, b_).noalias() =
+      J.leftCols(b_) * leastSquares(*arrival).Fu.topLeftCorner(b_, b_);
+  timesTransposed(false, k, n, n, ordered.data(), ld, inverse.data(), n, T.data(), ld);
+  timesTransposed(false, k, k, n, T.data(), ld, T.data(), ld, products.data(), ld);
+  of_rows = products.topRows(k);
+  MatrixXd of_p = MatrixXd::Zero(ldp, n), gram = MatrixXd::Zero(ldp, np_ + kPadColumns);
+  transposeInto(inverse.leftCols(np_), of_p.topRows(np_));
+  gramLower(np_, n, of_p.data(), ldp, gram.data(), ldp);
+  Ppp = gram.topLeftCorner(np_, np_).selfadjointView<Lower>();
+  return true;
 }
 
 void ArrivalStep::covarianceByParts(Covariance& P, MatrixXd& Ppp) const {

@@ -48,6 +48,11 @@ class ArrivalStep {
   /// Posterior covariance at the first node; directions in the null space are held and add nothing.
   void covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const;
 
+  /// The same of rows `J (dx, dp)` alone, and of the parameters, in less time. False, and nothing
+  /// is computed, where the factors of state and parameters stand apart.
+  bool covarianceOf(const DataAbstract* arrival, const Eigen::Ref<const MatrixXd>& J,
+                    MatrixXd& of_rows, MatrixXd& Ppp) const;
+
   int rank() const {
     return Tt_.rows();
   }  ///< parameters, or combinations of them, that are solved for

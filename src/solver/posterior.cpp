@@ -47,7 +47,7 @@ void SolverMultipleShooting::undamp() {
 SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const MatrixXd& jx,
                                                                        const MatrixXd& jz) {
   require(Done::Backward);
-  findFirstCovariance();
+  undamp();
   const std::size_t T = problem_->get_T(), first = has_arrival_;
   const auto& datas = problem_->get_runningDatas();
   const int nx = jx.rows(), nz = jz.rows();
@@ -58,20 +58,28 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
     stages_[t]->carry(*datas[t], rows);
     if (t + 1 == T) stages_[t]->enter(jz, rows);
   }
-  const auto& P = first_;
-  const auto J = rows.J.topRows(rows.count);
-  MatrixXd by_first = J.leftCols(m_) * P.xx, by_parameters = J.rightCols(np_) * first_pp_;
-  by_first.noalias() += J.rightCols(np_) * P.xp.transpose();
-  by_parameters.noalias() += J.leftCols(m_) * P.xp;
-  const auto whole = [&](const int from, const int n) {
-    MatrixXd covariance = rows.covariance.block(from, from, n, n);
-    covariance.noalias() +=
-        by_first.middleRows(from, n) * J.middleRows(from, n).leftCols(m_).transpose();
-    covariance.noalias() +=
-        by_parameters.middleRows(from, n) * J.middleRows(from, n).rightCols(np_).transpose();
-    return covariance;
+  MatrixXd by_first, parameters;
+  covarianceAtFirst(rows.J.topRows(rows.count), by_first, parameters);
+  const auto whole = [&](const int from, const int n) -> MatrixXd {
+    return rows.covariance.block(from, from, n, n) + by_first.block(from, from, n, n);
   };
-  return {whole(0, nx), whole(nx, nz), first_pp_};
+  return {whole(0, nx), whole(nx, nz), parameters};
+}
+
+/// Of rows `J (dx, dp)` of the first state, and of the parameters.
+void SolverMultipleShooting::covarianceAtFirst(const Eigen::Ref<const MatrixXd>& J,
+                                               MatrixXd& of_rows, MatrixXd& of_parameters) {
+  if (!first_is_known_ && arrival_.covarianceOf(arrivalData(), J, of_rows, of_parameters)) return;
+  findFirstCovariance();
+  const auto& P = first_;
+  const auto Jx = J.leftCols(m_);
+  const auto Jp = J.rightCols(np_);
+  MatrixXd by_x = Jx * P.xx, by_p = Jp * first_pp_;
+  by_x.noalias() += Jp * P.xp.transpose();
+  by_p.noalias() += Jx * P.xp;
+  of_rows.noalias() = by_x * Jx.transpose();
+  of_rows.noalias() += by_p * Jp.transpose();
+  of_parameters = first_pp_;
 }
 
 MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {

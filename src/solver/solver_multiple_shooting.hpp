@@ -145,6 +145,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   double remainder() const;
   void undamp();
   void findFirstCovariance();
+  void covarianceAtFirst(const Eigen::Ref<const Eigen::MatrixXd>& J, Eigen::MatrixXd& of_rows,
+                         Eigen::MatrixXd& of_parameters);
   void placeBounds();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);

@@ -82,8 +82,7 @@ void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstrac
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
 void StageSecondOrder::addResiduals(const Data& d, Scratch& s) {
-  transposeInto(d.G, s.Wt.topRows(nz_));
-  for (int i = 0; i < nv_; ++i) s.Wt.col(i).head(nz_) *= d.force_weight[i];
+  transposeInto(d.G, s.Wt.topRows(nz_), d.force_weight);
   s.Wt.row(nz_) = d.r.head(nv_).transpose();
   gramLower(nz_ + 1, nv_, s.Wt.data(), s.Wt.rows(), s.H.data(), s.H.rows());
   g_ = s.H.row(nz_).head(nz_).transpose();
@@ -317,7 +316,26 @@ MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& jz) con
   return closed * P * closed.transpose() + white.transpose() * white;
 }
 
+/// Most rows of a residual touch one variable of (dx, dp), whose variance is known.
 VectorXd StageSecondOrder::variance(const MatrixXd& P, const MatrixXd& jz) const {
+  VectorXd out(jz.rows());
+  std::vector<int> touched(jz.rows(), 0), last(jz.rows(), 0), others;
+  for (int j = 0; j < nz_; ++j)
+    for (Eigen::Index i = 0; i < jz.rows(); ++i)
+      if (jz(i, j) != 0.0) ++touched[i], last[i] = j;
+  for (Eigen::Index i = 0; i < jz.rows(); ++i) {
+    const int of = last[i] - nu_;
+    if (touched[i] > 1 || (touched[i] == 1 && of < 0)) others.push_back(i);
+    out[i] = of < 0 ? 0.0 : jz(i, last[i]) * P(of, of) * jz(i, last[i]);
+  }
+  MatrixXd rows(others.size(), nz_);
+  for (std::size_t i = 0; i < others.size(); ++i) rows.row(i) = jz.row(others[i]);
+  const VectorXd variances = varianceOfRows(P, rows);
+  for (std::size_t i = 0; i < others.size(); ++i) out[others[i]] = variances[i];
+  return out;
+}
+
+VectorXd StageSecondOrder::varianceOfRows(const MatrixXd& P, const MatrixXd& jz) const {
   const int k = jz.rows(), ld = k + kPadRows;
   MatrixXd white = MatrixXd::Zero(ld, nu_), closed = MatrixXd::Zero(ld, n_), weighed = closed;
   white.topRows(k) = -factor_.topLeftCorner(nu_, nu_)

@@ -51,6 +51,7 @@ class StageSecondOrder : public Stage {
     MatrixXd X, Y, Z;
   };
   Scratch& scratch() const;
+  VectorXd varianceOfRows(const MatrixXd& P, const MatrixXd& jz) const;
   void findInverseRoot();
   void addResiduals(const Data& d, Scratch& s);
   void addDenseRows(const Data& d, Scratch& s);

@@ -13,7 +13,7 @@ from reference import leg_forces
 from prime_estimation import _core
 from prime_estimation.contact.leg_forces import LegForces, contact_points
 from prime_estimation.joint_friction import JointLosses
-from prime_estimation.robot import Robot
+from prime_estimation.robot import GRAVITY, Robot
 
 
 @pytest.fixture
@@ -79,3 +79,41 @@ def test_other_losses_count_as_those_of_the_yaml(rng):
     legs.losses = JointLosses.of(plain, told)
     expected = LegForces(Robot(yaml)).evaluate(q, v, a, torque)[2]
     assert legs.evaluate(q, v, a, torque)[2] == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_losses_are_those_of_the_readable_form(name, rng):
+    robot = models.robot(name)
+    legs, nj = LegForces(robot), robot.nj
+    legs.losses = JointLosses(*rng.uniform(0.0, 0.3, (4, nj)), rng.uniform(0.9, 1.1, nj))
+    q, v, a, torque = state(robot, rng)
+    passed = legs.losses.passed(torque, v[-nj:], a[-nj:])
+    expected = legs.evaluate(q, v, a, torque)[2]
+    none = np.zeros(nj)
+    legs.losses = JointLosses(none, none, none, none, np.ones(nj))
+    np.testing.assert_allclose(legs.evaluate(q, v, a, passed)[2], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+def test_what_feet_carry_at_rest(name, rng):
+    """A robot whose base feels g along an axis stands with this axis upright."""
+    robot = models.robot(name)
+    legs, model, nj = LegForces(robot), robot.model, robot.nj
+    q, v, _, torque = state(robot, rng)
+    felt = 9.6 * np.array([0.1, -0.2, 0.97])
+    at_rest, rates = pin.neutral(model), np.zeros(model.nv)
+    up = pin.Quaternion.FromTwoVectors(felt, np.array([0.0, 0.0, 1.0]))
+    at_rest[3:7], at_rest[7:], rates[6:] = up.coeffs(), q[7:], v[6:]
+    normal = legs.evaluate(at_rest, rates, np.zeros(model.nv), torque)[2]
+    lacks = np.linalg.norm(felt) / GRAVITY - normal.sum() / legs.weight
+    joints = robot.positions(q)
+    assert legs.deficit(felt, joints, v[-nj:], torque) == pytest.approx(lacks, rel=1e-9)
+
+
+def test_sizes_are_checked():
+    robot = models.robot("go2")
+    legs, q = LegForces(robot), pin.neutral(robot.model)
+    with pytest.raises(ValueError, match="one torque per joint"):
+        legs.evaluate(q, *np.zeros((2, robot.model.nv)), np.zeros(robot.nj + 1))
+    with pytest.raises(ValueError, match="one loss of each kind"):
+        legs.losses = JointLosses(*np.zeros((5, robot.nj + 1)))

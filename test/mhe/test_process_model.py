@@ -18,7 +18,7 @@ def contact_stddevs(robot: str, softness: float) -> tuple[np.ndarray, np.ndarray
     given = problem.node().input
     problem.process.unmeasured(given)
     before, feet = 1.0 / given.nominal_xi, problem.dynamics.nfeet
-    problem.process.expect_sinking(given, softness)
+    problem.process.expect_motion(given, np.zeros(feet, bool), softness)
     np.testing.assert_array_equal(given.weight_xi, given.nominal_xi)
     return before.reshape(feet, -1), (1.0 / given.nominal_xi).reshape(feet, -1)
 
@@ -35,3 +35,17 @@ def test_feet_on_soft_ground_move_as_no_law_has_it(robot):
 def test_on_hard_ground_they_stand(softness):
     before, after = contact_stddevs("go2", softness)
     np.testing.assert_array_equal(after, before)
+
+
+def test_feet_that_come_down_or_creep_move_alone():
+    config = Config.load("go2")
+    problem = Problem(Robot(config.robot), config)
+    given = problem.node().input
+    problem.process.unmeasured(given)
+    before = 1.0 / given.nominal_xi.reshape(4, 3)
+    lands, creep = np.array([False, True, False, False]), np.array([0.0, 0.0, 0.3, 0.0])
+    problem.process.expect_motion(given, lands, creep=creep)
+    after = 1.0 / given.nominal_xi.reshape(4, 3)
+    np.testing.assert_allclose(after[1], config.noise.contact_landing * before[1])
+    np.testing.assert_allclose(after[2], np.hypot(before[2], 0.3))
+    np.testing.assert_array_equal(after[[0, 3]], before[[0, 3]])

@@ -75,7 +75,7 @@ def test_unrest_widens_along_the_ground_only():
     given = problem.node().input
     problem.process.unmeasured(given)
     before = given.weight_xi.copy()
-    problem.process.expect_unrest(given, 0.1)
+    problem.process.expect_motion(given, np.zeros(4, bool), unrest=0.1)
     noise = config.noise
     widened = np.hypot(noise.contact_tangential, 0.1)
     np.testing.assert_allclose(given.weight_xi[0::3], 1.0 / widened)

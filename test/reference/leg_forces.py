@@ -12,12 +12,17 @@ from prime_estimation.joint_friction import joint_losses
 
 
 def evaluate(robot, q, v, a, torque):
-    """Soles (nf, 3), their velocities (nf, 3), normal forces (nf,), as `LegForces.evaluate`."""
+    """Soles (nf, 3), their velocities (nf, 3), normal forces (nf,), upward force by the mass.
+
+    As `LegForces.evaluate`.
+    """
     model, data = robot.model, robot.model.createData()
     tau = pin.rnea(model, data, q, v, a)
     tau[-robot.nj :] += joint_losses(robot, v[-robot.nj :]) - torque
     pin.computeJointJacobians(model, data, q)
     pin.framesForwardKinematics(model, data, q)
+    pin.centerOfMass(model, data, q, v, a)
+    felt = data.acom[0][2] - model.gravity.linear[2]
     soles, rates, normal = [], [], []
     for foot in robot.feet:
         spheres = [c for c in robot.contacts if c.foot == foot]
@@ -42,4 +47,4 @@ def evaluate(robot, q, v, a, torque):
         soles.append(sole)
         rates.append(J[:3] @ v)
         normal.append(wrench[2])
-    return np.array(soles), np.array(rates), np.array(normal)
+    return np.array(soles), np.array(rates), np.array(normal), felt

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Touch-downs: which feet come down, and which stand where no ground is thought to be.
+
+Plain numbers foot by foot: a robot has a few feet, and arrays of that size cost more than they say.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..config.policies import GROUND
+from ..contact.detection import LoadHysteresis
+
+
+class Touchdowns:
+    """Follows feet from touch-down to rest, by load, height and rate.
+
+    A foot comes down with 2-3 m/s, 3 cm per node: what is within its reach in one node is judged
+    when it has come to rest.
+
+    Attributes:
+        arriving: (nf,) feet that have touched down, and not come to rest yet.
+
+    Args:
+        stance: which feet carry load.
+        dt: time between nodes [s].
+    """
+
+    def __init__(self, stance: LoadHysteresis, dt: float):
+        self._stance, self._dt = stance, dt
+        self.arriving = np.zeros(len(stance.loaded), bool)
+        self._resting = [0] * len(stance.loaded)  # nodes
+
+    def judge(
+        self,
+        above: np.ndarray,
+        lowest: np.ndarray,
+        rates: np.ndarray,
+        normal: np.ndarray,
+        weighed: bool,
+        gate: float,
+        caution: float,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(nf,) feet that have landed, and feet whose ground is not where it was thought.
+
+        Args:
+            above: (nf,) heights over the ground [m].
+            lowest: (nf,) that they may have where it gives way [m].
+            rates: (nf, 3) of the soles [m/s].
+            normal: (nf,) forces [N].
+            weighed: the forces are those that torques say.
+            gate: height above the ground at which it is not where it was thought [m].
+            caution: factor on the load that a touch-down takes.
+        """
+        stance = self._stance
+        # a foot on its way up does not touch down
+        falling = rates[:, 2] < GROUND.rest
+        touchdown = stance.update(np.where(falling, normal, 0.0), caution)
+        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
+        heights, motion = (above, lowest), (rates[:, 2], normal, touchdown, rests)
+        of_feet = (*heights, *motion, stance.loaded, self.arriving)
+        feet = [self._foot(weighed, gate, *foot) for foot in zip(*(part.tolist() for part in of_feet))]
+        stance.loaded, self.arriving, landed, wrong = np.array(list(zip(*feet)), bool)
+        return landed, wrong
+
+    def _foot(
+        self,
+        weighed: bool,
+        gate: float,
+        above: float,
+        lowest: float,
+        rate: float,
+        force: float,
+        touchdown: bool,
+        rests: bool,
+        loaded: bool,
+        arriving: bool,
+    ) -> tuple[bool, bool, bool, bool]:
+        """A foot is loaded, comes down still, has landed, stands on ground that is elsewhere."""
+        touchdown = touchdown or (rests and not loaded)
+        loaded = loaded or rests
+        settled = arriving and abs(rate) < GROUND.rest
+        arriving = (arriving or touchdown) and loaded and not settled
+        reach = 0.0 if settled else self._dt * max(-rate, 0.0)
+        arrived = stands = settled
+        if weighed:  # what carries is on the ground, at any time
+            arrived = loaded and not arriving
+            stands = arrived and force > self._stance.on and rate < GROUND.rest
+        wrong = (touchdown or stands) and above > gate + reach
+        wrong = wrong or (rests and above > gate)
+        wrong = wrong or ((touchdown or arrived or not loaded) and above < lowest - gate)
+        return loaded, arriving, touchdown or settled, wrong
+
+    def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
+        """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
+        for foot, ((x, y, z), force) in enumerate(zip(rates.tolist(), normal.tolist())):
+            still = x * x + y * y + z * z < GROUND.still**2
+            light = force > caution * self._stance.off
+            self._resting[foot] = self._resting[foot] + 1 if still and light else 0
+        return np.array([nodes >= GROUND.still_nodes for nodes in self._resting])
