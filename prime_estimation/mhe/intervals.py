@@ -40,7 +40,8 @@ class Intervals:
         Args:
             m: measurement at the stamp; those before it must have been given too.
             vibration: standard deviation of the specific force [m/s2].
-            softness: of the ground. weighed: torques tell what the feet carry.
+            softness: of the ground.
+            weighed: torques tell what the feet carry.
         """
         change = max(np.ravel(m.accelerometer_change).tolist())
         self._jump = max(change, INTERVAL.shock_decay * self._jump)

@@ -60,7 +60,9 @@ class Touchdowns:
         rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
         heights, motion = (above, lowest), (rates[:, 2], normal, touchdown, rests)
         of_feet = (*heights, *motion, stance.loaded, self.arriving)
-        feet = [self._foot(weighed, gate, *foot) for foot in zip(*(part.tolist() for part in of_feet))]
+        feet = [
+            self._foot(weighed, gate, *foot) for foot in zip(*(part.tolist() for part in of_feet))
+        ]
         stance.loaded, self.arriving, landed, wrong = np.array(list(zip(*feet)), bool)
         return landed, wrong
 

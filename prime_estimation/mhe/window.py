@@ -147,7 +147,7 @@ class Window:
         self.solver.reach, self.solver.settled = SOLVER.reach, SOLVER.settled
         iterate = np.array(self.xs), np.array(self.us)
         xs, us = self.solver.improve(*iterate, iterations, *self._tails())
-        self._look_anew()
+        self.look_anew()
         self.xs, self.us = list(xs.reshape(self.size + 1, -1)), list(us.reshape(self.size, -1))
 
     def strain(self) -> float:
