@@ -292,8 +292,8 @@ void bindMeasurement() {
           },
           "Forces (3 nc) [N] at the feet that no contact law explains, at the last reweight.")
       .def("contact_forces", &contactForces,
-           "Forces (3 nc) [N] at the last calc, with the unmodelled ones, and their Jacobian in (xi, v+, q, v, p) at the "
-           "last linearization.")
+           "Forces (3 nc) [N] at the last calc, with the unmodelled ones, and of the former "
+           "their Jacobian in (xi, v+, q, v, p) at the last linearization.")
       .def(
           "residual_jacobian",
           +[](const ActionMeasurement& node, const ActionDataPtr& data) {

@@ -77,7 +77,7 @@ class UnmodelledForces {
     std::size_t contact;
     Eigen::Vector3d f;
     Eigen::Matrix3d S;
-    double odds;                   ///< logarithm, first of the leg alone
+    double odds;                    ///< logarithm, first of the leg alone
     Vector6d on_base, base_spread;  ///< what f brings to the base, variance of that
     bool likely() const { return odds > 0.0; }
   };

@@ -194,8 +194,8 @@ void reweightGroup(const double dof, const VectorXd& nominal, const Error& e, Ve
 
 }  // namespace
 
-void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data,
-                                 Eigen::Ref<VectorXd> u, const HeavyTails& tails) {
+void ActionMeasurement::reweight(const std::shared_ptr<DataAbstract>& data, Eigen::Ref<VectorXd> u,
+                                 const HeavyTails& tails) {
   auto& d = static_cast<Data&>(*data);
   auto& in = *input;
   if (inverse)
@@ -223,8 +223,9 @@ void ActionMeasurement::findUnmodelled(Data& d, const double dof) const {
   in.outer_force.setZero();
   if (in.weighed && dof < kLight && !model->unmodelled.empty()) {
     const auto& J = d.dynamics.out.J;
-    d.rhs.col(0) = in.nominal_force.cwiseInverse();
-    model->unmodelled.expect({d.dynamics.at.q, J, d.needed, d.rhs.col(0), dof}, d.unmodelled);
+    auto stddev = d.rhs.col(0);  // scratch: D is made from G anew
+    stddev = in.nominal_force.cwiseInverse();
+    model->unmodelled.expect({d.dynamics.at.q, J, d.needed, stddev, dof}, d.unmodelled);
     for (std::size_t i = 0; i < d.unmodelled.size(); ++i) {
       const auto& found = d.unmodelled[i];
       if (found.mean.isZero(0.0)) continue;

@@ -43,8 +43,7 @@ class ActionMeasurement : public ActionSecondOrder {
           expanded_next(q_step),
           needed(q_step),
           brought(Eigen::VectorXd::Zero(model.dynamics->nv() - model.dynamics->nj())),
-          unmodelled(model.dynamics->nc(),
-                     {Eigen::Vector3d::Zero(), Eigen::Matrix3d::Zero()}) {
+          unmodelled(model.dynamics->nc(), {Eigen::Vector3d::Zero(), Eigen::Matrix3d::Zero()}) {
       for (const auto& entry : model.entries()) scratch.push_back(entry.residual->createScratch());
     }
     int nv() const { return static_cast<int>(G.rows()); }
@@ -63,9 +62,9 @@ class ActionMeasurement : public ActionSecondOrder {
     const void* input = nullptr;    ///< whose solution is in `dynamics`: Newton starts there
     std::optional<ContactDynamics::Solved> solved;  ///< of `dynamics` at its own point
     bool has_D = false;                             ///< D belongs to G
-    Eigen::VectorXd needed;   ///< w with the unmodelled forces at the feet
-    Eigen::VectorXd brought;  ///< variance that these bring to those on the base
-    std::vector<UnmodelledForce> unmodelled;        ///< by contacts, at the last reweight
+    Eigen::VectorXd needed;                         ///< w with the unmodelled forces at the feet
+    Eigen::VectorXd brought;                  ///< variance that these bring to those on the base
+    std::vector<UnmodelledForce> unmodelled;  ///< by contacts, at the last reweight
   };
 
   ActionMeasurement(std::shared_ptr<StateParameters> state,
@@ -98,8 +97,8 @@ class ActionMeasurement : public ActionSecondOrder {
   /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc.
   Eigen::VectorXd contactForce(const std::shared_ptr<DataAbstract>& data) const;
   /// Contact forces (3 nc, world axes) [N]: lambda/dt at the last calc with the unmodelled ones of
-  /// the last reweight, and of the former their Jacobian (3 nc,
-  /// nz) in z = (xi, v+, q, v, p) at the last linearization.
+  /// the last reweight, and of the former their Jacobian (3 nc, nz) in z = (xi, v+, q, v, p) at the
+  /// last linearization.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f,
                      Eigen::MatrixXd& f_z) const;
 
