@@ -56,7 +56,7 @@ class Leg:
             )
         model, contact = robot.model, contacts[0]
         frame = model.frames[model.getFrameId(contact.frame)]
-        chain = [j for j in model.supports[frame.parentJoint] if j in robot.joint_ids]
+        chain = robot.joints_to(frame.parentJoint)
         self.name, self.radius = foot, contact.radius
         self.joints = [robot.joint_ids.index(j) for j in chain]
         self.tip = frame.placement.act(np.array(contact.position, float))

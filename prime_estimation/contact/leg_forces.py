@@ -37,10 +37,7 @@ class LegForces:
         joints = [
             next(c.joint for c in contacts if c.foot == foot) for foot in range(len(robot.feet))
         ]
-        own = [
-            [self.model.joints[j].idx_v for j in self.model.supports[joint] if j in robot.joint_ids]
-            for joint in joints
-        ]
+        own = [[self.model.joints[j].idx_v for j in robot.joints_to(joint)] for joint in joints]
         self._unknown = np.full(robot.nj, np.nan)
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
         self.losses = JointLosses.of(robot)

@@ -17,11 +17,7 @@ def contact_points(robot: Robot) -> list["_core.ContactPoint"]:
 
 def leg_joints(robot: Robot) -> list[list[int]]:
     """Ids of the joints between the base and each contact, by contacts."""
-    supports = robot.model.supports
-    return [
-        [j for j in supports[point.joint] if j in robot.joint_ids]
-        for point in contact_points(robot)
-    ]
+    return [robot.joints_to(point.joint) for point in contact_points(robot)]
 
 
 def bearing_joints(robot: Robot) -> set[int]:

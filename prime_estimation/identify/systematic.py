@@ -143,5 +143,5 @@ def _legs(robot: Robot) -> dict[str, list[int]]:
     for foot in robot.feet:
         frame = next(c.frame for c in robot.contacts if c.foot == foot)
         joint = robot.model.frames[robot.model.getFrameId(frame)].parentJoint
-        out[foot] = [int(j) - first for j in robot.model.supports[joint] if j in robot.joint_ids]
+        out[foot] = [j - first for j in robot.joints_to(joint)]
     return out

@@ -143,7 +143,7 @@ class Soles:
         model, data, joint = robot.model, self._data, self._spheres[foot][0].joint
         lacks, own = pin.rnea(model, data, q, v, a), slice(-robot.nj, None)
         lacks[own] -= self.problem.legs.losses.passed(window.torque(), v[own], a[own])
-        rows = [model.joints[j].idx_v for j in model.supports[joint] if j in robot.joint_ids]
+        rows = [model.joints[j].idx_v for j in robot.joints_to(joint)]
         pin.computeJointJacobians(model, data, q)
         J = pin.getJointJacobian(model, data, joint, pin.LOCAL)[:, rows]
         f, n = np.split(np.linalg.lstsq(J.T, lacks[rows], rcond=None)[0], 2)

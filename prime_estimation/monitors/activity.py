@@ -163,7 +163,7 @@ def _reach(robot: Robot) -> float:
     """Length of the longest leg, stretched, from its second joint to the sole [m]."""
     model, legs = robot.model, []
     for contact in contact_points(robot):
-        joints = [j for j in model.supports[contact.joint] if j in robot.joint_ids][1:]
+        joints = robot.joints_to(contact.joint)[1:]
         links = sum(float(np.linalg.norm(model.jointPlacements[j].translation)) for j in joints)
         legs.append(links + float(np.linalg.norm(contact.position)) + contact.radius)
     return max(legs)

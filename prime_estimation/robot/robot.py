@@ -135,6 +135,10 @@ class Robot:
             raise RobotError(f"{self.name}: no moving link '{link}'; {moving}", link)
         return self.links.index(link)
 
+    def joints_to(self, joint: int) -> list[int]:
+        """Ids of the robot's joints from the base to a joint, that one included: a leg's own."""
+        return [int(j) for j in self.model.supports[joint] if j in self.joint_ids]
+
     @property
     def joint_zeros(self) -> np.ndarray:
         """(nj,) reading minus true position [rad]."""
