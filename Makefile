@@ -30,14 +30,15 @@ build: $(STAMP)
 demo: $(STAMP)
 	$(BIN)/prime walk $(if $(HEADLESS),--headless)
 
-# a file of tests stays with one worker, for it shares what is slow to make
+# a file of tests stays with one worker, for it shares what is slow to make; slow files come first (test/conftest.py)
 WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(PYTEST)
 	$(MAKE) test-ros
 
 quick: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
+	$(PYTEST) -m "not slow"
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/yardstick.py $(RUNS)

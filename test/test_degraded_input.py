@@ -170,6 +170,7 @@ def test_stream_dead_for_half_a_second(topic, play, clean):
     assert_agrees(result.between(TROUBLE, SECONDS), clean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", ["go1", "go2"])
 def test_bag_of_another_robot_with_the_same_joint_names(robot, tmp_path, capsys):
     """A trotting Go1 taken for a Go2.

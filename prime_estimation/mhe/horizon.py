@@ -30,12 +30,10 @@ class Horizon:
         window: None before the first batch is solved.
         prior_parameters: (np,) mean of the parameters' prior, as the batch took it.
         ground: heights under the feet.
-        late_events: samples that came too late for their node, or found no place there.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.late_events = 0
         self.reset()
 
     def reset(self) -> None:
@@ -123,14 +121,13 @@ class Horizon:
             self.window.shift(head, m.stamp_ns, noise)
         except _core.SolveError as failure:
             return str(failure)
-        window, model = self.window, self.problem.measurements
-        readings = model.without_outliers(m.readings, window)
+        model = self.problem.measurements
+        readings = model.without_outliers(m.readings, self.window)
         if (motion := model.take_motion()) is not None:
             self._move_world(motion)
         if readings.get("mocap"):
-            window.place.found(window.arrival, window.xs[0])
-        self.late_events += model.give_events(readings, window.inputs, window.stamps)
-        self.late_events += model.track(readings, window)
+            self.window.place.found(self.window.arrival, self.window.xs[0])
+        model.hand_out(readings, self.window)
         return ""
 
     def _move_world(self, motion: WorldMotion) -> None:

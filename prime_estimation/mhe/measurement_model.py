@@ -53,6 +53,7 @@ class MeasurementModel:
             self.rows.setdefault(name, []).append(slice(first, first + size))
         self.trackers: dict[str, Tracker] = {}
         self.gates: dict[str, Gate] = {}
+        self._unused: Counter[str] = Counter()  # readings that no node has taken, by sensor
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def attach(self, problem) -> None:
@@ -118,18 +119,20 @@ class MeasurementModel:
         for sensor in self.sensors:
             sensor.give_step(given, m, self.noise)
 
-    def track(self, readings: dict, window) -> int:
-        """Let trackers hand their sensors' readings to a window that has just moved.
+    def hand_out(self, readings: Mapping[str, Any], window) -> None:
+        """Hand readings of event sensors, and of those with trackers, to a window that has moved.
 
-        Returns:
-            How many were not used.
+        Those that no node takes are counted.
         """
-        return sum(t.give(readings.get(name, ()), window) for name, t in self.trackers.items())
+        self._unused += self.give_events(readings, window.inputs, window.stamps)
+        for name, tracker in self.trackers.items():
+            self._unused[name] += tracker.give(readings.get(name, ()), window)
 
     @property
     def refused(self) -> Counter[str]:
-        """Readings that were refused as outliers so far, by reason."""
-        return +Counter({f"{name}_outlier": gate.refused for name, gate in self.gates.items()})
+        """Readings that were not used so far, by reason: `<name>_outlier`, `<name>_unused`."""
+        outliers = {f"{name}_outlier": gate.refused for name, gate in self.gates.items()}
+        return +Counter(outliers | {f"{name}_unused": n for name, n in self._unused.items()})
 
     def without_outliers(self, readings: Mapping[str, Any], window) -> Mapping[str, Any]:
         """Readings of a measurement that pass the gates of their sensors.
@@ -156,8 +159,8 @@ class MeasurementModel:
         return None
 
     def give_events(
-        self, samples: dict[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]
-    ) -> int:
+        self, samples: Mapping[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]
+    ) -> Counter[str]:
         """Hand samples of event sensors to the nodes in whose past step they were taken.
 
         Args:
@@ -166,20 +169,19 @@ class MeasurementModel:
             stamps: their times [ns].
 
         Returns:
-            How many found no node, or no place at it.
+            How many found no node, by sensor. Those that find no place at theirs are left out
+            without being counted: such a sensor is faster than a node has use for.
         """
-        lost, step = 0, round(self.sensors.wearer.step * 1e9)
+        lost, step = Counter(), round(self.sensors.wearer.step * 1e9)
         for sensor in self.sensors.event_sensors:
             if sensor.name in self.trackers:
                 continue
             for sample in samples.get(sensor.name, ()):
                 k = bisect_left(stamps, sample.stamp_ns)
                 before = stamps[k - 1] if k > 0 else stamps[0] - step
-                late = k == len(stamps) or sample.stamp_ns <= before
-                slot = None if late else self._free_slot(inputs[k], sensor)
-                if slot is None:
-                    lost += 1
-                else:
+                if k == len(stamps) or sample.stamp_ns <= before:
+                    lost[sensor.name] += 1
+                elif (slot := self._free_slot(inputs[k], sensor)) is not None:
                     sensor.give_event(inputs[k], slot, sample, stamps[k], self.noise)
         return lost
 

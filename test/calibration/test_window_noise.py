@@ -15,6 +15,7 @@ from prime_estimation.config.parameters import Config
 TRUE = {"encoder": 0.002, "joint_velocity": 0.05, "joint_torque": 0.5}  # of the simulated sensors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [10.0, 0.1])
 def test_levels_wrong_by_ten_come_back(recorded_runs, tmp_path, factor):
     wrong = tmp_path / "wrong.yaml"

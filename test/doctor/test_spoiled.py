@@ -111,6 +111,7 @@ def test_a_mistake_is_named_and_nothing_else(name, spoil, said, evidence, findin
     assert {key: faults[0].evidence[key] for key in evidence} == evidence
 
 
+@pytest.mark.slow
 def test_feet_of_the_wrong_radius(findings):
     faults = findings(radius=0.036).faults
     assert [f.name for f in faults] == ["feet.radius"], [f.text for f in faults]

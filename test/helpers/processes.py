@@ -66,11 +66,6 @@ class Program:
         self._process.kill()
         self._process.communicate()
 
-    def processor_time(self) -> float:
-        """That it has used so far [s]."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def stop(self, seconds: float = 20.0) -> tuple[int, str, str]:
         self.interrupt()
         try:

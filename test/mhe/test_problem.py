@@ -2,13 +2,17 @@
 # Copyright (c) 2026, the prime_estimation developers
 """From measurements to what a node is given: which reading, with which weight."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from helpers.choreography import POSTURE, perform, standing_pose
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
-from prime_estimation.types import Measurement
+from prime_estimation.types import Measurement, PoseSample
 
 
 def given(noise: dict | None = None, **fields):
@@ -81,3 +85,17 @@ def test_a_lost_estimate_keeps_the_gyro_bias():
     problem.first.keep(x, stddev)
     np.testing.assert_array_equal(problem.parameter(problem.first.neutral(), "gyro_bias"), 0.0)
     assert np.diag(problem.first.root(located=False))[bias] == pytest.approx(config.noise.gyro_bias)
+
+
+def test_poses_whose_nodes_have_left_are_counted():
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    q, late = standing_pose(robot, POSTURE), []
+    estimator = Estimator(robot, config, mocap=True)
+    for m in perform(config, lambda t: q, lambda t: 1.0, 0.6):
+        poses = [PoseSample(m.stamp_ns, q[:3], q[3:7])]
+        if estimator.window is not None:
+            late.append(PoseSample(estimator.window.stamps[0] - 500_000_000, q[:3], q[3:7]))
+            poses = [late[-1], *poses]
+        estimator.update(replace(m, readings={"mocap": tuple(poses)}))
+    assert late and estimator.problem.measurements.refused == {"mocap_unused": len(late)}

@@ -124,20 +124,15 @@ def test_a_killed_estimator_is_back_with_the_inertia_it_had(observer, domain, go
         time.sleep(0.2)  # until what it had sent is here
         for heard in observer.heard.values():
             heard.clear()
-        began, estimator = time.monotonic(), node("--robot", "go2", domain=domain)
+        estimator = node("--robot", "go2", domain=domain)
         assert wait(lambda: observer.count("/prime/odometry"), 30.0), estimator.stop()
-        back, used = time.monotonic() - began, estimator.processor_time()
         assert wait(lambda: inertia, 10.0)
-        valid = time.monotonic() - began - back
     finally:
         programs = [p for p in (estimator, keeper, player) if p is not None]
         ends = [program.stop() for program in programs]
     assert all("Traceback" not in err for _, _, err in ends), ends
-    print(f"\nodometry back after {back:.2f} s ({used:.2f} s of processor), inertia {valid:.2f} s")
-    first, _ = inertia[0]
+    first, _ = inertia[0]  # how long it is away: benchmarks/comeback.py
     assert first.valid and first.total_mass == pytest.approx(19.085, abs=0.5)
-    # how long it is away on a quiet machine is measured by benchmarks/comeback.py
-    assert used < 2.5
 
 
 def test_bad_options_are_one_line(domain):

@@ -138,6 +138,7 @@ def config_of_go2():
     return Config.load("go2")
 
 
+@pytest.mark.slow
 def test_contacts_without_torque_on_rough_ground(recorded_runs, tmp_path):
     switches = ContactSwitches(robot("go2").feet)
     source = recorded_runs / "go2_rough11_payload3"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from helpers.added_sensors import LidarOdometry, copy_with, pose_of, true_poses
 from helpers.models import config, robot
 
@@ -46,6 +47,7 @@ def estimated(bag: Path, out: Path, without: tuple[str, ...] = (), seconds: floa
         return [(stamp_ns(m.header), pose_of(m)) for _, _, m in messages][::50], said
 
 
+@pytest.mark.slow
 def test_nearer_than_legs_or_lidar_alone(recorded_runs, tmp_path):
     lidar, source = LidarOdometry(), recorded_runs / RUN
     bag = copy_with(source, tmp_path / "bag.mcap", [lidar])

@@ -43,6 +43,7 @@ def test_dead_sensor_is_never_used():
     assert scale.gain is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run, seed", [("go2_payload3", 1), ("go1_nominal", 2)])
 def test_contacts_without_torque(recorded_runs, tmp_path, run, seed):
     name = run.split("_")[0]

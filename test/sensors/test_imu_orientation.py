@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from helpers.added_sensors import copy_with, true_poses
 
 from prime_estimation.config.parameters import Config
@@ -91,6 +92,7 @@ def run(bag, out, sensors: str):
     return heading - heading[0], np.array(tilt), said, last
 
 
+@pytest.mark.slow
 def test_heading_is_used_and_errors_of_tilt_are_not_taken_over(recorded_runs, tmp_path):
     """A filter that leans by 10 mrad and looks elsewhere; where only its roll and pitch are used,
     as they are, we lean with it."""
