@@ -90,6 +90,7 @@ class Window:
         # dry friction of light joints that carry nothing leaves a gap at the head, whatever is done
         idle = idle_rows(problem.robot) if problem.floating else []
         self.solver.left_open = [*idle, *(problem.nv + i for i in idle)]
+        self.hold_joints()
 
     def _control(self, x: np.ndarray) -> np.ndarray:
         """Control without disturbance: zeros, or a constant velocity in the inverse form."""
@@ -97,6 +98,17 @@ class Window:
         if self.problem.config.estimator.form == "inverse":
             u[: self.problem.nv] = self.problem.layout.v(x)
         return u
+
+    def hold_joints(self) -> None:
+        """Solve for the joint parameters, or leave them at their values while they are held.
+
+        The arrival cost has them all the time: what leaves the window tells what they may be.
+        """
+        problem, rows = self.problem, np.arange(self.problem.np)
+        blocks = problem.joints if problem.joint_hold.held else ()
+        self.solver.hold(
+            [int(i) for b in blocks for i in rows[problem.layout.parameter_rows(b.name)]]
+        )
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
         """Forget the oldest node into the arrival cost; append a head without disturbance.
