@@ -548,6 +548,8 @@ class ActionMeasurement(ActionLeastSquares):
         """
     def contact_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Forces (3 nc) [N] at the last calc."""
+    def expect_velocity(self, data: crocoddyl.ActionDataAbstract, velocity: numpy.ndarray) -> None:
+        """Next velocity (nv) from which the next calc may start."""
     def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces."""
     def unmodelled_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:

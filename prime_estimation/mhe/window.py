@@ -129,7 +129,8 @@ class Window:
         last, data = self.nodes[-1], self.data[-1]
         last.input = self.inputs[-1]
         self.terminal.input = given
-        u = self._control(self.xs[-1])
+        u, v = self._control(self.xs[-1]), self.problem.layout.v
+        last.expect_velocity(data, 2.0 * v(self.xs[-1]) - v(self.xs[-2]))  # as fast on as before
         last.calc(data, self.xs[-1], u)
         self.look_anew()
         for entries, new in (
