@@ -14,8 +14,9 @@ class SolverPolicy:
     """Effort of the solver while the window slides."""
 
     reach: float = param(
-        1e-3,
-        "change of velocity within which a node's derivatives are kept, of positions in one step",
+        1e-2,
+        "change of velocity within which a node's derivatives are kept, of positions in one step: "
+        "the estimate moves by a few um/s",
         "m/s, rad/s",
     )
     settled: float = param(
