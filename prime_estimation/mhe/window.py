@@ -157,7 +157,8 @@ class Window:
         gap, and it hardly changed a weight. Nodes that have hardly moved since their derivatives
         were computed keep them.
         """
-        self.solver.reach, self.solver.settled = SOLVER.reach, SOLVER.settled
+        self.solver.reach = SOLVER.reach
+        self.solver.settled = SOLVER.settled * self.problem.nv
         iterate = np.array(self.xs), np.array(self.us)
         xs, us = self.solver.improve(*iterate, iterations, *self._tails())
         self.look_anew()

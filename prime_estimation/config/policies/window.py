@@ -20,9 +20,9 @@ class SolverPolicy:
         "m/s, rad/s",
     )
     settled: float = param(
-        10.0,
-        "rest of the cost, in chi-square / 2 of all rows of the window, for which no further "
-        "iteration is taken: the next node brings one",
+        0.5556,
+        "rest of the cost, in chi-square / 2 of all rows of the window by the robot's degrees of "
+        "freedom, for which no further iteration is taken: the next node brings one",
     )
 
 
