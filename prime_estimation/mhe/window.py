@@ -67,6 +67,7 @@ class Window:
         self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
+        self._holds = False  # the solver has no columns of the joint parameters
         self.creeping, self.unevenness = False, 0.0
         self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
@@ -90,7 +91,6 @@ class Window:
         # dry friction of light joints that carry nothing leaves a gap at the head, whatever is done
         idle = idle_rows(problem.robot) if problem.floating else []
         self.solver.left_open = [*idle, *(problem.nv + i for i in idle)]
-        self.hold_joints()
 
     def _control(self, x: np.ndarray) -> np.ndarray:
         """Control without disturbance: zeros, or a constant velocity in the inverse form."""
@@ -99,16 +99,18 @@ class Window:
             u[: self.problem.nv] = self.problem.layout.v(x)
         return u
 
-    def hold_joints(self) -> None:
+    def _hold_joints(self) -> None:
         """Solve for the joint parameters, or leave them at their values while they are held.
 
-        The arrival cost has them all the time: what leaves the window tells what they may be.
+        The arrival cost has them all the time: what leaves the window tells what they may be. Where
+        that has changed, the next solution is the first that knows.
         """
-        problem, rows = self.problem, np.arange(self.problem.np)
-        blocks = problem.joints if problem.joint_hold.held else ()
-        self.solver.hold(
-            [int(i) for b in blocks for i in rows[problem.layout.parameter_rows(b.name)]]
-        )
+        problem = self.problem
+        if self._holds == problem.joint_hold.held:
+            return
+        self._holds = problem.joint_hold.held
+        rows = [problem.layout.parameter_rows(b.name) for b in problem.joints if self._holds]
+        self.solver.hold([i for part in rows for i in range(part.start, part.stop)])
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
         """Forget the oldest node into the arrival cost; append a head without disturbance.
@@ -144,6 +146,7 @@ class Window:
 
     def solve(self, iterations: int) -> bool:
         """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
+        self._hold_joints()
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
         self.solver.reweight(*self._tails())
@@ -157,6 +160,7 @@ class Window:
         gap, and it hardly changed a weight. Nodes that have hardly moved since their derivatives
         were computed keep them.
         """
+        self._hold_joints()
         self.solver.reach = SOLVER.reach
         self.solver.settled = SOLVER.settled * self.problem.nv
         iterate = np.array(self.xs), np.array(self.us)
@@ -205,6 +209,7 @@ class Window:
 
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
+        self._hold_joints()
         dxs, dus = self.solver.direction(*self._iterate())
         self.look_anew()
         return dxs[1:], dus[1:]

@@ -79,7 +79,6 @@ class JointFit(Monitor):
     def _renew(self, window: Window, held: bool) -> None:
         """Begin anew: held at the YAML, or from the estimate with the own width of the prior."""
         self.problem.hold_joints(held)
-        window.hold_joints()
         share = self.problem.joint_hold.share
         for b, estimate in self._by_block():
             # a loss below none is as good as none
