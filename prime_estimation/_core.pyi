@@ -432,6 +432,10 @@ class SolverMultipleShooting(crocoddyl.SolverAbstract):
     largest_step: numpy.ndarray
     def set_bound(self, parameter: int, least: float, most: float) -> None:
         """Keep a parameter between two values from now on; infinite: no bound."""
+    def hold(self, parameters: list) -> None:
+        """Parameters that keep their values from now on, without a column in the recursion: for the
+        posterior they are known.
+        """
     interruption: Interruption
     settled: float
     left_open: list
@@ -544,13 +548,15 @@ class ActionMeasurement(ActionLeastSquares):
         """
     def contact_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Forces (3 nc) [N] at the last calc."""
+    def expect_velocity(self, data: crocoddyl.ActionDataAbstract, velocity: numpy.ndarray) -> None:
+        """Next velocity (nv) from which the next calc may start."""
     def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces."""
     def unmodelled_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Forces (3 nc) [N] at the feet that no contact law explains, at the last reweight."""
     def contact_forces(self, arg2: crocoddyl.ActionDataAbstract) -> tuple:
-        """Forces (3 nc) [N] at the last calc, with the unmodelled ones, and their Jacobian in (xi,
-        v+, q, v, p) at the last linearization.
+        """Forces (3 nc) [N] at the last calc, with the unmodelled ones, and of the former their
+        Jacobian in (xi, v+, q, v, p) at the last linearization.
         """
     def residual_jacobian(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Jacobian (nr, nz) of the whitened residual in (xi, v+, q, v, p) at the last linearization."""

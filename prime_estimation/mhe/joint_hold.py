@@ -35,8 +35,8 @@ def carriers(robot: Robot) -> list[str]:
 class JointHold:
     """Whether joint parameters are held, and the priors of both.
 
-    Held, their prior is narrower by `JOINT_FIT.held` and they do not walk: the window estimates
-    what it would without them, and yet has what the data say of them.
+    Held, their prior is narrower by `JOINT_FIT.held` and they do not walk: the window takes them as
+    known, and yet what leaves it tells the arrival cost what the data say of them.
 
     Attributes:
         possible: they are held at first. held: at present.

@@ -26,14 +26,15 @@ class Planes:
     @staticmethod
     def of(problem: Problem, window: Window) -> Planes:
         """Those of a window, which all its nodes share."""
-        height, slope = (problem.parameter(window.xs[-1], n).copy() for n in ("height", "slope"))
+        x = window.xs[-1].copy()
+        height, slope = problem.parameter(x, "height"), problem.parameter(x, "slope")
         if not slope.size:
             return Planes(height, *np.zeros((2, 2 * len(height))))
         return Planes(height, slope, problem.dynamics.anchor.ravel())
 
-    def as_bytes(self) -> bytes:
+    def as_bytes(self) -> tuple[bytes, ...]:
         """All numbers, to be compared."""
-        return self.height.tobytes() + self.slope.tobytes() + self.anchor.tobytes()
+        return self.height.tobytes(), self.slope.tobytes(), self.anchor.tobytes()
 
     def stay_under_the_oldest(self, window: Window, now: Planes) -> None:
         """Let the node that leaves the window next stand on these planes, whatever they are now.

@@ -67,6 +67,7 @@ class Window:
         self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
+        self._holds = False  # the solver has no columns of the joint parameters
         self.creeping, self.unevenness = False, 0.0
         self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
@@ -98,6 +99,19 @@ class Window:
             u[: self.problem.nv] = self.problem.layout.v(x)
         return u
 
+    def _hold_joints(self) -> None:
+        """Solve for the joint parameters, or leave them at their values while they are held.
+
+        The arrival cost has them all the time: what leaves the window tells what they may be. Where
+        that has changed, the next solution is the first that knows.
+        """
+        problem = self.problem
+        if self._holds == problem.joint_hold.held:
+            return
+        self._holds = problem.joint_hold.held
+        rows = [problem.layout.parameter_rows(b.name) for b in problem.joints if self._holds]
+        self.solver.hold([i for part in rows for i in range(part.start, part.stop)])
+
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
         """Forget the oldest node into the arrival cost; append a head without disturbance.
 
@@ -117,7 +131,8 @@ class Window:
         last, data = self.nodes[-1], self.data[-1]
         last.input = self.inputs[-1]
         self.terminal.input = given
-        u = self._control(self.xs[-1])
+        u, v = self._control(self.xs[-1]), self.problem.layout.v
+        last.expect_velocity(data, 2.0 * v(self.xs[-1]) - v(self.xs[-2]))  # as fast on as before
         last.calc(data, self.xs[-1], u)
         self.look_anew()
         for entries, new in (
@@ -131,6 +146,7 @@ class Window:
 
     def solve(self, iterations: int) -> bool:
         """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
+        self._hold_joints()
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
         self.solver.reweight(*self._tails())
@@ -144,7 +160,9 @@ class Window:
         gap, and it hardly changed a weight. Nodes that have hardly moved since their derivatives
         were computed keep them.
         """
-        self.solver.reach, self.solver.settled = SOLVER.reach, SOLVER.settled
+        self._hold_joints()
+        self.solver.reach = SOLVER.reach
+        self.solver.settled = SOLVER.settled * self.problem.nv
         iterate = np.array(self.xs), np.array(self.us)
         xs, us = self.solver.improve(*iterate, iterations, *self._tails())
         self.look_anew()
@@ -191,6 +209,7 @@ class Window:
 
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
+        self._hold_joints()
         dxs, dus = self.solver.direction(*self._iterate())
         self.look_anew()
         return dxs[1:], dus[1:]

@@ -20,7 +20,8 @@ from .monitor import Monitor
 class JointFit(Monitor):
     """Asks of joint parameters that are held by how much the cost would fall without the hold.
 
-    All nodes since the hold began are in the posterior (`JointHold.estimate`). Where the YAML is
+    All nodes that have left the window since the hold began are in the arrival cost
+    (`JointHold.estimate`). Where the YAML is
     right, what falls is what the model leaves out; where it is wrong by its own size, ten times as
     much, look after look: a foot that hits an edge does it once. Then the parameters are let go,
     and the inertia, which was learned with wrong losses, is learned anew.
@@ -67,11 +68,12 @@ class JointFit(Monitor):
         return ""
 
     def _look(self, window: Window) -> None:
-        problem = self.problem
-        rows = np.r_[tuple(problem.layout.parameter_rows(b.name) for b in problem.joints)]
-        covariance = window.newest(np.zeros((1, problem.ndx)))[1][np.ix_(rows, rows)]
-        mean = problem.layout.p(window.xs[-1])[rows]
-        self.estimate, fall = problem.joint_hold.estimate(mean, covariance)
+        columns = np.r_[tuple(self.problem.columns(b.name) for b in self.problem.joints)]
+        mean, covariance = window.arrival.estimate(), window.arrival.covariance
+        told = self.problem.layout.p(mean)[columns - 2 * self.problem.nv]
+        self.estimate, fall = self.problem.joint_hold.estimate(
+            told, covariance[np.ix_(columns, columns)]
+        )
         self.fall, self._before = (fall - self._before) / JOINT_FIT.every, fall
 
     def _renew(self, window: Window, held: bool) -> None:

@@ -92,10 +92,15 @@ class NoiseLevels(Monitor):
         self._use()
 
     def learn(self, window: Window, situation: Situation) -> None:
-        """Look at the middle of a solved window, every few nodes."""
+        """Look at the middle of a solved window, every few nodes.
+
+        Not beside a second iteration, as far as that can wait: a node's time is limited.
+        """
         self._nodes += 1
-        if not self._configured.estimator.adapt_noise or self._nodes % NOISE_LEVELS.every:
+        waits = window.solver.iter > 1 and self._nodes < 2 * NOISE_LEVELS.every
+        if not self._configured.estimator.adapt_noise or self._nodes < NOISE_LEVELS.every or waits:
             return
+        self._nodes = 0
         k = window.size // 2
         given = window.inputs[k]
         if situation.suspended or given.ground_depth:

@@ -63,8 +63,9 @@ class PayloadDetector(Monitor):
         inside = window.solver.first_residuals(3) @ R_world_base.T
         forces = np.concatenate([self._left, inside])
         self._left = forces[: len(self._left) + 1][-self._spans[-1] :]
-        sums = (forces[-n:].sum(axis=0) for n in self._spans if len(forces) >= n)
-        statistic = max(map(self._statistic, sums, self._spans), default=0.0)
+        spans = [n for n in self._spans if n <= len(forces)]
+        sums = np.cumsum(forces[::-1], axis=0)[[n - 1 for n in spans]].tolist()
+        statistic = max(map(self._statistic, sums, spans), default=0.0)
         found = statistic > self.problem.config.estimator.payload_threshold
         carried = self._is_carried(window)
         told = self._rest <= 0 and (carried or (found and self._is_load(window)))
@@ -88,10 +89,11 @@ class PayloadDetector(Monitor):
         return left > PAYLOAD.lightest * self.problem.robot.total_mass
 
     @staticmethod
-    def _statistic(total: np.ndarray, n: int) -> float:
+    def _statistic(total: list[float], n: int) -> float:
         """Of the sum (3,) of n whitened forces, world axes; 0 of what pushes sideways as well."""
-        x, y, up = (total / math.sqrt(n)).tolist()
-        return abs(up) if abs(up) > PAYLOAD.upright * math.hypot(x, y) else 0.0
+        x, y, up = total
+        upright = abs(up) > PAYLOAD.upright * math.hypot(x, y)
+        return abs(up) / math.sqrt(n) if upright else 0.0
 
     def _is_load(self, window: Window) -> bool:
         """A load was put on or taken off, which is a step of a vertical force.

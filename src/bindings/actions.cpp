@@ -274,6 +274,16 @@ void bindMeasurement() {
           },
           "Forces (3 nc) [N] at the last calc.")
       .def(
+          "expect_velocity",
+          +[](const ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& velocity) {
+            requireSize("velocity", velocity.size(), node.nv());
+            auto& d = static_cast<ActionMeasurement::Data&>(*data);
+            d.guess = velocity;
+            d.has_guess = true;
+          },
+          (bp::arg("data"), bp::arg("velocity")),
+          "Next velocity (nv) from which the next calc may start.")
+      .def(
           "unmodelled_covariance",
           +[](const ActionMeasurement& node, const ActionDataPtr& data) {
             const auto size = 3 * node.dynamics->nc();

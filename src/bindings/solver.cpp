@@ -252,6 +252,14 @@ void bindSolver() {
       .def("set_bound", &SolverMultipleShooting::setBound,
            (bp::arg("parameter"), bp::arg("least"), bp::arg("most")),
            "Keep a parameter between two values from now on; infinite: no bound.")
+      .def(
+          "hold",
+          +[](SolverMultipleShooting& s, const bp::list& parameters) {
+            s.setHeld(toVector<int>(parameters));
+          },
+          bp::arg("parameters"),
+          "Parameters that keep their values from now on, without a column in the recursion: for "
+          "the posterior they are known.")
       .add_property("interruption", byValue(&SolverMultipleShooting::interruption),
                     bp::make_setter(&SolverMultipleShooting::interruption))
       .def_readwrite("settled", &SolverMultipleShooting::settled,

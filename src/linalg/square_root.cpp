@@ -110,7 +110,9 @@ void triangularizeStaircase(MatrixXd& A, const int rows, const std::vector<int>&
   for (int j = 0, end = 0; j < cols; j += kPanel) {
     const int width = std::min(kPanel, cols - j);
     double tau[kPanel] = {}, beta;
-    work.setZero();
+    int reach = end;  // of the rows of this panel
+    while (reach < rows && first[reach] < j + width) ++reach;
+    work.topRows(std::max(reach - j, 0) + kPadRows).setZero();
     for (int k = 0; k < width; ++k) {
       const int at = j + k;
       while (end < rows && first[end] <= at) ++end;

@@ -62,8 +62,9 @@ class ActionMeasurement : public ActionSecondOrder {
     const void* input = nullptr;    ///< whose solution is in `dynamics`: Newton starts there
     std::optional<ContactDynamics::Solved> solved;  ///< of `dynamics` at its own point
     bool has_D = false;                             ///< D belongs to G
-    Eigen::VectorXd needed;                         ///< w with the unmodelled forces at the feet
-    Eigen::VectorXd brought;                  ///< variance that these bring to those on the base
+    bool of_state = false;    ///< Rx, Ru, Lxx are those of a node without step, zero elsewhere
+    Eigen::VectorXd needed;   ///< w with the unmodelled forces at the feet
+    Eigen::VectorXd brought;  ///< variance that these bring to those on the base
     std::vector<UnmodelledForce> unmodelled;  ///< by contacts, at the last reweight
   };
 

@@ -143,6 +143,7 @@ void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, cons
   auto& d = static_cast<Data&>(*data);
   const auto nx = state_->get_ndx();
   const int nb = nv_ - nj_;
+  d.of_state = false;
   linearize(data, x);
   makeD(d);
   makeResidualJacobians(d);
@@ -171,8 +172,12 @@ void ActionMeasurement::calcDiff(const std::shared_ptr<DataAbstract>& data, cons
 void ActionMeasurement::makeStateJacobian(Data& d) const {
   const auto q = nv_ - nj_;
   const int nu = static_cast<int>(nu_);
-  d.Rx.setZero();
-  d.Ru.setZero();
+  if (!d.of_state) {
+    d.Rx.setZero();
+    d.Ru.setZero();
+    d.Lxx.setZero();
+    d.of_state = true;
+  }
   d.Rx.block(row_encoder_, q, nj_, nj_).diagonal() = input->encoders.weight;
   d.Rx.block(row_rate_, nv_ + q, nj_, nj_).diagonal() = input->rates.weight;
   const auto& columns = model->columns();
@@ -185,7 +190,7 @@ void ActionMeasurement::assembleTouched(Data& d) const {
   const auto& columns = model->columns();
   const int nu = static_cast<int>(nu_);
   d.gram.noalias() = d.S.transpose() * d.S;
-  d.Lxx.setZero();
+  d.Lxx.diagonal().head(2 * nv_).setZero();
   for (std::size_t j = 0; j < columns.size(); ++j)
     for (std::size_t i = 0; i < columns.size(); ++i)
       if (columns[i] >= nu && columns[j] >= nu)

@@ -23,17 +23,18 @@ const ActionLeastSquares::Data& leastSquares(const ArrivalStep::DataAbstract& da
 
 }  // namespace
 
-ArrivalStep::ArrivalStep(const int m, const int np)
-    : m_(m),
-      np_(np),
+ArrivalStep::ArrivalStep(const int m, const FreeParameters& free)
+    : free_(free),
+      m_(m),
+      np_(free.size()),
       b_(std::min(m, 6)),
       radius_(1.0),
       damping_(0.0),
-      H_(m + np, m + np),
-      g_(m + np),
-      du_(m + np),
-      extra_(np),
-      root_(MatrixXd::Zero(m + np + 1 + kPadRows, m + np + 1 + kPadColumns)),
+      H_(m + np_, m + np_),
+      g_(m + np_),
+      du_(m + np_),
+      extra_(np_),
+      root_(MatrixXd::Zero(m + np_ + 1 + kPadRows, m + np_ + 1 + kPadColumns)),
       llt_(m) {}
 
 /// From (dx, dp) to the arrival node's control, plus its own cost.
@@ -43,8 +44,14 @@ void ArrivalStep::assemble(const DataAbstract& arrival) {
   H_.leftCols(b_) = (H_.leftCols(b_) * J).eval();
   H_.topLeftCorner(b_, b_) = (J.transpose() * H_.topLeftCorner(b_, b_)).eval();
   g_.head(b_) = (J.transpose() * g_.head(b_)).eval();
-  H_.triangularView<Lower>() += d.Luu;
-  g_.noalias() += d.Ru.transpose().triangularView<Eigen::Upper>() * d.r;
+  const VectorXd g = d.Ru.transpose().triangularView<Eigen::Upper>() * d.r;
+  H_.topLeftCorner(m_, m_).triangularView<Lower>() += d.Luu.topLeftCorner(m_, m_);
+  for (int i = 0; i < np_; ++i) {
+    H_.row(m_ + i).head(m_) += d.Luu.row(m_ + free_[i]).head(m_);
+    for (int j = 0; j <= i; ++j) H_(m_ + i, m_ + j) += d.Luu(m_ + free_[i], m_ + free_[j]);
+  }
+  g_.head(m_) += g.head(m_);
+  g_.tail(np_) += free_.of(g.tail(free_.all()));
 }
 
 /// Y and its eigenvalues. Damping has no part in them: it must not make known what nothing is known
@@ -216,12 +223,14 @@ bool ArrivalStep::eliminate(const DataAbstract* arrival, const CostToGo& value,
 
 void ArrivalStep::step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du,
                        VectorXd& next, DirectionalModel& along) const {
-  du = du_;
-  next = gap + du_;
+  du.setZero(m_ + free_.all());
+  du.head(m_) = du_.head(m_);
+  for (int i = 0; i < np_; ++i) du[m_ + free_[i]] = du_[m_ + i];
+  next = gap + du;
   if (!arrival) return;
   const auto& d = leastSquares(*arrival);
   next.head(b_) = gap.head(b_) + d.Fu.topLeftCorner(b_, b_) * du_.head(b_);
-  along.add(d.Ru.triangularView<Lower>() * du_, d.r);
+  along.add(d.Ru.triangularView<Lower>() * du, d.r);
 }
 
 void ArrivalStep::covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const {

@@ -22,7 +22,8 @@ enum class ParameterMethod { Schur, Nullspace };
 ///
 /// Y: eigenvectors of Vpp, scaled by D to a unit diagonal, with eigenvalues above kRank. With an
 /// arrival node in front its control u is the unknown, dx_1 = J u + gap with J the identity but for
-/// the base; without one the first state is given and dx = 0.
+/// the base; without one the first state is given and dx = 0. All in the free parameters: those
+/// that are held have dp = 0.
 ///
 /// Trust region (`largest`): Vpp + damping diag(1/largest^2) takes the place of Vpp, with about as
 /// little damping as keeps every |dp_i| <= radius largest_i, radius <= 1. The recursion behind
@@ -36,13 +37,13 @@ class ArrivalStep {
   using MatrixXd = Eigen::MatrixXd;
   using VectorXd = Eigen::VectorXd;
 
-  ArrivalStep(int m, int np);
+  ArrivalStep(int m, const FreeParameters& free);
 
   /// `arrival`: data of the arrival node, nullptr when the first state is given. `common.pp` holds
   /// the lower triangle. False: the Hessian is not positive definite.
   bool eliminate(const DataAbstract* arrival, const CostToGo& value,
                  const ParameterCostToGo& common, double regularization, ParameterMethod method);
-  /// du = (du_x, du_p), and (dx, dp) at the first node.
+  /// du = (du_x, du_p), and (dx, dp) at the first node, with all parameters.
   void step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du, VectorXd& next,
             DirectionalModel& along) const;
   /// Posterior covariance at the first node; directions in the null space are held and add nothing.
@@ -87,6 +88,7 @@ class ArrivalStep {
   void covarianceAtOnce(Covariance& P, MatrixXd& Ppp) const;
   void covarianceByParts(Covariance& P, MatrixXd& Ppp) const;
 
+  FreeParameters free_;
   int m_, np_, b_;
   double radius_, damping_;  ///< share of `largest` in force; damping of the last step: the search
                              ///< for the next starts nearby

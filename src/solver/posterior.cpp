@@ -52,7 +52,7 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
   const auto& datas = problem_->get_runningDatas();
   const int nx = jx.rows(), nz = jz.rows();
   CarriedRows rows(nx + nz, m_ + np_);
-  rows.J.topRows(nx) = jx;
+  rows.J.topRows(nx) = free_.columnsOf(jx);
   rows.count = nx;
   for (std::size_t t = T; t-- > first;) {
     stages_[t]->carry(*datas[t], rows);
@@ -63,7 +63,7 @@ SolverMultipleShooting::Newest SolverMultipleShooting::newestPosterior(const Mat
   const auto whole = [&](const int from, const int n) -> MatrixXd {
     return rows.covariance.block(from, from, n, n) + by_first.block(from, from, n, n);
   };
-  return {whole(0, nx), whole(nx, nz), parameters};
+  return {whole(0, nx), whole(nx, nz), free_.widened(parameters)};
 }
 
 /// Of rows `J (dx, dp)` of the first state, and of the parameters.
@@ -83,6 +83,11 @@ void SolverMultipleShooting::covarianceAtFirst(const Eigen::Ref<const MatrixXd>&
 }
 
 MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
+  return free_.widened(posteriorOfFree(k));
+}
+
+/// With the free parameters alone.
+MatrixXd SolverMultipleShooting::posteriorOfFree(const std::size_t k) const {
   if (P_.empty()) throw std::logic_error("window problem: compute the posterior first");
   if (k < std::size_t(has_arrival_) || k >= P_.size())
     throw std::invalid_argument("window problem: no state " + std::to_string(k));
@@ -96,7 +101,7 @@ MatrixXd SolverMultipleShooting::posterior(const std::size_t k) const {
 
 MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixXd& jx,
                                               const MatrixXd& ju) const {
-  const MatrixXd P = posterior(k);
+  const MatrixXd P = posteriorOfFree(k);
   if (k == stages_.size())
     throw std::invalid_argument("window problem: the last state has no control");
   return stages_[k]->covariance(P,
@@ -104,14 +109,14 @@ MatrixXd SolverMultipleShooting::covarianceAt(const std::size_t k, const MatrixX
 }
 
 MatrixXd SolverMultipleShooting::covarianceOf(const std::size_t k, const MatrixXd& jz) const {
-  const MatrixXd P = posterior(k);
+  const MatrixXd P = posteriorOfFree(k);
   if (k == stages_.size())
     throw std::invalid_argument("window problem: the last state has no control");
   return stages_[k]->covariance(P, jz);
 }
 
 VectorXd SolverMultipleShooting::varianceOf(const std::size_t k, const MatrixXd& jz) const {
-  const MatrixXd P = posterior(k);
+  const MatrixXd P = posteriorOfFree(k);
   if (k == stages_.size())
     throw std::invalid_argument("window problem: the last state has no control");
   return stages_[k]->variance(P, jz);

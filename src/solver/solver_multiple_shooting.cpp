@@ -30,13 +30,13 @@ int parametersOf(const crocoddyl::ShootingProblem& problem) {
 
 SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem)
     : SolverAbstract(problem),
-      np_(parametersOf(*problem)),
-      m_(static_cast<int>(problem->get_ndx()) - np_),
+      free_(parametersOf(*problem)),
+      np_(free_.size()),
+      m_(static_cast<int>(problem->get_ndx()) - free_.all()),
       has_arrival_(problem->get_T() > 0 &&
                    dynamic_cast<const ActionArrival*>(problem->get_runningModels().front().get())),
       first_(m_, np_),
-      first_pp_(MatrixXd::Zero(np_, np_)),
-      arrival_(m_, np_),
+      arrival_(m_, free_),
       cost_try_(0.0),
       slope_(0.0),
       curvature_(0.0),
@@ -50,28 +50,51 @@ SolverMultipleShooting::SolverMultipleShooting(std::shared_ptr<crocoddyl::Shooti
   xs_try_ = xs_;
   us_try_ = us_;
   deviation_ = dxs_[0];
-  values_.assign(T + 1, CostToGo(m_, np_));
-  common_ = {MatrixXd::Zero(np_, np_), VectorXd::Zero(np_)};
+  resize();
   for (const auto& model : problem_->get_runningModels())
     dus_.push_back(VectorXd::Zero(model->get_nu()));
   th_stop_ = 1e-9;
 }
 
+/// What has a column for each parameter that is solved for.
+void SolverMultipleShooting::resize() {
+  np_ = free_.size();
+  values_.assign(problem_->get_T() + 1, CostToGo(m_, np_));
+  common_ = {MatrixXd::Zero(np_, np_), VectorXd::Zero(np_)};
+  first_ = Covariance(m_, np_);
+  first_pp_ = MatrixXd::Zero(np_, np_);
+  P_.clear();
+  stages_.clear();
+  arrival_ = ArrivalStep(m_, free_);
+  if (largest_.size() > 0) arrival_.largest = free_.of(largest_);
+  done_ = Done::Nothing;
+}
+
+void SolverMultipleShooting::setHeld(const std::vector<int>& parameters) {
+  const FreeParameters free(free_.all(), parameters);
+  if (free == free_) return;
+  free_ = free;
+  resize();
+}
+
 void SolverMultipleShooting::setLargestStep(const VectorXd& largest) {
-  if (largest.size() > 0 && (largest.size() != np_ || !(largest.array() > 0.0).all()))
+  const int np = free_.all();
+  if (largest.size() > 0 && (largest.size() != np || !(largest.array() > 0.0).all()))
     throw std::invalid_argument("trust region: the largest step of each of the " +
-                                std::to_string(np_) + " parameters must be positive");
-  arrival_.largest = largest;
+                                std::to_string(np) + " parameters must be positive");
+  largest_ = largest;
+  arrival_.largest = largest.size() > 0 ? free_.of(largest) : largest;
 }
 
 void SolverMultipleShooting::setBound(const int parameter, const double least, const double most) {
-  if (parameter < 0 || parameter >= np_ || !(least <= most))
-    throw std::invalid_argument("window problem: a bound needs one of the " + std::to_string(np_) +
+  const int np = free_.all();
+  if (parameter < 0 || parameter >= np || !(least <= most))
+    throw std::invalid_argument("window problem: a bound needs one of the " + std::to_string(np) +
                                 " parameters, and no least value above the most");
   constexpr double kNone = std::numeric_limits<double>::infinity();
   if (least_.size() == 0) {
-    least_ = VectorXd::Constant(np_, -kNone);
-    most_ = VectorXd::Constant(np_, kNone);
+    least_ = VectorXd::Constant(np, -kNone);
+    most_ = VectorXd::Constant(np, kNone);
   }
   least_[parameter] = least;
   most_[parameter] = most;
@@ -88,10 +111,10 @@ void SolverMultipleShooting::setLeftOpen(const std::vector<int>& components) {
 /// Of the step from the present parameters; behind an arrival node they also close their gap.
 void SolverMultipleShooting::placeBounds() {
   if (least_.size() == 0) return;
-  VectorXd present = xs_[has_arrival_].tail(np_);
-  if (has_arrival_) present += fs_[1].tail(np_);
-  arrival_.least = least_ - present;
-  arrival_.most = most_ - present;
+  VectorXd present = xs_[has_arrival_].tail(free_.all());
+  if (has_arrival_) present += fs_[1].tail(free_.all());
+  arrival_.least = free_.of(least_ - present);
+  arrival_.most = free_.of(most_ - present);
 }
 
 /// Nodes may have been exchanged since the last solve.
@@ -100,10 +123,10 @@ void SolverMultipleShooting::bind() {
   stages_.resize(models.size());
   for (std::size_t t = has_arrival_; t < models.size(); ++t) {
     const auto* node = dynamic_cast<const ActionLeastSquares*>(models[t].get());
-    if (!node || int(node->np) != np_)
+    if (!node || int(node->np) != free_.all())
       throw std::invalid_argument(
           "window problem: the nodes must be least-squares nodes with the same parameters");
-    if (!stages_[t] || !stages_[t]->fits(*models[t])) stages_[t] = Stage::make(*models[t]);
+    if (!stages_[t] || !stages_[t]->fits(*models[t])) stages_[t] = Stage::make(*models[t], free_);
   }
 }
 
@@ -133,11 +156,12 @@ void SolverMultipleShooting::forEachNode(const F& f) {
 /// problem's.
 void SolverMultipleShooting::shareParameters() {
   const std::size_t first = has_arrival_;
+  const int np = free_.all();
   if (!has_arrival_) {
-    const int nx = xs_[0].size() - np_;
+    const int nx = xs_[0].size() - np;
     xs_[0].head(nx) = problem_->get_x0().head(nx);
   }
-  for (std::size_t t = first + 1; t < xs_.size(); ++t) xs_[t].tail(np_) = xs_[first].tail(np_);
+  for (std::size_t t = first + 1; t < xs_.size(); ++t) xs_[t].tail(np) = xs_[first].tail(np);
 }
 
 void SolverMultipleShooting::start(const std::vector<VectorXd>& xs, const std::vector<VectorXd>& us,
@@ -227,10 +251,11 @@ bool SolverMultipleShooting::backward() {
   damping_ = preg_;
   closing_ = {};
   values_[T].xx = terminal.Lxx.topLeftCorner(m_, m_);
-  values_[T].xp = terminal.Lxx.topRightCorner(m_, np_);
+  const int np = free_.all();
+  free_.columns(terminal.Lxx.topRightCorner(m_, np), values_[T].xp);
   values_[T].x = terminal.Lx.head(m_);
-  common_.pp = terminal.Lxx.bottomRightCorner(np_, np_);
-  common_.p = terminal.Lx.tail(np_);
+  common_.pp = free_.lowerOf(terminal.Lxx.bottomRightCorner(np, np));
+  common_.p = free_.of(terminal.Lx.tail(np));
   for (std::size_t t = T; t-- > first;) {
     auto& next = values_[t + 1];
     const auto gap = fs_[t + 1].head(m_);  // parameters have none
@@ -243,7 +268,8 @@ bool SolverMultipleShooting::backward() {
   }
   if (has_arrival_) {
     auto& next = values_[1];
-    const auto gap = fs_[1].head(m_), gap_p = fs_[1].tail(np_);
+    const auto gap = fs_[1].head(m_);
+    const VectorXd gap_p = free_.of(fs_[1].tail(np));
     const double slope = next.x.dot(gap) + common_.p.dot(gap_p);
     next.x.noalias() += next.xx * gap + next.xp * gap_p;
     common_.p.noalias() +=
@@ -275,7 +301,7 @@ void SolverMultipleShooting::forward() {
   if (has_arrival_) {
     arrival_.step(arrivalData(), fs_[1], dus_[0], dxs_[1], along);
   } else {
-    VectorXd du(m_ + np_);
+    VectorXd du;
     arrival_.step(nullptr, dxs_[0], du, dxs_[0], along);
   }
   for (std::size_t t = has_arrival_; t < T; ++t)

@@ -104,7 +104,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   }  ///< iterations of the last solve in which no step was accepted
   int rank() const {
     return arrival_.rank();
-  }  ///< parameters that were solved for: fewer than np with ParameterMethod::Nullspace
+  }  ///< parameters that were solved for: fewer than np where some are held, or with
+     ///< ParameterMethod::Nullspace
 
   /// Trust region: no iteration changes parameter i by more than `largest[i]` (np values above 0,
   /// infinity where any step may be taken; empty, as at first: no bound). Wanted where the first
@@ -115,11 +116,15 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   /// posterior is without it. (A guess whose parameters differ from what its arrival node says has
   /// a gap there, which is closed on top.)
   void setLargestStep(const Eigen::VectorXd& largest);
-  const Eigen::VectorXd& largestStep() const { return arrival_.largest; }
+  const Eigen::VectorXd& largestStep() const { return largest_; }
 
   /// Parameter i stays between two values from now on (infinite: no bound): iterates go to a bound
   /// that they would cross, and no further. The posterior is without it.
   void setBound(int parameter, double least, double most);
+
+  /// Parameters that keep their values from now on: no iteration moves them, for the posterior they
+  /// are known, and the recursion is as much smaller.
+  void setHeld(const std::vector<int>& parameters);
 
   /// Components of the state's tangent, without parameters, whose gap at the last state asks for no
   /// further iteration of `improve`: the next window closes it.
@@ -144,10 +149,12 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   double sumOfCosts() const;
   double remainder() const;
   void undamp();
+  Eigen::MatrixXd posteriorOfFree(std::size_t k) const;
   void findFirstCovariance();
   void covarianceAtFirst(const Eigen::Ref<const Eigen::MatrixXd>& J, Eigen::MatrixXd& of_rows,
                          Eigen::MatrixXd& of_parameters);
   void placeBounds();
+  void resize();
   void shareParameters();
   double evaluate(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us);
   void linearize();
@@ -168,7 +175,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
     void add(const double change) { sum += change, size += std::abs(change); }
   };
 
-  int np_, m_;
+  FreeParameters free_;
+  int np_, m_;  ///< free parameters; components of a state's tangent without parameters
   bool has_arrival_;
   std::vector<Eigen::VectorXd> dxs_, dus_, xs_try_, us_try_, fs_try_;
   std::vector<CostToGo> values_;
@@ -181,7 +189,8 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   bool first_is_known_ = false;  ///< both have been asked for
   std::vector<std::unique_ptr<Stage>> stages_;
   ArrivalStep arrival_;
-  Eigen::VectorXd least_, most_;  ///< (np) bounds of the parameters; empty: none
+  Eigen::VectorXd largest_;       ///< trust region, of all parameters
+  Eigen::VectorXd least_, most_;  ///< bounds of all parameters; empty: none
   std::vector<int> left_open_;
   Merit merit_function_;
   Eigen::VectorXd deviation_;

@@ -25,12 +25,14 @@ using LeastSquaresData = ActionLeastSquares::Data;
 /// Any node that gives Fx, Fu, Lxx, Lxu, Luu.
 class StageDense : public Stage {
  public:
-  StageDense(const Model& model, const int np)
-      : n_(model.get_state()->get_ndx()),
+  StageDense(const Model& model, const FreeParameters& free)
+      : free_(free),
         nu_(model.get_nu()),
-        np_(np),
-        m_(n_ - np),
+        np_(free.size()),
+        m_(static_cast<int>(model.get_state()->get_ndx()) - free.all()),
+        n_(m_ + np_),
         llt_(nu_),
+        F_(m_, n_),
         W_(m_, n_),
         Wu_(m_, nu_),
         Q_(n_, n_),
@@ -42,8 +44,9 @@ class StageDense : public Stage {
 
   bool fits(const Model& model) const override {
     const auto* node = dynamic_cast<const ActionLeastSquares*>(&model);
-    return node && !dynamic_cast<const ActionSecondOrder*>(&model) && int(node->np) == np_ &&
-           int(model.get_state()->get_ndx()) == n_ && int(model.get_nu()) == nu_;
+    return node && !dynamic_cast<const ActionSecondOrder*>(&model) &&
+           int(node->np) == free_.all() && int(model.get_state()->get_ndx()) == m_ + free_.all() &&
+           int(model.get_nu()) == nu_;
   }
 
   void linearize(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
@@ -53,16 +56,17 @@ class StageDense : public Stage {
 
   bool eliminate(const DataAbstract& d, const CostToGo& next, const double regularization,
                  CostToGo& value, ParameterCostToGo& common) override {
-    const auto F = d.Fx.topRows(m_);
+    F_ = free_.columnsOf(d.Fx.topRows(m_));
+    const auto& F = F_;
     const auto Fu = d.Fu.topRows(m_);
     // [V_xx F + (0, V_xp)]: what dx+ weighs, by (dx, dp)
     W_.noalias() = next.xx * F;
     W_.rightCols(np_) += next.xp;
     Wu_.noalias() = next.xx * Fu;
-    Q_ = d.Lxx;
+    Q_ = free_.columnsOf(free_.columnsOf(d.Lxx).transpose());
     Q_.noalias() += F.transpose() * W_;
     Q_.bottomRows(np_).noalias() += next.xp.transpose() * F;
-    Qxu_ = d.Lxu;
+    Qxu_ = free_.columnsOf(d.Lxu.transpose()).transpose();
     Qxu_.noalias() += F.transpose() * Wu_;
     Qxu_.bottomRows(np_).noalias() += next.xp.transpose() * Fu;
     Quu_ = d.Luu;
@@ -84,7 +88,7 @@ class StageDense : public Stage {
     value.x = d.Lx.head(m_);
     value.x.noalias() += F.leftCols(m_).transpose() * next.x;
     value.x.noalias() -= Qxu_.topRows(m_) * k_;
-    common.p += d.Lx.tail(np_);
+    common.p += free_.of(d.Lx.tail(free_.all()));
     common.p.noalias() += F.rightCols(np_).transpose() * next.x;
     common.p.noalias() -= Qxu_.bottomRows(np_) * k_;
     return value.x.allFinite();
@@ -93,7 +97,7 @@ class StageDense : public Stage {
   void control(const DataAbstract&, const VectorXd& dxp, const double alpha,
                VectorXd& du) override {
     du = -alpha * k_;
-    du.noalias() -= S_ * dxp;
+    du.noalias() -= S_ * free_.columnsOf(dxp.transpose()).transpose();
   }
 
   void step(const DataAbstract& data, const VectorXd& dxp, const VectorXd& gap, VectorXd& du,
@@ -111,10 +115,7 @@ class StageDense : public Stage {
   /// dx+ = W (dx, dp) + e with W = F - Fu S and Cov e = Fu Quu^-1 Fu^T.
   void propagate(const DataAbstract& d, const Covariance& P, const MatrixXd& Ppp,
                  Covariance& next) override {
-    W_ = d.Fx.topRows(m_);
-    W_.noalias() -= d.Fu.topRows(m_) * S_;
-    Wu_ = d.Fu.topRows(m_);
-    llt_.matrixU().solveInPlace<Eigen::OnTheRight>(Wu_);
+    closeLoop(d);
     const auto Wx = W_.leftCols(m_);
     const auto Wp = W_.rightCols(np_);
     next.xp.noalias() = Wx * P.xp;
@@ -127,10 +128,7 @@ class StageDense : public Stage {
   }
 
   void carry(const DataAbstract& d, CarriedRows& rows) override {
-    W_ = d.Fx.topRows(m_);
-    W_.noalias() -= d.Fu.topRows(m_) * S_;
-    Wu_ = d.Fu.topRows(m_);
-    llt_.matrixU().solveInPlace<Eigen::OnTheRight>(Wu_);
+    closeLoop(d);
     auto J = rows.J.topRows(rows.count);
     const MatrixXd by_x = J.leftCols(m_), noise = by_x * Wu_;
     J.leftCols(m_).setZero();
@@ -142,41 +140,54 @@ class StageDense : public Stage {
     const auto ju = jz.leftCols(nu_);
     MatrixXd white = ju.transpose();
     llt_.matrixL().solveInPlace(white);
-    rows.J.middleRows(rows.count, jz.rows()) = jz.rightCols(n_) - ju * S_;
+    rows.J.middleRows(rows.count, jz.rows()) = byState(jz) - ju * S_;
     rows.covariance.block(rows.count, rows.count, jz.rows(), jz.rows()) +=
         white.transpose() * white;
     rows.count += jz.rows();
   }
 
   MatrixXd inVariables(const DataAbstract&, const MatrixXd& jx, const MatrixXd& ju) const override {
-    MatrixXd jz(jx.rows(), nu_ + n_);
+    MatrixXd jz(jx.rows(), ju.cols() + jx.cols());
     jz << ju, jx;
     return jz;
   }
 
   MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const override {
     const auto ju = jz.leftCols(nu_);
-    const MatrixXd closed = jz.rightCols(n_) - ju * S_;
+    const MatrixXd closed = byState(jz) - ju * S_;
     MatrixXd white = ju.transpose();
     llt_.matrixL().solveInPlace(white);
     return closed * P * closed.transpose() + white.transpose() * white;
   }
 
  private:
-  int n_, nu_, np_, m_;
+  /// W = F - Fu S, and Fu Quu^-1/2.
+  void closeLoop(const DataAbstract& d) {
+    W_ = free_.columnsOf(d.Fx.topRows(m_));
+    W_.noalias() -= d.Fu.topRows(m_) * S_;
+    Wu_ = d.Fu.topRows(m_);
+    llt_.matrixU().solveInPlace<Eigen::OnTheRight>(Wu_);
+  }
+  /// Columns of (dx, dp).
+  MatrixXd byState(const MatrixXd& jz) const {
+    return free_.columnsOf(jz.rightCols(m_ + free_.all()));
+  }
+
+  FreeParameters free_;
+  int nu_, np_, m_, n_;
   Eigen::LLT<MatrixXd> llt_;
-  MatrixXd W_, Wu_, Q_, Qxu_, Quu_, Y_, S_;
+  MatrixXd F_, W_, Wu_, Q_, Qxu_, Quu_, Y_, S_;
   VectorXd k_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stage> Stage::make(const Model& model) {
+std::unique_ptr<Stage> Stage::make(const Model& model, const FreeParameters& free) {
   if (const auto* node = dynamic_cast<const ActionSecondOrder*>(&model))
-    return std::make_unique<StageSecondOrder>(*node);
+    return std::make_unique<StageSecondOrder>(*node, free);
   const auto* node = dynamic_cast<const ActionLeastSquares*>(&model);
   if (!node) throw std::invalid_argument("window problem: the nodes must be least-squares nodes");
-  return std::make_unique<StageDense>(model, node->np);
+  return std::make_unique<StageDense>(model, free);
 }
 
 }  // namespace prime

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "nodes/action_least_squares.hpp"
+#include "solver/free_parameters.hpp"
 
 namespace prime {
 
@@ -55,7 +56,9 @@ struct CarriedRows {
 /// The recursion minimizes over the node's decision y in `1/2 |r + dr|^2 + cost-to-go(dx+, dp)`,
 /// dx+ = Fx dx + Fp dp + Fu y, which leaves the cost-to-go of (dx, dp); forward it gives steps and
 /// posterior covariances. dx here is without the parameters; (dx, dp) is the tangent of the node's
-/// state, whose last `np` components are the parameters.
+/// state, whose last `np` components are the parameters. Of these the recursion (costs-to-go,
+/// covariances, carried rows) has only the free ones; steps and Jacobians that are handed in have
+/// all.
 class Stage {
  public:
   using Model = crocoddyl::ActionModelAbstractTpl<double>;
@@ -96,7 +99,7 @@ class Stage {
   /// `jx (dx, dp) + ju du` as a Jacobian in the stage's own variables z = (decision, dx, dp).
   virtual MatrixXd inVariables(const DataAbstract& data, const MatrixXd& jx,
                                const MatrixXd& ju) const = 0;
-  /// Posterior covariance of `jz dz`, P that of (dx, dp).
+  /// Posterior covariance of `jz dz`, P that of (dx, dp) with the free parameters.
   virtual MatrixXd covariance(const MatrixXd& P, const MatrixXd& jz) const = 0;
   /// Its diagonal alone.
   virtual VectorXd variance(const MatrixXd& P, const MatrixXd& jz) const {
@@ -105,7 +108,7 @@ class Stage {
   /// The stage can serve this model as well.
   virtual bool fits(const Model& model) const = 0;
 
-  static std::unique_ptr<Stage> make(const Model& model);
+  static std::unique_ptr<Stage> make(const Model& model, const FreeParameters& free);
 };
 
 }  // namespace prime

@@ -24,12 +24,13 @@ void timesT(const ActionSecondOrder::Data& d, const double dt, const In& M, Out&
 
 }  // namespace
 
-StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
-    : nv_(node.nv()),
+StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node, const FreeParameters& free)
+    : free_(free),
+      nv_(node.nv()),
       nj_(node.nj()),
       nb_(node.nb()),
       nxi_(node.nxi()),
-      np_(node.np),
+      np_(free.size()),
       n_(2 * nv_ + np_),
       nu_(nxi_ + nv_),
       nz_(nu_ + n_),
@@ -43,8 +44,13 @@ StageSecondOrder::StageSecondOrder(const ActionSecondOrder& node)
       U_(MatrixXd::Zero(nv_ + kPadRows, nv_)),
       V_(U_),
       Px_(np_, 2 * nv_),
-      dz_(nz_),
-      rows_(nv_) {}
+      dz_(nu_ + 2 * nv_ + free.all()),
+      rows_(nv_) {
+  const int p = nu_ + 2 * nv_;
+  at_.assign(dz_.size(), -1);
+  for (int i = 0; i < p; ++i) at_[i] = i;
+  for (int i = 0; i < np_; ++i) at_[p + free_[i]] = p + i;
+}
 
 StageSecondOrder::Scratch::Scratch(const int nz, const int nv, const int np)
     : H(MatrixXd::Zero(nz + 1 + kPadRows, nz + 1 + kPadColumns)),
@@ -64,13 +70,13 @@ StageSecondOrder::Scratch& StageSecondOrder::scratch() const {
 bool StageSecondOrder::fits(const Model& model) const {
   const auto* node = dynamic_cast<const ActionSecondOrder*>(&model);
   return node && node->nv() == nv_ && node->nj() == nj_ && node->nxi() == nxi_ &&
-         int(node->np) == np_ && node->dt == dt_ && node->inverse == inverse_;
+         int(node->np) == free_.all() && node->dt == dt_ && node->inverse == inverse_;
 }
 
 void StageSecondOrder::evaluate(Model& model, const std::shared_ptr<DataAbstract>& data,
                                 const ConstRef& x, const ConstRef& u, const ConstRef& next) {
   auto& d = static_cast<Data&>(*data);
-  d.guess = next.segment(next.size() - np_ - nv_, nv_);
+  d.guess = next.segment(next.size() - free_.all() - nv_, nv_);
   d.has_guess = true;
   model.calc(data, x, u);
 }
@@ -82,11 +88,14 @@ void StageSecondOrder::linearize(Model& model, const std::shared_ptr<DataAbstrac
 
 /// Gauss-Newton Hessian and gradient of the node's own residuals.
 void StageSecondOrder::addResiduals(const Data& d, Scratch& s) {
-  transposeInto(d.G, s.Wt.topRows(nz_), d.force_weight);
+  const int p = nu_ + 2 * nv_;
+  transposeInto(d.G.leftCols(p), s.Wt.topRows(p), d.force_weight);
+  for (int j = 0; j < nv_; ++j)
+    for (int i = 0; i < np_; ++i) s.Wt(p + i, j) = d.G(j, p + free_[i]) * d.force_weight[j];
   s.Wt.row(nz_) = d.r.head(nv_).transpose();
   gramLower(nz_ + 1, nv_, s.Wt.data(), s.Wt.rows(), s.H.data(), s.H.rows());
   g_ = s.H.row(nz_).head(nz_).transpose();
-  s.H.diagonal().head(nz_) += d.diagonal.cwiseAbs2();
+  s.H.diagonal().head(p) += d.diagonal.head(p).cwiseAbs2();  // parameters have none
   const int q = nu_ + nb_, v = q + nv_;
   g_.head(nxi_) += d.diagonal.head(nxi_).cwiseProduct(d.r.segment(nv_, nxi_));
   g_.segment(q, nj_) += d.diagonal.segment(q, nj_).cwiseProduct(d.r.segment(nu_, nj_));
@@ -104,9 +113,12 @@ void StageSecondOrder::addDenseRows(const Data& d, Scratch& s) {
   s.St.row(nc) = d.r.tail(rows).transpose();
   gramLower(nc + 1, rows, s.St.data(), s.St.rows(), s.R.data(), s.R.rows());
   for (int j = 0; j < nc; ++j) {
-    g_[d.columns[j]] += s.R(nc, j);
+    const int to = at_[d.columns[j]];
+    if (to < 0) continue;
+    g_[to] += s.R(nc, j);
     for (int i = j; i < nc; ++i)
-      s.H(std::max(d.columns[i], d.columns[j]), std::min(d.columns[i], d.columns[j])) += s.R(i, j);
+      if (const int row = at_[d.columns[i]]; row >= 0)
+        s.H(std::max(row, to), std::min(row, to)) += s.R(i, j);
   }
 }
 
@@ -178,9 +190,11 @@ void StageSecondOrder::control(const DataAbstract& data, const VectorXd& dxp, co
   const auto& d = static_cast<const Data&>(data);
   auto y = dz_.head(nu_);
   y = -alpha * g_.head(nu_);
-  y.noalias() -= factor_.block(nu_, 0, n_, nu_).transpose() * dxp;
+  const int m = 2 * nv_;
+  y.noalias() -= factor_.block(nu_, 0, m, nu_).transpose() * dxp.head(m);
+  y.noalias() -= factor_.bottomRows(np_).transpose() * free_.of(dxp.tail(free_.all()));
   factor_.topLeftCorner(nu_, nu_).triangularView<Lower>().transpose().solveInPlace(y);
-  dz_.tail(n_) = dxp;
+  dz_.tail(dxp.size()) = dxp;
   rows_.noalias() = d.G * dz_;
   du.tail(nxi_) = dz_.head(nxi_);
   if (inverse_)
@@ -199,7 +213,7 @@ void StageSecondOrder::step(const DataAbstract& data, const VectorXd& dxp, const
   next.head(nb_).noalias() += d.T * dv.head(nb_);
   next.segment(nb_, nj_) += dxp.segment(nb_, nj_) + dt_ * dv.tail(nj_);
   next.segment(nv_, nv_) += dv;
-  next.tail(np_) += dxp.tail(np_);
+  next.tail(free_.all()) += dxp.tail(free_.all());
 
   rows_.array() *= d.force_weight.array();
   along.add(rows_, d.r.head(nv_));
@@ -283,7 +297,8 @@ void StageSecondOrder::carry(const DataAbstract& data, CarriedRows& rows) {
   timesTransposed(true, k, n_, nv_, noise, ld, &factor_(nu_, nxi_), ldh, rows.J.data(), ld);
 }
 
-void StageSecondOrder::enter(const MatrixXd& jz, CarriedRows& rows) const {
+void StageSecondOrder::enter(const MatrixXd& whole, CarriedRows& rows) const {
+  const MatrixXd jz = free_.columnsOf(whole);
   const int first = rows.count, k = jz.rows();
   const MatrixXd white =
       factor_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
@@ -298,17 +313,18 @@ void StageSecondOrder::enter(const MatrixXd& jz, CarriedRows& rows) const {
 MatrixXd StageSecondOrder::inVariables(const DataAbstract& data, const MatrixXd& jx,
                                        const MatrixXd& ju) const {
   const auto& d = static_cast<const Data&>(data);
-  MatrixXd jz = MatrixXd::Zero(jx.rows(), nz_);
+  MatrixXd jz = MatrixXd::Zero(jx.rows(), dz_.size());
   if (inverse_)
     jz.middleCols(nxi_, nv_) = ju.leftCols(nv_);
   else
     jz.noalias() = ju.leftCols(nv_) * d.G / dt_;
   jz.leftCols(nxi_) += ju.rightCols(nxi_);
-  jz.rightCols(n_) += jx;
+  jz.rightCols(jx.cols()) += jx;
   return jz;
 }
 
-MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& jz) const {
+MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& whole) const {
+  const MatrixXd jz = free_.columnsOf(whole);
   const MatrixXd white =
       factor_.topLeftCorner(nu_, nu_).triangularView<Lower>().solve(jz.leftCols(nu_).transpose());
   const MatrixXd closed =
@@ -317,7 +333,8 @@ MatrixXd StageSecondOrder::covariance(const MatrixXd& P, const MatrixXd& jz) con
 }
 
 /// Most rows of a residual touch one variable of (dx, dp), whose variance is known.
-VectorXd StageSecondOrder::variance(const MatrixXd& P, const MatrixXd& jz) const {
+VectorXd StageSecondOrder::variance(const MatrixXd& P, const MatrixXd& whole) const {
+  const MatrixXd jz = free_.columnsOf(whole);
   VectorXd out(jz.rows());
   std::vector<int> touched(jz.rows(), 0), last(jz.rows(), 0), others;
   for (int j = 0; j < nz_; ++j)

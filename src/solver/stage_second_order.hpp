@@ -17,7 +17,7 @@ namespace prime {
 /// recursion, in vectorized kernels.
 class StageSecondOrder : public Stage {
  public:
-  explicit StageSecondOrder(const ActionSecondOrder& node);
+  StageSecondOrder(const ActionSecondOrder& node, const FreeParameters& free);
 
   bool fits(const Model& model) const override;
   void evaluate(Model& model, const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
@@ -57,6 +57,8 @@ class StageSecondOrder : public Stage {
   void addDenseRows(const Data& d, Scratch& s);
   void addNext(const Data& d, const CostToGo& next, Scratch& s);
 
+  FreeParameters free_;
+  std::vector<int> at_;  ///< of the variables of a node, those of all parameters: -1 where held
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;
   bool inverse_;
@@ -67,7 +69,8 @@ class StageSecondOrder : public Stage {
   MatrixXd inverse_root_;   ///< (nv, nv) L_vv^-1
   bool inverted_ = false;   ///< of the last elimination
   MatrixXd Px_;
-  VectorXd dz_, rows_, picked_;
+  VectorXd dz_;  ///< of all parameters
+  VectorXd rows_, picked_;
 };
 
 }  // namespace prime

@@ -118,6 +118,36 @@ def test_terminal_node_reads_the_state_only(form):
     assert relative_error(terminal.Lx, terminal.Rx.T @ terminal.r) < 1e-12
 
 
+@pytest.mark.parametrize("form", ["forward", "inverse"])
+def test_terminal_node_forgets_the_point_before(form):
+    """Data that go from point to point, with steps and without, are those of a node that is new."""
+    node, other = (random_node("go2", form, "coulomb", "stance", seed) for seed in (10, 13))
+    fresh, used = node.model.createData(), node.calc(other.x, other.u)
+    for x in (other.x, other.x, node.x):
+        node.model.calc(used, x)
+        node.model.calcDiff(used, x)
+    node.model.calc(fresh, node.x)
+    node.model.calcDiff(fresh, node.x)
+    for name in ("Rx", "Ru", "Lx", "Lxx"):
+        np.testing.assert_array_equal(getattr(used, name), getattr(fresh, name))
+    again, running = node.calc(node.x, node.u, used), node.calc(node.x, node.u)
+    assert relative_error(again.Lxx, running.Lxx) < 1e-8
+
+
+def test_expected_velocity_is_where_the_step_starts():
+    """Where it is the solution no iteration is left; where it is nonsense the solution is found."""
+    node = random_node("go2", "forward", "coulomb", "stance", 14)
+    solution = np.array(node.calc(node.x, node.u).xnext)
+    nq, nv = node.problem.nq, node.problem.nv
+    for start in (solution[nq : nq + nv], np.full(nv, 3.0), np.full(nv, np.nan)):
+        data = node.model.createData()
+        node.model.expect_velocity(data, start)
+        node.model.calc(data, node.x, node.u)
+        np.testing.assert_allclose(data.xnext, solution, atol=1e-8)
+    with pytest.raises(ValueError, match="velocity has 3 entries"):
+        node.model.expect_velocity(data, np.zeros(3))
+
+
 def test_absent_readings_leave_no_trace():
     """Weights of zero: no residual, no derivative, whatever the reading says."""
     node = random_node("go2", "forward", "coulomb", "stance", 11)

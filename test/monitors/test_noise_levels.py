@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.situation import Situation
 from prime_estimation.monitors.noise_levels import PARTS
 from prime_estimation.robot import Robot
 
@@ -71,6 +74,28 @@ def test_errors_that_last_are_found(recorded_runs):
     levels = run(recorded_runs, 9.0, spoil).monitors.levels
     assert levels.factors["contact"] > 4.0
     assert "contact" in levels.health(None)[0].message
+
+
+def test_looks_wait_for_nodes_of_one_iteration(recorded_runs):
+    """A look that comes beside a second iteration makes the longest updates; it waits, not for
+    ever."""
+    estimator, looks = run(recorded_runs, 1.0), []
+    window, levels = estimator.window, estimator.monitors.levels
+    levels._nodes, situation = 0, Situation()
+    for node, iterations in enumerate((1, 1, 1, 1, 2, 2, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)):
+        before = levels._looks
+        solver = SimpleNamespace(iter=iterations, residual_variance=window.solver.residual_variance)
+        solver.compute_posterior = window.solver.compute_posterior
+        levels.learn(_with_solver(window, solver), situation)
+        looks += [node] * (levels._looks - before)
+    assert looks == [6, 16]
+
+
+def _with_solver(window, solver):
+    """A window with another solver in its place."""
+    other = copy.copy(window)
+    other.solver = solver
+    return other
 
 
 def test_levels_can_be_left_alone(recorded_runs):

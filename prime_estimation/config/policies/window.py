@@ -14,14 +14,15 @@ class SolverPolicy:
     """Effort of the solver while the window slides."""
 
     reach: float = param(
-        1e-3,
-        "change of velocity within which a node's derivatives are kept, of positions in one step",
+        1e-2,
+        "change of velocity within which a node's derivatives are kept, of positions in one step: "
+        "the estimate moves by a few um/s",
         "m/s, rad/s",
     )
     settled: float = param(
-        10.0,
-        "rest of the cost, in chi-square / 2 of all rows of the window, for which no further "
-        "iteration is taken: the next node brings one",
+        0.5556,
+        "rest of the cost, in chi-square / 2 of all rows of the window by the robot's degrees of "
+        "freedom, for which no further iteration is taken: the next node brings one",
     )
 
 
