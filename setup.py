@@ -46,7 +46,7 @@ class CMakeCore(build_ext):
         if build == own:
             configure(build, prefix, rpath(prefix, editable))
         else:
-            run(tool("cmake"), build, f"-DCMAKE_INSTALL_RPATH={rpath(prefix, editable)}")
+            run(configured_by(build), build, f"-DCMAKE_INSTALL_RPATH={rpath(prefix, editable)}")
         run(tool("cmake"), "--build", build)
         run(tool("cmake"), "--install", build, "--prefix", own / "stage")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +103,13 @@ def configure(build: Path, prefix: Path | None, rpath: str) -> None:
         *(["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []),
     )
     marker.write_text(str(prefix))
+
+
+def configured_by(build: Path) -> str:
+    """The CMake of a configured build folder: its rules name it, and pip's own one is temporary."""
+    entry = "CMAKE_COMMAND:INTERNAL="
+    cache = (build / "CMakeCache.txt").read_text().splitlines()
+    return next(line.removeprefix(entry) for line in cache if line.startswith(entry))
 
 
 def tool(name: str, needed: bool = True) -> str | None:
