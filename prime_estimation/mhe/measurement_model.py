@@ -53,7 +53,7 @@ class MeasurementModel:
             self.rows.setdefault(name, []).append(slice(first, first + size))
         self.trackers: dict[str, Tracker] = {}
         self.gates: dict[str, Gate] = {}
-        self._unused: Counter[str] = Counter()  # readings that no node has taken, by sensor
+        self._unused: Counter[str] = Counter()  # readings whose node had left, by sensor
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def attach(self, problem) -> None:
@@ -122,11 +122,11 @@ class MeasurementModel:
     def hand_out(self, readings: Mapping[str, Any], window) -> None:
         """Hand readings of event sensors, and of those with trackers, to a window that has moved.
 
-        Those that no node takes are counted.
+        Events that come after their node has left are counted; trackers say what they refuse.
         """
         self._unused += self.give_events(readings, window.inputs, window.stamps)
         for name, tracker in self.trackers.items():
-            self._unused[name] += tracker.give(readings.get(name, ()), window)
+            tracker.give(readings.get(name, ()), window)
 
     @property
     def refused(self) -> Counter[str]:

@@ -74,6 +74,7 @@ def degrees_of_freedom(problem: Problem) -> tuple[float, ...]:
     inputs = [_core.NodeInput(problem.measurements.core) for _ in range(2)]
     window = Window(problem, arrival, inputs, [0, 10_000_000], [x, x])
     window.solver = SimpleNamespace(
+        hold=lambda parameters: None,
         solve=lambda xs, us, iterations: True,
         states=lambda: [x, x, x],
         controls=lambda: [np.zeros(problem.ndx), *window.us],
