@@ -53,7 +53,7 @@ class MeasurementModel:
             self.rows.setdefault(name, []).append(slice(first, first + size))
         self.trackers: dict[str, Tracker] = {}
         self.gates: dict[str, Gate] = {}
-        self._unused: Counter[str] = Counter()  # readings whose node had left, by sensor
+        self._late: Counter[str] = Counter()  # readings whose node had left, by sensor
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def attach(self, problem) -> None:
@@ -124,15 +124,15 @@ class MeasurementModel:
 
         Events that come after their node has left are counted; trackers say what they refuse.
         """
-        self._unused += self.give_events(readings, window.inputs, window.stamps)
+        self._late += self.give_events(readings, window.inputs, window.stamps)
         for name, tracker in self.trackers.items():
             tracker.give(readings.get(name, ()), window)
 
     @property
     def refused(self) -> Counter[str]:
-        """Readings that were not used so far, by reason: `<name>_outlier`, `<name>_unused`."""
+        """Readings that were not used so far: `<name>_outlier`, `<name>_late_node`."""
         outliers = {f"{name}_outlier": gate.refused for name, gate in self.gates.items()}
-        return +Counter(outliers | {f"{name}_unused": n for name, n in self._unused.items()})
+        return +Counter(outliers | {f"{name}_late_node": n for name, n in self._late.items()})
 
     def without_outliers(self, readings: Mapping[str, Any], window) -> Mapping[str, Any]:
         """Readings of a measurement that pass the gates of their sensors.

@@ -21,10 +21,10 @@ class JointFit(Monitor):
     """Asks of joint parameters that are held by how much the cost would fall without the hold.
 
     All nodes that have left the window since the hold began are in the arrival cost
-    (`JointHold.estimate`). Where the YAML is
-    right, what falls is what the model leaves out; where it is wrong by its own size, ten times as
-    much, look after look: a foot that hits an edge does it once. Then the parameters are let go,
-    and the inertia, which was learned with wrong losses, is learned anew.
+    (`JointHold.estimate`). Where the YAML is right, what falls is what the model leaves out; where
+    it is wrong by its own size, ten times as much, look after look: a foot that hits an edge does
+    it once. Then the parameters are let go, and the inertia, which was learned with wrong losses,
+    is learned anew.
 
     Attributes:
         fall: of the cost by each node between the last two looks.

@@ -62,17 +62,16 @@ class FlagTracker:
         self._recent: deque[np.ndarray] = deque(maxlen=DEBOUNCED)
         self.probability = np.full(len(self._feet), 0.5)
 
-    def give(self, reading: Aligned | tuple, window) -> int:
+    def give(self, reading: Aligned | tuple, window) -> None:
         """Take the flags of the step that has ended."""
         if self.known and window.inputs[-3].weighed:
             self.compare(self._last, window.foot_forces(-2))
         if not isinstance(reading, Aligned):
             self.reset()
-            return 0
+            return
         self._last = np.clip(reading.value, 0.0, 1.0)
         self._recent.append(self._last)
         self.probability = carrying(np.median(self._recent, axis=0), self.error)
-        return 0
 
     def compare(self, stands: np.ndarray, force: np.ndarray) -> None:
         """Look whether decided flags (nf,) agree with the vertical forces (nf,) [N] of a node."""

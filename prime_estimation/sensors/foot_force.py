@@ -84,21 +84,20 @@ class FootForceTracker:
         """The window begins anew; the unit of the sensor stays."""
         self._last = None
 
-    def give(self, reading: Aligned | tuple, window) -> int:
+    def give(self, reading: Aligned | tuple, window) -> None:
         """Hand the readings of the step that has ended to the node before it."""
         if self._last is not None and self.scale.gain is None:
             self.scale.learn(self._last, window.foot_forces(-2))
         self._last = None
         if not isinstance(reading, Aligned):
-            return 0
+            return
         self._last = reading.value
         if self.scale.gain is None:
-            return 0
+            return
         noise, force = self.problem.config.noise, self.scale.newtons(reading.value)
         sampled = noise.foot_force / np.sqrt(reading.samples)
         stddev = np.hypot(sampled, noise.foot_force_share * np.abs(force))
         window.inputs[-2].set(NAME, force, 1.0 / stddev)
-        return 0
 
     def health(self) -> str:
         """What is wrong with the sensor; empty when nothing is."""

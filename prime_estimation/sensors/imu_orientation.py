@@ -53,11 +53,11 @@ class OrientationFrame:
         """What is wrong with the orientation; empty when nothing is."""
         return self._message if self._seen else "no data"
 
-    def give(self, reading: np.ndarray | tuple, window) -> int:
+    def give(self, reading: np.ndarray | tuple, window) -> None:
         """Hand an orientation (4,) xyzw to the newest node of a window that has just moved."""
         self._seen = len(reading) == 4
         if not self._seen:
-            return 0
+            return
         seen = pin.Quaternion(np.array(reading, float)).toRotationMatrix()
         apart = self._rotation(window.xs[-1]) @ seen.T
         if self._yaw is None:
@@ -65,11 +65,10 @@ class OrientationFrame:
         if self._has_jumped(window, apart):
             if self._apart < AGREEING:
                 self.refused += 1
-                return 1
+                return
             self.jumps += 1
             self._anchor(window, apart)
         self._fill(window.inputs[-1], reading)
-        return 0
 
     def _rotation(self, x: np.ndarray) -> np.ndarray:
         """World <- IMU of a state."""

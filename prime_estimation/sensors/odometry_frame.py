@@ -78,14 +78,11 @@ class OdometryFrame:
         silent = self._now_ns - self._newest_ns > SILENT_NS
         return "no data" if silent else self._message
 
-    def give(self, samples: Sequence, window) -> int:
+    def give(self, samples: Sequence, window) -> None:
         """Hand new readings to the nodes of a window that has just moved."""
         self._remember(window)
-        refused = 0
         for sample in samples:
-            refused += not self._take(sample, window)
-        self.refused += refused
-        return refused
+            self.refused += not self._take(sample, window)
 
     # --- one reading ------------------------------------------------------------------------------
 

@@ -99,12 +99,8 @@ class Tracker(Protocol):
     def reset(self) -> None:
         """Forget everything: the window begins anew."""
 
-    def give(self, readings: Sequence[Sample] | Aligned, window) -> int:
-        """Hand new readings to the nodes of a window that has just moved, before it is solved.
-
-        Returns:
-            How many were not used.
-        """
+    def give(self, readings: Sequence[Sample] | Aligned, window) -> None:
+        """Hand new readings to the nodes of a window that has just moved, before it is solved."""
 
     def health(self) -> str:
         """What is wrong with the sensor; empty when nothing is."""

@@ -98,4 +98,4 @@ def test_poses_whose_nodes_have_left_are_counted():
             late.append(PoseSample(estimator.window.stamps[0] - 500_000_000, q[:3], q[3:7]))
             poses = [late[-1], *poses]
         estimator.update(replace(m, readings={"mocap": tuple(poses)}))
-    assert late and estimator.problem.measurements.refused == {"mocap_unused": len(late)}
+    assert late and estimator.problem.measurements.refused == {"mocap_late_node": len(late)}
