@@ -16,6 +16,7 @@ from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
 from .inertia_hold import InertiaHold
 from .joint_fit import JointFit
+from .leg_weight import LegWeight
 from .lift_off import LiftDetector
 from .load_place import LoadPlace
 from .monitor import Monitor
@@ -36,8 +37,9 @@ class Monitors:
 
     def __init__(self, problem: Problem):
         self.lift, self.hold = LiftDetector(problem), InertiaHold(problem)
-        self.agreement = ContactAgreement(problem)
-        self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem)
+        weight = LegWeight(problem)
+        self.agreement = ContactAgreement(problem, weight)
+        self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem, weight)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.stance, self.support = StanceMotion(problem), Support(problem, self.agreement)
         self.joints = JointFit(problem)

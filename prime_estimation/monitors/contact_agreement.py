@@ -13,6 +13,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth
+from .leg_weight import LegWeight
 from .monitor import Monitor
 
 
@@ -22,7 +23,12 @@ class ContactAgreement(Monitor):
     The torques of a leg say what its foot carries whatever the trunk weighs and wherever the ground
     is; the window needs a ground in the right place for it. Where the two differ, node after node,
     the contacts are wrong, and a load that a foot carries looks like one that the trunk does not
-    have: from such nodes nothing is learned of the inertia.
+    have: from such nodes nothing is learned of the inertia. Unless all legs together carry
+    more than before, or less, and go on doing so: that is a load, whatever ground they stand on.
+
+    Args:
+        problem: model, legs.
+        weight: what the legs carry beyond the weight that the estimate has.
 
     Attributes:
         contradicted: the contacts are wrong at present.
@@ -30,9 +36,9 @@ class ContactAgreement(Monitor):
         worst: index of the foot that differed most at last. told, estimated: its forces [N].
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, weight: LegWeight):
         self.problem = problem
-        self._legs = problem.legs
+        self._legs, self._weight = problem.legs, weight
         self._least = AGREEMENT.share * GRAVITY * problem.robot.total_mass
         self.reset()
 
@@ -41,6 +47,8 @@ class ContactAgreement(Monitor):
         self.contradicted, self.carried = False, math.nan
         self.worst, self.told, self.estimated = 0, 0.0, 0.0
         self._differed: deque[bool] = deque(maxlen=AGREEMENT.nodes)
+        self._loaded = 0  # nodes in a row in which the legs carried another weight than before
+        self._excused = 0  # nodes for which feet may differ, while that is learned
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Whether the contacts of the nodes that were solved last are right."""
@@ -51,6 +59,7 @@ class ContactAgreement(Monitor):
             self.reset()
             return situation
         self._compare(window)
+        self._excuse_load()
         doubted = sum(self._differed) > AGREEMENT.fewest
         self.contradicted = sum(self._differed) > AGREEMENT.most or (self.contradicted and doubted)
         return situation.having(contradicted=self.contradicted, doubted=doubted)
@@ -67,6 +76,15 @@ class ContactAgreement(Monitor):
         if differs:
             self.worst = max(differs)[1]
             self.told, self.estimated = told[self.worst], estimated[self.worst]
+
+    def _excuse_load(self) -> None:
+        """Feet that differ for a load do so until it is learned."""
+        self._loaded = self._loaded + 1 if self._weight.added else 0
+        if self._loaded >= AGREEMENT.loaded:
+            self._excused = AGREEMENT.learned
+        if self._excused > 0:
+            self._excused -= 1
+            self._differed.clear()
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which foot's force contradicts its torques."""

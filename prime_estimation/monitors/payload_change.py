@@ -29,13 +29,17 @@ class PayloadDetector(Monitor):
     weight; what acts along the other axes too is a slip, a push, or a leg that has hit something.
     Or the torques of the legs carry more, or less, than before.
 
+    Args:
+        problem: model, contact model.
+        weight: what the legs carry beyond the weight that the estimate has.
+
     Attributes:
         alarms: since the last reset.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, weight: LegWeight):
         self.problem = problem
-        self._spans, self._legs = problem.contacts.alarm_spans, LegWeight(problem)
+        self._spans, self._legs = problem.contacts.alarm_spans, weight
         self.reset()
 
     def reset(self) -> None:
@@ -56,8 +60,11 @@ class PayloadDetector(Monitor):
             or not self.problem.floating
         ):
             self._left = NONE
-            self._legs.reset()
             self._agreed = 0
+            if situation.doubted and not window.creeping:
+                self._legs.judge(window)  # a load may be what the contacts are doubted for
+            else:
+                self._legs.reset()
             return ""
         R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
         inside = window.solver.first_residuals(3) @ R_world_base.T

@@ -13,6 +13,7 @@ import pytest
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import ON_ITS_FEET
+from prime_estimation.monitors.leg_weight import LegWeight
 from prime_estimation.monitors.payload_change import PayloadDetector
 from prime_estimation.robot import Robot
 
@@ -32,7 +33,8 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
 
     `disturbance(k)`: whitened vertical force at node k.
     """
-    detector, seen, level = PayloadDetector(problem), [], problem.first.neutral()
+    detector = PayloadDetector(problem, LegWeight(problem))
+    seen, level = [], problem.first.neutral()
     stddev = problem.config.noise.base_force
     for head in range(size, NODES):
         forces = [[0.0, 0.0, disturbance(k)] for k in range(head - size, head)]
