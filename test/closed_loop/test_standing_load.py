@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A heavy load, behind the middle of a robot that stands: no foot's ground is wrong, it is learned."""
+"""A heavy load behind the middle of a robot that stands is learned: no ground is wrong."""
 
 import pytest
 
