@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from ..config.policies import AGREEMENT
+from ..config.policies import AGREEMENT, PAYLOAD
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -23,12 +23,13 @@ class ContactAgreement(Monitor):
     The torques of a leg say what its foot carries whatever the trunk weighs and wherever the ground
     is; the window needs a ground in the right place for it. Where the two differ, node after node,
     the contacts are wrong, and a load that a foot carries looks like one that the trunk does not
-    have: from such nodes nothing is learned of the inertia. Unless all legs together carry
-    more than before, or less, and go on doing so: that is a load, whatever ground they stand on.
+    have: from such nodes nothing is learned of the inertia. Unless all legs together carry more
+    than before, or less, and go on doing so: that is a load, whatever ground they stand on.
 
     Args:
         problem: model, legs.
-        weight: what the legs carry beyond the weight that the estimate has.
+        weight: what the legs carry beyond the weight that the estimate has; the payload detector
+            lets it look at each node.
 
     Attributes:
         contradicted: the contacts are wrong at present.
@@ -80,7 +81,7 @@ class ContactAgreement(Monitor):
     def _excuse_load(self) -> None:
         """Feet that differ for a load do so until it is learned."""
         self._loaded = self._loaded + 1 if self._weight.added else 0
-        if self._loaded >= AGREEMENT.loaded:
+        if self._loaded >= PAYLOAD.agreeing:
             self._excused = AGREEMENT.learned
         if self._excused > 0:
             self._excused -= 1

@@ -18,8 +18,7 @@ class AgreementPolicy:
     nodes: int = param(20, "over which feet that differ are counted")
     most: int = param(8, "of these in which some foot may differ: touch-downs do")
     fewest: int = param(4, "down to which a contradiction lasts; above it no payload is noticed")
-    loaded: int = param(3, "in a row in which the legs carry another weight than before: a load")
-    learned: int = param(40, "in which it is, and feet may differ")
+    learned: int = param(40, "in which a load that the legs tell is learned, and feet may differ")
 
 
 @dataclass(frozen=True)
