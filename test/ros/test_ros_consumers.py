@@ -18,6 +18,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WEIGHT = (16.085 + 3.0) * 9.81  # N, with the payload
 PLANS = 50  # a second of them
+RATE = 0.4  # of time
 LOWER = -0.075  # m: the recorded trunk, from where the controller would have it
 
 
@@ -50,12 +51,14 @@ def heard(tester):
 def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
     from geometry_msgs.msg import Vector3
 
-    # light work: six programs share what may be two cores, and late states are not obeyed
-    light = ["-p", "estimator.iterations:=1", "-p", "node.odometry_rate:=100.0"]
+    # light work, and time that passes slowly: six programs share what may be two cores, and states
+    # that are late by the clock are not obeyed
+    slow = ["-p", "use_sim_time:=true"]
+    light = [*slow, "-p", "estimator.iterations:=1", "-p", "node.odometry_rate:=100.0"]
     programs = [
         executable("inertia_listener"),
         executable("markers"),
-        executable("mpc", "--ros-args", "-p", "rate:=100.0"),
+        executable("mpc", "--ros-args", "-p", "rate:=100.0", *slow),
         executable("estimator", "--ros-args", "-p", "robot:=go2", *light),
     ]
     posture = tester.create_publisher(Vector3, "/mpc/posture", LATCHED)
@@ -75,6 +78,9 @@ def test_consumers_follow_the_estimate(tester, domain, heard, recorded_runs):
             recorded_runs / "go2_sway_payload3",
             "--duration",
             11.0,
+            "--clock",
+            "--rate",
+            RATE,
             domain=domain,
         )
         end = time.monotonic() + 60.0
