@@ -139,17 +139,18 @@ class ProcessModel:
         speed = LIFT.resting if resting else LIFT.carried
         given.set("held", np.zeros(3), np.full(3, 1.0 / speed))
 
-    def expect_creep(self, given, creep: np.ndarray) -> None:
+    def expect_creep(self, given, creep: np.ndarray, tangential: bool = False) -> None:
         """Widen the contact disturbance of feet that creep as on no plane.
 
         Args:
             given: input with its dynamics part.
             creep: (nf,) contact velocity of each foot that its ground leaves unexplained [m/s].
+            tangential: they keep their distance from the ground.
         """
         if not creep.any():
             return
         nominal = given.nominal_xi
-        self._let_creep(nominal, creep)
+        self._let_creep(nominal, creep, 2 if tangential else 3)
         # of other feet the weights that outliers have by now
         weight = np.minimum(given.weight_xi, nominal)
         given.nominal_xi, given.weight_xi = nominal, weight
@@ -209,8 +210,8 @@ class ProcessModel:
         weight[lands] /= self.config.noise.contact_landing
         given.nominal_xi = given.weight_xi = weight
 
-    def _let_creep(self, weight: np.ndarray, creep: np.ndarray) -> None:
+    def _let_creep(self, weight: np.ndarray, creep: np.ndarray, axes: int = 3) -> None:
         for part, velocity in zip(self._foot_parts, creep):
             if velocity > 0.0:
-                linear = slice(part.start, part.start + 3)
+                linear = slice(part.start, part.start + axes)
                 weight[linear] = 1.0 / np.hypot(1.0 / weight[linear], velocity)

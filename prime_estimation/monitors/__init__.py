@@ -14,6 +14,7 @@ from ..types import Measurement
 from .activity import ActivityMonitor
 from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
+from .gyro_rest import GyroRest
 from .inertia_hold import InertiaHold
 from .joint_fit import JointFit
 from .leg_weight import LegWeight
@@ -31,8 +32,8 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, push, place, stance, support, joints, levels,
-            activity: each of them.
+        lift, agreement, hold, consistency, payload, push, place, rest, stance, support, joints,
+            levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -41,12 +42,12 @@ class Monitors:
         self.agreement = ContactAgreement(problem, weight)
         self.consistency, self.payload = ConsistencyMonitor(), PayloadDetector(problem, weight)
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
-        self.stance, self.support = StanceMotion(problem), Support(problem, self.agreement)
-        self.joints = JointFit(problem)
+        self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
+        self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
-        watched = (self.payload, self.push, self.place, self.stance, self.support)
+        watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
         self._all = (*carried, *watched, self.joints, self.levels, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:

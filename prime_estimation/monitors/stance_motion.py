@@ -15,6 +15,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth
+from .gyro_rest import GyroRest
 from .monitor import Monitor
 
 MOTION = "motion"  # assumption that the status names: pose and velocity are those of the robot
@@ -33,8 +34,8 @@ class StanceMotion(Monitor):
         speed: median over the newest stances [m/s]; 0 while too few have been seen.
     """
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, rest: GyroRest):
+        self.problem, self._rest = problem, rest
         self._legs = problem.legs
         self._loaded = STANCE.loaded * GRAVITY * problem.robot.total_mass
         self.reset()
@@ -75,16 +76,18 @@ class StanceMotion(Monitor):
         return ""
 
     def _forget(self, window: Window) -> None:
-        """Friction becomes what its prior says, and the gyro has no bias about the vertical.
+        """Friction becomes what its prior says, the gyro's bias what it was at rest, or none.
 
-        Of that bias nothing but feet that stand tells. Gravity tells those about the other axes.
+        About the vertical nothing but feet that stand tells it; gravity tells the other axes.
         """
         problem, e = self.problem, self.problem.config.estimator
         window.renew_parameter("friction", [0], np.log(e.friction), e.friction_stddev)
         if problem.has_imu:
             rotation = problem.mount.motion()[0].rotation
             up = window.up() @ rotation
-            window.renew_parameter("gyro_bias", [int(np.argmax(np.abs(up)))], 0.0, STANCE.gyro_bias)
+            axis = int(np.argmax(np.abs(up)))
+            mean, stddev = self._rest.told() or (np.zeros(3), np.full(3, STANCE.gyro_bias))
+            window.renew_parameter("gyro_bias", [axis], mean[axis], stddev[axis])
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that feet move that ought to stand."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
+from .flag_edges import FlagEdges
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Role, Sensor, Wearer
 
@@ -54,6 +55,7 @@ class FlagTracker:
         self._feet = problem.sensors.wearer.feet
         self._least = CARRIES_SHARE * problem.sensors.wearer.weight
         self._wrong, self._seen = np.zeros(len(self._feet)), np.zeros(len(self._feet), int)
+        self._edges = FlagEdges(problem, len(self._feet))
         self.reset()
 
     def reset(self) -> None:
@@ -61,6 +63,7 @@ class FlagTracker:
         self._last: np.ndarray | None = None  # flags of the newest complete node
         self._recent: deque[np.ndarray] = deque(maxlen=DEBOUNCED)
         self.probability = np.full(len(self._feet), 0.5)
+        self._edges.reset()
 
     def give(self, reading: Aligned | tuple, window) -> None:
         """Take the flags of the step that has ended."""
@@ -72,6 +75,7 @@ class FlagTracker:
         self._last = np.clip(reading.value, 0.0, 1.0)
         self._recent.append(self._last)
         self.probability = carrying(np.median(self._recent, axis=0), self.error)
+        self._edges.see(self._last, window)
 
     def compare(self, stands: np.ndarray, force: np.ndarray) -> None:
         """Look whether decided flags (nf,) agree with the vertical forces (nf,) [N] of a node."""

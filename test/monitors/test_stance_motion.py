@@ -13,6 +13,7 @@ from prime_estimation.convert import convert, load_mapping
 from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import Situation
+from prime_estimation.monitors.gyro_rest import GyroRest
 from prime_estimation.monitors.stance_motion import MOTION, StanceMotion
 from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.recordings.samples import choose_topics, sensor_samples
@@ -57,7 +58,8 @@ def test_feet_of_a_real_robot_creep_and_friction_stays(repository, tmp_path):
 
 def test_motion_of_feet_that_never_stand_is_not_to_be_believed():
     config = Config.load("go2")
-    stance = StanceMotion(Problem(Robot(config.robot), config))
+    problem = Problem(Robot(config.robot), config)
+    stance = StanceMotion(problem, GyroRest(problem))
     for speed, unrest, ok in (
         (0.0, 0.0, True),
         (0.1, 0.1 / 1.18, True),

@@ -5,7 +5,7 @@
 Parameters that a user may change are in `parameters`.
 """
 
-from .adaptation import IMU_CLOCK, JOINT_FIT, NOISE_LEVELS
+from .adaptation import GYRO_REST, IMU_CLOCK, JOINT_FIT, NOISE_LEVELS
 from .ground import GROUND, SOLE, TERRAIN
 from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
@@ -16,6 +16,7 @@ __all__ = [
     "AGREEMENT",
     "CONSISTENCY",
     "GROUND",
+    "GYRO_REST",
     "IMU_CLOCK",
     "INTERVAL",
     "JOINT_FIT",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Policies of adaptation: noise levels, clock of the IMU, losses of the joints."""
+"""Policies of adaptation: noise levels, the IMU's bias and clock, losses of the joints."""
 
 from __future__ import annotations
 
@@ -22,6 +22,21 @@ class NoiseLevelsPolicy:
     uneven: float = param(0.1, "unevenness of ground on which errors that last are not looked for")
     looks_back: int = param(2, "looks whose errors are compared with those of the present one")
     worth_saying: float = param(1.5, "factor that the status mentions")
+
+
+@dataclass(frozen=True)
+class GyroRestPolicy:
+    """When a robot rests, so that its gyro reads its bias."""
+
+    nodes: int = param(50, "for which it must")
+    every: int = param(10, "nodes from one look to the next")
+    joints: float = param(0.002, "by which a joint's position may differ in them", "rad")
+    deviation: float = param(0.02, "of the gyro, most", "rad/s")
+    drift: float = param(0.002, "between the means of their halves, most", "rad/s")
+    most: float = param(4.0, "prior deviations of a bias; with more, the robot turns evenly")
+    floor: float = param(0.0002, "least deviation of the mean: noise that is not white", "rad/s")
+    worth: float = param(1.2, "deviation of a bias, by that of the mean, that gets renewed")
+    contradicted: float = param(4.0, "deviations by which a bias may differ from the mean")
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,7 @@ class JointFitPolicy:
     looks: int = param(3, "in a row that must agree")
 
 
+GYRO_REST = GyroRestPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
 JOINT_FIT = JointFitPolicy()
