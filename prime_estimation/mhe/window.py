@@ -224,6 +224,19 @@ class Window:
         root[theta] = theta_root
         self.arrival.inflate_covariance(root)
 
+    def widen_parameter(self, name: str, growth: float, most: float) -> None:
+        """Multiply the deviations of a parameter block by a factor above 1, up to `most`.
+
+        What was learned of it was learned from noise that is larger than had been said.
+        """
+        columns = range(*self.problem.columns(name).indices(self.problem.ndx))
+        root = np.zeros((self.problem.ndx, len(columns)))
+        for i, column in enumerate(columns):
+            variance = float(self.arrival.covariance[column, column])
+            wider = min(growth**2 * variance, most**2)
+            root[column, i] = np.sqrt(max(wider - variance, 0.0))
+        self.arrival.inflate_covariance(root)
+
     def renew_parameter(
         self,
         name: str,

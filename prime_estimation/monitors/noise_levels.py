@@ -112,6 +112,7 @@ class NoiseLevels(Monitor):
         r, square, seen = window.errors(k)
         self._looks += 1
         square = np.minimum(square, NOISE_LEVELS.outlier)
+        before = self.factors["contact"]
         for name, rows in self._rows().items():
             weights = seen[rows]
             total = float(weights.sum())
@@ -119,7 +120,14 @@ class NoiseLevels(Monitor):
                 level = float(square[rows] @ weights) / total
                 self._follow(name, level + self._lasting_part(name, r[rows], weights))
         self._past.append(r)
+        self._unlearn(window, self.factors["contact"] / before)
         self._use()
+
+    def _unlearn(self, window: Window, growth: float) -> None:
+        """Feet that move more than was said have told less of tilt and its bias than it seemed."""
+        if growth > 1.0 and self.problem.has_imu:
+            most = self._configured.noise.accelerometer_bias
+            window.widen_parameter("accelerometer_bias", growth, most)
 
     def _follow(self, name: str, level: float) -> None:
         gain = NOISE_LEVELS.slow_gain if self._kinds[name].slow else NOISE_LEVELS.gain
