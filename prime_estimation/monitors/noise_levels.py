@@ -84,6 +84,7 @@ class NoiseLevels(Monitor):
         self._past: deque[np.ndarray] = deque(maxlen=NOISE_LEVELS.looks_back)
         self._lasting = dict.fromkeys(PARTS, 0.0)  # covariance with errors before
         self._used: dict[str, float] = {}  # factors that the problem has
+        self._largest = 1.0  # factor of contacts so far
         self._use()
 
     def retune(self, config: Config) -> None:
@@ -112,7 +113,6 @@ class NoiseLevels(Monitor):
         r, square, seen = window.errors(k)
         self._looks += 1
         square = np.minimum(square, NOISE_LEVELS.outlier)
-        before = self.factors["contact"]
         for name, rows in self._rows().items():
             weights = seen[rows]
             total = float(weights.sum())
@@ -120,12 +120,14 @@ class NoiseLevels(Monitor):
                 level = float(square[rows] @ weights) / total
                 self._follow(name, level + self._lasting_part(name, r[rows], weights))
         self._past.append(r)
-        self._unlearn(window, self.factors["contact"] / before)
+        self._unlearn(window)
         self._use()
 
-    def _unlearn(self, window: Window, growth: float) -> None:
+    def _unlearn(self, window: Window) -> None:
         """Feet that move more than was said have told less of tilt and its bias than it seemed."""
+        growth = self.factors["contact"] / self._largest
         if growth > 1.0 and self.problem.has_imu:
+            self._largest *= growth
             most = self._configured.noise.accelerometer_bias
             window.widen_parameter("accelerometer_bias", growth, most)
 

@@ -133,6 +133,27 @@ def test_shift_keeps_what_is_known(recording):
     )
 
 
+def test_parameters_are_widened_up_to_a_bound(recording):
+    """Twice, then up to the bound; nothing else is known less, and nothing is known better."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    problem = Problem(robot, config, ("mocap",))
+    window = start_window(problem, measurements(recording, robot, config, SECONDS))
+    columns = problem.columns("accelerometer_bias")
+    before = window.arrival.covariance
+    deviation = np.sqrt(np.diag(before)[columns])
+    window.widen_parameter("accelerometer_bias", 2.0, 1e3)
+    expected = before.copy()
+    block = np.arange(problem.ndx)[columns]
+    expected[block, block] *= 4.0
+    np.testing.assert_allclose(window.arrival.covariance, expected, atol=1e-9)
+    most = 3.0 * deviation.max()
+    window.widen_parameter("accelerometer_bias", 100.0, most)
+    np.testing.assert_allclose(np.sqrt(np.diag(window.arrival.covariance)[columns]), most)
+    window.widen_parameter("accelerometer_bias", 2.0, 0.5 * most)
+    np.testing.assert_allclose(np.sqrt(np.diag(window.arrival.covariance)[columns]), most)
+
+
 @pytest.mark.parametrize("iterations", [1, 5])
 def test_cost_never_grows(recording, iterations):
     """A step that does not reduce cost and gaps together is shortened or refused."""

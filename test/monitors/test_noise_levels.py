@@ -15,6 +15,7 @@ from helpers.runs import measurements
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe.situation import Situation
+from prime_estimation.mhe.window import Window
 from prime_estimation.monitors.noise_levels import PARTS
 from prime_estimation.robot import Robot
 
@@ -56,11 +57,23 @@ def test_noisy_rates_are_found(recorded_runs):
     assert max(others) < 1.6
 
 
-def test_errors_that_last_are_found(recorded_runs):
+def test_errors_that_last_are_found(recorded_runs, monkeypatch):
     """Legs that seem to move 2 % more than they do, on the left, and less on the right.
 
-    Without their torques: with them, the feet are seen to be on uneven ground.
+    Without their torques: with them, the feet are seen to be on uneven ground. What such feet told
+    of the accelerometer's bias becomes as uncertain as they are found to be.
     """
+    growths, widen = [], Window.widen_parameter
+
+    def widened(window, name, growth, most):
+        growths.append(growth)
+        at = window.problem.columns(name)
+        before = np.sqrt(np.diag(window.arrival.covariance)[at])
+        widen(window, name, growth, most)
+        after = np.sqrt(np.diag(window.arrival.covariance)[at])
+        np.testing.assert_allclose(after, np.minimum(growth * before, most))
+
+    monkeypatch.setattr(Window, "widen_parameter", widened)
     share = 0.02 * np.tile([0.0, 1.0, 1.0], 4) * np.repeat([1.0, -1.0, 1.0, -1.0], 3)
 
     def spoil(m):
@@ -74,6 +87,7 @@ def test_errors_that_last_are_found(recorded_runs):
     levels = run(recorded_runs, 9.0, spoil).monitors.levels
     assert levels.factors["contact"] > 4.0
     assert "contact" in levels.health(None)[0].message
+    assert min(growths) > 1.0 and np.prod(growths) == pytest.approx(levels.factors["contact"])
 
 
 def test_looks_wait_for_nodes_of_one_iteration(recorded_runs):
