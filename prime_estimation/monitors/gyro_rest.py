@@ -21,7 +21,7 @@ class GyroRest(Monitor):
     poses. Feet that slide while a robot gets up turn it, and what they tell is believed. At rest
     all joints keep their positions and the gyro is quiet and the same in both halves of the time:
     its mean is the bias with deviation `hypot(sigma / sqrt(n), floor)`, after which it walks. A
-    gyro that repeats one value is not at rest but dead.
+    gyro that repeats one value is not at rest but dead; a robot that hangs may turn on its rope.
 
     Attributes:
         bias: (3,) of the last rest, IMU axes [rad/s]; None before.
@@ -29,9 +29,6 @@ class GyroRest(Monitor):
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        noise = problem.config.noise
-        self._walk = noise.gyro_bias_walk**2 * problem.dt  # rad2/s2 by node
-        self._most = GYRO_REST.most * noise.gyro_bias
         self.reset()
 
     def reset(self) -> None:
@@ -46,7 +43,8 @@ class GyroRest(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Remember the readings of the next node."""
         self._age += 1
-        if not self.problem.has_imu or m.gyro is None or m.position is None:
+        hangs = situation.suspended and not situation.resting
+        if hangs or not self.problem.has_imu or m.gyro is None or m.position is None:
             self._nodes = 0
             return situation
         at = self._nodes % GYRO_REST.nodes
@@ -65,7 +63,8 @@ class GyroRest(Monitor):
         drift = gyro[half:].mean(axis=0) - gyro[:half].mean(axis=0)
         alive = np.ptp(gyro, axis=0).min() > 0.0
         quiet = deviation.max() < GYRO_REST.deviation and np.abs(drift).max() < GYRO_REST.drift
-        if alive and quiet and np.abs(mean).max() < self._most:
+        most = GYRO_REST.most * self.problem.config.noise.gyro_bias
+        if alive and quiet and np.abs(mean).max() < most:
             self._variance = deviation**2 / len(gyro) + GYRO_REST.floor**2
             self.bias, self._age = mean, 0
 
@@ -73,7 +72,8 @@ class GyroRest(Monitor):
         """Bias (3,) that the last rest told and its deviation now [rad/s]; None: there was none."""
         if self.bias is None:
             return None
-        return self.bias, np.sqrt(self._variance + self._age * self._walk)
+        walk = self.problem.config.noise.gyro_bias_walk**2 * self.problem.dt  # by node
+        return self.bias, np.sqrt(self._variance + self._age * walk)
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Renew the bias of a robot just seen at rest, about axes of which it says more."""

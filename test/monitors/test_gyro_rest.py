@@ -69,6 +69,16 @@ def test_what_is_no_rest_tells_nothing(problem, changes):
     assert told(problem, **changes) is None
 
 
+def test_what_hangs_may_turn(problem):
+    rest, hangs = GyroRest(problem), Situation(suspended_since_ns=0)
+    for m in measurements(2 * GYRO_REST.nodes):
+        rest.assess(m, None, hangs)
+    assert rest.told() is None
+    for m in measurements(2 * GYRO_REST.nodes):
+        rest.assess(m, None, hangs.having(resting=True))
+    assert rest.told() is not None
+
+
 def test_what_rest_told_is_worth_less_with_time(problem):
     rest = GyroRest(problem)
     for m in measurements(GYRO_REST.nodes):
