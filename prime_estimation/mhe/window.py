@@ -229,12 +229,11 @@ class Window:
 
         What was learned of it was learned from noise that is larger than had been said.
         """
-        columns = range(*self.problem.columns(name).indices(self.problem.ndx))
-        root = np.zeros((self.problem.ndx, len(columns)))
-        for i, column in enumerate(columns):
-            variance = float(self.arrival.covariance[column, column])
-            wider = min(growth**2 * variance, most**2)
-            root[column, i] = np.sqrt(max(wider - variance, 0.0))
+        columns = self.problem.columns(name)
+        variance = np.diag(self.arrival.covariance)[columns]
+        added = np.minimum(growth**2 * variance, most**2) - variance
+        root = np.zeros((self.problem.ndx, len(variance)))
+        root[columns] = np.diag(np.sqrt(np.maximum(added, 0.0)))
         self.arrival.inflate_covariance(root)
 
     def renew_parameter(

@@ -125,11 +125,10 @@ class NoiseLevels(Monitor):
 
     def _unlearn(self, window: Window) -> None:
         """Feet that move more than was said have told less of tilt and its bias than it seemed."""
-        growth = self.factors["contact"] / self._largest
-        if growth > 1.0 and self.problem.has_imu:
-            self._largest *= growth
+        before, self._largest = self._largest, max(self._largest, self.factors["contact"])
+        if self._largest > before and self.problem.has_imu:
             most = self._configured.noise.accelerometer_bias
-            window.widen_parameter("accelerometer_bias", growth, most)
+            window.widen_parameter("accelerometer_bias", self._largest / before, most)
 
     def _follow(self, name: str, level: float) -> None:
         gain = NOISE_LEVELS.slow_gain if self._kinds[name].slow else NOISE_LEVELS.gain
