@@ -45,6 +45,7 @@ class Horizon:
         self._recent: deque[Measurement] = deque(maxlen=batch)
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._last_position: np.ndarray | None = None
+        self._displacement = np.zeros((3, 3))  # what was not known of place and heading, when lost
         self.problem.contacts.reset()
 
     def take(self, m: Measurement) -> Measurement:
@@ -68,6 +69,8 @@ class Horizon:
         if begun.window is None:
             return f"cannot start: {begun.reason}"
         self.window, self.prior_parameters = begun.window, begun.prior_parameters
+        if previous_state is not None:
+            self.window.place.go_on(self._displacement)
         model = self.problem.measurements
         for beside in (*model.trackers.values(), *model.gates.values()):
             beside.reset()
@@ -80,8 +83,11 @@ class Horizon:
         self.ground = Ground(self.problem)
         untried = self.window is not None or previous_state is not None
         if self.window is not None:
-            stddev = np.sqrt(np.diag(self.window.arrival.covariance))
-            self.problem.first.keep(self.window.xs[0], stddev)
+            arrival, x = self.window.arrival, self.window.xs[0]
+            self.problem.first.keep(x, np.sqrt(np.diag(arrival.covariance)))
+            displacement = self.window.place.displacement(arrival, x, x)
+            if np.isfinite(displacement).all():
+                self._displacement = displacement
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"
         if failure:
             self._recent.clear()

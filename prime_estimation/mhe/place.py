@@ -40,7 +40,8 @@ class Place:
     def __init__(self, problem: Problem, measured: bool):
         self.problem = problem
         self.measured = measured or not problem.floating
-        self._scales = np.zeros((3, 2))  # deviation of place and heading by those of way and turn
+        # deviations of place and heading by the scale of the way, of turns, and before the start
+        self._beside = np.zeros((3, 5))
 
     def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
         """A node has left the window: the first state was `before` and is x now (nx,)."""
@@ -48,16 +49,16 @@ class Place:
             motions, step = self.motions(x), x[:2] - before[:2]
             carry = _transport(step)
             arrival.release(motions, motions[:6], carry, DEFINED)
-            self._scales = carry @ self._scales
-            self._scales[:2, 0] += WAY * step
-            self._scales[2, 1] += TURN * _turn(before, x)
+            self._beside = carry @ self._beside
+            self._beside[:2, 0] += WAY * step
+            self._beside[2, 1] += TURN * _turn(before, x)
 
     def found(self, arrival, x: np.ndarray) -> None:
         """A sensor tells the place from now on: what is not known of the first state x (nx,)."""
         if not self.measured:
             motions = self.motions(x)
             arrival.restore(motions)
-            arrival.inflate_covariance(motions @ self._scales)
+            arrival.inflate_covariance(motions @ self._beside)
         self.measured = True
 
     def covariance(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -65,10 +66,20 @@ class Place:
 
         Position [m] and rotation [rad] in the tangent at the base.
         """
+        tangent = _base_motions(x)
+        return tangent @ self.displacement(arrival, first, x) @ tangent.T
+
+    def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""
         if self.measured:
-            return np.zeros((6, 6))
-        tangent = _base_motions(x) @ _transport(x[:2] - first[:2])
-        return tangent @ (arrival.displacement + self._scales @ self._scales.T) @ tangent.T
+            return np.zeros((3, 3))
+        carry = _transport(x[:2] - first[:2])
+        return carry @ (arrival.displacement + self._beside @ self._beside.T) @ carry.T
+
+    def go_on(self, displacement: np.ndarray) -> None:
+        """Begin with the covariance (3, 3) that an estimate had which was lost."""
+        value, axes = np.linalg.eigh(displacement)
+        self._beside[:, 2:] = axes * np.sqrt(np.maximum(value, 0.0))
 
     def motions(self, x: np.ndarray) -> np.ndarray:
         """Tangent (ndx, 3) at x (nx,) of motions of the world along x and y, and of its turn.
