@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -123,3 +125,23 @@ def test_a_restart_knows_no_more_of_the_way(bumpy):
         assert known[-1] > known[start] > 1.5 * known[0]
         assert np.all(known[start:] > 0.9 * known[start])
     assert np.all(np.abs(error) < 3.0 * deviation)
+
+
+def test_a_robot_is_where_it_was_when_no_start_went_on(bumpy):
+    """The newest batch cannot carry a start: odometry goes on at the next one, and does not jump."""
+    config = Config.load("go2")
+    estimator = Estimator(Robot(config.robot), config, mocap=False)
+    ms = measurements(bumpy, estimator.robot, config, 6.0, mocap=False)
+    ms[300] = replace(ms[300], accelerometer=np.full(3, np.nan))
+    estimates = [e for e in map(estimator.update, ms) if e is not None]
+    blind = np.diff([e.stamp_ns for e in estimates])
+    k, gap = int(np.argmax(blind)), 1e-9 * blind.max()
+    before, after = estimates[k : k + 2]
+    assert gap > 0.9 * config.estimator.start_nodes * config.estimator.step
+    assert estimates[-1].status.restarts > before.status.restarts
+    way = np.linalg.norm(before.linear_velocity_base) * gap
+    moved = np.array(after.position_world) - before.position_world
+    assert np.linalg.norm(before.position_world[:2]) > 3.0 * way
+    assert np.linalg.norm(moved[:2]) < 1.5 * way and abs(moved[2]) < 0.03
+    assert abs(yaw(after.quat_world_base) - yaw(before.quat_world_base)) < 0.1
+    assert np.all(np.diag(after.pose_covariance)[:2] > 0.5 * way**2)
