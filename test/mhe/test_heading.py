@@ -117,7 +117,7 @@ def test_slopes_tell_no_heading(bumpy):
 
 
 def test_a_restart_knows_no_more_of_the_way(bumpy):
-    """Place and heading go on where the estimate was lost, and so does what is not known of them."""
+    """Place and heading go on where they were lost, and so does what is not known of them."""
     config, lost = Config.load("go2"), 300
     error, deviation, place = heading_over(bumpy, Robot(config.robot), config, lost)
     start = lost - config.estimator.start_nodes
@@ -128,7 +128,7 @@ def test_a_restart_knows_no_more_of_the_way(bumpy):
 
 
 def test_a_robot_is_where_it_was_when_no_start_went_on(bumpy):
-    """The newest batch cannot carry a start: odometry goes on at the next one, and does not jump."""
+    """A batch that carries no start: odometry goes on with the next one, and does not jump."""
     config = Config.load("go2")
     estimator = Estimator(Robot(config.robot), config, mocap=False)
     ms = measurements(bumpy, estimator.robot, config, 6.0, mocap=False)
