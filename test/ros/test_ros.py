@@ -137,6 +137,8 @@ def test_estimator_under_rclpy_player_over_dds(observer, domain, parameters, rec
                 recorded_runs / "go2_payload3",
                 "--duration",
                 SECONDS,
+                "--rate",
+                0.4,
                 domain=domain,
             ).wait(60.0)
         )
@@ -158,6 +160,8 @@ def test_estimator_over_dds_player_under_rclpy(observer, domain, recorded_runs):
             f"bag:={recorded_runs / 'go2_payload3'}",
             "-p",
             f"duration:={SECONDS}",
+            "-p",
+            "rate:=0.4",
         ).wait(60.0)
         assert code == 0, err
         time.sleep(1.5)
