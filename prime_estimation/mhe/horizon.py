@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .initialization import first_window
 from .problem import Problem
 from .situation import Situation
 from .window import Window
-from .world_motion import move_window, moved_state
+from .world_motion import motion_between, move_window, moved_state, way_unseen
 
 RECOVERY = 5  # iterations where legs are seen again, or feet do not hold: the window is far off
 RECENT = 5  # nodes back to which legs that were not seen make a node one of these
@@ -45,6 +46,8 @@ class Horizon:
         self._recent: deque[Measurement] = deque(maxlen=batch)
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._last_position: np.ndarray | None = None
+        self._displacement = np.zeros((3, 3))  # what was not known of place and heading, when lost
+        self._lost: tuple[int, np.ndarray] | None = None  # head then, where no start went on
         self.problem.contacts.reset()
 
     def take(self, m: Measurement) -> Measurement:
@@ -68,6 +71,7 @@ class Horizon:
         if begun.window is None:
             return f"cannot start: {begun.reason}"
         self.window, self.prior_parameters = begun.window, begun.prior_parameters
+        self._go_on(previous_state)
         model = self.problem.measurements
         for beside in (*model.trackers.values(), *model.gates.values()):
             beside.reset()
@@ -75,15 +79,29 @@ class Horizon:
         self._last_position = next(seen)
         return ""
 
+    def _go_on(self, previous_state: np.ndarray | None) -> None:
+        """Place and heading go on where they were lost, with what was not known of them."""
+        window, (stamp, x) = self.window, self._lost or (0, None)
+        if previous_state is None and x is not None and not window.place.measured:
+            move_window(self.problem, window, motion_between(self.problem, window.xs[0], x))
+            gap = 1e-9 * (window.stamps[0] - stamp)
+            self._displacement = self._displacement + way_unseen(self.problem, x, gap)
+        window.place.go_on(self._displacement)
+        self._lost = None
+
     def restart(self, situation: Situation, previous_state: np.ndarray | None) -> str:
         """Start anew from the last measurements, or from the next ones if these cannot carry it."""
         self.ground = Ground(self.problem)
         untried = self.window is not None or previous_state is not None
         if self.window is not None:
-            stddev = np.sqrt(np.diag(self.window.arrival.covariance))
-            self.problem.first.keep(self.window.xs[0], stddev)
+            arrival, x = self.window.arrival, self.window.xs[0]
+            self.problem.first.keep(x, np.sqrt(np.diag(arrival.covariance)))
+            displacement = self.window.place.displacement(arrival, x, x)
+            if np.isfinite(displacement).all():
+                self._displacement = displacement
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"
         if failure:
+            self._lost = self._lost or next(self._finite_heads(), None)
             self._recent.clear()
         return failure
 
@@ -163,6 +181,10 @@ class Horizon:
         began = self._recent[0].stamp_ns
         head = next((x for stamp, x in self._heads if stamp >= began), None)
         return head if head is not None and np.isfinite(head).all() else None
+
+    def _finite_heads(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Stamps [ns] and states of heads, the newest first."""
+        return ((stamp, x) for stamp, x in reversed(self._heads) if np.isfinite(x).all())
 
     def _legs_are_back(self, m: Measurement) -> bool:
         recent = self.window.inputs[-RECENT:-1]

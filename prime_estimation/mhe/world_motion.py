@@ -54,6 +54,28 @@ def moved_state(problem: Problem, x: np.ndarray, motion: WorldMotion) -> np.ndar
     return moved
 
 
+def motion_between(problem: Problem, x: np.ndarray, other: np.ndarray) -> WorldMotion:
+    """Motion of the world that takes the base at x (nx,) to place and heading of another state.
+
+    And the ground under it to the height of that under the other.
+    """
+    part = problem.layout.part
+    poses = [
+        pin.SE3(pin.Quaternion(np.array(part(y, "rotation"))), np.array(part(y, "position")))
+        for y in (x, other)
+    ]
+    motion = WorldMotion.between(poses[:1], poses[1:])
+    motion.shift[2] = np.mean(part(other, "height")) - np.mean(part(x, "height"))
+    return motion
+
+
+def way_unseen(problem: Problem, x: np.ndarray, seconds: float) -> np.ndarray:
+    """Covariance (3, 3) of a way in the plane [m] and of a turn [rad], if it went on as at x."""
+    v, w = (problem.layout.part(x, name) for name in ("velocity", "rate"))
+    way, turn = seconds * np.linalg.norm(v), seconds * np.linalg.norm(w)
+    return np.diag([way, way, turn]) ** 2
+
+
 def moved_slope(slope: Slope, motion: WorldMotion) -> Slope:
     """The slope of the ground carried along with the world."""
     return Slope(motion.turn[:2, :2] @ slope.mean, slope.stddev, slope.level)

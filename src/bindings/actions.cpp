@@ -359,7 +359,7 @@ void bindArrival() {
           "restore", +[](ActionArrival& a, const MatrixXd& motions) { a.restore(motions); },
           "Give them back: the inverse of `release`.")
       .add_property(
-          "displacement", +[](const ActionArrival& a) { return Eigen::Matrix3d(a.displacement()); },
+          "displacement", +[](const ActionArrival& a) { return a.displacement(); },
           "Covariance (3, 3) of place x, y [m] and heading [rad] that has been taken out.")
       .def(
           "inflate_covariance",

@@ -23,7 +23,7 @@ ActionArrival::ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>
     : ActionLeastSquares(state, state->get_ndx(), state->get_ndx(), 0),
       reference(reference_),
       mean(VectorXd::Zero(state->get_ndx())),
-      shared_(MatrixXd::Zero(3, state->get_ndx())),
+      shared_(MatrixXd::Zero(6, state->get_ndx())),
       J_(MatrixXd::Zero(state->get_ndx(), state->get_ndx())) {
   const Eigen::LLT<MatrixXd> llt(P);
   if (P.rows() != static_cast<int>(state->get_ndx()) || llt.info() != Eigen::Success)
@@ -160,7 +160,6 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
 /// yet only with the adjoint a motion of the world stays that motion, and what is not known of it
 /// stays unknown.
 ActionSecondOrder::BaseMatrix ActionArrival::carryBack(const VectorXd& dx, const int nb) {
-  using Matrix6 = Eigen::Matrix<double, 6, 6>;
   if (nb == 0) return ActionSecondOrder::BaseMatrix(0, 0);
   const auto jacobian = [](const Eigen::Matrix<double, 6, 1>& step) {
     Matrix6 J;

@@ -70,8 +70,8 @@ class ActionArrival : public ActionLeastSquares {
                const Eigen::Ref<const Eigen::MatrixXd>& axes, const Eigen::Matrix3d& carry,
                double stddev);
   /// Covariance (3, 3) of all that has been taken out: the base's place x, y [m] and heading [rad].
-  /// What is learned later does not correct it.
-  const Eigen::Matrix3d& displacement() const { return displacement_; }
+  /// Of what is learned later only the next node corrects what was taken out last.
+  Eigen::Matrix3d displacement() const;
   /// Give it back, as when something measures the place: the inverse of `release`.
   void restore(const Eigen::Ref<const Eigen::MatrixXd>& motions);
 
@@ -87,6 +87,8 @@ class ActionArrival : public ActionLeastSquares {
   Eigen::MatrixXd L;
 
  private:
+  using Matrix6 = Eigen::Matrix<double, 6, 6>;
+
   void marginalizeLinear(ActionLinear& node, const std::shared_ptr<DataAbstract>& data,
                          const ConstRef& x0, const ConstRef& u0);
   void marginalizeSecondOrder(ActionSecondOrder& node, const std::shared_ptr<DataAbstract>& data,
@@ -96,7 +98,7 @@ class ActionArrival : public ActionLeastSquares {
   const Eigen::MatrixXd& inverseRoot();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
-  Eigen::MatrixXd displacementByTangent();
+  Matrix6 guessed(const Eigen::MatrixXd& coefficients) const;
   void stackDisplacement(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void carryDisplacement(int eliminated);
   void toNextPosition(const ActionSecondOrder& node, const ActionSecondOrder::Data& d,
@@ -107,9 +109,11 @@ class ActionArrival : public ActionLeastSquares {
   void replaceAnywhere(const std::vector<int>& indices, const Eigen::MatrixXd& replaced,
                        const ConstRef& stddev);
 
-  Eigen::Matrix3d displacement_ = Eigen::Matrix3d::Zero();
-  Eigen::MatrixXd shared_;           ///< covariance (3, ndx) of the displacement with the tangent
-  Eigen::MatrixXd carried_;          ///< coefficients (3, nz) of the displacement in z
+  /// Of the displacement before the last release and by it.
+  Matrix6 displacements_ = Matrix6::Zero();
+  Matrix6 fall_;                     ///< of that covariance, by the node that leaves
+  Eigen::MatrixXd shared_;           ///< covariance (6, ndx) of both with the tangent
+  Eigen::MatrixXd carried_;          ///< coefficients (6, nz) of both in z
   Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
   Eigen::MatrixXd information_;      ///< P^-1 of that, lower part; empty until it is asked for
   std::weak_ptr<DataAbstract> linearized_;  ///< has both already

@@ -12,27 +12,39 @@ namespace prime {
 
 using Eigen::MatrixXd;
 
-/// Coefficients (3, ndx) of the displacement's best guess from the tangent, cov(D, dx) P^-1 dx.
-MatrixXd ActionArrival::displacementByTangent() {
-  inverseRoot();
-  return (shared_ * Linv_.transpose()) * Linv_;
+/// Of displacements before and by the last release, their sum.
+template <typename Rows>
+static MatrixXd sum(const Rows& displacements) {
+  return displacements.topRows(3) + displacements.bottomRows(3);
 }
 
-/// That guess as rows in z.
+/// D = D_b + D_n, before the last release and by it.
+Eigen::Matrix3d ActionArrival::displacement() const { return sum(sum(displacements_).transpose()); }
+
+/// The guess's part of cov(D): with its coefficients (6, ndx), cov(D, dx) P^-1, and P = L L^T.
+ActionArrival::Matrix6 ActionArrival::guessed(const MatrixXd& coefficients) const {
+  const MatrixXd root = coefficients * L;
+  return root * root.transpose();
+}
+
+/// Coefficients of the displacement's best guess from the tangent, as rows in z.
 void ActionArrival::stackDisplacement(const ActionSecondOrder& node,
                                       const ActionSecondOrder::Data& d) {
   const int n = state_->get_ndx(), nb = node.nb(), nu = node.nxi() + node.nv();
-  carried_.setZero(3, nu + n);
-  carried_.rightCols(n) = displacementByTangent();
+  carried_.setZero(6, nu + n);
+  carried_.rightCols(n) = (shared_ * Linv_.transpose()) * Linv_;
+  fall_ = guessed(carried_.rightCols(n));
   const MatrixXd base = carried_.middleCols(nu, nb) * carryBack(deviation_, nb);
   carried_.middleCols(nu, nb) = base;
   toNextPosition(node, d, carried_);
 }
 
-/// The same guess from the tangent that remains, once `eliminated` columns are gone.
+/// The same guess from the tangent that remains, once `eliminated` columns are gone. What the node
+/// that leaves tells of the last displacement counts: its rates are those that led there. What is
+/// learned of those before comes too late, for the place is not corrected any more.
 void ActionArrival::carryDisplacement(const int eliminated) {
   const int n = state_->get_ndx();
-  MatrixXd ordered(3, eliminated + n);
+  MatrixXd ordered(6, eliminated + n);
   for (int j = 0; j < ordered.cols(); ++j) ordered.col(target_[j]) = carried_.col(j);
   auto gone = ordered.leftCols(eliminated);
   sorted_.topLeftCorner(eliminated, eliminated)
@@ -41,6 +53,9 @@ void ActionArrival::carryDisplacement(const int eliminated) {
   ordered.rightCols(n).noalias() -= gone * sorted_.block(0, eliminated, eliminated, n);
   const MatrixXd guess = ordered.rightCols(n).rowwise().reverse();
   shared_.noalias() = (guess * L) * L.transpose();
+  fall_ -= gone * gone.transpose() + guessed(guess);
+  fall_.topLeftCorner<3, 3>().setZero();
+  displacements_ -= fall_;
 }
 
 /// Only the first six columns of the root change. They are made triangular again together with the
@@ -51,12 +66,14 @@ void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
   constexpr int nb = 6, ng = 3;
   const int behind = static_cast<int>(state_->get_ndx()) - nb;
   const MatrixXd own = axes.transpose() * L.topLeftCorner(nb, nb);
-  MatrixXd with = carry * shared_;
-  const Eigen::Matrix3d both = with.leftCols(nb) * axes;
-  displacement_ =
-      carry * displacement_ * carry.transpose() + both + both.transpose() + own * own.transpose();
-  with.noalias() += own * L.leftCols(nb).transpose();
-  shared_ = with - (with.leftCols(nb) * axes) * motions.transpose();
+  // (D_b + D_n, axes^T dx)
+  MatrixXd with(2 * ng, nb + behind);
+  with.topRows(ng) = carry * sum(shared_);
+  with.bottomRows(ng).noalias() = own * L.leftCols(nb).transpose();
+  const Eigen::Matrix<double, 6, 3> by = with.leftCols(nb) * axes;
+  displacements_ << carry * displacement() * carry.transpose(), by.topRows(ng),
+      by.topRows(ng).transpose(), by.bottomRows(ng);
+  shared_ = with - by * motions.transpose();
   mean -= motions * (axes.transpose() * mean.head(nb));
 
   MatrixXd wide(nb + behind, nb + ng);
@@ -75,15 +92,15 @@ void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
 /// dx + motions D, with D known from dx but for what both do not share.
 void ActionArrival::restore(const Eigen::Ref<const MatrixXd>& motions) {
   const int n = state_->get_ndx();
-  const MatrixXd known = displacementByTangent() * L;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> own(displacement_ -
+  const MatrixXd known = sum(shared_) * inverseRoot().transpose();
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> own(displacement() -
                                                            known * known.transpose());
   MatrixXd wide(n, n + 3);
   wide.leftCols(n) = L + motions * known;
   wide.rightCols(3) =
       motions * own.eigenvectors() * own.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
   rootOf(wide, L);
-  displacement_.setZero();
+  displacements_.setZero();
   shared_.setZero();
 }
 

@@ -84,7 +84,9 @@ def test_displacement_outlasts_the_node_that_leaves(name):
     rows = np.block([[whiten, np.zeros((of.ndx, of.nu))], [turned.Rx, turned.Ru]])
     _, root = least_squares(rows, np.zeros(len(rows)))
     after = B @ np.hstack([turned.Fx, turned.Fu]) @ root
-    shared = shared @ np.linalg.solve(P, root[: of.ndx] @ after.T)
+    guess = shared @ np.linalg.inv(P)
+    D -= guess @ (P - root[: of.ndx] @ root[: of.ndx].T) @ guess.T  # what the node tells of it
+    shared = guess @ root[: of.ndx] @ after.T
     P = after @ after.T
 
     arrival.marginalize(

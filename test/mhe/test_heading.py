@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,6 +15,7 @@ from helpers.runs import measurements, truth
 from prime_estimation.cli import main
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.situation import ON_ITS_FEET
 from prime_estimation.robot import Robot
 
 START, SHIFTS = 0.6, 100  # s, nodes
@@ -81,11 +84,18 @@ def bumpy(tmp_path_factory):
     return out
 
 
-def heading_over(bag, robot, config):
-    """Error of the heading since the first estimate, its deviation and those of the place."""
+def heading_over(bag, robot, config, lost: int | None = None):
+    """Error of the heading since the first estimate, its deviation and those of the place.
+
+    Before the node `lost` the estimate is given up.
+    """
     estimator = Estimator(robot, config, mocap=False)
-    run = measurements(bag, robot, config, 6.0, mocap=False)
-    estimates = [e for e in map(estimator.update, run) if e is not None]
+    estimates = []
+    for k, m in enumerate(measurements(bag, robot, config, 6.0, mocap=False)):
+        if k == lost:
+            assert not estimator.monitors.restart("as told", estimator.horizon, ON_ITS_FEET)
+        estimates.append(estimator.update(m))
+    estimates = [e for e in estimates if e is not None]
     stamps, true = truth(bag, "/ground_truth/odom", true_yaw)
     true = np.interp([e.stamp_ns for e in estimates], stamps, np.unwrap(true))
     turned = np.unwrap([yaw(e.quat_world_base) for e in estimates]) - true
@@ -104,3 +114,34 @@ def test_slopes_tell_no_heading(bumpy):
         assert np.all(known[second::20] > 0.97 * known[:-second:20])
     assert deviation[-1] > 3.0 * deviation[0]
     assert np.all(np.abs(error) < 3.0 * deviation) and np.abs(error).max() < 0.01
+
+
+def test_a_restart_knows_no_more_of_the_way(bumpy):
+    """Place and heading go on where they were lost, and so does what is not known of them."""
+    config, lost = Config.load("go2"), 300
+    error, deviation, place = heading_over(bumpy, Robot(config.robot), config, lost)
+    start = lost - config.estimator.start_nodes
+    for known in (deviation, *place.T):
+        assert known[-1] > known[start] > 1.5 * known[0]
+        assert np.all(known[start:] > 0.9 * known[start])
+    assert np.all(np.abs(error) < 3.0 * deviation)
+
+
+def test_a_robot_is_where_it_was_when_no_start_went_on(bumpy):
+    """A batch that carries no start: odometry goes on with the next one, and does not jump."""
+    config = Config.load("go2")
+    estimator = Estimator(Robot(config.robot), config, mocap=False)
+    ms = measurements(bumpy, estimator.robot, config, 6.0, mocap=False)
+    ms[300] = replace(ms[300], accelerometer=np.full(3, np.nan))
+    estimates = [e for e in map(estimator.update, ms) if e is not None]
+    blind = np.diff([e.stamp_ns for e in estimates])
+    k, gap = int(np.argmax(blind)), 1e-9 * blind.max()
+    before, after = estimates[k : k + 2]
+    assert gap > 0.9 * config.estimator.start_nodes * config.estimator.step
+    assert estimates[-1].status.restarts > before.status.restarts
+    way = np.linalg.norm(before.linear_velocity_base) * gap
+    moved = np.array(after.position_world) - before.position_world
+    assert np.linalg.norm(before.position_world[:2]) > 3.0 * way
+    assert np.linalg.norm(moved[:2]) < 1.5 * way and abs(moved[2]) < 0.03
+    assert abs(yaw(after.quat_world_base) - yaw(before.quat_world_base)) < 0.1
+    assert np.all(np.diag(after.pose_covariance)[:2] > 0.5 * way**2)

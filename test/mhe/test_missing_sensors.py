@@ -57,6 +57,8 @@ def test_stays_on_the_ground(recorded_runs, robot, missing):
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.04
     risen = np.array([e.position_world[2] for e in out])
     assert np.abs(risen - risen[0] - position[:, 2] + position[0, 2]).max() < 0.02
+    stddev = np.sqrt(np.diag(out[-1].pose_covariance))
+    assert np.all(stddev[[0, 1, 5]] < [0.15, 0.15, 0.1])  # place and heading do not run away
     carried = [sum(f.force_world[2] for f in e.feet) for e in out]
     assert np.mean(carried) == pytest.approx(9.81 * estimator.robot.total_mass, rel=0.1)
 

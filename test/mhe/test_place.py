@@ -13,7 +13,7 @@ from helpers.nodes import exact_dynamics, random_reading
 from prime_estimation import _core
 from prime_estimation.contact.points import contact_points
 from prime_estimation.mhe.measurement_model import MeasurementModel
-from prime_estimation.mhe.place import Place
+from prime_estimation.mhe.place import TURN, WAY, Place
 from prime_estimation.mhe.problem import Problem
 
 STEP = 1e-6
@@ -80,3 +80,64 @@ def test_axes_undo_the_motions():
     of, _, x, _ = stood(5)
     motions = Place(of, False).motions(x)[:6]
     np.testing.assert_allclose(motions.T @ motions, np.eye(3), atol=1e-12)
+
+
+class Arrival:
+    """Notes what is released, and knows place and heading."""
+
+    displacement = np.zeros((3, 3))
+
+    def release(self, *_):
+        pass
+
+    def restore(self, motions):
+        self.restored = motions
+
+    def inflate_covariance(self, noise):
+        self.inflated = noise
+
+
+def heading(x) -> float:
+    return pin.rpy.matrixToRpy(pin.Quaternion(x[3:7]).toRotationMatrix())[2]
+
+
+def once_round(corners: int = 4, side: float = 3.0, steps: int = 200):
+    """States on a way round a level polygon, turning to the left at its corners."""
+    of, _, x, _ = stood(1)
+    at, yaw, states = np.array([2.0, -1.0]), 0.7, []
+    for _ in range(corners):
+        moves = [(side / steps, 0.0)] * steps + [(0.0, 2 * np.pi / corners / steps)] * steps
+        for move, turn in moves:
+            yaw += turn
+            at = at + move * np.array([np.cos(yaw), np.sin(yaw)])
+            x = x.copy()
+            x[:2] = at
+            x[3:7] = pin.Quaternion(pin.rpy.rpyToMatrix(0.1, -0.2, yaw)).coeffs()
+            states.append(x)
+    return of, states
+
+
+def test_scales_of_way_and_turn_are_not_known():
+    """Ways that are WAY too long, or turns TURN too wide, end one deviation beside the truth."""
+    of, states = once_round()
+    place, arrival = Place(of, False), Arrival()
+    for before, x in zip(states, states[1:]):
+        place.leave(arrival, before, x)
+    # the same way by a machine that turns too far; too long a step closes the square all the same
+    wrong, yaw = states[0][:2].copy(), 0.0
+    for before, x in zip(states, states[1:]):
+        turn = heading(x) - heading(before)
+        yaw += TURN * (np.remainder(turn + np.pi, 2 * np.pi) - np.pi)
+        wrong += np.array([[1.0, -yaw], [yaw, 1.0]]) @ (x[:2] - before[:2])
+    beside = np.array([*(wrong - states[-1][:2]), yaw])
+    scale = WAY * np.array([*(states[-1][:2] - states[0][:2]), 0.0])
+    P = place.covariance(arrival, states[-1], states[-1])
+    own = np.outer(beside, beside) + np.outer(scale, scale)
+    motions = place.motions(states[-1])[:6]
+    np.testing.assert_allclose(motions.T @ P @ motions, own, atol=1e-3 * abs(own).max())
+    assert np.sqrt(own[2, 2]) == pytest.approx(TURN * 2 * np.pi, rel=0.01)
+
+    place.found(arrival, states[-1])
+    told = arrival.inflated @ arrival.inflated.T
+    np.testing.assert_allclose(told[:6, :6], P, atol=1e-9)
+    assert not place.covariance(arrival, states[-1], states[-1]).any()
