@@ -22,7 +22,13 @@ KEPT = ("/joint_states", "/imu", "/ground_truth/odom")
 Event = tuple[int, str, object]  # arrival [ns], topic, message
 
 
-def copy_with(source: Path, target: Path, added: Iterable, change=lambda topic, m: m) -> Path:
+def copy_with(
+    source: Path,
+    target: Path,
+    added: Iterable,
+    change=lambda topic, m: m,
+    longest: float = np.inf,
+) -> Path:
     """A bag with joint states, IMU and ground truth of another and added messages, in order
     of arrival.
 
@@ -30,12 +36,17 @@ def copy_with(source: Path, target: Path, added: Iterable, change=lambda topic, 
         source, target: bags.
         added: functions from (source, make) to events.
         change: of (topic, message), gives the message that is written instead; None: none.
+        longest: seconds of the beginning that are copied.
     """
+    end = np.inf
     with BagReader(source) as bag, BagWriter(target) as writer:
         kept = [t for t in bag.topics if t in KEPT or t.startswith("/ground_truth/contacts/")]
         own: Iterator[Event] = ((arrival, topic, m) for topic, arrival, m in bag.messages(kept))
         more = [sorted(of(source, writer.message_class), key=lambda e: e[0]) for of in added]
         for arrival, topic, message in heapq.merge(own, *more, key=lambda e: e[0]):
+            end = min(end, arrival + 1e9 * longest)
+            if arrival > end:
+                break
             if (changed := change(topic, message)) is not None:
                 writer.write(topic, arrival, changed)
     return target

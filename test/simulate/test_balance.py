@@ -129,7 +129,7 @@ def test_steps_on_the_spot():
     ],
 )
 def test_goes_on_stepping(seed, payload):
-    steps_on_the_spot(simulate("g1", "step", 12.0, payload, seed=seed))
+    steps_on_the_spot(simulate("g1", "step", 9.0, payload, seed=seed))
 
 
 @pytest.mark.slow
