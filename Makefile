@@ -74,7 +74,7 @@ $(STAMP): pyproject.toml setup.py setup.cfg $(shell find src -type f) | $(VENV)/
 	$(BIN)/python -c "$$BUILD_REQUIREMENTS" > $(VENV)/build_requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/build_requirements.txt
 	@echo "compiling the C++ core: two to four minutes the first time"
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[sim,viz,dds,identify,convert,test]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-build-isolation --editable ".[sim,viz,dds,identify,convert,test]"
 	@touch $@
 
 $(VENV)/pyvenv.cfg:

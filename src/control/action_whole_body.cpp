@@ -43,6 +43,7 @@ ActionWholeBody::Data::Data(ActionWholeBody* model) : DataAbstract(model), body(
   const Index nv = model->body->model().nv;
   // forces and their pyramids: three and five rows a point
   const Index rows = 8 * static_cast<Index>(model->body->size());
+  q = q_next = VectorXd::Zero(model->body->model().nq);
   dq = VectorXd::Zero(nv);
   move_q = move_v = MatrixXd::Identity(nv, nv);
   rows_x = MatrixXd::Zero(rows, 2 * nv);
@@ -71,7 +72,9 @@ void ActionWholeBody::calc(const std::shared_ptr<DataAbstract>& data, const Cons
   const auto& model = body->model();
   body->step(d.body, x.head(model.nq), x.tail(model.nv), u, target.stands, dt);
   d.dq = 0.5 * dt * (x.tail(model.nv) + d.body.v_next);
-  pinocchio::integrate(model, x.head(model.nq), d.dq, d.xnext.head(model.nq));
+  d.q = x.head(model.nq);
+  pinocchio::integrate(model, d.q, d.dq, d.q_next);
+  d.xnext.head(model.nq) = d.q_next;
   d.xnext.tail(model.nv) = d.body.v_next;
   d.cost = dt * (stateCost(x) + footCost(d, x) + controlCost(u) + forceCost(d));
 }
@@ -115,8 +118,9 @@ void ActionWholeBody::motionSlopes(Data& d, const ConstRef& x) const {
   const auto& model = body->model();
   const Index nv = model.nv;
   constexpr int b = WholeBody::kBase;
-  pinocchio::dIntegrate(model, x.head(model.nq), d.dq, d.move_q, pinocchio::ARG0);
-  pinocchio::dIntegrate(model, x.head(model.nq), d.dq, d.move_v, pinocchio::ARG1);
+  d.q = x.head(model.nq);
+  pinocchio::dIntegrate(model, d.q, d.dq, d.move_q, pinocchio::ARG0);
+  pinocchio::dIntegrate(model, d.q, d.dq, d.move_v, pinocchio::ARG1);
   const auto base = d.move_v.topLeftCorner<b, b>();  // joints move as they are told
   const double half = 0.5 * dt;
   const auto advance = [&](Eigen::Ref<MatrixXd> out, const MatrixXd& slope) {

@@ -53,6 +53,7 @@ class ActionWholeBody : public crocoddyl::ActionModelAbstractTpl<double> {
   struct Data : DataAbstract {
     explicit Data(ActionWholeBody* model);
     WholeBody::Data body;
+    Eigen::VectorXd q, q_next;       ///< of Pinocchio's own type: an instance its library holds
     Eigen::VectorXd dq;              ///< dt (v + v+)/2
     Eigen::MatrixXd move_q, move_v;  ///< of q (+) dq
     Eigen::MatrixXd rows_x, rows_u;  ///< Jacobians of a block of residuals

@@ -100,7 +100,8 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
   d.r.segment(nv_, nxi_) = input->weight_xi.cwiseProduct(u.tail(nxi_));
   const auto& next = d.dynamics.out.vplus;
   d.q_step = dt * next;
-  pinocchio::integrate(dynamics->model(), x.head(nq), d.q_step, d.xnext.head(nq));
+  pinocchio::integrate(dynamics->model(), d.point.q, d.q_step, d.q_next);
+  d.xnext.head(nq) = d.q_next;
   d.xnext.segment(nq, nv_) = next;
   d.xnext.tail(np) = x.tail(np);
   if (dynamics->ncone() > 0) dynamics->cone(*d.solved);
@@ -123,7 +124,8 @@ void ActionMeasurement::calc(const std::shared_ptr<DataAbstract>& data, const Co
 void ActionMeasurement::directResidual(Data& d, const ConstRef& x) const {
   const auto nq = dynamics->nq();
   const auto& in = *input;
-  pinocchio::difference(dynamics->model(), in.encoders.value, x.head(nq), d.dq);
+  d.q = x.head(nq);
+  pinocchio::difference(dynamics->model(), in.encoders.value, d.q, d.dq);
   d.r.segment(row_encoder_, nj_) = in.encoders.weight.cwiseProduct(d.dq.tail(nj_));
   d.r.segment(row_rate_, nj_) =
       in.rates.weight.cwiseProduct(x.segment(nq + nv_ - nj_, nj_) - in.rates.value);

@@ -37,6 +37,8 @@ class ActionMeasurement : public ActionSecondOrder {
           D(Eigen::MatrixXd::Zero(nv(), G.cols())),
           rhs(D),
           gram(S.cols(), S.cols()),
+          q(Eigen::VectorXd::Zero(model.dynamics->nq())),
+          q_next(q),
           q_step(Eigen::VectorXd::Zero(nv())),
           dq(q_step),
           force(q_step),
@@ -56,6 +58,7 @@ class ActionMeasurement : public ActionSecondOrder {
     Eigen::MatrixXd D;     ///< d v+/d(q, v, p, u), made from G on demand
     Eigen::MatrixXd rhs;   ///< of the linear system for D
     Eigen::MatrixXd gram;  ///< of the dense rows
+    Eigen::VectorXd q, q_next;  ///< of Pinocchio's own type: an instance that its library holds
     Eigen::VectorXd q_step, dq, force;
     Eigen::VectorXd expanded_next;  ///< v+ at which G was computed
     bool has_G = false;             ///< it was

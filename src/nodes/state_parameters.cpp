@@ -11,6 +11,9 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using ConstRef = Eigen::Ref<const VectorXd>;
 
+// Pinocchio's Lie group algorithms get plain vectors and matrices: those are the instances that
+// libpinocchio holds, of any other type the compiler makes its own for all joints (50 s).
+
 StateParameters::StateParameters(const pinocchio::Model& model, const std::size_t np)
     : StateAbstractTpl<double>(model.nq + model.nv + np, 2 * model.nv + np),
       model_(model),
@@ -32,39 +35,40 @@ VectorXd StateParameters::rand() const {
 }
 
 void StateParameters::diff(const ConstRef& x0, const ConstRef& x1, Eigen::Ref<VectorXd> dx) const {
-  pinocchio::difference(model_, x0.head(nq_), x1.head(nq_), dx.head(nv_));
+  dx.head(nv_) = pinocchio::difference(model_, VectorXd(x0.head(nq_)), VectorXd(x1.head(nq_)));
   dx.tail(nv_ + np_) = x1.tail(nv_ + np_) - x0.tail(nv_ + np_);
 }
 
 void StateParameters::integrate(const ConstRef& x, const ConstRef& dx,
                                 Eigen::Ref<VectorXd> out) const {
-  pinocchio::integrate(model_, x.head(nq_), dx.head(nv_), out.head(nq_));
+  out.head(nq_) = pinocchio::integrate(model_, VectorXd(x.head(nq_)), VectorXd(dx.head(nv_)));
   out.tail(nv_ + np_) = x.tail(nv_ + np_) + dx.tail(nv_ + np_);
 }
 
 void StateParameters::Jdiff(const ConstRef& x0, const ConstRef& x1, Eigen::Ref<MatrixXd> J0,
                             Eigen::Ref<MatrixXd> J1, const crocoddyl::Jcomponent which) const {
-  if (which == crocoddyl::first || which == crocoddyl::both) {
-    J0.setZero();
-    J0.diagonal().setConstant(-1.0);
-    pinocchio::dDifference(model_, x0.head(nq_), x1.head(nq_), J0.topLeftCorner(nv_, nv_),
-                           pinocchio::ARG0);
-  }
-  if (which == crocoddyl::second || which == crocoddyl::both) {
-    J1.setIdentity();
-    pinocchio::dDifference(model_, x0.head(nq_), x1.head(nq_), J1.topLeftCorner(nv_, nv_),
-                           pinocchio::ARG1);
-  }
+  const VectorXd q0 = x0.head(nq_), q1 = x1.head(nq_);
+  auto fill = [&](Eigen::Ref<MatrixXd> J, const pinocchio::ArgumentPosition arg) {
+    const double sign = arg == pinocchio::ARG0 ? -1.0 : 1.0;
+    MatrixXd block = sign * MatrixXd::Identity(nv_, nv_);  // only the joints' blocks are written
+    pinocchio::dDifference(model_, q0, q1, block, arg);
+    J.setZero();
+    J.topLeftCorner(nv_, nv_) = block;
+    J.diagonal().tail(nv_ + np_).setConstant(sign);
+  };
+  if (which == crocoddyl::first || which == crocoddyl::both) fill(J0, pinocchio::ARG0);
+  if (which == crocoddyl::second || which == crocoddyl::both) fill(J1, pinocchio::ARG1);
 }
 
 void StateParameters::Jintegrate(const ConstRef& x, const ConstRef& dx, Eigen::Ref<MatrixXd> J0,
                                  Eigen::Ref<MatrixXd> J1, const crocoddyl::Jcomponent which,
                                  const crocoddyl::AssignmentOp op) const {
+  const VectorXd q = x.head(nq_), dq = dx.head(nv_);
   auto fill = [&](Eigen::Ref<MatrixXd> J, const pinocchio::ArgumentPosition arg) {
     const double sign = op == crocoddyl::rmfrom ? -1.0 : 1.0;
     if (op == crocoddyl::setto) J.setZero();
     MatrixXd block = MatrixXd::Zero(nv_, nv_);  // Pinocchio writes the blocks of the joints only
-    pinocchio::dIntegrate(model_, x.head(nq_), dx.head(nv_), block, arg, pinocchio::SETTO);
+    pinocchio::dIntegrate(model_, q, dq, block, arg, pinocchio::SETTO);
     J.topLeftCorner(nv_, nv_) += sign * block;
     J.diagonal().tail(nv_ + np_).array() += sign;
   };
@@ -76,7 +80,11 @@ void StateParameters::JintegrateTransport(const ConstRef& x, const ConstRef& dx,
                                           Eigen::Ref<MatrixXd> Jin,
                                           const crocoddyl::Jcomponent which) const {
   const auto arg = which == crocoddyl::first ? pinocchio::ARG0 : pinocchio::ARG1;
-  pinocchio::dIntegrateTransport(model_, x.head(nq_), dx.head(nv_), Jin.topRows(nv_), arg);
+  const MatrixXd block = Jin.topRows(nv_);
+  MatrixXd moved = block;  // only the rows of joints are written
+  const VectorXd q = x.head(nq_), dq = dx.head(nv_);
+  pinocchio::dIntegrateTransport(model_, q, dq, block, moved, arg);
+  Jin.topRows(nv_) = moved;
 }
 
 std::shared_ptr<crocoddyl::StateBase> StateParameters::cloneAsDouble() const {

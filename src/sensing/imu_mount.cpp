@@ -3,6 +3,8 @@
 #include "sensing/imu_mount.hpp"
 
 #include <cmath>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/spatial/explog.hpp>
 #include <pinocchio/spatial/skew.hpp>
 #include <stdexcept>
@@ -46,19 +48,17 @@ ImuMount::Data::Data(const ImuMount& mount)
 
 ImuMount::ImuMount(const pinocchio::Model& model, const std::size_t joint, const SE3& joint_M_imu)
     : last_M_imu_(joint_M_imu) {
+  // a joint with one degree of freedom moves along a screw that is constant in its own frame
+  pinocchio::Data data(model);
+  pinocchio::computeJointJacobians(model, data, pinocchio::neutral(model));
   for (const auto j : model.supports.at(joint)) {
     if (j <= kBase) continue;
     const auto& m = model.joints[j];
     if (m.nv() != 1)
       throw std::invalid_argument("IMU: joint '" + model.names[j] +
                                   "' has more than one degree of freedom");
-    // a joint with one degree of freedom moves along a screw that is constant in its own frame
-    auto data = m.createData();
-    VectorXd q = VectorXd::Zero(model.nq);
-    if (m.nq() == 2) q[m.idx_q()] = 1.0;
-    m.calc(data, q);
-    const Eigen::Matrix<double, 6, 1> axis = data.S().matrix();
-    joints_.push_back({model.jointPlacements[j], Motion(axis), m.idx_q(), m.nq(), m.idx_v()});
+    const Motion axis = data.oMi[j].actInv(Motion(data.J.col(m.idx_v())));
+    joints_.push_back({model.jointPlacements[j], axis, m.idx_q(), m.nq(), m.idx_v()});
   }
 }
 
