@@ -70,6 +70,7 @@ test-install:
 	.ci/test_install $(PYTHON)
 
 # The environment lives as long as its interpreter; the core is rebuilt when its sources or what it is built with change.
+# --no-compile: of what is installed, little is ever imported.
 $(STAMP): pyproject.toml setup.py setup.cfg $(shell find src -type f) | $(VENV)/pyvenv.cfg
 	$(BIN)/python -c "$$BUILD_REQUIREMENTS" > $(VENV)/build_requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/build_requirements.txt

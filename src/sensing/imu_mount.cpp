@@ -12,7 +12,6 @@
 namespace prime {
 
 using Eigen::Vector3d;
-using Eigen::VectorXd;
 using pinocchio::Motion;
 using pinocchio::SE3;
 

@@ -38,13 +38,13 @@ def copy_with(
         change: of (topic, message), gives the message that is written instead; None: none.
         longest: seconds of the beginning that are copied.
     """
-    end = np.inf
+    end = None
     with BagReader(source) as bag, BagWriter(target) as writer:
         kept = [t for t in bag.topics if t in KEPT or t.startswith("/ground_truth/contacts/")]
         own: Iterator[Event] = ((arrival, topic, m) for topic, arrival, m in bag.messages(kept))
         more = [sorted(of(source, writer.message_class), key=lambda e: e[0]) for of in added]
         for arrival, topic, message in heapq.merge(own, *more, key=lambda e: e[0]):
-            end = min(end, arrival + 1e9 * longest)
+            end = end or arrival + 1e9 * longest
             if arrival > end:
                 break
             if (changed := change(topic, message)) is not None:
