@@ -156,13 +156,17 @@ class Ground:
     def _roughen(self, window: Window, landed: np.ndarray) -> None:
         """A new foothold off a level floor is as high as the one before it but for the gate.
 
-        Within which it has come down, wherever the ground is (uniformly).
+        Within which it has come down, wherever the ground is (uniformly). Not where the ground
+        gives way: a height that is free at each landing would explain that the foot sinks in, and
+        how far it comes up again as the base that goes down.
         """
         if np.count_nonzero(landed) and not self._footholds.on_floor:
             feet = np.flatnonzero(landed)
             root = np.zeros((self.problem.ndx, feet.size))
             rows = self.problem.columns("height").start + feet
-            root[rows, np.arange(feet.size)] = GROUND.gate / math.sqrt(3.0)
+            softness = max(self.problem.softness(window.xs[-1]), 0.0)
+            spread = GROUND.gate / math.sqrt(3.0) * math.exp(-GROUND.firm * softness)
+            root[rows, np.arange(feet.size)] = spread
             window.arrival.inflate_covariance(root)
 
     def _lay(

@@ -66,7 +66,8 @@ def creep_covariance(
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     tilt += 0.0 if weighed else i.untold_tilt**2
-    turn = i.heading**2 - tilt  # about the vertical
+    heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2
+    turn = heading - tilt  # about the vertical
     up = vertical(quat_world_base).tolist()
     out = np.zeros((6, 6))
     out.flat[:15:7] = place

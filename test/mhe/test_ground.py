@@ -197,11 +197,12 @@ def test_a_strained_window_lets_the_foot_creep_that_does_not_fit():
     assert not ground.loosen(window, before)  # it creeps already
 
 
-@pytest.mark.parametrize("rough", [False, True])
-def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough):
-    """Two millimetres from the foothold before: the same floor, or another stone."""
+@pytest.mark.parametrize(("rough", "softness"), [(False, 0.0), (True, 0.0), (True, 1.5)])
+def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough, softness):
+    """Two millimetres from the foothold before: the same floor, another stone, or mud."""
     estimator, last = standing
     ground, window = estimator.horizon.ground, estimator.window
+    window.set_parameter("softness", softness)
     height = window.problem.columns("height").start
     known = window.problem.parameter(window.xs[-1], "height").copy()
     for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)) * 2):
@@ -215,7 +216,8 @@ def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough):
     lower = known - window.problem.parameter(window.xs[-1], "height")
     np.testing.assert_allclose(lower, 0.002, atol=0.0005)
     spread = GROUND.gate / np.sqrt(3.0)  # of what lies within the gate, at most
-    assert np.sqrt(after - before) == pytest.approx(spread if rough else 0.0, abs=1e-4)
+    spread *= rough * np.exp(-GROUND.firm * softness)
+    assert np.sqrt(after - before) == pytest.approx(spread, abs=1e-4)
 
 
 def test_before_there_are_footholds_ground_is_where_a_foot_comes_down(standing):

@@ -55,6 +55,13 @@ def test_tilt_and_heading_are_those_of_the_world(unevenness):
     assert np.linalg.eigvalsh(lying).min() > 0.0
 
 
+def test_the_heading_is_less_certain_on_soft_ground_but_not_on_uneven_ground():
+    level = pin.Quaternion.Identity().coeffs()
+    floor, uneven, soft = (creep_covariance(u, level)[5, 5] for u in (0.0, 1.0, 3.0))
+    assert uneven == pytest.approx(floor)
+    assert soft - uneven == pytest.approx((2.0 * INTERVAL.heading_soft) ** 2)
+
+
 def test_without_torque_nothing_tells_the_tilt_but_an_accelerometer_with_a_bias():
     level, intervals = pin.Quaternion.Identity().coeffs(), Intervals(0.01)
     told, untold = (creep_covariance(0.0, level, weighed) for weighed in (True, False))

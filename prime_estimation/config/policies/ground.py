@@ -22,6 +22,9 @@ class GroundPolicy:
     gate: float = param(
         0.004, "a foot that comes to rest so near to the known ground is on it", "m"
     )
+    firm: float = param(
+        3.0, "power of the compliance by which that is less of a freedom on ground that gives way"
+    )
     gate_by_motion: float = param(
         0.012,
         "the same where no torque tells when it touches down, nor motion capture where the base is",

@@ -70,6 +70,12 @@ class IntervalPolicy:
     )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
     heading: float = param(1.0e-3, "of the heading", "rad")
+    heading_soft: float = param(
+        2.5e-3,
+        "the same on soft ground, per logarithm of its compliance above that of uneven ground: feet "
+        "that creep sideways look like a robot that walks askew",
+        "rad",
+    )
     untold_velocity: float = param(
         6e-3, "of the velocity where no torque tells which feet carry how much", "m/s"
     )
