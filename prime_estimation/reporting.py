@@ -14,7 +14,7 @@ from . import _core
 from .config.policies import INTERVAL
 from .inertia import com_stddev
 from .mhe.external_wrench import external_wrench
-from .mhe.intervals import Intervals, creep_covariance
+from .mhe.intervals import Intervals, creep_covariance, sole_tilt
 from .mhe.joint_parameters import GAINS, MODEL_ERROR
 from .mhe.problem import Problem
 from .mhe.situation import Situation
@@ -59,6 +59,7 @@ class Reporter:
         lasting = INTERVAL.com, INTERVAL.com, INTERVAL.com_height
         self._com_error = np.array(lasting) if problem.floating else np.zeros(3)
         self._intervals = Intervals(problem.dt)
+        self._zeros = sole_tilt(self.robot, problem.config.noise.encoder_offset)
         model, events = problem.measurements, problem.sensors.event_sensors
         told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
         self._sensors = [  # that have something to say, with the part that their innovation is of
@@ -195,7 +196,7 @@ class Reporter:
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
-            + creep_covariance(window.unevenness, quaternion, window.weighed())
+            + creep_covariance(window.unevenness, quaternion, window.weighed(), self._zeros)
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,
         )

@@ -11,7 +11,9 @@ import math
 
 import numpy as np
 
-from ..config.policies import INTERVAL
+from ..config.policies import INTERVAL, SOLE
+from ..contact.points import leg_joints
+from ..robot import Robot
 from ..sensors.imu import vertical
 from ..sensors.sensor import INSTANT
 from ..types import Measurement
@@ -52,8 +54,27 @@ class Intervals:
         return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump + model
 
 
+def sole_tilt(robot: Robot, encoder_offset: float) -> float:
+    """Variance of roll and of pitch by zeros of the joints between a flat sole and the base [rad2].
+
+    The sole lies on the ground, and the joints' angles say how the base is tilted against it: half
+    of a leg's joints turn about either axis. Point feet tell the tilt by their heights: 0.
+
+    Args:
+        robot: with its contacts.
+        encoder_offset: standard deviation of a joint's zero [rad].
+    """
+    feet = [contact.foot for contact in robot.contacts]
+    of_flat_feet = [
+        len(joints)
+        for joints, foot in zip(leg_joints(robot), feet)
+        if feet.count(foot) >= SOLE.spheres
+    ]
+    return 0.5 * max(of_flat_feet, default=0) * encoder_offset**2
+
+
 def creep_covariance(
-    unevenness: float, quat_world_base: np.ndarray, weighed: bool = True
+    unevenness: float, quat_world_base: np.ndarray, weighed: bool = True, zeros: float = 0.0
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
@@ -61,11 +82,12 @@ def creep_covariance(
         unevenness: of the ground: 0 (a floor), 1 (uneven), more (soft).
         quat_world_base: (4,) xyzw.
         weighed: torques tell what the feet carry.
+        zeros: variance of roll and pitch by the zeros of joints (`sole_tilt`) [rad2].
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
-    tilt += 0.0 if weighed else i.untold_tilt**2
+    tilt += zeros + (0.0 if weighed else i.untold_tilt**2)
     heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2
     turn = heading - tilt  # about the vertical
     up = vertical(quat_world_base).tolist()

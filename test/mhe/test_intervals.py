@@ -9,7 +9,8 @@ import pinocchio as pin
 import pytest
 
 from prime_estimation.config.policies import INTERVAL
-from prime_estimation.mhe.intervals import Intervals, creep_covariance
+from prime_estimation.mhe.intervals import Intervals, creep_covariance, sole_tilt
+from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 
 
@@ -60,6 +61,15 @@ def test_the_heading_is_less_certain_on_soft_ground_but_not_on_uneven_ground():
     floor, uneven, soft = (creep_covariance(u, level)[5, 5] for u in (0.0, 1.0, 3.0))
     assert uneven == pytest.approx(floor)
     assert soft - uneven == pytest.approx((2.0 * INTERVAL.heading_soft) ** 2)
+
+
+@pytest.mark.parametrize(("robot", "joints"), [("go2", 0), ("g1", 6)])
+def test_the_zeros_of_a_leg_are_in_the_tilt_of_a_base_on_flat_feet(robot, joints):
+    variance = sole_tilt(Robot.load(robot), 0.002)
+    assert variance == pytest.approx(0.5 * joints * 0.002**2)
+    level = pin.Quaternion.Identity().coeffs()
+    more = creep_covariance(0.0, level, zeros=variance) - creep_covariance(0.0, level)
+    np.testing.assert_allclose(more, np.diag([0, 0, 0, variance, variance, 0]), atol=1e-18)
 
 
 def test_without_torque_nothing_tells_the_tilt_but_an_accelerometer_with_a_bias():

@@ -89,7 +89,11 @@ class ModelNoise:
         0.5,
     )
     encoder_offset: float = param(
-        0.002, "constant error of a joint's zero: part of offline intervals", "rad", 0.0, 0.1
+        0.002,
+        "constant error of a joint's zero: part of offline intervals, and of the tilt on flat feet",
+        "rad",
+        0.0,
+        0.1,
     )
     joint_losses: float = param(
         0.1,
