@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Pose and velocity of an estimate, with what the posterior of a window does not know of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from ..mhe.intervals import Intervals, creep_covariance, sole_tilt
+from ..mhe.problem import Problem
+from ..mhe.window import Window
+from ..types import Measurement
+
+
+class BaseReport:
+    """Pose and velocity of the base at the head of a window.
+
+    Attributes:
+        rows: of the tangent, whose covariance is asked for.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        tangent = problem.layout.tangent
+        parts = ("position", "rotation", "velocity", "rate") if problem.floating else ("joints",)
+        self.rows = np.concatenate([np.eye(problem.ndx)[tangent[name]] for name in parts])
+        self._gravity = problem.robot.model.gravity.linear.copy()
+        self._intervals = Intervals(problem.dt)
+        self._zeros = sole_tilt(problem.robot, problem.config.noise.encoder_offset)
+
+    def fields(self, window: Window, m: Measurement, P: np.ndarray) -> dict:
+        """Those of the `Estimate`; P: covariance (12, 12) of pose and mean velocity."""
+        problem, layout, x = self.problem, self.problem.layout, window.xs[-1]
+        if not problem.floating:
+            return _fixed_base()
+        linear, angular = self._velocity_now(window, m)
+        twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
+        noise = problem.config.noise
+        variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
+        softness = max(problem.softness(x), 0.0)
+        variances[:3] += self._intervals.velocity(
+            m, noise.accelerometer_model, softness, window.weighed()
+        )
+        if m.gyro_now is not None and problem.mount.rigid:
+            variances[3:] += noise.gyro**2
+        return dict(
+            position_world=layout.part(x, "position").copy(),
+            quat_world_base=quaternion,
+            linear_velocity_base=linear,
+            angular_velocity_base=angular,
+            pose_covariance=P[:6, :6]
+            + creep_covariance(window.unevenness, quaternion, window.weighed(), self._zeros)
+            + window.place.covariance(window.arrival, window.xs[0], x),
+            twist_covariance=twist,
+        )
+
+    def _velocity_now(self, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity at the stamp: the mean over the step (the state), half a step of acceleration.
+
+        An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis
+        is pushed): then the last change stands in.
+        """
+        problem, part, x = self.problem, self.problem.layout.part, window.xs[-1]
+        mean, angular = part(x, "velocity"), part(x, "rate")
+        if m.gyro_now is None or m.accelerometer_ramp is None or not problem.mount.rigid:
+            before = window.xs[-2]
+            linear_step = 0.5 * (mean - part(before, "velocity"))
+            return mean + linear_step, angular + 0.5 * (angular - part(before, "rate"))
+        gyro = m.gyro_now - part(x, "gyro_bias")
+        force = m.accelerometer_ramp - part(x, "accelerometer_bias")
+        base_M_imu, _ = problem.mount.motion()
+        place = part(x, "rotation"), base_M_imu
+        return _core.velocity_at_end(mean, angular, *place, gyro, force, self._gravity, problem.dt)
+
+
+def _fixed_base() -> dict:
+    zero, none = np.zeros(3), np.zeros((6, 6))
+    return dict(
+        position_world=zero,
+        quat_world_base=np.array([0.0, 0.0, 0.0, 1.0]),
+        **dict.fromkeys(("linear_velocity_base", "angular_velocity_base"), zero),
+        **dict.fromkeys(("pose_covariance", "twist_covariance"), none),
+    )

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Contacts of an estimate: force, place, whether it carries load and whether it slides."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..config.policies import INTERVAL
+from ..mhe.problem import Problem
+from ..mhe.window import Window
+from ..robot import GRAVITY
+from ..types import ContactEstimate, ContactState
+
+CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
+SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
+MOVING = ContactState.STICKING, ContactState.SLIPPING  # of contacts: slowly, faster than that
+
+
+class ContactReport:
+    """Contacts of the newest complete node of a window."""
+
+    def __init__(self, problem: Problem):
+        self.problem, self.robot = problem, problem.robot
+        self._force_rows = [slice(3 * i, 3 * i + 3) for i in range(len(self.robot.contacts))]
+
+    def contacts(
+        self, window: Window, newest: list[np.ndarray], mass: float, unweighed: float
+    ) -> tuple[ContactEstimate, ...]:
+        """All contacts of the robot.
+
+        Args:
+            window: solved.
+            newest: places (nc, 3) [m], forces (3 nc,) [N], their covariance and velocities.
+            mass: of the robot [kg].
+            unweighed: relative deviation of a mass that is not estimated now.
+        """
+        if not self.problem.dynamics.nc:
+            return ()
+        points, force, covariance, velocity = newest
+        if unweighed:
+            # forces carry the weight: they are no better known than a mass that is not estimated
+            covariance = covariance + unweighed**2 * np.outer(force, force)
+        if not window.weighed():  # which foot carries how much
+            corners = len(self.robot.contacts) / len(self.robot.feet)
+            untold = INTERVAL.untold_force * GRAVITY * mass / corners
+            covariance = covariance + untold**2 * np.eye(len(force))
+        if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
+            covariance = covariance + np.eye(len(force)) * (GRAVITY * mass) ** 2
+        threshold = CONTACT_SHARE * GRAVITY * mass
+        normal, variance = force[2::3].tolist(), covariance.diagonal()[2::3].tolist()
+        slip = map(math.hypot, velocity[0::3].tolist(), velocity[1::3].tolist())
+        out = []
+        for contact, rows, point, *told in zip(
+            self.robot.contacts, self._force_rows, points, normal, variance, slip
+        ):
+            carried, spread, speed = told
+            unlikely = (threshold - carried) / math.sqrt(2.0 * max(spread, 1e-12))
+            state = ContactState.OPEN if carried < threshold else MOVING[speed > SLIP_SPEED]
+            of_force = force[rows], covariance[rows, rows], 0.5 * math.erfc(unlikely)
+            out.append(ContactEstimate(contact.name, point, *of_force, state))
+        return tuple(out)

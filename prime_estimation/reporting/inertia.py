@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Inertias of an estimate: links, the whole robot, and which of them are in doubt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ..config.policies import INTERVAL
+from ..inertia import com_stddev
+from ..mhe.problem import Problem
+from ..types import BodyInertia
+
+OBSERVED = 0.5  # share of the prior's standard deviation below which a mass has been observed
+
+
+class InertiaReport:
+    """Inertias of the estimated links.
+
+    Attributes:
+        nominal_mass: of the robot by its model [kg].
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem, self.robot = problem, problem.robot
+        inertias = self.robot.model.inertias
+        estimated = [inertias[self.robot.link_joint(n)].mass for n in self.robot.estimated_links]
+        self.nominal_mass = self.robot.total_mass
+        self._fixed_mass = self.nominal_mass - sum(estimated)
+        self._prior_stddev = problem.config.estimator.mass_stddev
+        lasting = INTERVAL.com, INTERVAL.com, INTERVAL.com_height
+        self._com_error = np.array(lasting) if problem.floating else np.zeros(3)
+
+    def bodies(
+        self, x: np.ndarray, theta: np.ndarray, torque_error: float, contradicted: bool
+    ) -> tuple[BodyInertia, ...]:
+        """Inertias of the estimated links.
+
+        Args:
+            x: state.
+            theta: covariance (10 n, 10 n) of their coordinates.
+            torque_error: relative error of all torques alike.
+            contradicted: legs carry what no contact explains: nothing is observed.
+        """
+        pis = self.problem.inertias(x)
+        total = self._fixed_mass + sum(pi[0] for pi, _ in pis)
+        systematic = torque_error * total
+        bodies = []
+        for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
+            rows = slice(10 * i, 10 * i + 10)
+            covariance = jacobian @ theta[rows, rows] @ jacobian.T
+            stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
+            observed = stddev < OBSERVED * self._prior_stddev
+            observable = observed and not contradicted
+            deviations = stddev, np.hypot(com_stddev(pi, covariance), self._com_error)
+            bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
+        return tuple(bodies)
+
+    def total(
+        self, bodies: tuple[BodyInertia, ...], torque_error: float
+    ) -> tuple[float, float]:
+        """Total mass and its standard deviation [kg]; the common torque scale counts once."""
+        mass = self._fixed_mass + sum(b.mass for b in bodies)
+        systematic = torque_error * mass
+        variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
+        return float(mass), math.sqrt(variance)
+
+    def doubted(
+        self, bodies: tuple[BodyInertia, ...], links: frozenset[int]
+    ) -> tuple[BodyInertia, ...]:
+        """Inertias of which some are those of links that are given what another one carries.
+
+        `P + d d^T` with d = pi - pi_nominal: anything between nothing of it and all may be theirs.
+        """
+        out = list(bodies)
+        for i in links:
+            body, link = bodies[i], self.robot.link_joint(bodies[i].link)
+            added = body.parameters - self.robot.model.inertias[link].toDynamicParameters()
+            covariance = body.covariance + np.outer(added, added)
+            out[i] = replace(
+                body,
+                covariance=covariance,
+                mass_stddev=math.hypot(body.mass_stddev, added[0]),
+                com_stddev=np.hypot(com_stddev(body.parameters, covariance), self._com_error),
+                observable=False,
+            )
+        return tuple(out)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Reporter: from the solved window to the frozen `Estimate`, with covariances of its posterior."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from ..mhe.external_wrench import external_wrench
+from ..mhe.joint_parameters import GAINS, MODEL_ERROR
+from ..mhe.problem import Problem
+from ..mhe.situation import Situation
+from ..mhe.window import Window
+from ..monitors import Monitors
+from ..monitors.consistency import ConsistencyMonitor
+from ..types import Estimate, JointParameter, Measurement, SensorHealth, SolverStatus
+from .base import BaseReport
+from .contacts import ContactReport
+from .inertia import InertiaReport
+
+
+class Reporter:
+    """Turns windows into estimates."""
+
+    def __init__(self, problem: Problem):
+        self.problem, self.robot = problem, problem.robot
+        self._base, self._inertia = BaseReport(problem), InertiaReport(problem)
+        self._contacts = ContactReport(problem)
+        self._theta = problem.layout.parameter_rows("theta")
+        model, events = problem.measurements, problem.sensors.event_sensors
+        told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
+        self._sensors = [  # that have something to say, with the part that their innovation is of
+            (s, next(iter(s.innovations), ""), s in events, tracker, gate)
+            for s, tracker, gate in told
+            if s.innovations or tracker
+        ]
+
+    def estimate(
+        self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, began: float
+    ) -> Estimate:
+        """The estimate at the head of a window.
+
+        Args:
+            window: solved.
+            m: measurement of its head.
+            situation: what was assumed of it.
+            monitors: asked for health, counters, and the covariance of an inertia that is held.
+            began: `time.perf_counter()` of the update [s].
+        """
+        base_covariance, parameters, *contacts = window.newest(self._base.rows)
+        solve_time_ms = 1e3 * (time.perf_counter() - began)
+        layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
+        noise = self.problem.config.noise
+        told = m.torque_commanded
+        torque_error = noise.torque_scale_commanded if told else noise.torque_scale
+        theta = parameters[self._theta, self._theta] if held is None else held
+        bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted)
+        mass, stddev = self._inertia.total(bodies, torque_error)
+        doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)
+        if doubt or monitors.support.doubted:
+            bodies = tuple(replace(body, observable=False) for body in bodies)
+        bodies = self._inertia.doubted(bodies, monitors.place.doubted)
+        health = self._health(window, m, situation, monitors, doubt)
+        unweighed = 0.0 if held is None else stddev / mass
+        return Estimate(
+            stamp_ns=window.stamps[-1],
+            **self._base.fields(window, m, base_covariance),
+            joint_position=self.robot.positions(layout.q(x)),
+            joint_velocity=layout.part(x, "joint_rates").copy(),
+            joint_torque=self._torque(window),
+            contacts_stamp_ns=window.stamps[-2],
+            contacts=self._contacts.contacts(window, contacts, mass, unweighed),
+            bodies=bodies,
+            total_mass=mass,
+            total_mass_stddev=stddev,
+            status=_status(window, monitors.consistency, health, solve_time_ms),
+            gyro_bias=layout.part(x, "gyro_bias").copy(),
+            accelerometer_bias=layout.part(x, "accelerometer_bias").copy(),
+            friction=self._friction(x),
+            ground_stiffness=self._stiffness(x),
+            external=external_wrench(window),
+            activity=monitors.activity.activity,
+            joint_parameters=self._joints(x, parameters, torque_error),
+        )
+
+    def _health(
+        self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, doubt: str
+    ) -> list[SensorHealth]:
+        """Health of sensors and assumptions; `doubt`: whether it is the model's robot."""
+        consistency, out = monitors.consistency, []
+        innovations = consistency.innovations
+        for sensor, first, events, tracker, gate in self._sensors:
+            if tracker:
+                wrong = tracker.health()
+            else:
+                # not every node has a reading of a sensor whose samples come one by one
+                seen = first in consistency.present if events else sensor.seen(m)
+                wrong = "" if seen else "no data"
+            value = innovations.get(first, math.nan) if first else tracker.innovation
+            value = math.nan if wrong == "no data" else value
+            said = wrong or sensor.remark(m) or (gate.remark() if gate else "")
+            out.append(SensorHealth(sensor.name, not wrong, said, value))
+        if doubt:
+            out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))
+        for monitor in monitors:
+            out += monitor.health(situation)
+        if contradiction := self.problem.contacts.contradiction(window):
+            out.append(SensorHealth("contacts", False, contradiction))
+        return out
+
+    def _torque(self, window: Window) -> np.ndarray:
+        """Motor torque (nj,) [Nm] of the newest complete node: as measured, with what it lacks."""
+        given, joints = window.inputs[-2], slice(-self.problem.nj, None)
+        return given.torque + window.unexplained(slice(-1, None))[0, joints]
+
+    def _friction(self, x: np.ndarray) -> float:
+        value = self.problem.parameter(x, "friction")
+        return math.exp(value[0]) if value.size else math.nan
+
+    def _stiffness(self, x: np.ndarray) -> float:
+        value = self.problem.parameter(x, "softness")
+        return self.problem.dynamics.stiffness(value[0]) if value.size else math.nan
+
+    def _joints(
+        self, x: np.ndarray, parameters: np.ndarray, torque_error: float
+    ) -> tuple[JointParameter, ...]:
+        """Joint parameters at a state; parameters: covariance of all parameters."""
+        out: list[JointParameter] = []
+        for block in () if self.problem.joint_hold.held else self.problem.joints:
+            rows = self.problem.layout.parameter_rows(block.name)
+            deviation = MODEL_ERROR * np.sqrt(np.maximum(parameters.diagonal()[rows], 0.0))
+            if block.name == GAINS:  # their mean is not told
+                deviation = np.hypot(deviation, torque_error)
+            value, slope = block.values(self.problem.parameter(x, block.name))
+            told, stddev = block.told(deviation, slope), slope * deviation
+            parts = zip(block.labels, value.tolist(), stddev.tolist(), told.tolist())
+            out += (JointParameter(block.name, *part) for part in parts)
+        return tuple(out)
+
+def _status(
+    window: Window, consistency: ConsistencyMonitor, health: list[SensorHealth], time_ms: float
+) -> SolverStatus:
+    solver = window.solver
+    return SolverStatus(
+        solve_time_ms=time_ms,
+        latency_ms=time_ms,
+        iterations=int(solver.iter),
+        cost=float(solver.cost),
+        feasibility=float(solver.largest_gap),
+        window_nodes=window.size,
+        restarts=consistency.restarts,
+        refused_steps=consistency.refused,
+        sensors=tuple(health),
+    )
