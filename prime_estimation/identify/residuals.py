@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..mhe.knowledge import hold_inertia
 from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
 from .solution import RestoreOnExit
@@ -77,7 +78,7 @@ def residuals_held(window: Window, theta: np.ndarray, iterations: int = ITERATIO
     """
     with RestoreOnExit(window):
         window.set_parameter("theta", theta)
-        window.hold_inertia()
+        hold_inertia(window)
         for _ in range(iterations):
             window.solve(1)
         return residuals(window)

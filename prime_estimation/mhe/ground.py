@@ -19,6 +19,7 @@ from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
 from ..sensors.pose_gate import WorldMotion
 from .creep import Creep
+from .knowledge import renew
 from .load_by_motion import LoadByMotion
 from .planes import Planes
 from .problem import Problem
@@ -198,7 +199,7 @@ class Ground:
             self._lay_slope(foot, Slope(soles.slopes[foot].copy(), SOLE.stddev))
             # what feet on wrong ground say of friction is void
             present = self.problem.parameter(window.xs[-1], "friction")[0]
-            window.renew_parameter("friction", [0], present, GROUND.bounded_stddev)
+            renew(window, "friction", [0], present, GROUND.bounded_stddev)
         return tilted
 
     def _let_creep(self, window: Window) -> None:
@@ -253,7 +254,7 @@ class Ground:
         stddev = TERRAIN.learned * slope.stddev
         if slope.level:
             stddev = EXACT_SLOPE if window.place.measured else TERRAIN.level
-        window.renew_parameter("slope", [2 * foot, 2 * foot + 1], slope.mean, stddev)
+        renew(window, "slope", [2 * foot, 2 * foot + 1], slope.mean, stddev)
 
     def _remember(self, window: Window, landed: np.ndarray, soles: np.ndarray) -> None:
         """The footholds of these feet: on level ground at the height that is kept."""
@@ -275,7 +276,7 @@ class Ground:
         value = float(self.problem.parameter(window.xs[-1], name)[0])
         window.bound(name, least, most)
         if not least < value < most:
-            window.renew_parameter(name, [0], min(max(value, least), most), GROUND.bounded_stddev)
+            renew(window, name, [0], min(max(value, least), most), GROUND.bounded_stddev)
 
     def _sink(self, x: np.ndarray, normal: np.ndarray) -> np.ndarray:
         """(nf,) by how much feet may be below the ground that gives way under them [m]."""

@@ -17,9 +17,6 @@ from ..sensors.imu import vertical
 from .place import Place
 from .problem import Problem
 
-HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
-UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
-
 
 class Window:
     """A fixed number N of running nodes behind an arrival node, warm-started from shift to shift.
@@ -214,62 +211,11 @@ class Window:
         self.look_anew()
         return dxs[1:], dus[1:]
 
-    def release_inertia(self, theta_root: np.ndarray) -> None:
-        """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta).
-
-        A payload may have changed.
-        """
-        theta = self.problem.columns("theta")
-        root = np.zeros((self.problem.ndx, theta.stop - theta.start))
-        root[theta] = theta_root
-        self.arrival.inflate_covariance(root)
-
-    def widen_parameter(self, name: str, growth: float, most: float) -> None:
-        """Multiply the deviations of a parameter block by a factor above 1, up to `most`.
-
-        What was learned of it was learned from noise that is larger than had been said.
-        """
-        columns = self.problem.columns(name)
-        variance = np.diag(self.arrival.covariance)[columns]
-        added = np.minimum(growth**2 * variance, most**2) - variance
-        root = np.zeros((self.problem.ndx, len(variance)))
-        root[columns] = np.diag(np.sqrt(np.maximum(added, 0.0)))
-        self.arrival.inflate_covariance(root)
-
-    def renew_parameter(
-        self,
-        name: str,
-        elements: list[int],
-        mean: float | np.ndarray,
-        stddev: float | np.ndarray,
-    ) -> None:
-        """Forget what was learned of elements of a parameter block, for means and deviations.
-
-        Values that have not left their means are not put back: all nodes would be evaluated anew.
-        """
-        problem = self.problem
-        first, value = int(problem.columns(name).start), problem.parameter(self.xs[0], name).copy()
-        change = mean - problem.parameter(self.arrival.reference, name)[elements]
-        rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
-        self.arrival.replace_prior(columns, rows, np.full(len(elements), stddev), change)
-        if (np.abs(value[elements] - mean) > UNMOVED * np.asarray(stddev)).any():
-            value[elements] = mean
-            self.set_parameter(name, value)
-
     def bound(self, name: str, least: float, most: float) -> None:
         """Keep the first element of a parameter block between two values from now on."""
         if self._bounds.get(name) != (least, most):
             self._bounds[name] = least, most
             self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
-
-    def hold_inertia(self) -> None:
-        """Take the inertia as known at its present value."""
-        columns = list(range(*self.problem.columns("theta").indices(self.problem.ndx)))
-        rows, n = np.zeros((len(columns), self.problem.ndx)), len(columns)
-        present, reference = (
-            self.problem.parameter(x, "theta") for x in (self.xs[0], self.arrival.reference)
-        )
-        self.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
 
     def motion(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Configuration, velocity and acceleration of the robot's model at running node k."""

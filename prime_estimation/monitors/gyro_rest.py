@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..config.policies import GYRO_REST
+from ..mhe.knowledge import renew
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -86,5 +87,5 @@ class GyroRest(Monitor):
         wrong = np.abs(believed - mean) > GYRO_REST.contradicted * np.hypot(known, stddev)
         axes = np.flatnonzero((known > GYRO_REST.worth * stddev) | wrong)
         if axes.size:
-            window.renew_parameter("gyro_bias", axes.tolist(), mean[axes], stddev[axes])
+            renew(window, "gyro_bias", axes.tolist(), mean[axes], stddev[axes])
         return ""

@@ -9,6 +9,7 @@ from collections import deque
 import numpy as np
 
 from ..config.policies import AGREEMENT
+from ..mhe.knowledge import hold_inertia, release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -106,7 +107,7 @@ class InertiaHold(Monitor):
             self._hold(window, self._known(window))
         elif self.held and not wanted:
             self.covariance = None
-            window.release_inertia(self._root)
+            release_inertia(window, self._root)
         if not self.held:
             self._before.append(self.problem.parameter(window.xs[-1], "theta").copy())
         if self.frozen:
@@ -121,4 +122,4 @@ class InertiaHold(Monitor):
         values, vectors = np.linalg.eigh(covariance)
         known = vectors * np.sqrt(np.maximum(values, 0.0))
         self._root = self.problem.theta_prior_root if self.frozen else known
-        window.hold_inertia()
+        hold_inertia(window)

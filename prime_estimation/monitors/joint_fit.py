@@ -10,6 +10,7 @@ import numpy as np
 
 from ..config.policies import JOINT_FIT
 from ..mhe.joint_parameters import JointBlock
+from ..mhe.knowledge import release_inertia, renew
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -62,7 +63,7 @@ class JointFit(Monitor):
         self._agreed = self._agreed + 1 if self.fall > JOINT_FIT.fall else 0
         if self._agreed >= JOINT_FIT.looks:
             self._renew(window, held=False)
-            window.release_inertia(self.problem.theta_prior_root)
+            release_inertia(window, self.problem.theta_prior_root)
         elif self._nodes >= JOINT_FIT.most:
             self._renew(window, held=True)
         return ""
@@ -83,7 +84,7 @@ class JointFit(Monitor):
         for b, estimate in self._by_block():
             # a loss below none is as good as none
             mean = b.mean if held else np.maximum(estimate, 0.0)
-            window.renew_parameter(b.name, list(range(len(mean))), mean, share * b.stddev)
+            renew(window, b.name, list(range(len(mean))), mean, share * b.stddev)
         self._nodes, self._agreed, self._before = 0, 0, 0.0
         self._spoilt = False
 

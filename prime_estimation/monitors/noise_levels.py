@@ -12,6 +12,7 @@ import numpy as np
 
 from ..config.parameters import Config
 from ..config.policies import NOISE_LEVELS
+from ..mhe.knowledge import widen
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -128,7 +129,7 @@ class NoiseLevels(Monitor):
         before, self._largest = self._largest, max(self._largest, self.factors["contact"])
         if self._largest > before and self.problem.has_imu:
             most = self._configured.noise.accelerometer_bias
-            window.widen_parameter("accelerometer_bias", self._largest / before, most)
+            widen(window, "accelerometer_bias", self._largest / before, most)
 
     def _follow(self, name: str, level: float) -> None:
         gain = NOISE_LEVELS.slow_gain if self._kinds[name].slow else NOISE_LEVELS.gain

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..config.policies import PAYLOAD
+from ..mhe.knowledge import release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -78,7 +79,7 @@ class PayloadDetector(Monitor):
         told = self._rest <= 0 and (carried or (found and self._is_load(window)))
         self._agreed = self._agreed + 1 if told else 0
         if self._agreed >= PAYLOAD.agreeing:
-            window.release_inertia(self.problem.theta_prior_root)
+            release_inertia(window, self.problem.theta_prior_root)
             self.alarms += 1
             self._rest, self._agreed = PAYLOAD.rest_nodes, 0
             self._left = NONE

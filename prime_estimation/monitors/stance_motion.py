@@ -10,6 +10,7 @@ from collections import deque
 import numpy as np
 
 from ..config.policies import STANCE
+from ..mhe.knowledge import renew
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -81,13 +82,13 @@ class StanceMotion(Monitor):
         About the vertical nothing but feet that stand tells it; gravity tells the other axes.
         """
         problem, e = self.problem, self.problem.config.estimator
-        window.renew_parameter("friction", [0], np.log(e.friction), e.friction_stddev)
+        renew(window, "friction", [0], np.log(e.friction), e.friction_stddev)
         if problem.has_imu:
             rotation = problem.mount.motion()[0].rotation
             up = window.up() @ rotation
             axis = int(np.argmax(np.abs(up)))
             mean, stddev = self._rest.told() or (np.zeros(3), np.full(3, STANCE.gyro_bias))
-            window.renew_parameter("gyro_bias", [axis], mean[axis], stddev[axis])
+            renew(window, "gyro_bias", [axis], mean[axis], stddev[axis])
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that feet move that ought to stand."""

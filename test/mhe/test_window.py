@@ -14,6 +14,7 @@ from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.initialization import start_window
+from prime_estimation.mhe.knowledge import widen
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
@@ -142,15 +143,15 @@ def test_parameters_are_widened_up_to_a_bound(recording):
     columns = problem.columns("accelerometer_bias")
     before = window.arrival.covariance
     deviation = np.sqrt(np.diag(before)[columns])
-    window.widen_parameter("accelerometer_bias", 2.0, 1e3)
+    widen(window, "accelerometer_bias", 2.0, 1e3)
     expected = before.copy()
     block = np.arange(problem.ndx)[columns]
     expected[block, block] *= 4.0
     np.testing.assert_allclose(window.arrival.covariance, expected, atol=1e-9)
     most = 3.0 * deviation.max()
-    window.widen_parameter("accelerometer_bias", 100.0, most)
+    widen(window, "accelerometer_bias", 100.0, most)
     np.testing.assert_allclose(np.sqrt(np.diag(window.arrival.covariance)[columns]), most)
-    window.widen_parameter("accelerometer_bias", 2.0, 0.5 * most)
+    widen(window, "accelerometer_bias", 2.0, 0.5 * most)
     np.testing.assert_allclose(np.sqrt(np.diag(window.arrival.covariance)[columns]), most)
 
 

@@ -14,8 +14,9 @@ from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.knowledge import widen
 from prime_estimation.mhe.situation import Situation
-from prime_estimation.mhe.window import Window
+from prime_estimation.monitors import noise_levels
 from prime_estimation.monitors.noise_levels import PARTS
 from prime_estimation.robot import Robot
 
@@ -63,7 +64,7 @@ def test_errors_that_last_are_found(recorded_runs, monkeypatch):
     Without their torques: with them, the feet are seen to be on uneven ground. What such feet told
     of the accelerometer's bias becomes as uncertain as they are found to be.
     """
-    growths, widen = [], Window.widen_parameter
+    growths: list[float] = []
 
     def widened(window, name, growth, most):
         growths.append(growth)
@@ -73,7 +74,7 @@ def test_errors_that_last_are_found(recorded_runs, monkeypatch):
         after = np.sqrt(np.diag(window.arrival.covariance)[at])
         np.testing.assert_allclose(after, np.minimum(growth * before, most))
 
-    monkeypatch.setattr(Window, "widen_parameter", widened)
+    monkeypatch.setattr(noise_levels, "widen", widened)
     share = 0.02 * np.tile([0.0, 1.0, 1.0], 4) * np.repeat([1.0, -1.0, 1.0, -1.0], 3)
 
     def spoil(m):

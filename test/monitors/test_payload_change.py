@@ -45,7 +45,8 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
             xs=[level],
             solver=solver,
             unexplained=lambda nodes, forces=forces: stddev * np.array(forces)[nodes],
-            release_inertia=lambda _, head=head: seen.append(head),
+            problem=problem,
+            arrival=SimpleNamespace(inflate_covariance=lambda _, head=head: seen.append(head)),
         )
         assert detector.judge(window, ON_ITS_FEET) == ""
     assert detector.alarms == len(seen)

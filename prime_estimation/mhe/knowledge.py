@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What is known of parameters before the data of a window: renewed, widened, held."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .window import Window
+
+HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
+UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
+
+
+def release_inertia(window: Window, theta_root: np.ndarray) -> None:
+    """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta).
+
+    A payload may have changed.
+    """
+    theta = window.problem.columns("theta")
+    root = np.zeros((window.problem.ndx, theta.stop - theta.start))
+    root[theta] = theta_root
+    window.arrival.inflate_covariance(root)
+
+
+def widen(window: Window, name: str, growth: float, most: float) -> None:
+    """Multiply the deviations of a parameter block by a factor above 1, up to `most`.
+
+    What was learned of it was learned from noise that is larger than had been said.
+    """
+    columns = window.problem.columns(name)
+    variance = np.diag(window.arrival.covariance)[columns]
+    added = np.minimum(growth**2 * variance, most**2) - variance
+    root = np.zeros((window.problem.ndx, len(variance)))
+    root[columns] = np.diag(np.sqrt(np.maximum(added, 0.0)))
+    window.arrival.inflate_covariance(root)
+
+
+def renew(
+    window: Window,
+    name: str,
+    elements: list[int],
+    mean: float | np.ndarray,
+    stddev: float | np.ndarray,
+) -> None:
+    """Forget what was learned of elements of a parameter block, for means and deviations.
+
+    Values that have not left their means are not put back: all nodes would be evaluated anew.
+    """
+    problem = window.problem
+    first, value = int(problem.columns(name).start), problem.parameter(window.xs[0], name).copy()
+    change = mean - problem.parameter(window.arrival.reference, name)[elements]
+    rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
+    window.arrival.replace_prior(columns, rows, np.full(len(elements), stddev), change)
+    if (np.abs(value[elements] - mean) > UNMOVED * np.asarray(stddev)).any():
+        value[elements] = mean
+        window.set_parameter(name, value)
+
+
+def hold_inertia(window: Window) -> None:
+    """Take the inertia as known at its present value."""
+    columns = list(range(*window.problem.columns("theta").indices(window.problem.ndx)))
+    rows, n = np.zeros((len(columns), window.problem.ndx)), len(columns)
+    present, reference = (
+        window.problem.parameter(x, "theta") for x in (window.xs[0], window.arrival.reference)
+    )
+    window.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
