@@ -3,14 +3,17 @@
 """The list of nodes, and what is made of it."""
 
 import ast
+import gc
 import re
 import subprocess
 import sys
+import threading
+from types import SimpleNamespace
 
 import pytest
 
 from prime_estimation.errors import ConfigError
-from prime_estimation.nodes.run_node import NODES, build
+from prime_estimation.nodes.run_node import GIVE_WAY, NODES, build, run
 
 
 def test_every_node_is_an_executable_and_documented(repository):
@@ -41,3 +44,18 @@ def test_a_node_loads_nothing_that_it_does_not_use(repository):
     run = [sys.executable, "-c", code]
     out = subprocess.run(run, cwd=repository, check=True, text=True, capture_output=True).stdout
     assert "prime_estimation" in out and not heavy & set(out.split())
+
+
+def test_while_a_node_runs_no_thread_holds_up_the_others_for_long():
+    """What was there before is not looked through for garbage; afterwards all is as it was."""
+    usual, stop, seen = sys.getswitchinterval(), threading.Event(), []
+
+    def spin(_stop) -> None:
+        seen.append((sys.getswitchinterval(), gc.get_freeze_count()))
+
+    stop.set()
+    node = SimpleNamespace(start=lambda: None, stop=lambda: None)
+    run(SimpleNamespace(spin=spin, close=lambda: None), node, stop=stop)
+    interval, frozen = seen[0]
+    assert interval == pytest.approx(GIVE_WAY) and frozen > 10_000
+    assert gc.get_freeze_count() == 0 and sys.getswitchinterval() == pytest.approx(usual)

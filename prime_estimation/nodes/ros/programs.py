@@ -80,12 +80,12 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
 
     node = EstimatorLifecycle(ended=stop.set)
     log_to_rosout(node)
-    sys.setswitchinterval(5e-4)
     if stop.is_set():
         return
     if node.get_parameter("autostart").value and not node.autostart():
         raise PrimeError("the estimator could not be started, see above")
-    RosTransport(node).spin(stop)
+    with serve.without_pauses():
+        RosTransport(node).spin(stop)
     node.end()
 
 
