@@ -27,8 +27,9 @@ from paper_motion import MACHINES, Drive
 from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.inertia import from_theta, to_theta
+from prime_estimation.mhe.knowledge import HELD_STDDEV
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.mhe.window import HELD_STDDEV, Window
+from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
 
 HERE = Path(__file__).resolve().parent

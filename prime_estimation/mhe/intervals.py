@@ -74,20 +74,20 @@ def sole_tilt(robot: Robot, encoder_offset: float) -> float:
 
 
 def creep_covariance(
-    unevenness: float, quat_world_base: np.ndarray, weighed: bool = True, zeros: float = 0.0
+    unevenness: float, quat_world_base: np.ndarray, measured: bool = True, zeros: float = 0.0
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
     Args:
         unevenness: of the ground: 0 (a floor), 1 (uneven), more (soft).
         quat_world_base: (4,) xyzw.
-        weighed: torques tell what the feet carry.
+        measured: torques are, and tell what the feet carry.
         zeros: variance of roll and pitch by the zeros of joints (`sole_tilt`) [rad2].
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
-    tilt += zeros + (0.0 if weighed else i.untold_tilt**2)
+    tilt += zeros + (0.0 if measured else i.untold_tilt**2)
     heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2
     turn = heading - tilt  # about the vertical
     up = vertical(quat_world_base).tolist()

@@ -37,6 +37,8 @@ class BaseReport:
         linear, angular = self._velocity_now(window, m)
         twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
         noise = problem.config.noise
+        # what gears and drives make of commands bends the tilt as torques that are missing do
+        measured = window.weighed() and not m.torque_commanded
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         softness = max(problem.softness(x), 0.0)
         variances[:3] += self._intervals.velocity(
@@ -50,7 +52,7 @@ class BaseReport:
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
-            + creep_covariance(window.unevenness, quaternion, window.weighed(), self._zeros)
+            + creep_covariance(window.unevenness, quaternion, measured, self._zeros)
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,
         )

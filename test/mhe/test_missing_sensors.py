@@ -11,6 +11,7 @@ import pytest
 from helpers.runs import measurements, truth
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import INTERVAL
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 
@@ -72,11 +73,12 @@ def test_start_without_rates(recorded_runs):
     assert abs(out[-1].total_mass - 16.08) < 2.0 * out[-1].total_mass_stddev
 
 
-def test_commanded_torque_widens_the_mass(recorded_runs):
+def test_commanded_torque_widens_mass_and_tilt(recorded_runs):
     """Gears lose some of what the drives are told."""
     run = recorded_runs / "go2_nominal"
     out, _, _, estimator = walk(run, "go2", lambda m: dataclasses.replace(m, torque_commanded=True))
     share = estimator.config.noise.torque_scale_commanded
     assert out[-1].total_mass_stddev >= share * out[-1].total_mass
+    assert np.all(np.sqrt(np.diag(out[-1].pose_covariance))[3:5] > INTERVAL.untold_tilt)
     told = {s.name: s for s in out[-1].status.sensors}["torque"]
     assert told.ok and told.message == "commanded, not measured"

@@ -72,15 +72,18 @@ class IntervalPolicy:
     heading: float = param(1.0e-3, "of the heading", "rad")
     heading_soft: float = param(
         2.5e-3,
-        "the same on soft ground, per logarithm of its compliance above that of uneven ground: feet "
-        "that creep sideways look like a robot that walks askew",
+        "the same on soft ground, per logarithm of its compliance above that of uneven ground: "
+        "feet that creep sideways look like a robot that walks askew",
         "rad",
     )
     untold_velocity: float = param(
         6e-3, "of the velocity where no torque tells which feet carry how much", "m/s"
     )
     untold_tilt: float = param(
-        6e-3, "of roll and pitch there: only the accelerometer tells them, but for its bias", "rad"
+        6e-3,
+        "of roll and pitch there, and where torques are those commanded: only the accelerometer "
+        "tells them, but for its bias",
+        "rad",
     )
     untold_force: float = param(0.1, "of the force of a foot there, as a share of the weight")
     com: float = param(1e-3, "of a centre of mass, along the first two axes of its link", "m")
