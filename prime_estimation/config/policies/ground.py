@@ -23,7 +23,7 @@ class GroundPolicy:
         0.004, "a foot that comes to rest so near to the known ground is on it", "m"
     )
     firm: float = param(
-        3.0, "power of the compliance by which that is less of a freedom on ground that gives way"
+        3.0, "power of the compliance by which a height within that gate is less free to be another"
     )
     gate_by_motion: float = param(
         0.012,
