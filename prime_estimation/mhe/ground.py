@@ -57,6 +57,7 @@ class Ground:
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
+        self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
         self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
@@ -226,9 +227,8 @@ class Ground:
         creeps = self.creep.any and (self.stance.loaded & (self.creep.velocity > 0.0)).any()
         window.creeping = bool(creeps)
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
-        fading = window.unevenness * math.exp(-self.problem.dt / INTERVAL.memory)
-        softness = self.problem.softness(window.xs[-1])
-        window.unevenness = max(1.0 if uneven else fading, softness)
+        self._uneven = 1.0 if uneven else self._uneven * self._fades
+        window.unevenness = self._uneven + max(self.problem.softness(window.xs[-1]), 0.0)
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
         new = self.creep.begin(window, which)

@@ -79,7 +79,7 @@ def creep_covariance(
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
     Args:
-        unevenness: of the ground: 0 (a floor), 1 (uneven), more (soft).
+        unevenness: of the ground: 0 (a floor), 1 (uneven), and its softness on top.
         quat_world_base: (4,) xyzw.
         measured: torques are, and tell what the feet carry.
         zeros: variance of roll and pitch by the zeros of joints (`sole_tilt`) [rad2].

@@ -30,8 +30,8 @@ class Window:
         force_dof: degrees of freedom of the unmodelled forces' Student-t, other than the
             configured ones (infinite: their weights stay).
         creeping: some foot that carries load is bound to no plane: what it carries is uncertain.
-        unevenness: of the ground under it: 0 on a floor, 1 where it is uneven, more where
-            it is soft.
+        unevenness: of the ground under it: 0 on a floor, 1 where it is uneven, and its softness
+            on top.
         place: keeps place and heading where nothing measures them.
 
     Args:

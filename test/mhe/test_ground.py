@@ -218,6 +218,7 @@ def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough, so
     spread = GROUND.gate / np.sqrt(3.0)  # of what lies within the gate, at most
     spread *= rough * np.exp(-GROUND.firm * softness)
     assert np.sqrt(after - before) == pytest.approx(spread, abs=1e-4)
+    assert window.unevenness == pytest.approx(rough + softness, abs=0.05)
 
 
 def test_before_there_are_footholds_ground_is_where_a_foot_comes_down(standing):
