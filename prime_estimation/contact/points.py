@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
+from ..config.policies import SOLE
 from ..robot import Robot
 
 
@@ -18,6 +19,12 @@ def contact_points(robot: Robot) -> list["_core.ContactPoint"]:
 def leg_joints(robot: Robot) -> list[list[int]]:
     """Ids of the joints between the base and each contact, by contacts."""
     return [robot.joints_to(point.joint) for point in contact_points(robot)]
+
+
+def flat_feet(robot: Robot) -> list[bool]:
+    """Whether each foot of `robot.feet` has a sole: SOLE.spheres spheres at least span one."""
+    of_contacts = [contact.foot for contact in robot.contacts]
+    return [of_contacts.count(foot) >= SOLE.spheres for foot in robot.feet]
 
 
 def bearing_joints(robot: Robot) -> set[int]:

@@ -19,7 +19,7 @@ from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
 from ..sensors.pose_gate import WorldMotion
 from .creep import Creep
-from .knowledge import renew
+from .knowledge import inflate, renew
 from .load_by_motion import LoadByMotion
 from .planes import Planes
 from .problem import Problem
@@ -164,12 +164,9 @@ class Ground:
         """
         if np.count_nonzero(landed) and not self._footholds.on_floor:
             feet = np.flatnonzero(landed)
-            root = np.zeros((self.problem.ndx, feet.size))
             rows = self.problem.columns("height").start + feet
-            softness = max(self.problem.softness(window.xs[-1]), 0.0)
-            spread = GROUND.gate / math.sqrt(3.0) * math.exp(-GROUND.firm * softness)
-            root[rows, np.arange(feet.size)] = spread
-            window.arrival.inflate_covariance(root)
+            firmness = math.exp(-GROUND.firm * self.problem.softness(window.xs[-1]))
+            inflate(window, rows, GROUND.gate / math.sqrt(3.0) * firmness * np.eye(feet.size))
 
     def _lay(
         self, window: Window, landed: np.ndarray, moved: np.ndarray, soles: np.ndarray
@@ -228,7 +225,7 @@ class Ground:
         window.creeping = bool(creeps)
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         self._uneven = 1.0 if uneven else self._uneven * self._fades
-        window.unevenness = self._uneven + max(self.problem.softness(window.xs[-1]), 0.0)
+        window.unevenness = self._uneven + self.problem.softness(window.xs[-1])
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
         new = self.creep.begin(window, which)

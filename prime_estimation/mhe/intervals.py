@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from ..config.policies import INTERVAL, SOLE
-from ..contact.points import leg_joints
+from ..config.policies import INTERVAL
+from ..contact.points import flat_feet, leg_joints
 from ..robot import Robot
 from ..sensors.imu import vertical
 from ..sensors.sensor import INSTANT
@@ -64,13 +64,9 @@ def sole_tilt(robot: Robot, encoder_offset: float) -> float:
         robot: with its contacts.
         encoder_offset: standard deviation of a joint's zero [rad].
     """
-    feet = [contact.foot for contact in robot.contacts]
-    of_flat_feet = [
-        len(joints)
-        for joints, foot in zip(leg_joints(robot), feet)
-        if feet.count(foot) >= SOLE.spheres
-    ]
-    return 0.5 * max(of_flat_feet, default=0) * encoder_offset**2
+    flat = dict(zip(robot.feet, flat_feet(robot)))
+    joints = [len(leg) for leg, c in zip(leg_joints(robot), robot.contacts) if flat[c.foot]]
+    return 0.5 * max(joints, default=0) * encoder_offset**2
 
 
 def creep_covariance(

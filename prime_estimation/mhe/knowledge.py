@@ -12,15 +12,19 @@ HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
 UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
 
 
+def inflate(window: Window, rows: slice | np.ndarray, root: np.ndarray) -> None:
+    """Add a covariance with this root (n, k) to what is known of n rows of the tangent."""
+    noise = np.zeros((window.problem.ndx, root.shape[1]))
+    noise[rows] = root
+    window.arrival.inflate_covariance(noise)
+
+
 def release_inertia(window: Window, theta_root: np.ndarray) -> None:
     """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta).
 
     A payload may have changed.
     """
-    theta = window.problem.columns("theta")
-    root = np.zeros((window.problem.ndx, theta.stop - theta.start))
-    root[theta] = theta_root
-    window.arrival.inflate_covariance(root)
+    inflate(window, window.problem.columns("theta"), theta_root)
 
 
 def widen(window: Window, name: str, growth: float, most: float) -> None:
@@ -31,9 +35,7 @@ def widen(window: Window, name: str, growth: float, most: float) -> None:
     columns = window.problem.columns(name)
     variance = np.diag(window.arrival.covariance)[columns]
     added = np.minimum(growth**2 * variance, most**2) - variance
-    root = np.zeros((window.problem.ndx, len(variance)))
-    root[columns] = np.diag(np.sqrt(np.maximum(added, 0.0)))
-    window.arrival.inflate_covariance(root)
+    inflate(window, columns, np.diag(np.sqrt(np.maximum(added, 0.0))))
 
 
 def renew(

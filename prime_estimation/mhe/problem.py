@@ -192,9 +192,9 @@ class Problem:
         return self.layout.part(x, name)
 
     def softness(self, x: np.ndarray) -> float:
-        """Parameter of the ground's softness; 0 where it is not estimated."""
+        """How soft the ground is, as its parameter says; 0: hard, or not estimated."""
         value = self.parameter(x, "softness")
-        return float(value[0]) if value.size else 0.0
+        return max(float(value[0]), 0.0) if value.size else 0.0
 
     def inertias(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Dynamic parameters (10,) and their Jacobian (10, 10) in theta of the estimated links.

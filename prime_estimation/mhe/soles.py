@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..config.policies import SOLE, TERRAIN
-from ..contact.points import contact_points
+from ..contact.points import contact_points, flat_feet
 from .problem import Problem
 from .window import Window
 
@@ -47,7 +47,7 @@ class Soles:
             (np.array([p.position for p in spheres]), np.array([p.radius for p in spheres]))
             for spheres in self._spheres
         ]
-        self.flat = np.array([len(s) >= SOLE.spheres for s in self._spheres], bool)
+        self.flat = np.array(flat_feet(problem.robot), bool)
         self.any = bool(self.flat.any())
         self.tilted = np.zeros_like(self.flat)
         self._aloft = np.zeros(len(self.flat), int)  # nodes without load

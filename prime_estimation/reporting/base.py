@@ -40,9 +40,8 @@ class BaseReport:
         # what gears and drives make of commands bends the tilt as torques that are missing do
         measured = window.weighed() and not m.torque_commanded
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
-        softness = max(problem.softness(x), 0.0)
         variances[:3] += self._intervals.velocity(
-            m, noise.accelerometer_model, softness, window.weighed()
+            m, noise.accelerometer_model, problem.softness(x), window.weighed()
         )
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2

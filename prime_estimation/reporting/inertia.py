@@ -59,9 +59,7 @@ class InertiaReport:
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
-    def total(
-        self, bodies: tuple[BodyInertia, ...], torque_error: float
-    ) -> tuple[float, float]:
+    def total(self, bodies: tuple[BodyInertia, ...], torque_error: float) -> tuple[float, float]:
         """Total mass and its standard deviation [kg]; the common torque scale counts once."""
         mass = self._fixed_mass + sum(b.mass for b in bodies)
         systematic = torque_error * mass

@@ -55,8 +55,7 @@ class Reporter:
         solve_time_ms = 1e3 * (time.perf_counter() - began)
         layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
         noise = self.problem.config.noise
-        told = m.torque_commanded
-        torque_error = noise.torque_scale_commanded if told else noise.torque_scale
+        torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         theta = parameters[self._theta, self._theta] if held is None else held
         bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted)
         mass, stddev = self._inertia.total(bodies, torque_error)
@@ -140,6 +139,7 @@ class Reporter:
             parts = zip(block.labels, value.tolist(), stddev.tolist(), told.tolist())
             out += (JointParameter(block.name, *part) for part in parts)
         return tuple(out)
+
 
 def _status(
     window: Window, consistency: ConsistencyMonitor, health: list[SensorHealth], time_ms: float

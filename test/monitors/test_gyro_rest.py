@@ -111,9 +111,7 @@ def test_a_turn_that_no_foot_shows_is_no_bias_once_the_robot_rests():
 
 def test_feet_that_move_leave_the_bias_of_rest(problem, monkeypatch):
     renewed: dict = {}
-    monkeypatch.setattr(
-        stance_motion, "renew", lambda _, name, *told: renewed.update({name: told})
-    )
+    monkeypatch.setattr(stance_motion, "renew", lambda _, name, *told: renewed.update({name: told}))
     rest, window = GyroRest(problem), SimpleNamespace(up=lambda: np.array([0.0, 0.0, 1.0]))
     StanceMotion(problem, rest)._forget(window)
     assert renewed["gyro_bias"] == ([2], 0.0, STANCE.gyro_bias)

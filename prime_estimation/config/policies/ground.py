@@ -22,13 +22,15 @@ class GroundPolicy:
     gate: float = param(
         0.004, "a foot that comes to rest so near to the known ground is on it", "m"
     )
-    firm: float = param(
-        3.0, "power of the compliance by which a height within that gate is less free to be another"
-    )
     gate_by_motion: float = param(
         0.012,
         "the same where no torque tells when it touches down, nor motion capture where the base is",
         "m",
+    )
+    firm: float = param(
+        3.0,
+        "power of the compliance by which a new foothold is less free to be higher or lower than "
+        "the one before it, within the gate",
     )
     rest: float = param(0.3, "vertical speed below which a foot has arrived", "m/s")
     slow: float = param(0.25, "speed that tells a foot in the air, where no torque does", "m/s")

@@ -72,8 +72,8 @@ class IntervalPolicy:
     heading: float = param(1.0e-3, "of the heading", "rad")
     heading_soft: float = param(
         2.5e-3,
-        "the same on soft ground, per logarithm of its compliance above that of uneven ground: "
-        "feet that creep sideways look like a robot that walks askew",
+        "the same on soft ground, per unit by which that is more than uneven: feet that creep "
+        "sideways look like a robot that walks askew",
         "rad",
     )
     untold_velocity: float = param(
