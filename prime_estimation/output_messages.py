@@ -78,6 +78,10 @@ class Outputs:
         """nav_msgs/Odometry."""
         return outbound.odometry(self._make, estimate, self.world_frame, self.base_frame)
 
+    def joint_states(self, estimate: Estimate):
+        """sensor_msgs/JointState."""
+        return outbound.joint_states(self._make, estimate, self._robot.joint_names)
+
     def transform(self, estimate: Estimate):
         """tf2_msgs/TFMessage, world -> base."""
         return outbound.transform(self._make, estimate, self.world_frame, self.base_frame)
@@ -90,7 +94,7 @@ class Outputs:
         out = [
             ("odometry", self.odometry(estimate)),
             ("/tf", self.transform(estimate)),
-            ("joint_states", outbound.joint_states(make, estimate, self._robot.joint_names)),
+            ("joint_states", self.joint_states(estimate)),
             ("contact_wrenches", outbound.contact_wrenches(make, estimate, self.world_frame)),
             (
                 "inertial_parameters",

@@ -125,7 +125,8 @@ class Lockstep:
         self.hear_odometry(estimate)
         controller.on_joints(estimate.stamp_ns, estimate.joint_position, estimate.joint_velocity)
         force = {c.name: c.force_world[2] for c in estimate.contacts}
-        controller.on_contacts(np.array([force[name] for name in self._names]))
+        normal = np.array([force[name] for name in self._names])
+        controller.on_contacts(estimate.contacts_stamp_ns, normal)
         if not self._update or estimate.stamp_ns - self._inertia_ns < self._inertia_period_ns:
             return
         self._inertia_ns = estimate.stamp_ns

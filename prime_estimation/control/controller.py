@@ -48,7 +48,7 @@ class WalkingController:
         self._gait: str | None = None
         self._base: tuple[int, np.ndarray, np.ndarray] | None = None
         self._joints: tuple[int, np.ndarray, np.ndarray] | None = None
-        self._carries = np.zeros(len(robot.contacts), bool)
+        self._contacts = 0, np.zeros(len(robot.contacts), bool)
         self._solved_ns: int | None = None
 
     # --- what the estimator and the user say
@@ -63,9 +63,9 @@ class WalkingController:
         if self.supervisor.joints(stamp_ns, position, velocity):
             self._joints = (stamp_ns, np.array(position, float), np.array(velocity, float))
 
-    def on_contacts(self, normal_force: np.ndarray) -> None:
-        """Normal forces (contacts,) of the ground [N]."""
-        self._carries = np.asarray(normal_force) > self.config.carrying_force
+    def on_contacts(self, stamp_ns: int, normal_force: np.ndarray) -> None:
+        """Normal forces (contacts,) of the ground [N] at a time, which may be long past."""
+        self._contacts = stamp_ns, np.asarray(normal_force) > self.config.carrying_force
 
     def on_velocity(self, stamp_ns: int, command: VelocityCommand) -> None:
         """What the user wants."""
@@ -95,7 +95,9 @@ class WalkingController:
             self.mpc.change_gait(self._gait, now_ns)
             self._gait = None
         q, v = self._state(now_ns)
-        return self.mpc.update(RobotState(now_ns, q, v, self._carries), self._command(now_ns, dt))
+        contacts_ns, carries = self._contacts
+        state = RobotState(now_ns, q, v, carries, contacts_ns)
+        return self.mpc.update(state, self._command(now_ns, dt))
 
     def follow(self, plan: Plan) -> None:
         """Use a plan from now on, if it can be used."""

@@ -16,8 +16,8 @@ from .motion_types import RobotState, VelocityCommand
 from .swing import DEPTH, Swing
 from .trunk import TrunkReference
 
-EARLY = 0.5  # share of a swing from which on a load is a touch-down
-DETECTION = 0.04  # s after touch-down, by which a load has been noticed if there is one
+EARLY = 0.4  # share of a swing from which on a load is a touch-down
+DETECTION = 0.02  # s after touch-down, by which a foot carries if it has come down
 LATEST = 0.1  # s after touch-down, until which a foot without load searches for the ground,
 SEARCH_SPEED = 0.4  # m/s, downwards,
 SEARCH_NODES = 2  # in the next nodes,
@@ -94,19 +94,24 @@ class FootPlanner:
         return self.centres(q)[:, 2] - self._radius
 
     def observe(self, state: RobotState, time: float, dt: float) -> None:
-        """Take notice of where the feet are and which ones carry, dt [s] after the last time."""
+        """Take notice of where the feet are and which ones carry, dt [s] after the last time.
+
+        What carries is known of an earlier time, and is news about the phase of that time: a foot
+        that carried before it was lifted has not come down since.
+        """
         self._now = self.centres(state.q)
+        self._known = 1e-9 * state.contacts_ns
         bottoms = self._now[:, 2] - self._radius
         standing = []
         for i, foot in enumerate(self._foot):
-            phase = self.schedule.phase(foot, time)
+            phase = self.schedule.phase(foot, self._known)
             if state.carries[i]:
-                self._carried[i] = time
-                if not phase.swinging:
+                self._carried[i] = self._known
+                if phase.swinging and phase.progress(self._known) > EARLY:
+                    self._landed[i] = phase.touch_down
+                elif not phase.swinging and not self.schedule.phase(foot, time).swinging:
                     self._lifted[i] = self._now[i].copy()
                     standing.append(bottoms[i])
-                elif phase.progress(time) > EARLY:
-                    self._landed[i] = phase.touch_down
         if self.ground is None:
             self.ground = float(bottoms.min())
         elif standing:
@@ -160,9 +165,9 @@ class FootPlanner:
         return plan
 
     def _searches(self, i: int, now: float) -> bool:
-        """Whether a foot that is due carries nothing."""
+        """Whether a foot that is due is known to carry nothing."""
         last = self.schedule.last_touch_down(self._foot[i], now)
-        due = DETECTION <= now - last < LATEST
+        due = DETECTION <= self._known - last and now - last < LATEST
         return due and self._carried[i] < last - EARLY * self.schedule.gait.swing
 
     def _search(self, plan: FeetPlan, i: int, times: np.ndarray) -> None:

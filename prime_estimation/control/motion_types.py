@@ -18,13 +18,15 @@ class RobotState:
         stamp_ns: time of the state.
         q: (nq,) base position (world), quaternion xyzw, joints.
         v: (nv,) base linear and angular velocity (base axes), joint rates.
-        carries: (contacts,) whether each contact carries load, as far as is known.
+        carries: (contacts,) whether each contact carried load at `contacts_ns`.
+        contacts_ns: time up to which that is known; forces are estimated later than motion.
     """
 
     stamp_ns: int
     q: np.ndarray
     v: np.ndarray
     carries: np.ndarray
+    contacts_ns: int
 
     @property
     def rotation(self) -> np.ndarray:

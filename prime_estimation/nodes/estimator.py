@@ -24,11 +24,11 @@ from ..types import Estimate, ImuSample, Sample, SensorHealth
 from .health import Health
 from .housekeeping import Housekeeping
 from .inertia_keeper import KEPT, KEPT_JOINTS
-from .odometry import OdometryStream
 from .resumption import belief_of, joints_of
 from .scheduling import give_priority, schedule
 from .sensors import SensorSubscriptions, expected_sensors
 from .solver_thread import SolverThread
+from .streams import JointStream, OdometryStream
 
 log = logging.getLogger("prime.estimator")
 SLOW = ("inertial_parameters", "joint_parameters")  # latched, at `node.inertia_rate`
@@ -43,7 +43,7 @@ class EstimatorNode:
 
     Attributes:
         latest, latest_at: the newest estimate, and when it came (time.monotonic).
-        odometry: what is said between two estimates.
+        odometry, joints: what is said between two estimates, and while they are late.
         send: functions that publish, by topic.
     """
 
@@ -67,6 +67,7 @@ class EstimatorNode:
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
         )
+        self.joints = JointStream(self.send["joint_states"], self.outputs.joint_states, step)
         self.sensors = SensorSubscriptions(
             transport, robot, config.node, self.intake.reader, self.health, self._push
         )
@@ -152,6 +153,7 @@ class EstimatorNode:
 
     def _push(self, sample: Sample) -> None:
         for node in self.intake.take(sample):
+            self.joints.measured(node.measurement)
             self.solver.put(node)
         if isinstance(sample, ImuSample):
             self.odometry.predicted(self.estimator.predict(sample))
@@ -164,6 +166,8 @@ class EstimatorNode:
         for topic, message in self.outputs.messages(estimate):
             if topic == "odometry":
                 self.odometry.estimated(estimate, message)
+            elif topic == "joint_states":
+                self.joints.estimated(estimate, message)
             elif topic in SLOW and not slowly:
                 continue
             elif topic in self.send:
@@ -204,6 +208,7 @@ class EstimatorNode:
     def _forget(self) -> None:
         self.latest = None
         self.odometry.forget()
+        self.joints.forget()
 
     def _failed(self, error: Exception | str) -> None:
         if isinstance(error, str):

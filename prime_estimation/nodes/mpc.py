@@ -129,7 +129,8 @@ class MpcNode:
 
     def _on_contacts(self, message, _arrival_ns: int) -> None:
         force = {contact.name: contact.wrench.force.z for contact in message.contacts}
-        self.controller.on_contacts(np.array([force.get(c.name, 0.0) for c in self.robot.contacts]))
+        normal = np.array([force.get(c.name, 0.0) for c in self.robot.contacts])
+        self.controller.on_contacts(stamp_ns(message.header), normal)
 
     def _on_velocity(self, message, _arrival_ns: int) -> None:
         lean, left, height = self._posture

@@ -73,15 +73,21 @@ class Standing:
         self.height = self.posture[2]
         self.v = np.zeros(robot.model.nv)
 
-    def state(self, carries=(True,) * 4, dz=0.0) -> RobotState:
+    def state(self, carries=(True,) * 4, dz=0.0, known=0.0) -> RobotState:
         q = self.posture.copy()
         q[2] += dz
-        return RobotState(0, q, self.v, np.array(carries))
+        return RobotState(0, q, self.v, np.array(carries), round(1e9 * known))
 
     def plan(
-        self, now=0.0, carries=(True,) * 4, command=VelocityCommand(), shift=(0.0, 0.0), dz=0.0
+        self,
+        now=0.0,
+        carries=(True,) * 4,
+        command=VelocityCommand(),
+        shift=(0.0, 0.0),
+        dz=0.0,
+        late=0.0,
     ):
-        state = self.state(carries, dz)
+        state = self.state(carries, dz, now - late)
         self.feet.observe(state, now, 0.02)
         trunk = TrunkReference(state, self.height)
         return self.feet.plan(state, trunk, command, now + TIMES, np.zeros(2), np.array(shift))
@@ -142,6 +148,17 @@ def test_a_foot_that_does_not_land_searches_for_the_ground(standing):
     assert searching.position[1, 0, 2] < searching.position[0, 0, 2]
     landed = standing.plan(touch_down + DETECTION + 0.021, carries=(True, True, True, False))
     assert landed.stands[0, 0] and not landed.stands[0, 3]
+
+
+def test_late_news_of_contacts_is_of_the_phase_it_comes_from(standing):
+    standing.plan(0.0)
+    # all carried before the feet were lifted: nothing has come down since
+    lifted = standing.plan(0.2, late=0.19)
+    assert not lifted.stands[0, 0] and not lifted.stands[0, 3] and lifted.stands[0, 1]
+    # nothing was in the air still: no reason to search
+    due = 0.24 + 0.06
+    landing = standing.plan(due, carries=(False, True, True, False), late=0.06)
+    assert landing.stands[0, 0] and landing.stands[0, 3]
 
 
 def test_ground_is_where_the_standing_feet_are(standing):

@@ -18,9 +18,8 @@ STAND = VelocityCommand()
 
 
 def at_rest(mpc: WholeBodyMpc, stamp_ns: int = START) -> RobotState:
-    return RobotState(
-        stamp_ns, mpc.posture, np.zeros(mpc.robot.model.nv), np.ones(len(mpc.robot.contacts), bool)
-    )
+    rest, carries = np.zeros(mpc.robot.model.nv), np.ones(len(mpc.robot.contacts), bool)
+    return RobotState(stamp_ns, mpc.posture, rest, carries, stamp_ns)
 
 
 @pytest.mark.parametrize(("gait", "feet"), [("stand", 4), ("trot", 2)])
@@ -65,7 +64,8 @@ def test_following_plans_agree(go2):
     plan = mpc.update(at_rest(mpc), VelocityCommand(height=-0.05))
     for k in range(1, 12):
         x = plan.states[1]
-        state = RobotState(START + 20 * k * MS, x[:19], x[19:], np.ones(4, bool))
+        now = START + 20 * k * MS
+        state = RobotState(now, x[:19], x[19:], np.ones(4, bool), now)
         after = mpc.update(state, VelocityCommand(height=-0.05))
         change = np.abs(after.states[:-1, 7:19] - plan.states[1:, 7:19]).max()
         plan = after

@@ -21,7 +21,7 @@ from prime_estimation.control.trunk import (
 
 def state(x=0.0, y=0.0, yaw=0.0) -> RobotState:
     quat = pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, yaw)).coeffs()
-    return RobotState(0, np.array([x, y, 0.3, *quat]), np.zeros(6), np.ones(4, bool))
+    return RobotState(0, np.array([x, y, 0.3, *quat]), np.zeros(6), np.ones(4, bool), 0)
 
 
 def test_an_arc_ends_where_its_integral_ends():

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""What a controller is told while estimates are late."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.estimates import make_estimate
+from helpers.waiting import wait
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.io.messages import stamp_ns
+from prime_estimation.nodes.streams import JointStream
+from prime_estimation.robot import Robot
+from prime_estimation.types import Estimate, Measurement
+
+STEP = 10_000_000  # ns
+START = 1000 * STEP
+ZEROS = np.array([0.01, -0.02])
+ROBOT = Robot(Config.load("go2").robot)  # for the fields that do not matter here
+
+
+def reading(k: int, **fields) -> Measurement:
+    """Of two joints at a node: they turn at 1 and -2 rad/s, their encoders read from `ZEROS`."""
+    q = np.array([1.0, -2.0]) * 1e-9 * k * STEP
+    return Measurement(START + k * STEP, q + ZEROS, None, None, **fields)
+
+
+def estimate(k: int) -> Estimate:
+    """The estimate at a node, which knows the zeros."""
+    q, rate = reading(k).position - ZEROS, np.array([1.0, -2.0])
+    return make_estimate(ROBOT, START + k * STEP, joint_position=q, joint_velocity=rate)
+
+
+class Heard:
+    """A stream, and what it has sent."""
+
+    def __init__(self):
+        self.sent = []
+        self.stream = JointStream(self.sent.append, lambda e: e, 1e-9 * STEP)
+
+    def stamps(self) -> list[int]:
+        """Of all that was sent, in steps from the start."""
+        return [(e.stamp_ns - START) // STEP for e in self.sent]
+
+
+@pytest.fixture
+def heard():
+    h = Heard()
+    h.stream.measured(reading(0))
+    h.stream.estimated(estimate(0), estimate(0))
+    return h
+
+
+def test_joints_go_on_without_estimates(heard):
+    for k in range(1, 6):
+        heard.stream.measured(reading(k))
+    assert heard.stamps() == [0, 2, 3, 4, 5]  # the estimate of the first might still have come
+    last = heard.sent[-1]
+    assert last.joint_position == pytest.approx(reading(5).position - ZEROS)
+    assert last.joint_velocity == pytest.approx([1.0, -2.0]) and last.joint_torque.size == 0
+    measured = {"velocity": np.array([3.0, 4.0]), "torque": np.array([5.0, 6.0])}
+    heard.stream.measured(replace(reading(6), **measured))
+    assert heard.sent[-1].joint_velocity.tolist() == [3.0, 4.0]
+    assert heard.sent[-1].joint_torque.tolist() == [5.0, 6.0]
+
+
+def test_a_late_estimate_is_not_sent_behind_what_was_said(heard):
+    for k in range(1, 5):
+        heard.stream.measured(reading(k))
+    for k in (1, 2, 4):
+        heard.stream.estimated(estimate(k), estimate(k))
+    heard.stream.measured(reading(5))
+    heard.stream.estimated(estimate(5), estimate(5))
+    assert heard.stamps() == [0, 2, 3, 4, 5]
+
+
+def test_nothing_is_said_before_the_first_estimate_nor_after_a_seam(heard):
+    heard.stream.forget()
+    for k in range(3):
+        heard.stream.measured(reading(k))
+    heard.stream.measured(Measurement(START + 3 * STEP, None, None, None))
+    assert heard.stamps() == [0]
+
+
+def test_node_says_joints_of_now_while_the_solver_is_behind(graph, messages):
+    g = graph()
+    g.play(messages[:3000])
+    assert wait(lambda: len(g.heard["status"]) > 30)
+    update = g.node.estimator.update
+
+    def slow(*args):
+        time.sleep(0.2)
+        return update(*args)
+
+    g.node.estimator.update = slow
+    before = len(g.heard["joint_states"])
+    g.play(messages[3000:4000], pace=1e-4)  # 0.3 s of the robot's time
+    said = list(g.heard["joint_states"])[before:]
+    gap = np.diff([stamp_ns(m.header) for m in said])
+    assert len(said) > 15 and (gap > 0).all() and gap.max() <= 2 * STEP
+    sensed = [m for role, m in messages[:4000] if role == "joint_states"][-1]
+    assert stamp_ns(sensed.header) - stamp_ns(said[-1].header) <= 2 * STEP
+    assert np.abs(np.array(said[-1].position) - sensed.position).max() < 0.15
