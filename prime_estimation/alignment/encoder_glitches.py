@@ -49,8 +49,7 @@ class GlitchCheck:
         if self._stamp_ns is None or not 0 < stamp_ns - self._stamp_ns <= LONGEST_NS:
             return None
         excess = self._excess(1e-9 * (stamp_ns - self._stamp_ns), row)
-        worst = int(excess.argmax())
-        return worst if excess[worst] > 0.0 else None
+        return int(excess.argmax()) if np.maximum.reduce(excess) > 0.0 else None
 
     def _excess(self, dt: float, row: np.ndarray) -> np.ndarray:
         """By how much each position (nj,) [rad] has jumped too far; negative: it has not."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 
@@ -102,9 +103,9 @@ class Feedback:
             trail = list(self._trail)
         if not trail:
             return np.zeros(self._robot.nj), np.zeros(self._robot.nj)
-        stamps = np.array([entry[0] for entry in trail])
+        stamps = [entry[0] for entry in trail]
         begin, end = (
-            trail[min(int(np.searchsorted(stamps, t)), len(stamps) - 1)] for t in (begin_ns, end_ns)
+            trail[min(bisect_left(stamps, t), len(stamps) - 1)] for t in (begin_ns, end_ns)
         )
         return end[1] - begin[1], end[2] - begin[2]
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..robot import GRAVITY
@@ -40,7 +42,7 @@ def foothold(
     """
     half = 0.5 * stance
     correction = np.sqrt(max(height, 0.0) / GRAVITY) * velocity_error
-    length = float(np.linalg.norm(correction))
+    length = math.hypot(*correction)
     correction = correction * min(1.0, REACH / length) if length > 0.0 else correction
     travel = about_z(yaw) @ np.array([command.vx, command.vy])
     return base + about_z(yaw + half * command.yaw_rate) @ nominal + half * travel + correction

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from enum import Enum
 
 import numpy as np
@@ -54,7 +55,7 @@ class Supervisor:
         if not self._finite(pose, twist):
             return False
         if self._pose is not None and self.mode is Mode.ACTIVE:
-            jump = float(np.linalg.norm(np.asarray(pose)[:3] - self._pose[:3]))
+            jump = math.dist(pose[:3], self._pose[:3])
             if jump > self._config.largest_jump:
                 self.stop(f"odometry jumped by {jump:.2f} m")
         self._odometry_ns, self._pose = stamp_ns, np.array(pose, float)

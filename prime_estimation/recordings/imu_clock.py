@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from itertools import combinations
@@ -137,7 +138,7 @@ class ImuClock:
         base_M_imu, moved = self._mount.motion(m.position, m.velocity)
         R = base_M_imu.rotation
         rate, force = R @ (m.gyro - moved.angular), R @ m.accelerometer
-        if not np.linalg.norm(force) > IMU_CLOCK.felt * GRAVITY:
+        if not math.hypot(*force) > IMU_CLOCK.felt * GRAVITY:
             return None
         return _Turn(m.stamp_ns, m.position, m.velocity, m.torque, rate, force)
 
@@ -150,7 +151,7 @@ class ImuClock:
         seconds = 1e-9 * (now.stamp_ns - before.stamp_ns)
         if after.stamp_ns - now.stamp_ns != now.stamp_ns - before.stamp_ns:
             return np.zeros((3, 0))
-        up = now.force / np.linalg.norm(now.force)
+        up = now.force / math.hypot(*now.force)
         world_quat_base = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0]))
         q, v = np.zeros(model.nq), np.zeros(model.nv)
         # rates are means over the step: so are the places
