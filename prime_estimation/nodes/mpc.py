@@ -61,7 +61,7 @@ class MpcNode:
         self._transport = transport
         clock = pace_of(transport)
         self._workers = [
-            Worker(config.step, "solve", self._solve, clock),
+            Worker(config.step, "solve", self._solve, clock, patient=True),
             Worker(period_of(rate), "command", self._command, clock),
             Worker(1.0, "diagnostics", self._report),
         ]

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from ..errors import ConfigError
+from .scheduling import take_turns
 
 log = logging.getLogger("prime.periodic")
 POLL_S = 5e-4  # at which a clock is looked at that need not go at the pace of the system's
@@ -35,14 +36,21 @@ class Periodic(ABC):
         thread: its name.
         clock: time [s] that counts, when it is not the system's: it may be slow, stand, begin
             late, or be set.
+        patient: it takes long, and others come first.
 
     Attributes:
         missed: periods that were left out.
         worked: periods that were not.
     """
 
-    def __init__(self, period: float, thread: str, clock: Callable[[], float] | None = None):
-        self._period = period
+    def __init__(
+        self,
+        period: float,
+        thread: str,
+        clock: Callable[[], float] | None = None,
+        patient: bool = False,
+    ):
+        self._period, self._patient = period, patient
         self._clock, self._longest = clock or time.monotonic, POLL_S if clock else period
         self._jump = JUMP_S if clock else float("inf")
         self._stopped = threading.Event()
@@ -60,6 +68,8 @@ class Periodic(ABC):
             self._thread.join()
 
     def _run(self) -> None:
+        if self._patient:
+            take_turns()
         due = self._clock() + self._period
         while not self._stopped.wait(min(max(0.0, due - self._clock()), self._longest)):
             now = self._clock()
@@ -93,8 +103,9 @@ class Worker(Periodic):
         thread: str,
         work: Callable[[], None],
         clock: Callable[[], float] | None = None,
+        patient: bool = False,
     ):
-        super().__init__(period, thread, clock)
+        super().__init__(period, thread, clock, patient)
         self._function = work
 
     def _work(self) -> None:

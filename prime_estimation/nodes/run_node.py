@@ -21,6 +21,7 @@ from ..config.parameters import Config
 from ..errors import ConfigError, RobotError
 from ..robot import Robot
 from ..transport.base import Transport
+from .scheduling import precedence
 
 # the nodes, for `prime node`, and for setup.py, which makes ROS 2 executables of them: a literal
 NODES = {
@@ -118,7 +119,7 @@ def run(
 
 @contextmanager
 def without_pauses() -> Iterator[None]:
-    """No thread of this process holds up the others for longer than it must.
+    """No thread of this process holds up the others for longer than it must (`precedence`, too).
 
     Python parts of the solver give way after 0.5 ms instead of the usual 5. What has been made
     until now (the node, the modules that it needs) is not looked through for garbage again, which
@@ -129,7 +130,8 @@ def without_pauses() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     try:
-        yield
+        with precedence():
+            yield
     finally:
         gc.unfreeze()
         sys.setswitchinterval(before)

@@ -6,9 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..config.parameters import NodeConfig
 from ..errors import ConfigError
+
+_EARLIER = -5  # niceness of what must not wait for solvers
 
 _LOCK_ALL = 1 | 2  # MCL_CURRENT | MCL_FUTURE: what is mapped, and what is going to be
 
@@ -26,6 +31,41 @@ def schedule(config: NodeConfig) -> None:
             give_priority(thread, config.priority)
     if config.lock_memory:
         _lock_memory()
+
+
+@contextmanager
+def precedence() -> Iterator[None]:
+    """What carries odometry on, or commands motors, comes before what solves, here and elsewhere.
+
+    All threads of this process, and those that they start, get a little more of a busy processor
+    (nice -5), but for those that `take_turns`. Where the user may not have that, or has chosen
+    another niceness for the program, nothing changes.
+    """
+    chosen = os.getpriority(os.PRIO_PROCESS, 0) != 0
+    if not chosen:
+        _be_nice(_EARLIER)
+    try:
+        yield
+    finally:
+        if not chosen:
+            _be_nice(0)
+
+
+def take_turns() -> None:
+    """The calling thread solves: it waits for its turn as any program does."""
+    thread = threading.get_native_id()
+    if os.getpriority(os.PRIO_PROCESS, thread) == _EARLIER:
+        os.setpriority(os.PRIO_PROCESS, thread, 0)
+
+
+def _be_nice(niceness: int) -> None:
+    for thread in _threads():
+        try:
+            os.setpriority(os.PRIO_PROCESS, thread, niceness)
+        except ProcessLookupError:  # it has ended meanwhile
+            continue
+        except PermissionError:
+            return
 
 
 def give_priority(thread: int, priority: int) -> None:

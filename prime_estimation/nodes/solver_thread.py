@@ -14,6 +14,7 @@ from .._core import Interrupted
 from ..estimator import Estimator
 from ..recordings.pipeline import Node
 from ..types import Estimate
+from .scheduling import take_turns
 
 STRIDE = 10  # moved nodes per solve at most: with more the prediction would run away from the data
 
@@ -108,6 +109,7 @@ class SolverThread:
             self._condition.notify_all()
 
     def _run(self) -> None:
+        take_turns()
         while True:
             with self._condition:
                 self._condition.wait_for(lambda: self._waiting or self._orders or not self._running)

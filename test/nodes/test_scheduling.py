@@ -71,3 +71,45 @@ def test_without_permission_one_line_says_what_to_do(options):
     (line,) = run("limited", **options)
     (name,) = options
     assert line.startswith(f"refused: node.{name} ") and "/etc/security/limits.d" in line
+
+
+FIRST_SCRIPT = """
+import os, sys, threading
+if sys.argv[1] == "chosen":
+    os.nice(3)
+from prime_estimation.nodes.scheduling import precedence, take_turns
+if sys.argv[1] == "limited":
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+waiting = threading.Event()
+def niceness():
+    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+def solve():
+    take_turns()
+    print(niceness())
+threading.Thread(target=waiting.wait).start()
+with precedence():
+    threads = map(int, os.listdir("/proc/self/task"))
+    print(*{os.getpriority(os.PRIO_PROCESS, thread) for thread in threads})
+    solver = threading.Thread(target=solve)
+    solver.start()
+    solver.join()
+print(niceness())
+waiting.set()
+"""
+
+
+def may_come_first() -> bool:
+    """Whether this user may have a niceness below 0."""
+    return not subprocess.run([sys.executable, "-c", "import os; os.nice(-5)"]).returncode
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "solver", "afterwards"),
+    [("as it is", "-5", "0", "0"), ("limited", "0", "0", "0"), ("chosen", "3", "3", "3")],
+)
+def test_what_must_not_wait_comes_before_what_solves(kind, others, solver, afterwards):
+    if kind != "chosen" and not (os.getuid() == 0 and may_come_first()):
+        pytest.skip("this user may not have it")
+    command = [sys.executable, "-c", FIRST_SCRIPT, kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [others, solver, afterwards]
