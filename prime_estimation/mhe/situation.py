@@ -19,7 +19,8 @@ class Situation:
         inertia_held: the inertia is not estimated.
         resting: it does not move, wherever it hangs or lies.
         contradicted: contact forces of the last nodes are not those that the torques of the legs
-            carry. doubted: those of some of them.
+            carry. doubted: those of some of them. loaded: they seemed to be, but what the legs
+            carry more, or less, than before is a load.
         pushed: something pushes or pulls the base sideways.
         unrest: deviation of the velocity of feet that stand, where most of them move [m/s].
         restart: why the estimate must start anew; empty when it goes on.
@@ -30,6 +31,7 @@ class Situation:
     inertia_held: bool = False
     contradicted: bool = False
     doubted: bool = False
+    loaded: bool = False
     restart: str = ""
     pushed: bool = False
     resting: bool = False

@@ -63,7 +63,8 @@ class ContactAgreement(Monitor):
         self._excuse_load()
         doubted = sum(self._differed) > AGREEMENT.fewest
         self.contradicted = sum(self._differed) > AGREEMENT.most or (self.contradicted and doubted)
-        return situation.having(contradicted=self.contradicted, doubted=doubted)
+        loaded = self._excused > 0
+        return situation.having(contradicted=self.contradicted, doubted=doubted, loaded=loaded)
 
     def _compare(self, window: Window) -> None:
         told, estimated = window.legs()[2].tolist(), window.foot_forces().tolist()

@@ -45,7 +45,8 @@ class InertiaHold(Monitor):
 
     def _forget(self) -> None:
         self.covariance: np.ndarray | None = None
-        self._blind = 0  # nodes until none without torque is left in the window
+        # nodes until none without torque, none with wrong contacts is left in the window
+        self._blind = self._doubted = 0
         self._root = self.problem.theta_prior_root
         # of the last nodes, oldest first: before contacts went wrong, the inertia was right
         self._before: deque[np.ndarray] = deque(maxlen=AGREEMENT.nodes)
@@ -87,8 +88,11 @@ class InertiaHold(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Hold or release the inertia for the node that comes."""
         if window is not None and not situation.restart:
-            blind = m.torque is None or situation.suspended or situation.contradicted
+            blind = m.torque is None or situation.suspended
             self._blind = window.size if blind else max(0, self._blind - 1)
+            self._doubted = window.size if situation.contradicted else max(0, self._doubted - 1)
+            if situation.loaded:  # the contacts were right all the time
+                self._doubted = 0
             self._settle(window, situation.contradicted)
         return situation.holding(self.held)
 
@@ -99,7 +103,7 @@ class InertiaHold(Monitor):
             self._settle(window)
 
     def _settle(self, window: Window, contradicted: bool = False) -> None:
-        wanted = self.frozen or self._blind > 0
+        wanted = self.frozen or self._blind > 0 or self._doubted > 0
         if wanted and not self.held:
             if contradicted and self._before:
                 window.set_parameter("theta", self._before[0])
