@@ -47,6 +47,7 @@ class Horizon:
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._last_position: np.ndarray | None = None
         self._displacement = np.zeros((3, 3))  # what was not known of place and heading, when lost
+        self._risen = 0.0  # nor of the height
         self._lost: tuple[int, np.ndarray] | None = None  # head then, where no start went on
         self.problem.contacts.reset()
 
@@ -86,7 +87,7 @@ class Horizon:
             move_window(self.problem, window, motion_between(self.problem, window.xs[0], x))
             gap = 1e-9 * (window.stamps[0] - stamp)
             self._displacement = self._displacement + way_unseen(self.problem, x, gap)
-        window.place.go_on(self._displacement)
+        window.place.go_on(self._displacement, self._risen)
         self._lost = None
 
     def restart(self, situation: Situation, previous_state: np.ndarray | None) -> str:
@@ -97,6 +98,7 @@ class Horizon:
             arrival, x = self.window.arrival, self.window.xs[0]
             self.problem.first.keep(x, np.sqrt(np.diag(arrival.covariance)))
             displacement = self.window.place.displacement(arrival, x, x)
+            self._risen = self.window.place.risen
             if np.isfinite(displacement).all():
                 self._displacement = displacement
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"

@@ -14,8 +14,9 @@ from .problem import Problem
 
 # shares by which legs and gyro measure way and turn wrong: lengths of legs, soles that roll and
 # creep, scale of the gyro. Logs end 1.3 (Go1) and 2.4 % (A1) of their way beside motion capture,
-# and turned by 0.6 (Mini Cheetah) and 0.7 % (Go1) of a round
-WAY, TURN = 0.02, 0.01
+# and turned by 0.6 (Mini Cheetah) and 0.7 % (Go1) of a round. RISE, of the way, too high or too
+# low: 0.1 (Mini Cheetah), 0.2 (A1) and 0.4 % (Go1) on level floors
+WAY, TURN, RISE = 0.02, 0.01, 0.004
 
 
 class Place:
@@ -27,10 +28,12 @@ class Place:
     So the first base of the window stays where it is, all errors are those beside it, and what is
     not known of it is added up apart (Huang, Mourikis and Roumeliotis 2010, of the same defect in
     mapping). To that come the scales of way and turn, constants of the machine that noise does not
-    cover: with each step s and turn a of the base, `S := carry S + (WAY s, TURN a)`, columns apart.
+    cover: with each step s and turn a of the base, `S := carry S + (WAY s, TURN a)`, columns apart,
+    and a deviation of the height that grows by `RISE |s|`.
 
     Attributes:
         measured: a sensor tells place and heading in the world.
+        risen: deviation of the height by the way since the start [m].
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.
@@ -42,6 +45,7 @@ class Place:
         self.measured = measured or not problem.floating
         # deviations of place and heading by the scale of the way, of turns, and before the start
         self._beside = np.zeros((3, 5))
+        self.risen = 0.0
 
     def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
         """A node has left the window: the first state was `before` and is x now (nx,)."""
@@ -52,22 +56,24 @@ class Place:
             self._beside = carry @ self._beside
             self._beside[:2, 0] += WAY * step
             self._beside[2, 1] += TURN * _turn(before, x)
+            self.risen += RISE * math.hypot(*step)
 
     def found(self, arrival, x: np.ndarray) -> None:
         """A sensor tells the place from now on: what is not known of the first state x (nx,)."""
         if not self.measured:
             motions = self.motions(x)
             arrival.restore(motions)
-            arrival.inflate_covariance(motions @ self._beside)
-        self.measured = True
+            beside = [motions @ self._beside, self.risen * self._heights(x)]
+            arrival.inflate_covariance(np.column_stack(beside))
+        self.measured, self.risen = True, 0.0
 
     def covariance(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Covariance (6, 6) of the pose at x (nx,) by what is not known of the first state's.
 
         Position [m] and rotation [rad] in the tangent at the base.
         """
-        tangent = _base_motions(x)
-        return tangent @ self.displacement(arrival, first, x) @ tangent.T
+        tangent, up = _base_motions(x), self.risen * _rise(x)
+        return tangent @ self.displacement(arrival, first, x) @ tangent.T + np.outer(up, up)
 
     def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""
@@ -76,10 +82,11 @@ class Place:
         carry = _transport(x[:2] - first[:2])
         return carry @ (arrival.displacement + self._beside @ self._beside.T) @ carry.T
 
-    def go_on(self, displacement: np.ndarray) -> None:
-        """Begin with the covariance (3, 3) that an estimate had which was lost."""
+    def go_on(self, displacement: np.ndarray, risen: float) -> None:
+        """Begin with the covariance (3, 3), and the `risen`, of an estimate that was lost."""
         value, axes = np.linalg.eigh(displacement)
         self._beside[:, 2:] = axes * np.sqrt(np.maximum(value, 0.0))
+        self.risen = 0.0 if self.measured else risen
 
     def motions(self, x: np.ndarray) -> np.ndarray:
         """Tangent (ndx, 3) at x (nx,) of motions of the world along x and y, and of its turn.
@@ -102,12 +109,23 @@ class Place:
             motions[problem.columns(frame.block)] = frame.motions(x)
         return motions
 
+    def _heights(self, x: np.ndarray) -> np.ndarray:
+        """Tangent (ndx,) at x (nx,) of a motion of the world along the vertical."""
+        heights = np.zeros(self.problem.ndx)
+        heights[:6], heights[self.problem.columns("height")] = _rise(x), 1.0
+        return heights
+
 
 def _base_motions(x: np.ndarray) -> np.ndarray:
     """Rows (6, 3) of the base; their transpose undoes them."""
     axes, motions = pin.Quaternion(x[3:7]).toRotationMatrix().T, np.zeros((6, 3))
     motions[:3, :2], motions[3:, 2] = axes[:, :2], axes[:, 2]
     return motions
+
+
+def _rise(x: np.ndarray) -> np.ndarray:
+    """Row (6,) of the base, of a motion of the world along the vertical."""
+    return np.concatenate([pin.Quaternion(x[3:7]).toRotationMatrix()[2], np.zeros(3)])
 
 
 def _turn(before: np.ndarray, x: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from helpers.nodes import exact_dynamics, random_reading
 from prime_estimation import _core
 from prime_estimation.contact.points import contact_points
 from prime_estimation.mhe.measurement_model import MeasurementModel
-from prime_estimation.mhe.place import TURN, WAY, Place
+from prime_estimation.mhe.place import RISE, TURN, WAY, Place
 from prime_estimation.mhe.problem import Problem
 
 STEP = 1e-6
@@ -136,6 +136,9 @@ def test_scales_of_way_and_turn_are_not_known():
     motions = place.motions(states[-1])[:6]
     np.testing.assert_allclose(motions.T @ P @ motions, own, atol=1e-3 * abs(own).max())
     assert np.sqrt(own[2, 2]) == pytest.approx(TURN * 2 * np.pi, rel=0.01)
+    way = sum(np.linalg.norm(x[:2] - before[:2]) for before, x in zip(states, states[1:]))
+    up = np.concatenate([pin.Quaternion(states[-1][3:7]).toRotationMatrix()[2], np.zeros(3)])
+    assert up @ P @ up == pytest.approx((RISE * way) ** 2, rel=1e-3)
 
     place.found(arrival, states[-1])
     told = arrival.inflated @ arrival.inflated.T
