@@ -38,12 +38,32 @@ POINT = 1e-5  # m, radius of a contact that is a point: MuJoCo wants one
 
 
 def loaded_model(robot: Robot, payload: Payload | None) -> pin.Model:
-    """The robot's Pinocchio model with the payload lumped into the body that carries it."""
+    """The robot's Pinocchio model with the payload lumped into the body that carries it.
+
+    Inertias that no body has become those of the nearest body: URDFs have such.
+    """
     model = robot.model.copy()
+    for i in range(1, model.njoints):
+        model.inertias[i] = consistent(model.inertias[i])
     if payload is not None:
         frame = _payload_frame(robot, model, payload)
         model.inertias[frame.parentJoint] += frame.placement.act(payload.inertia())
     return model
+
+
+def consistent(inertia: pin.Inertia) -> pin.Inertia:
+    """The inertia, or the nearest one of a body where it violates the triangle inequality.
+
+    With the second moments of mass S = tr(I)/2 - I about the centre, a body has S >= 0.
+    """
+    tensor = inertia.inertia
+    values, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    if values[0] >= 0.0:
+        return inertia
+    # a thousandth of the largest, for rounding
+    moments = (axes * np.maximum(values, 1e-3 * values[2])) @ axes.T
+    near = np.trace(moments) * np.eye(3) - moments
+    return pin.Inertia(inertia.mass, inertia.lever, near)
 
 
 def _payload_frame(robot: Robot, model: pin.Model, payload: Payload) -> pin.Frame:

@@ -132,6 +132,22 @@ def test_nonsense_is_refused(make, message):
         make()
 
 
+def test_inertias_that_no_body_has_become_those_of_the_nearest():
+    """The thighs of the Mini Cheetah's URDF violate the triangle inequality."""
+    robot, changed = Robot.load("mini_cheetah"), 0
+    for own, made in zip(robot.model.inertias[1:], loaded_model(robot, None).inertias[1:]):
+        moments = np.linalg.eigvalsh(made.inertia)
+        assert moments[0] + moments[1] >= moments[2]
+        assert made.mass == own.mass and np.array_equal(made.lever, own.lever)
+        a, b, c = np.linalg.eigvalsh(own.inertia)
+        if a + b >= c:
+            assert np.array_equal(made.inertia, own.inertia)
+        else:
+            changed += 1
+            np.testing.assert_allclose(made.inertia, own.inertia, atol=0.5 * (c - a - b) + 2e-3 * c)
+    assert changed == 4 and build(robot, None, Ground(), 0).nbody > 12
+
+
 def test_a_robot_without_contacts_is_refused():
     robot = Robot.load("go2")
     robot.contacts = []
