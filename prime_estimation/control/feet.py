@@ -104,14 +104,17 @@ class FootPlanner:
         bottoms = self._now[:, 2] - self._radius
         standing = []
         for i, foot in enumerate(self._foot):
+            if not state.carries[i]:
+                continue
+            self._carried[i] = self._known
             phase = self.schedule.phase(foot, self._known)
-            if state.carries[i]:
-                self._carried[i] = self._known
-                if phase.swinging and phase.progress(self._known) > EARLY:
-                    self._landed[i] = phase.touch_down
-                elif not phase.swinging and not self.schedule.phase(foot, time).swinging:
-                    self._lifted[i] = self._now[i].copy()
-                    standing.append(bottoms[i])
+            lands = phase.swinging and phase.progress(self._known) > EARLY
+            if lands:
+                self._landed[i] = phase.touch_down
+            stood = lands or not phase.swinging
+            if stood and not self.schedule.phase(foot, time).swinging:
+                self._lifted[i] = self._now[i].copy()
+                standing.append(bottoms[i])
         if self.ground is None:
             self.ground = float(bottoms.min())
         elif standing:

@@ -161,6 +161,14 @@ def test_late_news_of_contacts_is_of_the_phase_it_comes_from(standing):
     assert landing.stands[0, 0] and landing.stands[0, 3]
 
 
+def test_a_foot_stands_once_it_is_known_to_have_come_down(standing):
+    standing.plan(0.0)
+    landed = (True, False, False, True)
+    for _ in range(50):  # seen to carry at 98 % of the swing, when its stance has begun
+        standing.plan(0.25, carries=landed, dz=0.1, late=0.015)
+    assert standing.feet.ground == pytest.approx(0.1, abs=5e-3)
+
+
 def test_ground_is_where_the_standing_feet_are(standing):
     standing.plan(0.0)
     assert standing.feet.ground == pytest.approx(0.0, abs=2e-3)
