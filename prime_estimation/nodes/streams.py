@@ -110,7 +110,7 @@ class JointStream(_Stream):
     def estimated(self, estimate: Estimate, message) -> None:
         """An estimate came, and its joint states."""
         with self._lock:
-            at = next((m for m in self._read if m.stamp_ns == estimate.stamp_ns), None)
+            at = next((m for m in reversed(self._read) if m.stamp_ns == estimate.stamp_ns), None)
             if at is not None:
                 self._estimate, self._zeros = estimate, estimate.joint_position - _positions(at)
             self._publish(estimate, message)
