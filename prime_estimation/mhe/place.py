@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from ..sensors.imu import vertical
 from .first_state import DEFINED
 from .problem import Problem
 
@@ -125,7 +126,7 @@ def _base_motions(x: np.ndarray) -> np.ndarray:
 
 def _rise(x: np.ndarray) -> np.ndarray:
     """Row (6,) of the base, of a motion of the world along the vertical."""
-    return np.concatenate([pin.Quaternion(x[3:7]).toRotationMatrix()[2], np.zeros(3)])
+    return np.concatenate([vertical(x[3:7]), np.zeros(3)])
 
 
 def _turn(before: np.ndarray, x: np.ndarray) -> float:

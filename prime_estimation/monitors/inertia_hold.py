@@ -46,7 +46,7 @@ class InertiaHold(Monitor):
     def _forget(self) -> None:
         self.covariance: np.ndarray | None = None
         # nodes until none without torque, none with wrong contacts is left in the window
-        self._blind = self._doubted = 0
+        self._blind = self._wrong = 0
         self._root = self.problem.theta_prior_root
         # of the last nodes, oldest first: before contacts went wrong, the inertia was right
         self._before: deque[np.ndarray] = deque(maxlen=AGREEMENT.nodes)
@@ -90,9 +90,9 @@ class InertiaHold(Monitor):
         if window is not None and not situation.restart:
             blind = m.torque is None or situation.suspended
             self._blind = window.size if blind else max(0, self._blind - 1)
-            self._doubted = window.size if situation.contradicted else max(0, self._doubted - 1)
+            self._wrong = window.size if situation.contradicted else max(0, self._wrong - 1)
             if situation.loaded:  # the contacts were right all the time
-                self._doubted = 0
+                self._wrong = 0
             self._settle(window, situation.contradicted)
         return situation.holding(self.held)
 
@@ -103,7 +103,7 @@ class InertiaHold(Monitor):
             self._settle(window)
 
     def _settle(self, window: Window, contradicted: bool = False) -> None:
-        wanted = self.frozen or self._blind > 0 or self._doubted > 0
+        wanted = self.frozen or self._blind > 0 or self._wrong > 0
         if wanted and not self.held:
             if contradicted and self._before:
                 window.set_parameter("theta", self._before[0])

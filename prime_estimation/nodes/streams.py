@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +20,7 @@ _LATE = 1.5  # steps behind the readings, from which on an estimate is late
 _KEPT = 128  # readings, more than wait for the solver
 
 
-class _Stream:
+class _Stream(ABC):
     """Publishes what two threads (solver, callbacks) say, with stamps that never go back.
 
     Args:
@@ -41,8 +42,9 @@ class _Stream:
             self._sent_ns = 0
             self._forget()
 
+    @abstractmethod
     def _forget(self) -> None:
-        raise NotImplementedError
+        """Begin with nothing known; called before the first use, too."""
 
     def _publish(self, estimate: Estimate, message=None) -> None:
         if estimate.stamp_ns > self._sent_ns:
