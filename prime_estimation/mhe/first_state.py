@@ -98,6 +98,9 @@ class FirstState:
         std = self._own_stddev(located, continued)
         for name, block in self._problem.measurements.parameter_priors().items():
             std[self._problem.columns(name)] = block.prior
+        for hold in self._problem.mount_holds:
+            for name in hold.names:
+                std[self._problem.columns(name)] *= hold.share
         for name, (_, own) in self._kept.items():
             std[self._problem.columns(name)] = own
         root = np.diag(std)

@@ -173,7 +173,7 @@ class Horizon:
 
     def follow(self, m: Measurement, situation: Situation, solved: bool) -> None:
         """Put the ground where feet have come down, and remember the head."""
-        self.problem.learn_joints(self.window.xs[-1])
+        self.problem.learn(self.window.xs[-1])
         self.ground.update(self.window, situation)
         if solved:
             self._heads.append((m.stamp_ns, self.window.xs[-1]))

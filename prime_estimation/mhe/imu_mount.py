@@ -29,7 +29,13 @@ class ImuMount:
             *((robot.imu_joint, robot.imu_placement) if there else (1, pin.SE3.Identity())),
         )
         self.rigid = self.core.size == 0
-        self._fixed = (robot.imu_placement if there else pin.SE3.Identity(), pin.Motion.Zero())
+        self._placement = robot.imu_placement if there else pin.SE3.Identity()
+        self.turn(np.zeros(3))
+
+    def turn(self, phi: np.ndarray) -> None:
+        """Let the IMU be turned by `exp(phi)` [rad] against where the model has it."""
+        self._turn = pin.SE3(pin.exp3(np.array(phi)), np.zeros(3))
+        self._fixed = self._placement * self._turn, pin.Motion.Zero()
 
     def motion(
         self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None
@@ -45,4 +51,5 @@ class ImuMount:
         joints = self._coordinates(joint_position)
         q, v = np.zeros(self._model.nq), np.zeros(self._model.nv)
         q[len(q) - len(joints) :], v[len(v) - len(joint_velocity) :] = joints, joint_velocity
-        return self.core.pose(q, v)
+        pose, twist = self.core.pose(q, v)
+        return pose * self._turn, self._turn.actInv(twist)

@@ -19,6 +19,10 @@ from ..sensors.sensor import INSTANT
 from ..types import Measurement
 
 
+# (6, 6) of the pose of a robot whose sensors are not mounted as its YAML says
+MOUNT_COVARIANCE = np.diag(np.repeat([INTERVAL.mount_place**2, INTERVAL.mount_tilt**2], 3))
+
+
 class Intervals:
     """Covariances that come on top of the posterior's.
 

@@ -10,6 +10,7 @@ from ..config.parameters import Config
 from ..config.policies import JOINT_FIT
 from ..contact.points import bearing_joints
 from ..robot import Robot
+from .hold import Hold
 from .joint_parameters import JointBlock
 
 ADAPTED = "armature,damping,dry_friction"  # joint parameters that are held while they fit
@@ -32,49 +33,16 @@ def carriers(robot: Robot) -> list[str]:
     return [n for n, j in zip(robot.joint_names, robot.joint_ids) if j in bearing]
 
 
-class JointHold:
-    """Whether joint parameters are held, and the priors of both.
-
-    Held, their prior is narrower by `JOINT_FIT.held` and they do not walk: the window takes them as
-    known, and yet what leaves it tells the arrival cost what the data say of them.
-
-    Attributes:
-        possible: they are held at first. held: at present.
-        mean: (n,) of the prior of all blocks. stddev: (n,) where they are not held.
+class JointHold(Hold):
+    """Hold of the estimated joint parameters.
 
     Args:
-        blocks: of the estimated joint parameters.
+        blocks: of the parameters.
         possible: hold them until something contradicts.
     """
 
     def __init__(self, blocks: list[JointBlock], possible: bool):
-        self.possible = self.held = possible and bool(blocks)
         nothing = [np.zeros(0)]
-        self.mean = np.concatenate([b.mean for b in blocks] or nothing)
-        self.stddev = np.concatenate([b.stddev for b in blocks] or nothing)
-
-    @property
-    def share(self) -> float:
-        """Width of the prior at present, of its own."""
-        return JOINT_FIT.held if self.held else 1.0
-
-    def estimate(self, mean: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
-        """What the data would rather have, and by how much the cost would fall.
-
-        With the prior N(m_0, S_h) while held and the posterior N(m, P), the data alone have the
-        information `J = P^-1 - S_h^-1` and the gradient `g = P^-1 (m - m_0)`; with the own prior S,
-
-            d = (J + S^-1)^-1 g,   fall = g^T d / 2
-
-        Args:
-            mean: m (n,), while held.
-            covariance: P (n, n).
-
-        Returns:
-            m_0 + d (n,), and the fall.
-        """
-        information = np.linalg.inv(covariance)
-        own, held = self.stddev**-2.0, (JOINT_FIT.held * self.stddev) ** -2.0
-        gradient = information @ (mean - self.mean)
-        change = np.linalg.solve(information + np.diag(own - held), gradient)
-        return self.mean + change, float(0.5 * gradient @ change)
+        mean = np.concatenate([b.mean for b in blocks] or nothing)
+        stddev = np.concatenate([b.stddev for b in blocks] or nothing)
+        super().__init__([b.name for b in blocks], mean, stddev, possible, JOINT_FIT.held)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .hold import Hold
 from .window import Window
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
@@ -57,6 +58,27 @@ def renew(
     if (np.abs(value[elements] - mean) > UNMOVED * np.asarray(stddev)).any():
         value[elements] = mean
         window.set_parameter(name, value)
+
+
+def relax(window: Window, hold: Hold) -> None:
+    """Let go of held parameters l, with all that was learned of them and beside them.
+
+    What is known of the rest, given them, does not depend on their prior: with the gain
+    `G = P_l P_ll^-1` and their estimate without the hold, `N(m', P')`,
+
+        m := m + G (m' - m_l),   P := P + G (P' - P_ll) G^T
+    """
+    arrival, problem = window.arrival, window.problem
+    columns = np.r_[tuple(problem.columns(name) for name in hold.names)]
+    covariance, told = arrival.covariance, problem.layout.p(arrival.estimate())
+    own = covariance[np.ix_(columns, columns)]
+    present = told[columns - 2 * problem.nv]
+    estimate, wider = hold.without(present, own)
+    gain = np.linalg.solve(own, covariance[columns]).T
+    values, vectors = np.linalg.eigh(wider - own)
+    arrival.mean = arrival.mean + gain @ (estimate - present)
+    arrival.inflate_covariance(gain @ vectors * np.sqrt(np.maximum(values, 0.0)))
+    hold.held = False
 
 
 def hold_inertia(window: Window) -> None:

@@ -18,12 +18,14 @@ from ..robot import Robot
 from ..types import Measurement
 from .contact_model import contact_model
 from .first_state import FirstState
+from .hold import Hold
 from .imu_mount import ImuMount
 from .joint_belief import JointBelief
 from .joint_hold import JointHold, carriers, with_held_joints
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
+from .mount_hold import IMU_ROTATION, mount_holds
 from .process_model import ProcessModel
 from .random_walk import random_walks
 from .situation import ON_ITS_FEET, Situation
@@ -49,8 +51,8 @@ class Problem:
         robot: model and contact points.
         config: noise, window, priors.
         optional: names of the optional sensors that are expected.
-        holds: losses of the joints stay at the YAML's values until they are let go, where the
-            configuration wants that.
+        holds: losses of the joints, where the configuration wants that, and mounts of the sensors
+            stay as the YAML has them until they are let go; else mounts are no parameters.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Problem:
         self.sensors = sensor_set(robot, config, optional)
         self.joint_hold = JointHold(self.joints, held)
         zeros = any(block.name == ZEROS for block in self.joints)
-        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros)
+        self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros, holds)
         look_for_forces(self.measurements.core, robot, config.estimator)
         model = robot.model
         self.layout = StateLayout(model.nq, model.nv, robot.nj, self.measurements.blocks)
@@ -93,6 +95,8 @@ class Problem:
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         self.process = ProcessModel(robot, self.dynamics, self.contacts)
         self.interruption = _core.Interruption()
+        self.measurements.noise = config.noise
+        self.mount_holds = mount_holds(self.measurements)
         self.retune(config)
         self._set_inertia_prior()
         self.first = FirstState(self)
@@ -112,13 +116,21 @@ class Problem:
     def forget(self) -> None:
         """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
         self.first.forget()
+        for hold in self.mount_holds:
+            hold.held = hold.possible
+        self.mount.turn(np.zeros(3))
         self.begin_with_joints(JointBelief(()))
+
+    @property
+    def holds(self) -> list[Hold]:
+        """Those of the joints and of the mounts."""
+        return [self.joint_hold, *self.mount_holds]
 
     def begin_with_joints(self, belief: JointBelief) -> None:
         """Begin the next first state with joint parameters that were learned before."""
         self.first.begin_with_joints(belief)
         self.hold_joints(self.joint_hold.possible and not belief.told)
-        self.learn_joints(self.first.neutral())
+        self.learn(self.first.neutral())
 
     def hold_joints(self, held: bool) -> None:
         """Whether the nodes and first states that come hold the joint parameters."""
@@ -127,8 +139,13 @@ class Problem:
             self.legs.losses = JointLosses.of(self.robot)
         self._walk = random_walks(self)
 
-    def learn_joints(self, x: np.ndarray) -> None:
-        """Let the forces of the legs have the joint parameters of a state, where it tells them."""
+    def learn(self, x: np.ndarray) -> None:
+        """Let legs and mount have the parameters of a state, where it tells them."""
+        if (turn := self.parameter(x, IMU_ROTATION)).any():
+            self.mount.turn(turn)
+        self._learn_joints(x)
+
+    def _learn_joints(self, x: np.ndarray) -> None:
         if self.legs is not None and self.joints and not self.joint_hold.held:
             told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in self.joints}
             self.legs.losses = JointLosses.of(self.robot, told)

@@ -64,7 +64,7 @@ class Window:
         self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
-        self._holds = False  # the solver has no columns of the joint parameters
+        self._held: list[str] = []  # blocks of which the solver has no columns
         self.creeping, self.unevenness = False, 0.0
         self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
@@ -96,17 +96,18 @@ class Window:
             u[: self.problem.nv] = self.problem.layout.v(x)
         return u
 
-    def _hold_joints(self) -> None:
-        """Solve for the joint parameters, or leave them at their values while they are held.
+    def _hold(self) -> None:
+        """Solve for joint parameters and mounts, or leave them as they are while they are held.
 
         The arrival cost has them all the time: what leaves the window tells what they may be. Where
         that has changed, the next solution is the first that knows.
         """
         problem = self.problem
-        if self._holds == problem.joint_hold.held:
+        held = [name for hold in problem.holds if hold.held for name in hold.names]
+        if self._held == held:
             return
-        self._holds = problem.joint_hold.held
-        rows = [problem.layout.parameter_rows(b.name) for b in problem.joints if self._holds]
+        self._held = held
+        rows = [problem.layout.parameter_rows(name) for name in held]
         self.solver.hold([i for part in rows for i in range(part.start, part.stop)])
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
@@ -143,7 +144,7 @@ class Window:
 
     def solve(self, iterations: int) -> bool:
         """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
-        self._hold_joints()
+        self._hold()
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
         self.solver.reweight(*self._tails())
@@ -157,7 +158,7 @@ class Window:
         gap, and it hardly changed a weight. Nodes that have hardly moved since their derivatives
         were computed keep them.
         """
-        self._hold_joints()
+        self._hold()
         self.solver.reach = SOLVER.reach
         self.solver.settled = SOLVER.settled * self.problem.nv
         iterate = np.array(self.xs), np.array(self.us)
@@ -206,7 +207,7 @@ class Window:
 
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The full step from here, not taken: tangents of the states xs, and of the controls us."""
-        self._hold_joints()
+        self._hold()
         dxs, dus = self.solver.direction(*self._iterate())
         self.look_anew()
         return dxs[1:], dus[1:]

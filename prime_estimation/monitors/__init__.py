@@ -21,6 +21,7 @@ from .leg_weight import LegWeight
 from .lift_off import LiftDetector
 from .load_place import LoadPlace
 from .monitor import Monitor
+from .mount_fit import MountFit
 from .noise_levels import NoiseLevels
 from .payload_change import PayloadDetector
 from .push import PushDetector
@@ -33,7 +34,7 @@ class Monitors:
 
     Attributes:
         lift, agreement, hold, consistency, payload, push, place, rest, stance, support, joints,
-            levels, activity: each of them.
+            mounts, levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -44,11 +45,12 @@ class Monitors:
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
         self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
+        self.mounts = tuple(MountFit(problem, hold, self.stance) for hold in problem.mount_holds)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
-        self._all = (*carried, *watched, self.joints, self.levels, self.activity)
+        self._all = (*carried, *watched, self.joints, *self.mounts, self.levels, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:
         return iter(self._all)

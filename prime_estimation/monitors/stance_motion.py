@@ -51,6 +51,11 @@ class StanceMotion(Monitor):
         return situation.having(unrest=self.unrest)
 
     @property
+    def known(self) -> bool:
+        """Enough soles that stand have been looked at."""
+        return len(self._speeds) == self._speeds.maxlen
+
+    @property
     def unrest(self) -> float:
         """Deviation of the velocity of a sole that stands [m/s]; 0 where it does not move."""
         # the median of the length of two normal variables is 1.18 deviations
@@ -70,7 +75,7 @@ class StanceMotion(Monitor):
         rates = self._legs.evaluate(layout.q(x), v, np.zeros_like(v), None)[1]
         stands = loaded > self._loaded
         self._speeds.extend(np.linalg.norm(rates[stands, :2], axis=1).tolist())
-        if len(self._speeds) == self._speeds.maxlen:
+        if self.known:
             before, self.speed = self.unrest, statistics.median(self._speeds)
             if self.unrest and not before:
                 self._forget(window)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from ..mhe.intervals import Intervals, creep_covariance, sole_tilt
+from ..config.policies import INTERVAL
+from ..mhe.intervals import MOUNT_COVARIANCE, Intervals, creep_covariance, sole_tilt
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..types import Measurement
@@ -39,10 +40,12 @@ class BaseReport:
         noise = problem.config.noise
         # what gears and drives make of commands bends the tilt as torques that are missing do
         measured = window.weighed() and not m.torque_commanded
+        bent = any(not hold.held for hold in problem.mount_holds)
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), window.weighed()
         )
+        variances[:3] += bent * INTERVAL.mount_velocity**2
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
         return dict(
@@ -52,6 +55,7 @@ class BaseReport:
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
             + creep_covariance(window.unevenness, quaternion, measured, self._zeros)
+            + bent * MOUNT_COVARIANCE
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,
         )

@@ -52,13 +52,21 @@ class Imu(Sensor):
         accelerometer_bias_walk: float = param(
             1e-3, "random walk of the accelerometer bias", "m/s2/sqrt(s)", 0.0, 10.0, tunable=True
         )
+        imu_rotation: float = param(
+            0.03,
+            "unknown constant rotation of the IMU in its mount, once data contradict the model's",
+            "rad",
+            1e-4,
+            1.0,
+        )
         imu_tilt: float = param(
             0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True
         )
 
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
-        """Biases."""
+        """Biases, and the mount."""
         return {
+            "imu_rotation": Block(noise.imu_rotation, lasting=True),
             "gyro_bias": Block(noise.gyro_bias, noise.gyro_bias_walk, lasting=True),
             "accelerometer_bias": Block(noise.accelerometer_bias, noise.accelerometer_bias_walk),
         }

@@ -20,7 +20,8 @@ from .sensor import Alignment, Block, Role, Sensor, Wearer
 class Mocap(Sensor):
     """Poses of the tracked body, each given to the node in whose past step it was taken.
 
-    A constant rotation between base and tracked body is a parameter.
+    A constant rotation between base and tracked body is a parameter, and its place where data
+    contradict the model's.
     """
 
     name = "mocap"
@@ -48,6 +49,13 @@ class Mocap(Sensor):
         mocap_offset: float = param(
             0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0
         )
+        mocap_lever: float = param(
+            0.05,
+            "unknown place of the tracked body in the base, once data contradict the model's",
+            "m",
+            1e-4,
+            1.0,
+        )
 
     def values(self, sample: PoseSample) -> np.ndarray:
         """Position and quaternion; a quaternion of zeros is none."""
@@ -70,7 +78,10 @@ class Mocap(Sensor):
 
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Mounting of the tracked body."""
-        return {"mocap": Block(noise.mocap_offset)}
+        return {
+            "mocap": Block(noise.mocap_offset),
+            "mocap_position": Block(noise.mocap_lever, lasting=True),
+        }
 
     def gate(self, problem) -> PoseGate:
         """Refuses poses that lie where the robot cannot be."""

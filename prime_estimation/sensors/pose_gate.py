@@ -14,6 +14,7 @@ import pinocchio as pin
 from .. import _core
 
 NAME = "mocap"  # of the sensor, of its parameters
+PLACE = "mocap_position"  # parameters, where how it is mounted is one
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
 DRIFT = 0.1  # m/s and rad/s by which the estimate may have drifted since the last pose that fitted
@@ -175,9 +176,10 @@ class PoseGate:
     def _errors(self, sample, window) -> np.ndarray:
         """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
         (x, age), layout = self._at(sample, window), self.problem.layout
-        phi = self.problem.parameter(x, NAME)
+        phi, lever = (self.problem.parameter(x, name) for name in (NAME, PLACE))
         pose = sample.position_world, sample.quat_world_body
-        return _core.pose_error(layout.q(x)[:7], layout.v(x)[:6], phi, age, *pose)
+        body = phi, lever if len(lever) else np.zeros(3)
+        return _core.pose_error(layout.q(x)[:7], layout.v(x)[:6], *body, age, *pose)
 
     def _turn(self) -> float:
         """Turn that noise explains [rad]; how the tracked body is mounted is not known at first."""

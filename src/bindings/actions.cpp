@@ -90,8 +90,10 @@ bp::list rowsOf(const MeasurementModel& model) {
 }
 
 std::shared_ptr<MeasurementModel> makeModel(const std::shared_ptr<ContactDynamics>& dynamics,
-                                            const ImuMount& mount, const bp::list& residuals) {
-  return std::make_shared<MeasurementModel>(dynamics, mount, toVector<std::string>(residuals));
+                                            const ImuMount& mount, const bp::list& residuals,
+                                            const bool mounts) {
+  const auto names = toVector<std::string>(residuals);
+  return std::make_shared<MeasurementModel>(dynamics, mount, names, mounts);
 }
 
 void lookForForces(MeasurementModel& model, const bp::list& joints, const double stddev,
@@ -151,7 +153,8 @@ void bindInput() {
       bp::no_init)
       .def("__init__",
            bp::make_constructor(&makeModel, bp::default_call_policies(),
-                                (bp::arg("dynamics"), bp::arg("mount"), bp::arg("residuals"))))
+                                (bp::arg("dynamics"), bp::arg("mount"), bp::arg("residuals"),
+                                 bp::arg("mounts") = false)))
       .add_property("np", &MeasurementModel::np)
       .def("look_for_forces", &lookForForces,
            (bp::arg("joints"), bp::arg("stddev"), bp::arg("odds"), bp::arg("least"),

@@ -6,7 +6,7 @@ namespace prime {
 
 namespace {
 
-/// Accelerometer: `e = f_imu + b_a - reading` [m/s^2], IMU axes, triangular mean centred at the
+/// Accelerometer: `e = exp(-phi) f_imu + b_a - reading` [m/s^2], IMU axes, triangular mean centred at the
 /// node. `f_imu` is the specific force at the mean velocity (v + v+)/2 and the acceleration
 /// (v+ - v)/dt of the step that follows.
 class Accelerometer : public ImuResidual {
@@ -14,7 +14,11 @@ class Accelerometer : public ImuResidual {
   explicit Accelerometer(const Context& context)
       : ImuResidual("accelerometer", context, When::Step) {}
 
-  std::vector<ParameterBlock> parameters() const override { return {{"accelerometer_bias", 3}}; }
+  std::vector<ParameterBlock> parameters() const override {
+    auto blocks = ImuResidual::parameters();
+    blocks.push_back({"accelerometer_bias", 3});
+    return blocks;
+  }
 
   void bind(Columns& columns) override {
     ImuResidual::bind(columns);
@@ -26,8 +30,8 @@ class Accelerometer : public ImuResidual {
              Vector e) const override {
     auto& chain = static_cast<Chain&>(*scratch);
     const Eigen::Vector3d gravity = place(at, chain);
-    e = mount.specificForce(chain.imu, chain.mid, chain.acceleration, gravity) - reading.value +
-        at.p.segment<3>(bias_first_);
+    e = turned(at, mount.specificForce(chain.imu, chain.mid, chain.acceleration, gravity)) -
+        reading.value + at.p.segment<3>(bias_first_);
   }
 
   void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {
@@ -45,6 +49,7 @@ class Accelerometer : public ImuResidual {
       J.col(joint_position_[i]) = imu.by_position.col(i);
       J.col(joint_velocity_[i]) = 0.5 * imu.by_rate.col(i) - imu.by_joint_accel.col(i) / at.dt;
     }
+    turnJacobian(at, mount.specificForce(imu, chain.mid, chain.acceleration, gravity), J);
     for (int i = 0; i < 3; ++i) J(i, bias_[i]) = 1.0;
   }
 

@@ -6,14 +6,18 @@ namespace prime {
 
 namespace {
 
-/// Gyro: `e = omega_imu + b_g - reading` [rad/s], IMU axes, mean over the step that ends at the
+/// Gyro: `e = exp(-phi) omega_imu + b_g - reading` [rad/s], IMU axes, mean over the step that ends at the
 /// node. v_k is the mean velocity over that step, so the chain stands where the joints were in the
 /// middle of it.
 class Gyro : public ImuResidual {
  public:
   explicit Gyro(const Context& context) : ImuResidual("gyro", context) {}
 
-  std::vector<ParameterBlock> parameters() const override { return {{"gyro_bias", 3}}; }
+  std::vector<ParameterBlock> parameters() const override {
+    auto blocks = ImuResidual::parameters();
+    blocks.push_back({"gyro_bias", 3});
+    return blocks;
+  }
 
   void bind(Columns& columns) override {
     ImuResidual::bind(columns);
@@ -25,7 +29,8 @@ class Gyro : public ImuResidual {
              Vector e) const override {
     auto& imu = chain(scratch);
     mount.place(imu, at.q, at.v, -0.5 * at.dt);
-    e = mount.angularVelocity(imu, at.v) - reading.value + at.p.segment<3>(bias_first_);
+    e = turned(at, mount.angularVelocity(imu, at.v)) - reading.value +
+        at.p.segment<3>(bias_first_);
   }
 
   void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {
@@ -37,6 +42,7 @@ class Gyro : public ImuResidual {
       J.col(joint_position_[i]) = imu.by_position.col(i);
       J.col(joint_velocity_[i]) = imu.by_rate.col(i) - 0.5 * at.dt * imu.by_position.col(i);
     }
+    turnJacobian(at, mount.angularVelocity(imu, at.v), J);
     for (int i = 0; i < 3; ++i) J(i, bias_[i]) = 1.0;
   }
 

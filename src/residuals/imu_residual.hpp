@@ -2,20 +2,34 @@
 // Copyright (c) 2026, the prime_estimation developers
 #pragma once
 
+#include <pinocchio/spatial/explog.hpp>
+#include <pinocchio/spatial/skew.hpp>
+
 #include "residuals/residual.hpp"
 
 namespace prime {
 
 /// What the residuals of an IMU share: its mount, and the variables of the base and of the joints
 /// between base and IMU.
+///
+/// Parameter `imu_rotation`, where mounts are parameters: phi, by which the IMU is turned against
+/// the model's. What the model says in the axes of its IMU is `exp(-phi)` of it in those of the
+/// true one.
 class ImuResidual : public Residual {
  public:
   ImuResidual(const std::string& name, const Context& context, const When when = When::State,
               const int values = 3)
-      : Residual(name, 3, values, when), mount(context.mount) {}
+      : Residual(name, 3, values, when), mount(context.mount), turnable_(context.mounts) {}
+
+  std::vector<ParameterBlock> parameters() const override {
+    if (turnable_) return {{"imu_rotation", 3}};
+    return {};
+  }
 
   void bind(Columns& columns) override {
     const auto& z = columns.variables;
+    turn_ = columns.takeParameters("imu_rotation");
+    turn_first_ = columns.findParameters("imu_rotation").first;
     next_ = columns.take(z.next, 6);
     position_ = columns.take(z.position, 6);
     velocity_ = columns.take(z.velocity, 6);
@@ -39,8 +53,35 @@ class ImuResidual : public Residual {
 
   static ImuMount::Data& chain(Scratch* scratch) { return static_cast<Chain*>(scratch)->imu; }
 
+  /// phi: 0 where mounts are no parameters.
+  Eigen::Vector3d turn(const NodePoint& at) const {
+    if (turn_.empty()) return Eigen::Vector3d::Zero();
+    return at.p.segment<3>(turn_first_);
+  }
+  /// A vector in the axes of the model's IMU, in those of the true one.
+  Eigen::Vector3d turned(const NodePoint& at, const Eigen::Vector3d& vector) const {
+    return turn_.empty() ? vector : pinocchio::exp3(Eigen::Vector3d(-turn(at))) * vector;
+  }
+  /// Jacobian of `turned` from that of the vector: `d(exp(-phi) u) = exp(-phi) (du + [u]x Jl(phi)
+  /// dphi)`.
+  void turnJacobian(const NodePoint& at, const Eigen::Vector3d& vector, Matrix J) const {
+    if (turn_.empty()) return;
+    const Eigen::Vector3d phi = turn(at);
+    const Eigen::Matrix3d back = pinocchio::exp3(Eigen::Vector3d(-phi));
+    Eigen::Matrix3d left = Eigen::Matrix3d::Zero();
+    pinocchio::Jexp3(Eigen::Vector3d(-phi), left);  // left Jacobian at phi
+    for (Eigen::Index i = 0; i < J.cols(); ++i) J.col(i) = (back * J.col(i)).eval();
+    const Eigen::Matrix3d by_turn = back * pinocchio::skew(vector) * left;
+    for (int i = 0; i < 3; ++i) J.col(turn_[i]) = by_turn.col(i);
+  }
+
   // places of v+, q, v of the base and of the chain's joints
   std::vector<int> next_, position_, velocity_, joint_next_, joint_position_, joint_velocity_;
+  std::vector<int> turn_;  ///< of phi; empty where mounts are no parameters
+
+ private:
+  bool turnable_;
+  int turn_first_ = -1;
 };
 
 }  // namespace prime

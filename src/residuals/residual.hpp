@@ -74,6 +74,7 @@ class Residual {
   struct Context {
     const ContactDynamics& dynamics;
     const ImuMount& mount;
+    bool mounts;  ///< how sensors are mounted on the robot is a parameter
   };
   struct Scratch {
     virtual ~Scratch() = default;

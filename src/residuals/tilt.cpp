@@ -8,7 +8,7 @@ namespace prime {
 
 namespace {
 
-/// Attitude of the IMU's own filter, of which only the vertical is used: `e = up_imu - reading`,
+/// Attitude of the IMU's own filter, of which only the vertical is used: `e = exp(-phi) up_imu - reading`,
 /// unit vectors in IMU axes. Its heading drifts.
 class Tilt : public ImuResidual {
  public:
@@ -18,18 +18,25 @@ class Tilt : public ImuResidual {
              Vector e) const override {
     auto& imu = chain(scratch);
     mount.place(imu, at.q, at.v, 0.0);
-    e = (at.R_world_base * imu.base_M_imu.rotation()).row(2).transpose() - reading.value;
+    e = turned(at, up(at, imu)) - reading.value;
   }
 
   void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {
     auto& imu = chain(scratch);
     mount.place(imu, at.q, at.v, 0.0);
     // up, seen from the base, turns with whatever carries the IMU
-    const Eigen::Vector3d up = at.R_world_base.row(2).transpose();
-    const Eigen::Matrix3d turn = imu.base_M_imu.rotation().transpose() * pinocchio::skew(up);
-    for (int i = 0; i < 3; ++i) J.col(position_[3 + i]) = turn.col(i);
+    const Eigen::Vector3d base_up = at.R_world_base.row(2).transpose();
+    const Eigen::Matrix3d by_turn = imu.base_M_imu.rotation().transpose() * pinocchio::skew(base_up);
+    for (int i = 0; i < 3; ++i) J.col(position_[3 + i]) = by_turn.col(i);
     for (int i = 0; i < mount.size(); ++i)
-      J.col(joint_position_[i]) = turn * imu.screw[i].angular();
+      J.col(joint_position_[i]) = by_turn * imu.screw[i].angular();
+    turnJacobian(at, up(at, imu), J);
+  }
+
+ private:
+  /// The vertical in axes of the model's IMU.
+  static Eigen::Vector3d up(const NodePoint& at, const ImuMount::Data& imu) {
+    return (at.R_world_base * imu.base_M_imu.rotation()).row(2).transpose();
   }
 };
 

@@ -7,23 +7,25 @@
 
 namespace prime {
 
-/// Where a body on the base was `age` before a node, back along the step whose mean velocity is
+/// Where a body on the base, at a lever arm from its origin, was `age` before a node, back along the step whose mean velocity is
 /// `(v, omega)`, and a pose that was seen of it.
 struct SeenPose {
   Eigen::Vector3d p, v, omega;  ///< of the base [m, m/s, rad/s], the latter two in its axes
   Eigen::Matrix3d R;            ///< of the base in the world
   Eigen::Vector3d phi;          ///< rotation between base and body [rad]
+  Eigen::Vector3d lever;        ///< of the body in the base [m]
   double age;                   ///< [s]
   Eigen::Vector3d p_seen;       ///< [m]
   Eigen::Matrix3d R_seen;
 
-  /// `p - age R v - p_seen` [m]
-  Eigen::Vector3d place() const { return p - age * (R * v) - p_seen; }
+  /// `p - age R v + R exp(-age omega) lever - p_seen` [m]
+  Eigen::Vector3d place() const { return p - age * (R * v) + then() * lever - p_seen; }
   /// `log(R_seen^T R exp(-age omega) exp(phi))` [rad]
   Eigen::Vector3d turn() const {
-    const Eigen::Matrix3d then = R * pinocchio::exp3(Eigen::Vector3d(-age * omega));
-    return pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * then * pinocchio::exp3(phi)));
+    return pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * then() * pinocchio::exp3(phi)));
   }
+  /// Rotation of the base then.
+  Eigen::Matrix3d then() const { return R * pinocchio::exp3(Eigen::Vector3d(-age * omega)); }
 };
 
 }  // namespace prime

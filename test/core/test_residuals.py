@@ -77,11 +77,13 @@ class Alone:
         return data
 
 
-def alone(name: str, robot: str, form: str = "forward", seed: int = 0) -> Alone:
+def alone(
+    name: str, robot: str, form: str = "forward", seed: int = 0, mounts: bool = True
+) -> Alone:
     """The residual in a random state; the wrench cone belongs to rigid contacts."""
     rng = np.random.default_rng(seed)
     of = problem(robot, form, contact_model="rigid" if name == "wrench_cone" else "smoothed")
-    model = _core.MeasurementModel(exact_dynamics(of), of.mount.core, [name, name])
+    model = _core.MeasurementModel(exact_dynamics(of), of.mount.core, [name, name], mounts)
     layout = StateLayout(of.nq, of.nv, of.nj, model.parameters())
     state = _core.StateParameters(of.robot.model, model.np)
     node = _core.ActionMeasurement(state, model, form == "inverse")
@@ -170,6 +172,21 @@ def test_jacobian_equals_differences(name, robot, form):
     by_u = jacobian(lambda du: at(np.zeros(ndx), du), nu)
     value = np.hstack([data.Rx[sensors], data.Ru[sensors]])
     assert relative_error(value, np.hstack([by_x, by_u]), 1e-6) < 1e-5
+
+
+@pytest.mark.parametrize("name", ["gyro", "tilt", "accelerometer", "orientation", "mocap"])
+@every_robot
+def test_mounts_that_are_the_models_change_nothing(name, robot):
+    with_mounts, without = alone(name, robot, mounts=True), alone(name, robot, mounts=False)
+    blocks = dict(with_mounts.model.parameters()).keys() - dict(without.model.parameters()).keys()
+    assert blocks == {"mocap_position" if name == "mocap" else "imu_rotation"}
+    for case in (with_mounts, without):
+        case.give(np.random.default_rng(6))
+        case.layout.p(case.x)[:] = 0.0
+    rows = without.rows[0]
+    expected = without.calc().r[rows]
+    np.testing.assert_allclose(with_mounts.calc().r[rows], expected, atol=1e-12)
+    assert expected.any()
 
 
 @every_residual

@@ -43,6 +43,16 @@ class Step:
     def parameter(self, name: str) -> np.ndarray:
         return self.problem.parameter(self.x, name)
 
+    def mount(self, name: str) -> np.ndarray:
+        """(3,) parameter of a mount; 0 where mounts are none."""
+        value = self.parameter(name)
+        return value if value.size else np.zeros(3)
+
+    @property
+    def R_true_imu(self) -> np.ndarray:
+        """Axes of the IMU that are the model's, from those that are the true ones."""
+        return pin.exp3(-self.mount("imu_rotation"))
+
 
 def point_of(problem, given, x, u) -> Point:
     """What node (x, u) asks of the dynamics; `force` without the decision of the inverse form."""
@@ -108,12 +118,12 @@ def gyro(at: Step, value, _age) -> np.ndarray:
     problem, v = at.problem, at.v
     then = np.concatenate([np.zeros(6), -0.5 * problem.dt * v[-problem.nj :]])
     turning = _imu(problem, pin.integrate(problem.robot.model, at.q, then), v, 0.0 * v)[1]
-    return turning + at.parameter("gyro_bias") - value
+    return at.R_true_imu @ turning + at.parameter("gyro_bias") - value
 
 
 def tilt(at: Step, value, _age) -> np.ndarray:
     """The vertical in the IMU's axes."""
-    return _imu(at.problem, at.q, at.v, 0.0 * at.v)[0][2] - value
+    return at.R_true_imu @ _imu(at.problem, at.q, at.v, 0.0 * at.v)[0][2] - value
 
 
 def held(at: Step, value, _age) -> np.ndarray:
@@ -125,15 +135,17 @@ def mocap(at: Step, value, age) -> np.ndarray:
     """Pose of the tracked body when it was taken: the base went there at its present twist."""
     R, v, omega = at.R_world_base, at.v[:3], at.v[3:6]
     seen = pin.Quaternion(value[3:]).toRotationMatrix()
-    then = R @ pin.exp3(-age * omega) @ pin.exp3(at.parameter("mocap"))
-    return np.concatenate([at.q[:3] - age * R @ v - value[:3], pin.log3(seen.T @ then)])
+    then = R @ pin.exp3(-age * omega)
+    place = at.q[:3] - age * R @ v + then @ at.mount("mocap_position")
+    turn = pin.log3(seen.T @ then @ pin.exp3(at.parameter("mocap")))
+    return np.concatenate([place - value[:3], turn])
 
 
 def accelerometer(at: Step, value, _age) -> np.ndarray:
     """Specific force in the middle between the mean velocities before and after the node."""
     problem, v, after = at.problem, at.v, at.v_next
     force = _imu(problem, at.q, 0.5 * (v + after), (after - v) / problem.dt)[2]
-    return force + at.parameter("accelerometer_bias") - value
+    return at.R_true_imu @ force + at.parameter("accelerometer_bias") - value
 
 
 def wrench_cone(at: Step, _value, _age) -> np.ndarray:
@@ -188,7 +200,7 @@ def foot_force(at: Step, value, _age) -> np.ndarray:
 
 def orientation(at: Step, value, _age) -> np.ndarray:
     """Rotation, in world axes, from where the IMU's own filter has it to where it is."""
-    R = _imu(at.problem, at.q, at.v, 0.0 * at.v)[0]
+    R = _imu(at.problem, at.q, at.v, 0.0 * at.v)[0] @ at.R_true_imu.T
     frame, seen = (pin.Quaternion(value[i : i + 4]).toRotationMatrix() for i in (0, 4))
     world = pin.exp3(at.parameter("orientation_frame")) @ frame
     return pin.log3(R @ (world @ seen).T)

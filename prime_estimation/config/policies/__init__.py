@@ -5,7 +5,7 @@
 Parameters that a user may change are in `parameters`.
 """
 
-from .adaptation import GYRO_REST, IMU_CLOCK, JOINT_FIT, NOISE_LEVELS
+from .adaptation import GYRO_REST, IMU_CLOCK, JOINT_FIT, MOUNT_FIT, NOISE_LEVELS
 from .ground import GROUND, SOLE, TERRAIN
 from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
@@ -24,6 +24,7 @@ __all__ = [
     "LIFT",
     "LIMB_LOAD",
     "LOAD_PLACE",
+    "MOUNT_FIT",
     "NOISE_LEVELS",
     "PAYLOAD",
     "PUSH",

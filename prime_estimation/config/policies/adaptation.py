@@ -78,7 +78,24 @@ class JointFitPolicy:
     looks: int = param(3, "in a row that must agree")
 
 
+@dataclass(frozen=True)
+class MountFitPolicy:
+    """When a sensor is not mounted as the robot's YAML says."""
+
+    held: float = param(0.002, "the prior's width while it is held, of its own")
+    every: int = param(40, "nodes from one look to the next")
+    most: int = param(1000, "nodes that tell: with time any data tell some difference")
+    fall: float = param(
+        0.25,
+        "fall of the cost by each node, three looks in a row: up to 0.13 where the mount is right, "
+        "on any ground; 0.37 and more of a Go2 with IMU and markers 24 mrad and 2 cm off",
+    )
+    credible: float = param(2.0, "deviations of the prior that a mount may be off")
+    looks: int = param(3, "in a row that must agree")
+
+
 GYRO_REST = GyroRestPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
 JOINT_FIT = JointFitPolicy()
+MOUNT_FIT = MountFitPolicy()

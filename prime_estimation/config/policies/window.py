@@ -90,6 +90,14 @@ class IntervalPolicy:
     com_height: float = param(
         3e-3, "and along the third one: only what the base accelerates and tilts tells it", "m"
     )
+    mount_tilt: float = param(
+        6e-3,
+        "of the rotation of a robot whose sensors are not mounted as the YAML says: its legs are "
+        "not the model's either",
+        "rad",
+    )
+    mount_velocity: float = param(5e-3, "of its velocity", "m/s")
+    mount_place: float = param(6e-3, "of its position", "m")
     place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Hold: parameters stay at the values that the robot's YAML says until data contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+class Hold:
+    """Whether parameter blocks are held, and the priors of both.
+
+    Held, their prior is narrower and they do not walk: the window takes them as known, and yet what
+    leaves it tells the arrival cost what the data say of them.
+
+    Attributes:
+        names: of the blocks. possible: they are held at first. held: at present.
+        mean: (n,) of the prior of all blocks. stddev: (n,) where they are not held.
+
+    Args:
+        names, mean, stddev: as above.
+        possible: hold them until something contradicts.
+        narrow: the prior's width while they are held, of its own.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        mean: np.ndarray,
+        stddev: np.ndarray,
+        possible: bool,
+        narrow: float,
+    ):
+        self.names, self.mean, self.stddev = tuple(names), mean, stddev
+        self.possible = self.held = possible and len(mean) > 0
+        self._narrow = narrow
+
+    @property
+    def share(self) -> float:
+        """Width of the prior at present, of its own."""
+        return self._narrow if self.held else 1.0
+
+    def estimate(self, mean: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
+        """What the data would rather have, and by how much the cost would fall.
+
+        With the prior N(m_0, S_h) while held and the posterior N(m, P), the data alone have the
+        information `J = P^-1 - S_h^-1` and the gradient `g = P^-1 (m - m_0)`; with the own prior S,
+
+            d = (J + S^-1)^-1 g,   fall = g^T d / 2
+
+        Args:
+            mean: m (n,), while held.
+            covariance: P (n, n).
+
+        Returns:
+            m_0 + d (n,), and the fall.
+        """
+        estimate, _ = self.without(mean, covariance)
+        gradient = np.linalg.solve(covariance, mean - self.mean)
+        return estimate, float(0.5 * gradient @ (estimate - self.mean))
+
+    def without(self, mean: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`m_0 + d` and its covariance `(J + S^-1)^-1`, as of `estimate`."""
+        information = np.linalg.inv(covariance)
+        own, held = self.stddev**-2.0, (self._narrow * self.stddev) ** -2.0
+        wider = np.linalg.inv(information + np.diag(own - held))
+        return self.mean + wider @ information @ (mean - self.mean), wider

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Mount hold: sensors are mounted as the robot's YAML says until data contradict."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..config.policies import MOUNT_FIT
+from .hold import Hold
+from .measurement_model import MeasurementModel
+
+IMU_ROTATION, MOCAP_POSITION = "imu_rotation", "mocap_position"  # parameter blocks
+
+
+def mount_holds(measurements: MeasurementModel) -> list[Hold]:
+    """One hold for each mount among the parameters of the sensors."""
+    sizes, priors = dict(measurements.blocks), measurements.parameter_priors()
+    return [
+        Hold(
+            [name],
+            np.zeros(sizes[name]),
+            np.full(sizes[name], priors[name].prior),
+            True,
+            MOUNT_FIT.held,
+        )
+        for name in (IMU_ROTATION, MOCAP_POSITION)
+        if name in sizes
+    ]

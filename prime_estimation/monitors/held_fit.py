@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Held fit: parameters are held at what the robot's YAML says until the data contradict it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..mhe.hold import Hold
+from ..mhe.knowledge import renew
+from ..mhe.problem import Problem
+from ..mhe.situation import Situation
+from ..mhe.window import Window
+from ..types import Measurement
+from .monitor import Monitor
+
+
+class HeldFit(Monitor, ABC):
+    """Asks of parameters that are held by how much the cost would fall without the hold.
+
+    All nodes that have left the window since the hold began are in the arrival cost
+    (`Hold.estimate`). Where the YAML is right, what falls is what the model leaves out; where it is
+    wrong by its own size, many times as much, look after look. Then the parameters are let go.
+
+    Attributes:
+        fall: of the cost by each node between the last two looks.
+        estimate: (n,) parameters that the data would rather have.
+    """
+
+    def __init__(self, problem: Problem, hold: Hold, policy):
+        self.problem, self.hold, self._policy = problem, hold, policy
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.fall, self.estimate = 0.0, self.hold.mean
+        self._nodes = self._agreed = 0
+        self._before = 0.0  # fall at the last look
+        self._spoilt = False  # by nodes that say nothing of the parameters
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """A new window has the prior again."""
+        self._nodes, self._agreed, self._before = 0, 0, 0.0
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at a solved window, every few nodes; let go of what is wrong."""
+        if not self.hold.held:
+            return ""
+        if not self._tells(window, situation):
+            self._spoilt = True
+            return ""
+        if self._spoilt:
+            self._begin_anew(window)
+        self._nodes += 1
+        if self._nodes % self._policy.every:
+            return ""
+        self._look(window)
+        self._agreed = self._agreed + 1 if self._contradicts() else 0
+        if self._agreed >= self._policy.looks:
+            self._let_go(window)
+        elif self._nodes >= self._policy.most:
+            self._begin_anew(window)
+        return ""
+
+    @abstractmethod
+    def _tells(self, window: Window, situation: Situation) -> bool:
+        """Whether a node says anything of the parameters."""
+
+    def _contradicts(self) -> bool:
+        """Whether what was seen since the last look speaks against the YAML."""
+        return self.fall > self._policy.fall
+
+    @abstractmethod
+    def _let_go(self, window: Window) -> None:
+        """Estimate the parameters from now on."""
+
+    def _look(self, window: Window) -> None:
+        columns = np.r_[tuple(self.problem.columns(name) for name in self.hold.names)]
+        mean, covariance = window.arrival.estimate(), window.arrival.covariance
+        told = self.problem.layout.p(mean)[columns - 2 * self.problem.nv]
+        self.estimate, fall = self.hold.estimate(told, covariance[np.ix_(columns, columns)])
+        self.fall, self._before = (fall - self._before) / self._policy.every, fall
+
+    def _begin_anew(self, window: Window) -> None:
+        """Forget what the nodes said so far; what is held stays so."""
+        self._renew(window, self.hold.mean)
+        self._nodes, self._agreed, self._before = 0, 0, 0.0
+        self._spoilt = False
+
+    def _renew(self, window: Window, mean: np.ndarray) -> None:
+        """Put the parameters at a mean (n,), with the width of the prior at present."""
+        stddev, first = self.hold.share * self.hold.stddev, 0
+        for name in self.hold.names:
+            columns = self.problem.columns(name)
+            own = slice(first, first := first + columns.stop - columns.start)
+            renew(window, name, list(range(own.stop - own.start)), mean[own], stddev[own])
