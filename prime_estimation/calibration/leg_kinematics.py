@@ -113,7 +113,7 @@ class Leg:
 def _rate_derivatives(a: np.ndarray, J: np.ndarray, rate: np.ndarray):
     """Derivatives (n, 3, k) of `J rate` and of `a rate` by the joint positions."""
     n, _, k = a.shape
-    dv = np.zeros((n, 3, k), np.result_type(a, rate))
+    dv = np.zeros((n, 3, k), np.result_type(J, rate))
     dw = np.zeros_like(dv)
     for m in range(k):
         for i in range(k):

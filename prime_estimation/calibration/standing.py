@@ -13,6 +13,7 @@ from scipy.ndimage import uniform_filter1d
 
 from ..config.policies import SOLE
 from ..contact.detection import ContactFlags
+from ..errors import DataError
 from .leg_factors import leg_measurement, leg_terms
 from .leg_kinematics import Leg
 from .offsets import Offsets
@@ -38,6 +39,9 @@ def without_moving_feet(
         legs: of the robot.
         x: trajectory of the motion capture.
         offsets: at which the feet's velocities are computed.
+
+    Raises:
+        DataError: a sole never lies.
     """
     stance = recording.stance.copy()
     poses = np.zeros(len(recording), bool)
@@ -52,4 +56,10 @@ def without_moving_feet(
         for shift in range(-LIFTING, LANDING + 1):
             at = np.flatnonzero(moving) + shift
             stance[at[(at >= 0) & (at < len(stance))], i] = False
+        if leg.flat and not stance[:, i].any():
+            raise DataError(
+                f"{recording.name}: {leg.name} never lies still on its sole; calibration needs a "
+                "recording that steps on whole soles",
+                leg.name,
+            )
     return replace(recording, stance=stance)
