@@ -81,7 +81,7 @@ def shifted(urdf: str, config: RobotConfig) -> str:
     joints = {joint.get("name"): joint for joint in root.iterfind("joint")}
     for name, offset in config.joint_offsets.items():
         if name not in joints:
-            close = get_close_matches(name, joints) or list(joints)[:6]
+            close = get_close_matches(str(name), joints) or list(joints)[:6]
             what = f"joint_offsets names '{name}', which is no joint of the URDF"
             raise RobotError(f"{config.name}: {what}; there are {', '.join(close)}", name)
         joint = joints[name]

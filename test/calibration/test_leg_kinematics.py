@@ -15,7 +15,7 @@ from prime_estimation.robot import Robot
 OFFSET = np.array([0.01, -0.02, 0.03])
 
 
-@pytest.mark.parametrize("name", ["go1", "go2", "b1", "g1"])
+@pytest.mark.parametrize("name", ["go1", "go2", "b1", "g1", "h1"])
 def test_motion_is_that_of_pinocchio(name):
     """Where ankles are shifted, of the robot whose joints are."""
     config, rng = Config.load(name), np.random.default_rng(0)
