@@ -82,8 +82,8 @@ def leg_measurement(
         [-Rt, skew(place), Z, Z, Rt],
         [Z, skew(speed) - leg.radius * skew(turning) @ skew(up), Rt, skew(y) - U, Z],
         [Z, Z, Z, -np.eye(3), Z],
-    ]
-    J = [side_by_side((n, 3), row, r.dtype) for row in rows[: leg.rows // 3]]
+    ][: leg.rows // 3]
+    J = np.concatenate([side_by_side((n, 3), row, r.dtype) for row in rows], axis=1)
     columns = np.array(columns_of(POSITION, ROTATION, VELOCITY, GYRO, foot_columns(foot)))
 
     def by_offsets() -> np.ndarray:
@@ -105,7 +105,6 @@ def leg_measurement(
         ]
 
     name = f"leg_{foot}"
-    J = np.concatenate(J, axis=1)
     return Factor(name, np.arange(n), r, columns, J, terms.parameters, by_offsets, curvature)
 
 

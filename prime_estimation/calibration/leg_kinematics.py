@@ -126,9 +126,9 @@ def _rate_derivatives(a: np.ndarray, J: np.ndarray, rate: np.ndarray):
 
 
 def _after_last_long_link(placements: list[pin.SE3]) -> int:
-    """Last joint of a chain that is half as far from the one before as joints are at most.
+    """Place in a chain of its last joint that is far from the one before it.
 
-    The first one's distance is a width of the base.
+    Half as far at least as any; without the first, whose distance is a width of the base.
     """
     lengths = np.array([np.linalg.norm(p.translation) for p in placements])
     lengths[0] = 0.0

@@ -143,9 +143,12 @@ class CalibrationOutcome(WrittenOutcome):
         """Spheres of the feet, and origins of the ankles over soles, which keep their spheres."""
         robot, out = self.robot, {}
         legs = {foot: Leg(robot, foot) for foot in robot.feet}
-        if not all(leg.flat for leg in legs.values()):
+        rolls = [not legs[contact.foot].flat for contact in robot.contacts]
+        if any(rolls):
             out["contacts"] = [
                 {**contact, "position": _numbers(self._contact_position(i, contact))}
+                if rolls[i]
+                else contact
                 for i, contact in enumerate(self.config.to_dict()["robot"]["contacts"])
             ]
         shifts = {
@@ -170,8 +173,6 @@ class CalibrationOutcome(WrittenOutcome):
         """Centre of a sphere in its frame, the offset turned from the axes of its link."""
         frame = self.robot.model.frames[self.robot.model.getFrameId(contact["frame"])]
         foot = self.robot.feet.index(self.robot.contacts[index].foot)
-        if Leg(self.robot, self.robot.feet[foot]).flat:
-            return np.array(contact["position"], float)
         offset = frame.placement.rotation.T @ self.fused.offsets.feet[foot]
         return np.array(contact["position"], float) + offset
 

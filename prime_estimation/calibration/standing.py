@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Standing feet, as motion capture and gyro see them: leg forces alone may miss that a foot has
-lifted, and do not tell that a sole rolls over heel or toe."""
+"""Standing feet, as motion capture and gyro see them.
+
+Leg forces alone may miss that a foot has lifted, and do not tell that a sole rolls over an edge.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-
 from scipy.ndimage import uniform_filter1d
 
 from ..config.policies import SOLE

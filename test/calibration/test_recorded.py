@@ -108,7 +108,7 @@ def test_ankles_over_soles_come_back(on_soles):
 
 
 def test_the_yaml_has_the_ankles(on_soles):
-    """Of the machine, which has none of what it was told; the spheres of its soles are as before."""
+    """Of the machine, which has none of what it was told; the spheres of its soles stay."""
     path, told, rows = on_soles
     robot, urdf = Robot.load(str(path)), Robot.load("g1")
     for name, before in told["joint_offsets"].items():

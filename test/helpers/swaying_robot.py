@@ -127,7 +127,8 @@ def _standing(leg: Leg, R: np.ndarray, p: np.ndarray, offset: np.ndarray):
         m = leg.motion(q, np.zeros_like(q), offset)
         J, r = m.jacobian, wanted - m.position
         if leg.flat:
-            turned = rotate(m.rotation, sine_vector(np.swapaxes(R @ m.rotation, 1, 2) @ there.rotation[0]))
+            off = sine_vector(np.swapaxes(R @ m.rotation, 1, 2) @ there.rotation[0])
+            turned = rotate(m.rotation, off)
             J, r = np.concatenate([J, m.angular], axis=1), np.concatenate([r, turned], axis=1)
         q = q + np.linalg.solve(J, r[:, :, None])[:, :, 0]
     return q

@@ -55,8 +55,8 @@ class RobotConfig:
     joint_zeros: dict = param({}, "reading minus true position, by joint", "rad")
     joint_offsets: dict = param(
         {},
-        "origin of joints, true minus URDF, by joint, axes of the parent link (lengths of legs; see "
-        "`prime calibrate`)",
+        "origin of joints, true minus URDF, by joint, axes of the parent link (lengths of legs; "
+        "see `prime calibrate`)",
         "m",
     )
     contacts: list = param([], "contact spheres, a list of mappings")
