@@ -18,7 +18,7 @@ from prime_estimation.mhe.ground import Ground
 from prime_estimation.mhe.imu_mount import ImuMount
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.output_messages import Outputs
-from prime_estimation.robot import Robot, urdf_path
+from prime_estimation.robot import Robot, urdf_path, urdf_text
 from prime_estimation.types import Measurement
 
 
@@ -203,6 +203,25 @@ def test_feet_of_light_and_heavy_robots_carry_load_when_they_stand(name, feet):
     terrain = Ground(Problem(of, config))
     terrain.stance.update(np.full(len(spheres), 9.81 * of.total_mass / len(spheres)))
     assert not terrain.airborne.any()
+
+
+def test_an_offset_shifts_a_joint_and_what_it_carries():
+    """By axes of the link before it, which a locked joint turns; in what viewers show, too."""
+    locked = {"waist_roll_joint": 0.3}
+    g1 = Config.load("g1").updated({"robot": {"locked_joints": locked}})
+    offsets = {"left_knee_joint": [0.01, 0.02, -0.03], "waist_pitch_joint": [0.0, 0.01, 0.0]}
+    there = g1.updated({"robot": {"joint_offsets": offsets}}).robot
+    before, after = Robot(g1.robot).model, Robot(there).model
+    shown = pin.buildModelFromXML(urdf_text(there), pin.JointModelFreeFlyer())
+    expected = dict(offsets, waist_pitch_joint=0.01 * np.array([0.0, np.cos(0.3), np.sin(0.3)]))
+    for joint, name in enumerate(after.names):
+        was, now = before.jointPlacements[joint], after.jointPlacements[joint]
+        shift = expected.get(name, np.zeros(3))
+        np.testing.assert_allclose(now.translation - was.translation, shift, atol=1e-12)
+        np.testing.assert_array_equal(now.rotation, was.rotation)
+        if name not in ("waist_pitch_joint", "waist_yaw_joint"):
+            own = shown.jointPlacements[shown.getJointId(name)].translation
+            np.testing.assert_allclose(own, now.translation, atol=1e-12)
 
 
 def test_many_joints_and_nothing_but_their_state_to_estimate():

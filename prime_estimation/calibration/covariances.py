@@ -98,22 +98,19 @@ def imu_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covarian
     gains[1][3:] = np.kron(T[:, :1], np.eye(3))
     gains[2][3:] = np.kron(T[:, 1:], np.eye(3))
     terms = [Term(b, g) for b, g in zip(("gyro", "accelerometer", "accelerometer"), gains)]
-    return Covariance(terms, _missed(recording, noise.sampling), np.ones((n, 9), bool))
+    return Covariance(terms, _missed(recording, noise), np.ones((n, 9), bool))
 
 
-def _missed(recording: KinematicRecording, share: float) -> np.ndarray:
+def _missed(recording: KinematicRecording, noise: NoiseModel) -> np.ndarray:
     """(n, 9, 9) of what happens between two samples: impacts take less time than that."""
-    turn, speed = (share * c[:, :, None] * np.eye(3) for c in _squares(recording))
+    missed = noise.sampling * recording.turn_change, noise.impact * recording.force_change
+    turn, speed = (m[:, :, None] ** 2 * np.eye(3) for m in missed)
     out, dt = np.zeros((len(turn), 9, 9)), recording.step
-    out[:, :3, :3] = share * turn
-    out[:, 3:6, 3:6] = share * speed
-    out[:, 3:6, 6:] = out[:, 6:, 3:6] = share * speed * (dt / 2.0)
-    out[:, 6:, 6:] = share * speed * (dt**2 / 3.0)
+    out[:, :3, :3] = turn
+    out[:, 3:6, 3:6] = speed
+    out[:, 3:6, 6:] = out[:, 6:, 3:6] = speed * (dt / 2.0)
+    out[:, 6:, 6:] = speed * (dt**2 / 3.0)
     return out
-
-
-def _squares(recording: KinematicRecording) -> tuple[np.ndarray, np.ndarray]:
-    return recording.turn_change**2, recording.force_change**2
 
 
 def bias_covariance(recording: KinematicRecording) -> Covariance:
@@ -128,6 +125,8 @@ def leg_covariance(
 ) -> Covariance:
     """Of `leg_measurement`: noise of encoders, rates and gyro through the kinematics.
 
+    Tails are heavier than a Gaussian's of place, velocity and turning, each by itself.
+
     The gains are those of the measured joints with the offsets given; they do not follow an
     estimate.
     """
@@ -137,18 +136,22 @@ def leg_covariance(
     C, w = offsets.imu_rotation.T, recording.gyro
     J, y = C @ m.jacobian, (m.position - offsets.imu_position) @ C.T
     averaged = np.sqrt(recording.joint_samples)
-    zero = np.zeros_like(J)
-    gyro = -skew(y) / np.sqrt(recording.imu_samples)
-    terms = [
-        Term("encoder", np.concatenate([J, C @ m.velocity_jacobian + skew(w) @ J], 1) / averaged),
-        Term("rate", np.concatenate([zero, J], axis=1) / averaged),
-        Term("gyro", np.concatenate([np.zeros_like(gyro), gyro], axis=1)),
-        Term("leg_position", np.eye(6)[:, :3]),
-        Term("leg_velocity", np.eye(6)[:, 3:]),
-    ]
-    active = np.ones((len(recording), 6), bool)
+    zero, one, rows = np.zeros_like(J), np.eye(leg.rows), leg.rows
+    still = np.broadcast_to(np.eye(3), (len(J), 3, 3))
+    encoder = [J, C @ m.velocity_jacobian + skew(w) @ J, C @ m.rate_jacobian]
+    rate, gyro = [zero, J, C @ m.angular], [np.zeros_like(still), -skew(y), still]
+    gains = {
+        "encoder": np.concatenate(encoder, axis=1)[:, :rows] / averaged,
+        "rate": np.concatenate(rate, axis=1)[:, :rows] / averaged,
+        "gyro": np.concatenate(gyro, axis=1)[:, :rows] / np.sqrt(recording.imu_samples),
+        "leg_position": one[:, :3],
+        "leg_velocity": one[:, 3:6],
+    }
+    gains |= {"sole_turning": one[:, 6:]} if leg.flat else {}
+    active = np.ones((len(recording), rows), bool)
     active[:, 3:] = recording.stance[:, foot, None]
-    return Covariance(terms, np.zeros((6, 6)), active, (slice(0, 3), slice(3, 6)))
+    heavy = tuple(slice(i, i + 3) for i in range(0, rows, 3))
+    return Covariance([Term(*g) for g in gains.items()], np.zeros((rows, rows)), active, heavy)
 
 
 def foothold_covariance(foot: int, recording: KinematicRecording, noise: NoiseModel) -> Covariance:

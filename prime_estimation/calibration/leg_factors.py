@@ -20,7 +20,7 @@ UP = np.array([0.0, 0.0, 1.0])  # world axes
 
 @dataclass(frozen=True)
 class LegTerms:
-    """Kinematics of one leg in IMU axes, with derivatives by joints, foot and the IMU's place."""
+    """Kinematics of one leg in IMU axes, with derivatives by joints, offset and the IMU's place."""
 
     point: np.ndarray  # (n, 3) centre of the foot
     velocity: np.ndarray  # (n, 3) relative to the base
@@ -47,13 +47,13 @@ def leg_terms(leg: Leg, foot: int, recording: KinematicRecording, offsets: Offse
     )
     dtype = np.result_type(point, velocity)
     zero = np.zeros((3, 3))
-    tip = C @ skew(m.rate) @ m.rotation  # of the velocity by the tip of the foot
+    tip = C @ skew(m.shifted_rate) @ m.shifted  # of the velocity by the offset
     return LegTerms(
         point,
         velocity,
         rate,
         parameters,
-        side_by_side((n, 3), [C @ m.rotation, -C @ m.jacobian, skew(point), -C], dtype),
+        side_by_side((n, 3), [C @ m.shifted, -C @ m.jacobian, skew(point), -C], dtype),
         side_by_side((n, 3), [tip, -C @ m.velocity_jacobian, skew(velocity), zero], dtype),
         side_by_side((n, 3), [zero, -C @ m.rate_jacobian, skew(rate), zero], dtype),
     )
@@ -64,7 +64,8 @@ def leg_measurement(
 ) -> Factor:
     """Place of a foot, and velocity of the base over a foot that rolls on its sphere; IMU axes.
 
-    `R^T (c - p) - y` and `R^T v + v_leg + w x y - r (w + w_leg) x R^T z`, w without its bias.
+    `R^T (c - p) - y` and `R^T v + v_leg + w x y - r (w + w_leg) x R^T z`, w without its bias; of a
+    sole, which lies instead, r is zero, and `w + w_leg` is its turning.
     """
     Rt = transpose(x.rotation)
     place = rotate(Rt, x.feet[:, foot] - x.position)
@@ -73,22 +74,25 @@ def leg_measurement(
     turning = w + terms.rate
     y = terms.point
     rolling = leg.radius * rotate(skew(turning), up)
-    r = np.concatenate([place - y, speed + terms.velocity + rotate(skew(w), y) - rolling], axis=1)
+    parts = [place - y, speed + terms.velocity + rotate(skew(w), y) - rolling, turning]
+    r = np.concatenate(parts, axis=1)[:, : leg.rows]
     n, Z = len(r), np.zeros((3, 3))
     W, U = skew(w), leg.radius * skew(up)
     rows = [
         [-Rt, skew(place), Z, Z, Rt],
         [Z, skew(speed) - leg.radius * skew(turning) @ skew(up), Rt, skew(y) - U, Z],
-    ]
+        [Z, Z, Z, -np.eye(3), Z],
+    ][: leg.rows // 3]
     J = np.concatenate([side_by_side((n, 3), row, r.dtype) for row in rows], axis=1)
     columns = np.array(columns_of(POSITION, ROTATION, VELOCITY, GYRO, foot_columns(foot)))
 
     def by_offsets() -> np.ndarray:
         by_velocity = terms.velocity_by + W @ terms.point_by + U @ terms.rate_by
-        return np.concatenate([-terms.point_by, by_velocity], axis=1)
+        by = [-terms.point_by, by_velocity, terms.rate_by]
+        return np.concatenate(by, axis=1)[:, : leg.rows]
 
     def curvature(force: np.ndarray) -> list[Bend]:
-        held, pulled = force[:, :3], force[:, 3:]
+        held, pulled = force[:, :3], force[:, 3:6]
         rolled = leg.radius * rotate(skew(turning), pulled)
         by_place = x.rotation @ skew(held)
         itself = bending(outer(held, place)) + bending(outer(pulled, speed))

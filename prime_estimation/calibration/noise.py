@@ -22,9 +22,12 @@ class NoiseModel:
             gyro_walk, accelerometer_walk: of the biases [(rad/s)^2/s, (m/s^2)^2/s];
             encoder, rate: of one sample, joints of a leg [rad^2, (rad/s)^2];
             slip: of a standing foot, world axes [m^2/s];
-            leg_position, leg_velocity: what kinematics miss, IMU axes [m^2, (m/s)^2].
+            leg_position, leg_velocity: what kinematics miss, IMU axes [m^2, (m/s)^2];
+            sole_turning: of a standing sole, IMU axes [(rad/s)^2]; only of robots that have soles.
         mocap_position, mocap_rotation: standard deviations of a pose [m, rad].
-        sampling: share of the changes between two samples of the IMU that their mean misses.
+        sampling: share of the change between two samples of the gyro that their mean misses.
+        impact: the same of the accelerometer; all of it where soles land, which are stiff: the same
+            is missed at each step then, and what adds up so is no noise.
         swing: random walk of a foot in the air [m/sqrt(s)].
         start: standard deviations of the first node: position [m], rotation [rad], velocity [m/s],
             accelerometer bias [m/s^2], gyro bias [rad/s].
@@ -35,11 +38,12 @@ class NoiseModel:
     mocap_rotation: float
     start: tuple[float, float, float, float, float]
     sampling: float
+    impact: float
     swing: float = 3.0
 
     @staticmethod
-    def of(config: Config, leg_joints: int) -> NoiseModel:
-        """Shipped values of a robot: diagonal blocks."""
+    def of(config: Config, leg_joints: int, soles: bool = False) -> NoiseModel:
+        """Shipped values of a robot, with or without soles: diagonal blocks."""
         n = config.noise
         stddev = {
             "gyro": (n.gyro, 3),
@@ -52,11 +56,12 @@ class NoiseModel:
             "leg_position": (LEG_POSITION, 3),
             "leg_velocity": (LEG_VELOCITY, 3),
         }
+        stddev |= {"sole_turning": (SOLE_TURNING, 3)} if soles else {}
         blocks = {k: s**2 * np.eye(d) for k, (s, d) in stddev.items()}
         start = (10.0, 1.0, 10.0, n.accelerometer_bias, n.gyro_bias)
-        return NoiseModel(
-            blocks, n.mocap_position, n.mocap_rotation, start, n.accelerometer_sampling
-        )
+        sampling = n.accelerometer_sampling
+        impact = 1.0 if soles else sampling
+        return NoiseModel(blocks, n.mocap_position, n.mocap_rotation, start, sampling, impact)
 
     def with_blocks(self, blocks: Mapping[str, np.ndarray]) -> NoiseModel:
         """The same with other covariances of the blocks named."""
@@ -66,6 +71,7 @@ class NoiseModel:
 SLIP = 0.0005  # m/sqrt(s)
 LEG_POSITION = 0.0005  # m
 LEG_VELOCITY = 0.02  # m/s
+SOLE_TURNING = 0.02  # rad/s
 UNITS = {
     "gyro": "rad/s",
     "accelerometer": "m/s2",
@@ -76,4 +82,5 @@ UNITS = {
     "slip": "m/sqrt(s)",
     "leg_position": "m",
     "leg_velocity": "m/s",
+    "sole_turning": "rad/s",
 }

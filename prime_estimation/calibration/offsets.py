@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import ConfigError
 from ..robot import Robot
+from .leg_kinematics import Leg
 from .rotations import exp, sine_jacobian, sine_vector
 
 GROUPS = ("feet", "joints", "imu", "mocap")
@@ -21,7 +22,7 @@ GROUPS = ("feet", "joints", "imu", "mocap")
 class OffsetPriors:
     """Standard deviations of the offsets before any recording is seen."""
 
-    foot: float = 0.03  # m, tip of a foot, leg length included
+    foot: float = 0.03  # m, tip of a foot, leg length included, or ankle over a sole
     joint: float = 0.01  # rad, zero of an encoder
     imu_rotation: float = 0.05  # rad
     imu_position: float = 0.03  # m
@@ -37,7 +38,8 @@ class Offsets:
     position); rotations are moved by right tangents.
 
     Attributes:
-        feet: (nf, 3) centre of the foot's sphere, true minus URDF, axes of its link [m].
+        feet: (nf, 3) centre of the foot's sphere, axes of its link, or origin of the ankle over a
+            sole (`Leg.ankle`), axes of the link before it; true minus URDF [m].
         joints: (nj,) reading minus true position [rad].
         imu_rotation: (3, 3) base from IMU. imu_position: (3,) of the IMU in the base [m].
         mocap_rotation: (3, 3) base from tracked body. mocap_position: (3,) in the base [m].
@@ -132,7 +134,12 @@ class Offsets:
 
     def names(self, robot: Robot) -> list[tuple[str, str]]:
         """(name, unit) of each parameter."""
-        out = [(f"{foot} {axis}", "m") for foot in robot.feet for axis in "xyz"]
+        legs = [Leg(robot, foot) for foot in robot.feet]
+        shifted = [
+            leg.name if leg.ankle is None else robot.joint_names[leg.joints[leg.ankle]]
+            for leg in legs
+        ]
+        out = [(f"{name} {axis}", "m") for name in shifted for axis in "xyz"]
         out += [(f"{joint} zero", "rad") for joint in robot.joint_names]
         for body in ("imu", "mocap"):
             out += [(f"{body} rotation {axis}", "rad") for axis in "xyz"]

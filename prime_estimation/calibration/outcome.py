@@ -19,6 +19,7 @@ from ..io.trajectory import versions
 from ..robot import Robot
 from .frank_wolfe import Descent
 from .fusion import FusedOffsets
+from .leg_kinematics import Leg
 from .noise import UNITS, NoiseModel
 from .single import RunCalibration
 
@@ -123,10 +124,7 @@ class CalibrationOutcome(WrittenOutcome):
         """Parameters of the robot's YAML that the calibrated groups change."""
         found, robot, out = self.fused.offsets, self.robot, {}
         if "feet" in self.what:
-            out["contacts"] = [
-                {**contact, "position": _numbers(self._contact_position(i, contact))}
-                for i, contact in enumerate(self.config.to_dict()["robot"]["contacts"])
-            ]
+            out |= self._feet_section()
         if "joints" in self.what:
             zeros = robot.joint_zeros + found.joints
             out["joint_zeros"] = dict(zip(robot.joint_names, _numbers(zeros)))
@@ -140,6 +138,36 @@ class CalibrationOutcome(WrittenOutcome):
             out["mocap_position"] = _numbers(body.translation)
             out["mocap_rotation"] = _rpy(body.rotation)
         return out
+
+    def _feet_section(self) -> dict:
+        """Spheres of the feet, and origins of the ankles over soles, which keep their spheres."""
+        robot, out = self.robot, {}
+        legs = {foot: Leg(robot, foot) for foot in robot.feet}
+        rolls = [not legs[contact.foot].flat for contact in robot.contacts]
+        if any(rolls):
+            out["contacts"] = [
+                {**contact, "position": _numbers(self._contact_position(i, contact))}
+                if rolls[i]
+                else contact
+                for i, contact in enumerate(self.config.to_dict()["robot"]["contacts"])
+            ]
+        shifts = {
+            robot.joint_names[leg.joints[leg.ankle]]: offset
+            for leg, offset in zip(legs.values(), self.fused.offsets.feet)
+            if leg.flat
+        }
+        if shifts:
+            before = robot.config.joint_offsets
+            found = {k: _numbers(self._joint_origin(k, d)) for k, d in shifts.items()}
+            out["joint_offsets"] = {**before, **found}
+        return out
+
+    def _joint_origin(self, joint: str, offset: np.ndarray) -> np.ndarray:
+        """`joint_offsets` of a joint, its offset turned from the axes of the link's own joint."""
+        model = self.robot.model
+        frame = model.frames[model.getFrameId(joint, pin.FrameType.JOINT)]
+        link = model.frames[frame.parentFrame].placement.rotation
+        return self.robot.config.joint_offsets.get(joint, np.zeros(3)) + link.T @ offset
 
     def _contact_position(self, index: int, contact: dict) -> np.ndarray:
         """Centre of a sphere in its frame, the offset turned from the axes of its link."""

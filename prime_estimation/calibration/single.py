@@ -118,10 +118,9 @@ def _creep_shift(
     creep = CREEP * np.eye(3)[axis]
     step = problem.recording.step * rotate(x.rotation[:-1], creep)
     for foot in cause:
-        for name, bias in (
-            (f"leg_{foot}", np.concatenate([np.zeros(3), creep])),
-            (f"foothold_{foot}", step),
-        ):
+        velocity = np.zeros(problem.legs[foot].rows)
+        velocity[3:6] = creep
+        for name, bias in ((f"leg_{foot}", velocity), (f"foothold_{foot}", step)):
             f = found[name]
             bias = np.broadcast_to(bias, f.residual.shape)
             add_gradient(f, rotate(problem.information[name], bias), g, gp)

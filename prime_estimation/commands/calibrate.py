@@ -22,9 +22,9 @@ from .offline import out_folder
 from .topics import add_span_arguments, add_topic_argument, topics_of
 
 DESCRIPTION = """Calibrate what the URDF does not know of a machine, from recordings with motion
-capture: tips of the feet (leg length included), place of the IMU, body that the motion capture
-tracks, zeros of the joints; and the noise covariances of IMU, legs and slip (--what noise), with
-which the estimate without motion capture comes closest to it.
+capture: tips of the feet (leg length included) or ankles over soles, place of the IMU, body that
+the motion capture tracks, zeros of the joints; and the noise covariances of IMU, legs and slip
+(--what noise), with which the estimate without motion capture comes closest to it.
 
 All states of a recording are estimated at once from IMU, legs and motion capture. DIR gets the
 robot's YAML with the offsets (for every verb and the node), calibration.json and report.html.

@@ -47,7 +47,8 @@ def calibrate_kinematic(
 ) -> CalibrationOutcome:
     """Offsets, then noise, of the kinematic estimator; Ctrl-C leaves out what is not begun."""
     robot = Robot(config.robot)
-    noise = NoiseModel.of(config, _leg_joints(robot))
+    legs = _legs(robot)
+    noise = NoiseModel.of(config, len(legs[0].joints), any(leg.flat for leg in legs))
     recordings = [_read(args, bag, robot) for bag in args.bags]
     nominal = Offsets.nominal(robot)
     for recording in recordings:
@@ -83,14 +84,14 @@ def calibrate_kinematic(
     return outcome
 
 
-def _leg_joints(robot: Robot) -> int:
-    """Joints of each leg; RobotError where legs differ."""
+def _legs(robot: Robot) -> list[Leg]:
+    """Legs by feet; RobotError where they differ in their number of joints."""
     if not robot.feet:
         raise RobotError(f"{robot.name}: calibration needs feet (robot.contacts)", robot.config)
-    counts = {len(Leg(robot, foot).joints) for foot in robot.feet}
-    if len(counts) > 1:
-        raise RobotError(f"{robot.name}: calibration needs legs of as many joints each", counts)
-    return counts.pop()
+    legs = [Leg(robot, foot) for foot in robot.feet]
+    if len({len(leg.joints) for leg in legs}) > 1:
+        raise RobotError(f"{robot.name}: calibration needs legs of as many joints each", legs)
+    return legs
 
 
 def _read(args: argparse.Namespace, bag: str, robot: Robot) -> KinematicRecording:

@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ..config.parameters import RobotConfig
 from ..errors import RobotError
-from .urdf import urdf_path
+from .urdf import shifted, urdf_path
 
 GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every model
 
@@ -20,7 +20,7 @@ GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every mode
 def load_model(config: RobotConfig) -> pin.Model:
     """Model of the robot's URDF; RobotError where the estimator could not use it."""
     path = urdf_path(config)
-    model = _read(path, config.floating_base)
+    model = _read(path, config)
     if config.locked_joints:
         model = _lock(model, config)
     _check_mobility(model, path, config.floating_base)
@@ -46,7 +46,7 @@ def frame_id(model: pin.Model, name: str, robot: str, purpose: str) -> int:
     return model.getFrameId(name)
 
 
-def _read(path: Path, floating_base: bool) -> pin.Model:
+def _read(path: Path, config: RobotConfig) -> pin.Model:
     if not path.is_file():
         raise RobotError(f"no URDF at {path}", path)
     if path.suffix == ".xacro":
@@ -56,7 +56,9 @@ def _read(path: Path, floating_base: bool) -> pin.Model:
             path,
         )
     try:
-        root = (pin.JointModelFreeFlyer(),) if floating_base else ()
+        root = (pin.JointModelFreeFlyer(),) if config.floating_base else ()
+        if config.joint_offsets:
+            return pin.buildModelFromXML(shifted(path.read_text(), config), *root)
         return pin.buildModelFromUrdf(str(path), *root)
     except (ValueError, RuntimeError) as error:
         raise RobotError(

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+import xml.etree.ElementTree as ET
+from difflib import get_close_matches
 from pathlib import Path
 
 from ..config.parameters import RobotConfig
@@ -46,12 +48,45 @@ def _in_package(package: str, file: str) -> Path:
 
 
 def urdf_text(config: RobotConfig) -> str:
-    """The URDF for a viewer.
+    """The URDF for a viewer, joints shifted by `joint_offsets`.
 
     Meshes of example-robot-data by their files, since it need not be a package of the ROS
     installation.
     """
     path = urdf_path(config)
     home = next((folder for folder in path.parents if folder.name == "example-robot-data"), None)
-    text = path.read_text()
+    text = shifted(path.read_text(), config)
     return text.replace("package://example-robot-data/", f"{home.as_uri()}/") if home else text
+
+
+def shifted(urdf: str, config: RobotConfig) -> str:
+    """Text of a URDF whose joints have the origins of the machine (`robot.joint_offsets`).
+
+    In the text, so that the model and whatever is drawn or printed agree: links, shapes and sensors
+    go with the joint that carries them.
+
+    Args:
+        urdf: its text.
+        config: of the robot, with the offsets, axes of each joint's parent link [m].
+
+    Raises:
+        RobotError: an offset is of a joint that the URDF has not, or the text is no XML.
+    """
+    if not config.joint_offsets:
+        return urdf
+    try:
+        root = ET.fromstring(urdf)
+    except ET.ParseError as error:
+        raise RobotError(f"{urdf_path(config)} is not a usable URDF: {error}", error) from error
+    joints = {joint.get("name"): joint for joint in root.iterfind("joint")}
+    for name, offset in config.joint_offsets.items():
+        if name not in joints:
+            close = get_close_matches(str(name), joints) or list(joints)[:6]
+            what = f"joint_offsets names '{name}', which is no joint of the URDF"
+            raise RobotError(f"{config.name}: {what}; there are {', '.join(close)}", name)
+        joint = joints[name]
+        origin = joint.find("origin")
+        origin = ET.SubElement(joint, "origin") if origin is None else origin
+        place = map(float, origin.get("xyz", "0 0 0").split())
+        origin.set("xyz", " ".join(repr(a + b) for a, b in zip(place, offset)))
+    return ET.tostring(root, encoding="unicode")

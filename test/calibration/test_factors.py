@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+from helpers.swaying_robot import bent, shipped_noise, sway, swaying
 
 from prime_estimation.calibration import problem as problem_module
 from prime_estimation.calibration.problem import KinematicProblem
@@ -14,10 +14,11 @@ from prime_estimation.calibration.trajectory import FEET, POSITION, ROTATION, VE
 H = 1e-30
 
 
-@pytest.fixture(scope="module")
-def case():
-    robot = go2_on_points(0.022)
-    problem = KinematicProblem(robot, sway(robot, bent(robot), 12), bent(robot), shipped_noise())
+@pytest.fixture(scope="module", params=["go2", "g1"])
+def case(request):
+    """Feet that roll on spheres, and soles that lie."""
+    robot, noise = swaying(request.param), shipped_noise(request.param)
+    problem = KinematicProblem(robot, sway(robot, bent(robot), 12), bent(robot), noise)
     rng = np.random.default_rng(0)
     x = problem.origin
     d = 0.05 * rng.normal(size=(len(x), x.width))
@@ -80,7 +81,7 @@ def symmetric(e):
 
 
 @pytest.mark.parametrize(
-    "name", ["imu", "start", "mocap", *(f"{k}_{i}" for k in ("leg", "foothold") for i in (0, 3))]
+    "name", ["imu", "start", "mocap", *(f"{k}_{i}" for k in ("leg", "foothold") for i in (0, 1))]
 )
 def test_second_derivatives_of_each_residual(case, monkeypatch, name):
     """Against complex steps of the gradient by every column; half of it and its transpose."""
@@ -95,8 +96,13 @@ def test_second_derivatives_of_each_residual(case, monkeypatch, name):
     exact = np.stack([curvature(problem, x, offsets, d).ravel() for d in columns], axis=1)
     exact = 0.5 * (exact + exact.T)
     bent_part = np.abs(exact - straight).max()
-    assert bent_part > 0.0
-    np.testing.assert_allclose(found, exact, rtol=0.0, atol=1e-8 * bent_part)
+    if name.startswith("foothold") and problem.legs[0].flat:
+        # that of a sole is linear
+        np.testing.assert_array_equal(found, straight)
+        np.testing.assert_allclose(found, exact, rtol=0.0, atol=1e-12 * np.abs(exact).max())
+    else:
+        assert bent_part > 0.0
+        np.testing.assert_allclose(found, exact, rtol=0.0, atol=1e-8 * bent_part)
 
 
 def test_second_derivative_along_carried_steps(case):

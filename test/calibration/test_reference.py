@@ -6,23 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
+from helpers.swaying_robot import bent, shipped_noise, sway, swaying
 
 from prime_estimation.calibration.problem import KinematicProblem
 from prime_estimation.calibration.smoother import smooth
 
 
-@pytest.mark.parametrize("nodes", [30, pytest.param(200, marks=pytest.mark.slow)])
-def test_optimum_is_that_of_ipopt(nodes):
-    """With noise, one foot lifted for a while."""
+@pytest.mark.parametrize(
+    ("name", "nodes"), [("go2", 30), ("g1", 30), pytest.param("go2", 200, marks=pytest.mark.slow)]
+)
+def test_optimum_is_that_of_ipopt(name, nodes):
+    """With noise, one foot lifted for a while; on spheres, and on soles."""
     pytest.importorskip("casadi")
     from reference.kinematic_casadi import Reference
 
-    robot = go2_on_points(0.022)
+    robot = swaying(name)
     truth, rng = bent(robot), np.random.default_rng(8)
     clean = sway(robot, truth, nodes)
     stance = clean.stance.copy()
-    stance[nodes // 3 : nodes // 2, 2] = False
+    stance[nodes // 3 : nodes // 2, -2] = False
     recording = replace(
         clean,
         stance=stance,
@@ -30,13 +32,14 @@ def test_optimum_is_that_of_ipopt(nodes):
         rate=clean.rate + 0.05 * rng.normal(size=clean.rate.shape),
         gyro=clean.gyro + 0.01 * rng.normal(size=clean.gyro.shape),
     )
-    problem = KinematicProblem(robot, recording, truth, shipped_noise(), mocap_nodes=nodes // 3)
+    noise = shipped_noise(name)
+    problem = KinematicProblem(robot, recording, truth, noise, mocap_nodes=nodes // 3)
     found = smooth(problem, tolerance=1e-22)
     tangents, cost = Reference(robot, problem, truth).solve()
     expected = problem.origin.moved(tangents)
     assert found.cost == pytest.approx(cost, rel=1e-9)
     x = found.trajectory
-    for name in ("position", "rotation", "velocity", "feet", "gyro_bias", "accelerometer_bias"):
+    for part in ("position", "rotation", "velocity", "feet", "gyro_bias", "accelerometer_bias"):
         np.testing.assert_allclose(
-            getattr(x, name), getattr(expected, name), atol=1e-7, err_msg=name
+            getattr(x, part), getattr(expected, part), atol=1e-7, err_msg=part
         )

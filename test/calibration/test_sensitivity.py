@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway, swinging
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway, swaying, swinging
 
 from prime_estimation.calibration.bilevel import NoiseObjective
 from prime_estimation.calibration.frank_wolfe import frank_wolfe
@@ -18,8 +18,17 @@ from prime_estimation.errors import DataError
 
 @pytest.fixture(scope="module")
 def objective():
+    return swaying_objective("go2")
+
+
+@pytest.fixture(scope="module")
+def on_soles():
+    return swaying_objective("g1")
+
+
+def swaying_objective(name):
     """A noisy sway: residuals are large enough for Gauss-Newton's gradient to be wrong."""
-    robot = go2_on_points(0.022)
+    robot = swaying(name)
     truth, rng = bent(robot), np.random.default_rng(5)
     clean = sway(robot, truth, 80)
     noisy = replace(
@@ -28,13 +37,22 @@ def objective():
         rate=clean.rate + 0.05 * rng.normal(size=clean.rate.shape),
         gyro=clean.gyro + 0.01 * rng.normal(size=clean.gyro.shape),
     )
-    noise = shipped_noise()
+    noise = shipped_noise(name)
     velocity = smooth(KinematicProblem(robot, noisy, truth, noise)).trajectory.velocity
     return NoiseObjective(robot, [noisy], truth, noise, [velocity], precision=1e-22)
 
 
 @pytest.mark.parametrize("name", ["gyro", "encoder", "slip", "leg_velocity"])
 def test_gradient_is_that_of_finite_differences(objective, name):
+    check_gradient(objective, name)
+
+
+@pytest.mark.parametrize("name", ["rate", "sole_turning"])
+def test_gradient_on_soles(on_soles, name):
+    check_gradient(on_soles, name)
+
+
+def check_gradient(objective, name):
     noise = objective.shipped
     S = noise.blocks[name]
     root = np.random.default_rng(1).normal(size=S.shape)

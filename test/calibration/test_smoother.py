@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway, swinging
+from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway, swaying, swinging
 
 from prime_estimation.calibration.fusion import fuse
 from prime_estimation.calibration.offsets import Offsets
@@ -17,7 +19,7 @@ from prime_estimation.calibration.trajectory import (
     VELOCITY,
     initial_offsets,
 )
-from prime_estimation.errors import ConfigError
+from prime_estimation.errors import ConfigError, DataError
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +43,44 @@ def test_offsets_of_a_bent_machine_come_back(machine):
     rows = found.rows(robot)
     assert rows[0]["name"] == "FL_foot x" and rows[0]["unit"] == "m"
     assert rows[0]["value"] == pytest.approx(truth.feet[0, 0], abs=5e-4)
+
+
+@pytest.fixture(scope="module")
+def on_soles():
+    robot = swaying("g1")
+    truth = bent(robot)
+    return robot, truth, sway(robot, truth, 400)
+
+
+def test_ankles_over_soles_come_back(on_soles):
+    """10 to 30 mm of the shanks, of the IMU and of the tracked body, without noise."""
+    robot, truth, recording = on_soles
+    nominal = initial_offsets(recording, Offsets.nominal(robot))
+    noise = shipped_noise("g1")
+    found = fuse([calibrate_run(recording, robot, nominal, noise, ("feet", "imu", "mocap"))])
+    error = found.offsets.values(truth)[found.free]
+    assert np.all(np.abs(error) < 0.2 * np.sqrt(np.diag(found.statistical)) + 1e-4)
+    rows = found.rows(robot)
+    assert rows[0]["name"] == "left_ankle_pitch_joint x" and rows[0]["observable"]
+    assert rows[0]["value"] == pytest.approx(truth.feet[0, 0], abs=1e-3)
+
+
+def test_a_sole_that_rolls_does_not_lie(on_soles):
+    """It rocks for half a second, as over its toes: it stands before and after, as the other does.
+
+    A point in its middle hardly moves meanwhile.
+    """
+    robot, truth, recording = on_soles
+    ankle, rate = robot.joint_names.index("left_ankle_pitch_joint"), recording.rate.copy()
+    rolls = slice(100, 150)
+    rate[rolls, ankle] += 0.3
+    problem = KinematicProblem(robot, replace(recording, rate=rate), truth, shipped_noise("g1"))
+    stance = problem.recording.stance
+    assert not stance[rolls, 0].any() and stance[:, 1].all()
+    assert stance[:90, 0].all() and stance[160:, 0].all()
+    rate[:, ankle] += 0.3
+    with pytest.raises(DataError, match="sway: left_ankle_roll_link never lies still on its sole"):
+        KinematicProblem(robot, replace(recording, rate=rate), truth, shipped_noise("g1"))
 
 
 def test_states_are_those_of_the_motion(machine):

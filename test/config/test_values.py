@@ -47,6 +47,8 @@ def test_no_text(tmp_path):
         ("locked_joints: {FL_hip_joint: .inf}", "is outside"),
         ("locked_joints: {root_joint: 0}", "unknown joints root_joint"),
         ("locked_joints: {universe: 0}", "unknown joints universe"),
+        ("joint_offsets: {FL_calf_joint: 0.01}", "FL_calf_joint, must be three numbers [m]"),
+        ("joint_offsets: {FL_calf: [0, 0, 0]}", "no joint of the URDF; there are FL_calf_joint"),
         ("kappa: 900, name: 'my robot/1'", "becomes the name of files"),
         ("base_frame: FL_foot", "base_frame FL_foot is not at the root of the URDF, which is base"),
     ],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A Go2 that sways on four points, as a recording that its kinematics explain exactly."""
+"""A robot that sways on points or soles, as a recording that its kinematics explain exactly."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from prime_estimation.calibration.noise import NoiseModel
 from prime_estimation.calibration.offsets import Offsets
 from prime_estimation.calibration.preintegration import preintegrate
 from prime_estimation.calibration.recording import STEP, KinematicRecording, MocapPoses
-from prime_estimation.calibration.rotations import exp, right_jacobian, rotate
+from prime_estimation.calibration.rotations import exp, right_jacobian, rotate, sine_vector
 from prime_estimation.config.parameters import Config
 from prime_estimation.robot import Robot
 
 PARTS = 5
-STANCE = np.array([0.0, 0.8, -1.6])
+STANCE = np.array([0.0, 0.8, -1.6])  # of a leg of three joints
+ON_SOLES = np.array([-0.4, 0.0, 0.0, 0.8, -0.4, 0.0])  # of one of six
 
 
 def go2_on_points(radius: float = 0.0) -> Robot:
@@ -28,9 +29,14 @@ def go2_on_points(radius: float = 0.0) -> Robot:
     return Robot(replace(robot.config, contacts=contacts))
 
 
-def shipped_noise() -> NoiseModel:
-    """Of the Go2."""
-    return NoiseModel.of(Config.load("go2"), 3)
+def swaying(name: str) -> Robot:
+    """The Go2 with rolling feet, or another robot as it is."""
+    return go2_on_points(0.022) if name == "go2" else Robot.load(name)
+
+
+def shipped_noise(name: str = "go2") -> NoiseModel:
+    """Of the Go2, or of the G1."""
+    return NoiseModel.of(Config.load(name), *((6, True) if name == "g1" else (3,)))
 
 
 def bent(robot: Robot) -> Offsets:
@@ -38,7 +44,7 @@ def bent(robot: Robot) -> Offsets:
     rng, nominal = np.random.default_rng(3), Offsets.nominal(robot)
     d = np.zeros(nominal.size)
     at = nominal.columns
-    d[at["feet"]] = rng.uniform(-0.02, 0.02, 12)
+    d[at["feet"]] = rng.uniform(-0.02, 0.02, nominal.feet.size)
     d[at["imu_rotation"]] = [0.02, -0.03, 0.01]
     d[at["imu_position"]] = [0.01, -0.01, 0.02]
     d[at["mocap_rotation"]] = [0.05, 0.02, -0.1]
@@ -66,12 +72,7 @@ def sway(robot: Robot, truth: Offsets, nodes: int = 200) -> KinematicRecording:
     h = 1e-6
     for i, foot in enumerate(robot.feet):
         leg = Leg(robot, foot)
-        stance = leg.motion(STANCE[None], np.zeros((1, 3)), truth.feet[i]).position[0]
-        hold = stance + [0.0, 0.0, 0.3]
-        q = [
-            _inverse(leg, exp(a), b, hold, truth.feet[i])
-            for a, _, b in map(_pose, (t, t - h, t + h))
-        ]
+        q = [_standing(leg, exp(a), b, truth.feet[i]) for a, _, b in map(_pose, (t, t - h, t + h))]
         angle[:, leg.joints] = q[0]
         joint_rate[:, leg.joints] = (q[2] - q[1]) / (2.0 * h)
     C, lever = truth.imu_rotation, truth.imu_position
@@ -115,13 +116,21 @@ def swinging(robot: Robot, recording: KinematicRecording, foot: int) -> Kinemati
     return replace(recording, angle=angle, rate=joint_rate)
 
 
-def _inverse(leg: Leg, R: np.ndarray, p: np.ndarray, hold: np.ndarray, offset: np.ndarray):
-    """Joint positions (n, 3) that keep the foot at `hold`, by Newton's method."""
+def _standing(leg: Leg, R: np.ndarray, p: np.ndarray, offset: np.ndarray):
+    """Joint positions (n, k) that keep a foot where it stands, a sole as it lies; by Newton."""
+    stance = ON_SOLES if leg.flat else STANCE
+    there = leg.motion(stance[None], np.zeros((1, len(stance))), offset)
+    hold = there.position[0] + [0.0, 0.0, 0.3]
     wanted = np.einsum("nji,nj->ni", R, hold - p)
-    q = np.tile(STANCE, (len(R), 1))
+    q = np.tile(stance, (len(R), 1))
     for _ in range(12):
         m = leg.motion(q, np.zeros_like(q), offset)
-        q = q + np.linalg.solve(m.jacobian, (wanted - m.position)[:, :, None])[:, :, 0]
+        J, r = m.jacobian, wanted - m.position
+        if leg.flat:
+            off = sine_vector(np.swapaxes(R @ m.rotation, 1, 2) @ there.rotation[0])
+            turned = rotate(m.rotation, off)
+            J, r = np.concatenate([J, m.angular], axis=1), np.concatenate([r, turned], axis=1)
+        q = q + np.linalg.solve(J, r[:, :, None])[:, :, 0]
     return q
 
 

@@ -33,19 +33,29 @@ def sine(R):
 
 
 def foot(robot, name, q, offset):
-    """Place of a foot in the base by joint positions, and rotation of its link."""
+    """Place of a foot in the base by joint positions, and rotation of its link.
+
+    The offset is that of a sphere, or of the ankle pitch of a foot of four of them.
+    """
     model = robot.model
-    contact = next(c for c in robot.contacts if c.foot == name)
-    frame = model.frames[model.getFrameId(contact.frame)]
+    spheres = [c for c in robot.contacts if c.foot == name]
+    frame = model.frames[model.getFrameId(spheres[0].frame)]
     joints = [j for j in model.supports[frame.parentJoint] if j in robot.joint_ids]
     R, p = ca.DM.eye(3), ca.DM.zeros(3)
     for i, j in enumerate(joints):
         placement = model.jointPlacements[j]
         axis = ca.DM(np.eye(3)["XYZ".index(model.joints[j].shortname()[-1])])
-        p = p + R @ ca.DM(placement.translation)
+        shift = offset if model.names[j].endswith("ankle_pitch_joint") else np.zeros(3)
+        p = p + R @ ca.DM(placement.translation + shift)
         R = R @ ca.DM(placement.rotation) @ exp(axis * q[i])
-    tip = frame.placement.act(np.array(contact.position, float))
-    return p + R @ ca.DM(tip + offset), R, joints
+    tip = frame.placement.act(sum(np.array(c.position) for c in spheres) / len(spheres))
+    return p + R @ ca.DM(tip if len(spheres) == 4 else tip + offset), R, joints
+
+
+def radius_of(robot, name):
+    """Of the sphere that a foot rolls on; 0 of a sole of four."""
+    spheres = [c for c in robot.contacts if c.foot == name]
+    return spheres[0].radius if len(spheres) == 1 else 0.0
 
 
 class Reference:
@@ -120,7 +130,7 @@ class Reference:
             self._add("imu", k, ca.vertcat(sine(turned.T @ R.T @ R1), dv, dp))
             self._add("bias_walk", k, ca.vertcat(ba1 - ba, bg1 - bg))
             for i, name in enumerate(self.robot.feet):
-                radius = next(s.radius for s in self.robot.contacts if s.foot == name)
+                radius = radius_of(self.robot, name)
                 mean = 0.5 * (turning[i][k] + turning[i][k + 1]) - bg
                 rolled = radius * dt * ca.cross(R @ mean, ca.DM([0, 0, 1]))
                 self._add(f"foothold_{i}", k, c1[i] - c[i] - rolled)
@@ -129,7 +139,7 @@ class Reference:
         """Residual of a leg, and the turning of its link with the gyro's bias still in it."""
         rec, o = self.problem.recording, self.offsets
         p, R, v, _, bg, c = self.states[k]
-        q = ca.SX.sym("q", 3)
+        q = ca.SX.sym("q", len(self.problem.legs[i].joints))
         point, link, joints = foot(self.robot, name, q, o.feet[i])
         at = [self.robot.joint_ids.index(j) for j in joints]
         here, rate = ca.DM(rec.angle[k, at] - o.joints[at]), ca.DM(rec.rate[k, at])
@@ -147,11 +157,12 @@ class Reference:
         W = change @ turn.T  # skew matrix of the angular velocity
         relative = C.T @ ca.vertcat(W[2, 1], W[0, 2], W[1, 0])
         y, speed = C.T @ (y - ca.DM(o.imu_position)), C.T @ speed
-        radius = next(s.radius for s in self.robot.contacts if s.foot == name)
+        radius = radius_of(self.robot, name)
         w = gyro - bg
         rolling = radius * ca.cross(w + relative, R.T @ ca.DM([0, 0, 1]))
         r = ca.vertcat(R.T @ (c[i] - p) - y, R.T @ v + speed + ca.cross(w, y) - rolling)
-        return r, gyro + relative
+        turning = w + relative
+        return (ca.vertcat(r, turning) if radius == 0.0 else r), gyro + relative
 
     def solve(self) -> tuple[np.ndarray, float]:
         """Tangents (n, w) from the first guess to the optimum, and its cost."""

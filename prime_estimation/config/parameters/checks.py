@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 
 from ...errors import ConfigError
 from ..values import check_names, is_file_name, laid_over, three_numbers
-from .robot import THREE_NUMBERS, ContactConfig, RobotConfig
+from .robot import THREE_NUMBERS, THREE_NUMBERS_EACH, ContactConfig, RobotConfig
 
 
 def updated(section, content: dict, source: str, prefix: str = ""):
@@ -62,6 +62,9 @@ def _check_value(owner, f, value, source: str, prefix: str):
         with suppress(ValueError):
             value = float(value)
     _check_type(kinds, value, name)
+    if (owner, f.name) in THREE_NUMBERS_EACH:
+        unit = f.metadata["unit"]
+        return {k: three_numbers(v, f"{name}, {k},", unit) for k, v in value.items()}
     if owner is RobotConfig and f.name == "name" and not is_file_name(value):
         raise ConfigError(
             f"{name} becomes the name of files: letters, digits, and - _ . between them, got "

@@ -53,6 +53,12 @@ class RobotConfig:
         [0.0, 0.0, 0.0], "roll, pitch, yaw of the tracked body in the base frame", "rad"
     )
     joint_zeros: dict = param({}, "reading minus true position, by joint", "rad")
+    joint_offsets: dict = param(
+        {},
+        "origin of joints, true minus URDF, by joint, axes of the parent link (lengths of legs; "
+        "see `prime calibrate`)",
+        "m",
+    )
     contacts: list = param([], "contact spheres, a list of mappings")
     armature: float | dict = param(
         0.0, "reflected inertia of the motors, one number or by joint", "kg m2", 0.0
@@ -106,3 +112,5 @@ THREE_NUMBERS = {(ContactConfig, "position")} | {
     for body in ("imu", "mocap")
     for part in ("position", "rotation")
 }
+# parameters that are three numbers of each that they name
+THREE_NUMBERS_EACH = {(RobotConfig, "joint_offsets")}

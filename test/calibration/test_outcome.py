@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""The robot's YAML has the geometry that was found, in the axes of its parameters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+
+from prime_estimation.calibration.fusion import FusedOffsets
+from prime_estimation.calibration.leg_kinematics import Leg
+from prime_estimation.calibration.noise import NoiseModel
+from prime_estimation.calibration.offsets import OffsetPriors, Offsets
+from prime_estimation.calibration.outcome import CalibrationOutcome
+from prime_estimation.config.parameters import Config
+from prime_estimation.robot import Robot
+
+ANKLE = "left_ankle_pitch_joint"
+
+
+def found(robot: Robot, feet: np.ndarray) -> FusedOffsets:
+    """Feet (nf, 3) that are told, and nothing else."""
+    nominal = Offsets.nominal(robot)
+    offsets, free = replace(nominal, feet=feet), nominal.free(("feet",))
+    covariance = 1e-6 * np.eye(len(free))
+    prior = nominal.stddev(OffsetPriors())[free]
+    return FusedOffsets(offsets, nominal, free, feet.ravel(), covariance, 0.0 * covariance, prior)
+
+
+@pytest.mark.parametrize("locked", [{}, {"left_knee_joint": 0.4}])
+def test_ankles_are_where_they_were_found(locked, tmp_path):
+    """Beside what the YAML had, also where a locked knee turns the shank against its joint."""
+    before = {ANKLE: [0.01, 0.0, 0.0], "left_elbow_joint": [0.0, 0.02, 0.0]}
+    told = {"joint_offsets": before, "locked_joints": locked}
+    config = Config.load("g1").updated({"robot": told})
+    robot = Robot(config.robot)
+    feet = np.random.default_rng(0).uniform(-0.02, 0.02, (2, 3))
+    noise = NoiseModel.of(config, 6, True)
+    fused = found(robot, feet)
+    source = tmp_path / "g1.yaml"
+    source.write_text(yaml.safe_dump({"robot": config.to_dict()["robot"]}))
+    outcome = CalibrationOutcome(robot, config, str(source), ["feet"], noise, [], fused)
+    assert outcome.rows()[0]["name"] == f"{ANKLE} x"
+    (tmp_path / "found.yaml").write_text(outcome.live_yaml())
+    there = Robot.load(str(tmp_path / "found.yaml"))
+    for foot, offset in zip(robot.feet, feet):
+        joint = robot.joint_ids[Leg(robot, foot).joints[Leg(robot, foot).ankle]]
+        places = [r.model.jointPlacements[joint].translation for r in (there, robot)]
+        np.testing.assert_allclose(places[0] - places[1], offset, atol=2e-6)
+    assert there.contacts == robot.contacts
+    assert there.config.joint_offsets["left_elbow_joint"] == before["left_elbow_joint"]
