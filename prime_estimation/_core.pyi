@@ -148,7 +148,9 @@ class LimbRegressors:
 
 class MeasurementModel:
     """Dynamics, residuals of the sensors, layout of parameters and rows."""
-    def __init__(self, dynamics: ContactDynamics, mount: ImuMount, residuals: list) -> None: ...
+    def __init__(
+        self, dynamics: ContactDynamics, mount: ImuMount, residuals: list, mounts: bool = False
+    ) -> None: ...
     np: int
     def look_for_forces(
         self, joints: list, stddev: float, odds: float, least: float, stretched: float, stop: float
@@ -591,12 +593,13 @@ def pose_error(
     pose: numpy.ndarray,
     velocity: numpy.ndarray,
     phi: numpy.ndarray,
+    lever: numpy.ndarray,
     age: float,
     position: numpy.ndarray,
     quaternion: numpy.ndarray,
 ) -> numpy.ndarray:
-    """Place [m, world axes] and rotation [rad] of a body on the base, `age` before, less those
-    of a pose that was seen of it, (6,).
+    """Place [m, world axes] and rotation [rad] of a body on the base, at a lever arm, `age`
+    before, less those of a pose that was seen of it, (6,).
     """
 
 def residuals() -> list:

@@ -10,9 +10,11 @@ import numpy as np
 import pinocchio as pin
 
 from ..contact.leg_forces import CLEARANCE, LegForces
+from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
 from .first_state import CREDIBLE
+from .mount_hold import MOCAP_POSITION
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 
@@ -47,8 +49,13 @@ class Batch:
     def mocap_offset(self) -> np.ndarray | None:
         """Mean place (3,) [m] that motion capture says, less that of the states; None without."""
         pairs = zip(self.ms, self.xs)
-        offsets = [pose.position_world - x[:3] for m, x in pairs for pose in m.mocap]
+        offsets = [pose.position_world - self._tracked(x) for m, x in pairs for pose in m.mocap]
         return np.mean(offsets, axis=0) if offsets else None
+
+    def _tracked(self, x: np.ndarray) -> np.ndarray:
+        """Place (3,) of the tracked body, which may have been learned to be beside the model's."""
+        lever = self.problem.parameter(x, MOCAP_POSITION)
+        return base_pose(self.problem, x).act(lever) if lever.size else x[:3]
 
 
 def guess_states(

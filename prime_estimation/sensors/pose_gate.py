@@ -138,10 +138,10 @@ class PoseGate:
     def _tells_motion(self, sample, window) -> bool:
         """Whether the newest poses tell of one motion of the world, which is `moved` then."""
         x, age = self._at(sample, window)
-        layout, phi = self.problem.layout, self.problem.parameter(x, NAME)
+        layout, (phi, lever) = self.problem.layout, self._body(x)
         q, v = np.array(layout.q(x)[:7]), np.array(layout.v(x)[:6])
-        base = pin.XYZQUATToSE3(q) * pin.exp6(-age * v)
-        here = pin.SE3(base.rotation @ pin.exp3(np.array(phi)), base.translation)
+        body = pin.SE3(pin.exp3(np.array(phi)), np.array(lever))
+        here = pin.XYZQUATToSE3(q) * pin.exp6(-age * v) * body
         quat = pin.Quaternion(np.array(sample.quat_world_body)).normalized()
         there = pin.SE3(quat.toRotationMatrix(), np.array(sample.position_world))
         if self._apart and not self._alike(here, there):
@@ -176,10 +176,14 @@ class PoseGate:
     def _errors(self, sample, window) -> np.ndarray:
         """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
         (x, age), layout = self._at(sample, window), self.problem.layout
-        phi, lever = (self.problem.parameter(x, name) for name in (NAME, PLACE))
         pose = sample.position_world, sample.quat_world_body
-        body = phi, lever if len(lever) else np.zeros(3)
-        return _core.pose_error(layout.q(x)[:7], layout.v(x)[:6], *body, age, *pose)
+        base = layout.q(x)[:7], layout.v(x)[:6]
+        return _core.pose_error(*base, *self._body(x), age, *pose)
+
+    def _body(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation [rad] and place [m] of the tracked body in the base, beside the model's."""
+        lever = self.problem.parameter(x, PLACE)
+        return self.problem.parameter(x, NAME), lever if lever.size else np.zeros(3)
 
     def _turn(self) -> float:
         """Turn that noise explains [rad]; how the tracked body is mounted is not known at first."""

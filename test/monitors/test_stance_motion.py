@@ -52,6 +52,8 @@ def test_feet_of_a_real_robot_creep_and_friction_stays(repository, tmp_path):
     assert estimates[-1].friction > 0.45
     assert estimates[-1].status.restarts == 0
     assert abs(estimates[-1].total_mass / 8.95 - 1.0) < 0.03
+    # such feet would turn the IMU in its mount
+    assert all(hold.held for hold in pipeline.estimator.problem.mount_holds)
     yaw_bias = estimates[-1].gyro_bias[2]
     assert abs(yaw_bias) < 0.005
 
