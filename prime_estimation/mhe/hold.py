@@ -38,6 +38,11 @@ class Hold:
         self._narrow = narrow
 
     @property
+    def let_go(self) -> bool:
+        """Data have contradicted."""
+        return self.possible and not self.held
+
+    @property
     def share(self) -> float:
         """Width of the prior at present, of its own."""
         return self._narrow if self.held else 1.0

@@ -39,7 +39,7 @@ class JointFit(HeldFit):
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which losses of the YAML are not those of the robot."""
-        if self.hold.held or not self.hold.possible:
+        if not self.hold.let_go:
             return ()
         said = (self._farthest(b, estimate) for b, estimate in self._by_block())
         worst, _ = max(said, key=lambda words: words[1])

@@ -45,7 +45,7 @@ class MountFit(HeldFit):
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which sensor is not mounted as the YAML says."""
-        if self.hold.held:
+        if not self.hold.let_go:
             return ()
         far = float(np.linalg.norm(self.estimate))
         if self.hold.names[0] == IMU_ROTATION:

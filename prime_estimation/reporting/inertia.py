@@ -35,7 +35,12 @@ class InertiaReport:
         self._com_error = np.array(lasting) if problem.floating else np.zeros(3)
 
     def bodies(
-        self, x: np.ndarray, theta: np.ndarray, torque_error: float, contradicted: bool
+        self,
+        x: np.ndarray,
+        theta: np.ndarray,
+        torque_error: float,
+        contradicted: bool,
+        unlike: bool = False,
     ) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links.
 
@@ -44,7 +49,9 @@ class InertiaReport:
             theta: covariance (10 n, 10 n) of their coordinates.
             torque_error: relative error of all torques alike.
             contradicted: legs carry what no contact explains: nothing is observed.
+            unlike: the robot is known to differ from its YAML.
         """
+        com_error = np.hypot(self._com_error, unlike * INTERVAL.unlike_com)
         pis = self.problem.inertias(x)
         total = self._fixed_mass + sum(pi[0] for pi, _ in pis)
         systematic = torque_error * total
@@ -55,7 +62,7 @@ class InertiaReport:
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self._prior_stddev
             observable = observed and not contradicted
-            deviations = stddev, np.hypot(com_stddev(pi, covariance), self._com_error)
+            deviations = stddev, np.hypot(com_stddev(pi, covariance), com_error)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
@@ -82,7 +89,7 @@ class InertiaReport:
                 body,
                 covariance=covariance,
                 mass_stddev=math.hypot(body.mass_stddev, added[0]),
-                com_stddev=np.hypot(com_stddev(body.parameters, covariance), self._com_error),
+                com_stddev=np.maximum(body.com_stddev, com_stddev(body.parameters, covariance)),
                 observable=False,
             )
         return tuple(out)

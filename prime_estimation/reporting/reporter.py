@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..config.policies import INTERVAL
 from ..mhe.external_wrench import external_wrench
 from ..mhe.joint_parameters import GAINS, MODEL_ERROR
 from ..mhe.problem import Problem
@@ -56,8 +57,10 @@ class Reporter:
         layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
+        unlike = any(hold.let_go for hold in self.problem.holds)
+        torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque)
         theta = parameters[self._theta, self._theta] if held is None else held
-        bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted)
+        bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted, unlike)
         mass, stddev = self._inertia.total(bodies, torque_error)
         doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)
         if doubt or monitors.support.doubted:

@@ -98,6 +98,12 @@ class IntervalPolicy:
     )
     mount_velocity: float = param(5e-3, "of its velocity", "m/s")
     mount_place: float = param(6e-3, "of its position", "m")
+    unlike_torque: float = param(
+        0.015,
+        "of all torques alike, as a share, where losses of the joints or mounts are not the "
+        "YAML's: then gains and zeros need not be either",
+    )
+    unlike_com: float = param(4e-3, "of a centre of mass there, along each axis", "m")
     place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
