@@ -41,6 +41,7 @@ class BaseReport:
         # what gears and drives make of commands bends the tilt as torques that are missing do
         measured = window.weighed() and not m.torque_commanded
         bent = any(hold.let_go for hold in problem.mount_holds)
+        zeros = self._zeros + (problem.joint_hold.let_go * INTERVAL.unlike_tilt) ** 2
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), window.weighed()
@@ -54,7 +55,7 @@ class BaseReport:
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
-            + creep_covariance(window.unevenness, quaternion, measured, self._zeros)
+            + creep_covariance(window.unevenness, quaternion, measured, zeros)
             + bent * MOUNT_COVARIANCE
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,

@@ -103,6 +103,9 @@ class IntervalPolicy:
         "of all torques alike, as a share, where losses of the joints or mounts are not the "
         "YAML's: then gains and zeros need not be either",
     )
+    unlike_tilt: float = param(
+        3e-3, "of roll and pitch by zeros of the joints, where losses are not the YAML's", "rad"
+    )
     unlike_com: float = param(4e-3, "of a centre of mass there, along each axis", "m")
     place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
