@@ -74,7 +74,11 @@ def sole_tilt(robot: Robot, encoder_offset: float) -> float:
 
 
 def creep_covariance(
-    unevenness: float, quat_world_base: np.ndarray, measured: bool = True, zeros: float = 0.0
+    unevenness: float,
+    quat_world_base: np.ndarray,
+    measured: bool = True,
+    zeros: float = 0.0,
+    slipping: float = 0.0,
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
@@ -83,9 +87,11 @@ def creep_covariance(
         quat_world_base: (4,) xyzw.
         measured: torques are, and tell what the feet carry.
         zeros: variance of roll and pitch by the zeros of joints (`sole_tilt`) [rad2].
+        slipping: share of the feet that carry and slide.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
+    place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     tilt += zeros + (0.0 if measured else i.untold_tilt**2)
     heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2

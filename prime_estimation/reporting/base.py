@@ -30,8 +30,23 @@ class BaseReport:
         self._intervals = Intervals(problem.dt)
         self._zeros = sole_tilt(problem.robot, problem.config.noise.encoder_offset)
 
-    def fields(self, window: Window, m: Measurement, P: np.ndarray) -> dict:
-        """Those of the `Estimate`; P: covariance (12, 12) of pose and mean velocity."""
+    def fields(
+        self,
+        window: Window,
+        m: Measurement,
+        P: np.ndarray,
+        slipping: float = 0.0,
+        elsewhere: bool = False,
+    ) -> dict:
+        """Those of the `Estimate`.
+
+        Args:
+            window: solved.
+            m: measurement of its head.
+            P: covariance (12, 12) of pose and mean velocity.
+            slipping: share of the feet that carry and slide.
+            elsewhere: links whose inertia is not estimated carry a load.
+        """
         problem, layout, x = self.problem, self.problem.layout, window.xs[-1]
         if not problem.floating:
             return _fixed_base()
@@ -46,7 +61,8 @@ class BaseReport:
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), window.weighed()
         )
-        variances[:3] += bent * INTERVAL.mount_velocity**2
+        variances[:3] += (bent * INTERVAL.mount_velocity) ** 2
+        variances[:3] += (elsewhere * INTERVAL.elsewhere) ** 2
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
         return dict(
@@ -55,7 +71,7 @@ class BaseReport:
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
-            + creep_covariance(window.unevenness, quaternion, measured, zeros)
+            + creep_covariance(window.unevenness, quaternion, measured, zeros, slipping)
             + bent * MOUNT_COVARIANCE
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,

@@ -20,10 +20,15 @@ MOVING = ContactState.STICKING, ContactState.SLIPPING  # of contacts: slowly, fa
 
 
 class ContactReport:
-    """Contacts of the newest complete node of a window."""
+    """Contacts of the newest complete node of a window.
+
+    Attributes:
+        slipping: share of those that carry and slide, over the last second.
+    """
 
     def __init__(self, problem: Problem):
         self.problem, self.robot = problem, problem.robot
+        self.slipping, self._share = 0.0, problem.dt / INTERVAL.slip_memory
         self._force_rows = [slice(3 * i, 3 * i + 3) for i in range(len(self.robot.contacts))]
 
     def contacts(
@@ -61,4 +66,10 @@ class ContactReport:
             state = ContactState.OPEN if carried < threshold else MOVING[speed > SLIP_SPEED]
             of_force = force[rows], covariance[rows, rows], 0.5 * math.erfc(unlikely)
             out.append(ContactEstimate(contact.name, point, *of_force, state))
+        self._follow([c.state for c in out if c.state is not ContactState.OPEN])
         return tuple(out)
+
+    def _follow(self, carrying: list[ContactState]) -> None:
+        if carrying:
+            now = carrying.count(ContactState.SLIPPING) / len(carrying)
+            self.slipping += self._share * (now - self.slipping)

@@ -68,14 +68,16 @@ class Reporter:
         bodies = self._inertia.doubted(bodies, monitors.place.doubted)
         health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
+        touching = self._contacts.contacts(window, contacts, mass, unweighed)
+        beside = self._contacts.slipping, bool(monitors.place.doubted)
         return Estimate(
             stamp_ns=window.stamps[-1],
-            **self._base.fields(window, m, base_covariance),
+            **self._base.fields(window, m, base_covariance, *beside),
             joint_position=self.robot.positions(layout.q(x)),
             joint_velocity=layout.part(x, "joint_rates").copy(),
             joint_torque=self._torque(window),
             contacts_stamp_ns=window.stamps[-2],
-            contacts=self._contacts.contacts(window, contacts, mass, unweighed),
+            contacts=touching,
             bodies=bodies,
             total_mass=mass,
             total_mass_stddev=stddev,

@@ -109,6 +109,14 @@ class IntervalPolicy:
     unlike_com: float = param(4e-3, "of a centre of mass there, along each axis", "m")
     place: float = param(0.2e-3, "of the position", "m")
     place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
+    slip_usual: float = param(
+        0.15, "share of the feet that carry and slide, mostly as they land or leave, on any ground"
+    )
+    slip_place: float = param(2.4e-3, "of the position, per share that slides beyond that", "m")
+    slip_memory: float = param(1.0, "time over which that share is a mean", "s")
+    elsewhere: float = param(
+        8e-3, "of the velocity while links whose inertia is not estimated carry a load", "m/s"
+    )
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
 
 
