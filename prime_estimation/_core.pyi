@@ -594,12 +594,13 @@ def pose_error(
     velocity: numpy.ndarray,
     phi: numpy.ndarray,
     lever: numpy.ndarray,
+    psi: numpy.ndarray,
     age: float,
     position: numpy.ndarray,
     quaternion: numpy.ndarray,
 ) -> numpy.ndarray:
     """Place [m, world axes] and rotation [rad] of a body on the base, at a lever arm, `age`
-    before, less those of a pose that was seen of it, (6,).
+    before, less those of a pose that was seen of it in a world that is turned by psi, (6,).
     """
 
 def residuals() -> list:

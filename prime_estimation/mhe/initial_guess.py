@@ -14,7 +14,7 @@ from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
 from .first_state import CREDIBLE
-from .mount_hold import MOCAP_POSITION
+from .mount_hold import MOCAP_POSITION, MOCAP_WORLD
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 
@@ -54,8 +54,10 @@ class Batch:
 
     def _tracked(self, x: np.ndarray) -> np.ndarray:
         """Place (3,) of the tracked body, which may have been learned to be beside the model's."""
-        lever = self.problem.parameter(x, MOCAP_POSITION)
-        return base_pose(self.problem, x).act(lever) if lever.size else x[:3]
+        lever, tilt = (self.problem.parameter(x, n) for n in (MOCAP_POSITION, MOCAP_WORLD))
+        if not lever.size:
+            return x[:3]
+        return pin.exp3(np.append(tilt, 0.0)) @ base_pose(self.problem, x).act(lever)
 
 
 def guess_states(

@@ -10,7 +10,10 @@ from ..config.policies import MOUNT_FIT
 from .hold import Hold
 from .measurement_model import MeasurementModel
 
-IMU_ROTATION, MOCAP_POSITION = "imu_rotation", "mocap_position"  # parameter blocks
+# parameter blocks: how IMU and tracked body sit on the base; clock and world of motion capture
+IMU_ROTATION, MOCAP_POSITION = "imu_rotation", "mocap_position"
+MOCAP_DELAY, MOCAP_WORLD = "mocap_delay", "mocap_world"
+GEOMETRY = IMU_ROTATION, MOCAP_POSITION
 
 
 def mount_holds(measurements: MeasurementModel) -> list[Hold]:
@@ -24,6 +27,6 @@ def mount_holds(measurements: MeasurementModel) -> list[Hold]:
             True,
             MOUNT_FIT.held,
         )
-        for name in (IMU_ROTATION, MOCAP_POSITION)
+        for name in (*GEOMETRY, MOCAP_DELAY, MOCAP_WORLD)
         if name in sizes
     ]

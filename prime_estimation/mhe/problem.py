@@ -25,7 +25,7 @@ from .joint_hold import JointHold, carriers, with_held_joints
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
-from .mount_hold import IMU_ROTATION, mount_holds
+from .mount_hold import GEOMETRY, IMU_ROTATION, mount_holds
 from .process_model import ProcessModel
 from .random_walk import random_walks
 from .situation import ON_ITS_FEET, Situation
@@ -125,6 +125,11 @@ class Problem:
     def holds(self) -> list[Hold]:
         """Those of the joints and of the mounts."""
         return [self.joint_hold, *self.mount_holds]
+
+    @property
+    def bent(self) -> bool:
+        """Sensors are not mounted as the YAML says, nor need the legs be as it has them."""
+        return any(h.let_go for h in self.mount_holds if h.names[0] in GEOMETRY)
 
     def begin_with_joints(self, belief: JointBelief) -> None:
         """Begin the next first state with joint parameters that were learned before."""

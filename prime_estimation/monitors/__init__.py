@@ -45,12 +45,12 @@ class Monitors:
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
         self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
-        self.mounts = tuple(MountFit(problem, hold, self.stance) for hold in problem.mount_holds)
+        self.mounts = MountFit(problem, self.stance)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
-        self._all = (*carried, *watched, self.joints, *self.mounts, self.levels, self.activity)
+        self._all = (*carried, *watched, self.joints, self.mounts, self.levels, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:
         return iter(self._all)

@@ -45,24 +45,29 @@ class HeldFit(Monitor, ABC):
         self._nodes, self._agreed, self._before = 0, 0, 0.0
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """Look at a solved window, every few nodes; let go of what is wrong."""
+        """Look at a solved window; let go of what is wrong."""
+        if self.look(window, situation):
+            self.let_go(window)
+        return ""
+
+    def look(self, window: Window, situation: Situation) -> bool:
+        """Look at a solved window, every few nodes; True where the parameters are contradicted."""
         if not self.hold.held:
-            return ""
+            return False
         if not self._tells(window, situation):
             self._spoilt = True
-            return ""
+            return False
         if self._spoilt:
             self._begin_anew(window)
         self._nodes += 1
         if self._nodes % self._policy.every:
-            return ""
-        self._look(window)
+            return False
+        self._ask(window)
         self._agreed = self._agreed + 1 if self._contradicts() else 0
-        if self._agreed >= self._policy.looks:
-            self._let_go(window)
-        elif self._nodes >= self._policy.most:
+        contradicted = self._agreed >= self._policy.looks
+        if not contradicted and self._nodes >= self._policy.most:
             self._begin_anew(window)
-        return ""
+        return contradicted
 
     @abstractmethod
     def _tells(self, window: Window, situation: Situation) -> bool:
@@ -73,10 +78,10 @@ class HeldFit(Monitor, ABC):
         return self.fall > self._policy.fall
 
     @abstractmethod
-    def _let_go(self, window: Window) -> None:
+    def let_go(self, window: Window) -> None:
         """Estimate the parameters from now on."""
 
-    def _look(self, window: Window) -> None:
+    def _ask(self, window: Window) -> None:
         columns = np.r_[tuple(self.problem.columns(name) for name in self.hold.names)]
         mean, covariance = window.arrival.estimate(), window.arrival.covariance
         told = self.problem.layout.p(mean)[columns - 2 * self.problem.nv]

@@ -31,7 +31,7 @@ class JointFit(HeldFit):
         """Nodes in which the feet carry the robot, and all torques are seen."""
         return not situation.suspended and window.weighed()
 
-    def _let_go(self, window: Window) -> None:
+    def let_go(self, window: Window) -> None:
         self.problem.hold_joints(False)
         # a loss below none is as good as none
         self._renew(window, np.maximum(self.estimate, 0.0))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Mount fit: a sensor is mounted as the YAML says until the other sensors contradict it."""
+"""Mount fit: sensors are mounted as the YAML says until the other sensors contradict it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,27 @@ import numpy as np
 from ..config.policies import MOUNT_FIT
 from ..mhe.hold import Hold
 from ..mhe.knowledge import relax
-from ..mhe.mount_hold import IMU_ROTATION
+from ..mhe.mount_hold import IMU_ROTATION, MOCAP_DELAY, MOCAP_POSITION, MOCAP_WORLD
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import SensorHealth
+from ..types import Measurement, SensorHealth
 from .held_fit import HeldFit
+from .monitor import Monitor
 from .stance_motion import StanceMotion
 
+MOUNT = "mount"  # in the status
+# by block: what is wrong with it by so many milliunits, and who finds it better
+SAID = {
+    IMU_ROTATION: ("imu: turned by {:.0f} mrad against the model's", "prime calibrate"),
+    MOCAP_POSITION: ("mocap: tracked body {:.0f} mm from where the model has it", "prime calibrate"),
+    MOCAP_DELAY: ("mocap: stamps off by {:.0f} ms", "prime doctor --bag"),
+    MOCAP_WORLD: ("mocap: its world tilted by {:.0f} mrad", "the calibration of its ground plane"),
+}
 
-class MountFit(HeldFit):
-    """Lets the mount of one sensor go where it is wrong.
+
+class OneMount(HeldFit):
+    """Asks of the mount of one sensor.
 
     Args:
         problem: whose parameter it is.
@@ -31,26 +41,75 @@ class MountFit(HeldFit):
         super().__init__(problem, hold, MOUNT_FIT)
         self._stance = stance
 
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._incredible = 0  # looks in a row
+
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and stand."""
         return not (situation.suspended or self._stance.unrest)
 
     def _contradicts(self) -> bool:
         """A mount that is wrong by more than anybody mounts it is not what is wrong."""
-        credible = np.abs(self.estimate) < MOUNT_FIT.credible * self.hold.stddev
-        return super()._contradicts() and self._stance.known and bool(credible.all())
+        if not (super()._contradicts() and self._stance.known):
+            self._incredible = 0
+            return False
+        credible = (np.abs(self.estimate) < MOUNT_FIT.credible * self.hold.stddev).all()
+        self._incredible = 0 if credible else self._incredible + 1
+        return bool(credible)
 
-    def _let_go(self, window: Window) -> None:
+    def let_go(self, window: Window) -> None:
         relax(window, self.hold)
 
+    def again(self) -> None:
+        """Another mount has been let go: what was seen may have been that."""
+        self._agreed = self._incredible = 0
+
+    @property
+    def incredible(self) -> bool:
+        """It would have to be wrong by more than can be."""
+        return self.hold.held and self._incredible >= MOUNT_FIT.looks
+
+    def said(self) -> SensorHealth:
+        """By how much it is wrong."""
+        what, better = SAID[self.hold.names[0]]
+        far = what.format(1e3 * float(np.linalg.norm(self.estimate)))
+        if self.incredible:
+            wrong = f"{far}, as it seems, more than is credible; not estimated, see `{better}`"
+            return SensorHealth(MOUNT, False, wrong)
+        return SensorHealth(MOUNT, True, f"{far}; it is estimated, `{better}` finds it better")
+
+
+class MountFit(Monitor):
+    """Lets go of the mount, one at a time, without whose hold the cost would fall most.
+
+    A tracked body that is elsewhere, a clock that is late and a world that is tilted look alike at
+    first; once one is estimated, what is left of the others shows.
+    """
+
+    def __init__(self, problem: Problem, stance: StanceMotion):
+        self._mounts = [OneMount(problem, hold, stance) for hold in problem.mount_holds]
+
+    def reset(self) -> None:
+        """Forget everything."""
+        for mount in self._mounts:
+            mount.reset()
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """A new window has the prior again."""
+        for mount in self._mounts:
+            mount.begin(window, batch, situation)
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at a solved window, every few nodes; let go of what is wrong."""
+        wrong = [mount for mount in self._mounts if mount.look(window, situation)]
+        if wrong:
+            max(wrong, key=lambda mount: mount.fall).let_go(window)
+            for mount in self._mounts:
+                mount.again()
+        return ""
+
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
-        """Says which sensor is not mounted as the YAML says."""
-        if not self.hold.let_go:
-            return ()
-        far = float(np.linalg.norm(self.estimate))
-        if self.hold.names[0] == IMU_ROTATION:
-            what = f"imu: turned by {1e3 * far:.0f} mrad against the model's"
-        else:
-            what = f"mocap: tracked body {1e3 * far:.0f} mm from where the model has it"
-        said = f"{what}; it is estimated, and `prime calibrate` finds it with the legs"
-        return (SensorHealth("mount", True, said),)
+        """Says which sensors are not mounted as the YAML says."""
+        return tuple(m.said() for m in self._mounts if m.hold.let_go or m.incredible)

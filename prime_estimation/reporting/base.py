@@ -55,7 +55,7 @@ class BaseReport:
         noise = problem.config.noise
         # what gears and drives make of commands bends the tilt as torques that are missing do
         measured = window.weighed() and not m.torque_commanded
-        bent = any(hold.let_go for hold in problem.mount_holds)
+        bent = problem.bent
         zeros = self._zeros + (problem.joint_hold.let_go * INTERVAL.unlike_tilt) ** 2
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(

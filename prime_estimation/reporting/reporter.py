@@ -57,7 +57,7 @@ class Reporter:
         layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
-        unlike = any(hold.let_go for hold in self.problem.holds)
+        unlike = self.problem.bent or self.problem.joint_hold.let_go
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque)
         theta = parameters[self._theta, self._theta] if held is None else held
         bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted, unlike)

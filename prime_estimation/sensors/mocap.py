@@ -20,8 +20,8 @@ from .sensor import Alignment, Block, Role, Sensor, Wearer
 class Mocap(Sensor):
     """Poses of the tracked body, each given to the node in whose past step it was taken.
 
-    A constant rotation between base and tracked body is a parameter, and its place where data
-    contradict the model's.
+    A constant rotation between base and tracked body is a parameter; where data contradict them,
+    its place in the base, the clock of the stamps, and that the world is level are, too.
     """
 
     name = "mocap"
@@ -38,7 +38,7 @@ class Mocap(Sensor):
 
     @dataclass(frozen=True)
     class Noise:
-        """Standard deviation of one pose, and of the mounting of the tracked body."""
+        """Standard deviation of one pose, of the tracked body's mount, of clock and world."""
 
         mocap_position: float = param(
             0.001, "motion capture, position", "m", 1e-6, 1.0, tunable=True
@@ -55,6 +55,12 @@ class Mocap(Sensor):
             "m",
             1e-4,
             1.0,
+        )
+        mocap_delay: float = param(
+            0.02, "unknown lateness of its stamps, once data contradict them", "s", 1e-5, 1.0
+        )
+        mocap_tilt: float = param(
+            0.02, "unknown tilt of its world, once data contradict that it is level", "rad", 1e-5, 1.0
         )
 
     def values(self, sample: PoseSample) -> np.ndarray:
@@ -81,6 +87,8 @@ class Mocap(Sensor):
         return {
             "mocap": Block(noise.mocap_offset),
             "mocap_position": Block(noise.mocap_lever, lasting=True),
+            "mocap_delay": Block(noise.mocap_delay, lasting=True),
+            "mocap_world": Block(noise.mocap_tilt, lasting=True),
         }
 
     def gate(self, problem) -> PoseGate:

@@ -56,8 +56,8 @@ bp::tuple strapdownBase(const Strapdown& s, const pinocchio::SE3& base_M_imu,
 
 /// Position and rotation (6,) of the estimate less those of a pose that was seen.
 VectorXd poseError(const VectorXd& pose, const VectorXd& velocity, const Vector3d& phi,
-                   const Vector3d& lever, const double age, const Vector3d& position,
-                   const VectorXd& quaternion) {
+                   const Vector3d& lever, const Vector3d& psi, const double age,
+                   const Vector3d& position, const VectorXd& quaternion) {
   if (pose.size() != 7 || velocity.size() != 6 || quaternion.size() != 4)
     throw std::invalid_argument("pose error: a pose has 7 entries, a velocity 6, a quaternion 4");
   const SeenPose seen{pose.head<3>(),
@@ -66,6 +66,7 @@ VectorXd poseError(const VectorXd& pose, const VectorXd& velocity, const Vector3
                       rotationOf(pose.tail<4>()),
                       phi,
                       lever,
+                      psi,
                       age,
                       position,
                       rotationOf(quaternion.normalized())};
@@ -92,10 +93,10 @@ void bindImu() {
 
   bp::def(
       "pose_error", &poseError,
-      (bp::arg("pose"), bp::arg("velocity"), bp::arg("phi"), bp::arg("lever"), bp::arg("age"),
-       bp::arg("position"), bp::arg("quaternion")),
+      (bp::arg("pose"), bp::arg("velocity"), bp::arg("phi"), bp::arg("lever"), bp::arg("psi"),
+       bp::arg("age"), bp::arg("position"), bp::arg("quaternion")),
       "Place [m, world axes] and rotation [rad] of a body on the base, at a lever arm, `age` "
-      "before, less those of a pose that was seen of it, (6,).");
+      "before, less those of a pose that was seen of it in a world that is turned by psi, (6,).");
 
   bp::class_<Strapdown>("Strapdown",
                         "Pose and velocity of an IMU in the world, carried on by its samples.")

@@ -14,15 +14,19 @@ struct SeenPose {
   Eigen::Matrix3d R;            ///< of the base in the world
   Eigen::Vector3d phi;          ///< rotation between base and body [rad]
   Eigen::Vector3d lever;        ///< of the body in the base [m]
+  Eigen::Vector3d psi;          ///< rotation of the world in which the pose was seen [rad]
   double age;                   ///< [s]
   Eigen::Vector3d p_seen;       ///< [m]
   Eigen::Matrix3d R_seen;
 
-  /// `p - age R v + R exp(-age omega) lever - p_seen` [m]
-  Eigen::Vector3d place() const { return p - age * (R * v) + then() * lever - p_seen; }
-  /// `log(R_seen^T R exp(-age omega) exp(phi))` [rad]
+  /// `exp(psi) (p - age R v + R exp(-age omega) lever) - p_seen` [m]
+  Eigen::Vector3d place() const {
+    return pinocchio::exp3(psi) * (p - age * (R * v) + then() * lever) - p_seen;
+  }
+  /// `log(R_seen^T exp(psi) R exp(-age omega) exp(phi))` [rad]
   Eigen::Vector3d turn() const {
-    return pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * then() * pinocchio::exp3(phi)));
+    const Eigen::Matrix3d body = pinocchio::exp3(psi) * then() * pinocchio::exp3(phi);
+    return pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * body));
   }
   /// Rotation of the base then.
   Eigen::Matrix3d then() const { return R * pinocchio::exp3(Eigen::Vector3d(-age * omega)); }

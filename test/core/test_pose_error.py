@@ -15,8 +15,10 @@ def test_against_the_twin():
         phi, age, stretch = 0.1 * rng.normal(size=3), 0.02 * rng.random(), 1.0 + rng.random()
         R, quaternion = base.rotation, stretch * pin.Quaternion(seen.rotation).coeffs()
         lever, then = rng.normal(size=3), R @ pin.exp3(-age * velocity[3:])
-        place = base.translation - age * R @ velocity[:3] + then @ lever - seen.translation
-        expected = [*place, *pin.log3(seen.rotation.T @ then @ pin.exp3(phi))]
+        psi, place = rng.normal(size=3), base.translation - age * R @ velocity[:3] + then @ lever
+        world = pin.exp3(psi)
+        body = world @ then @ pin.exp3(phi)
+        expected = [*(world @ place - seen.translation), *pin.log3(seen.rotation.T @ body)]
         pose = pin.SE3ToXYZQUAT(base)
-        error = _core.pose_error(pose, velocity, phi, lever, age, seen.translation, quaternion)
+        error = _core.pose_error(pose, velocity, phi, lever, psi, age, seen.translation, quaternion)
         np.testing.assert_allclose(error, expected, rtol=0.0, atol=1e-9)

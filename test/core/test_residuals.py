@@ -179,7 +179,8 @@ def test_jacobian_equals_differences(name, robot, form):
 def test_mounts_that_are_the_models_change_nothing(name, robot):
     with_mounts, without = alone(name, robot, mounts=True), alone(name, robot, mounts=False)
     blocks = dict(with_mounts.model.parameters()).keys() - dict(without.model.parameters()).keys()
-    assert blocks == {"mocap_position" if name == "mocap" else "imu_rotation"}
+    of_mocap = {"mocap_position", "mocap_delay", "mocap_world"}
+    assert blocks == (of_mocap if name == "mocap" else {"imu_rotation"})
     for case in (with_mounts, without):
         case.give(np.random.default_rng(6))
         case.layout.p(case.x)[:] = 0.0

@@ -44,9 +44,9 @@ class Step:
         return self.problem.parameter(self.x, name)
 
     def mount(self, name: str) -> np.ndarray:
-        """(3,) parameter of a mount; 0 where mounts are none."""
+        """(3,) parameter of a mount, zeros behind; 0 where mounts are none."""
         value = self.parameter(name)
-        return value if value.size else np.zeros(3)
+        return np.append(value, np.zeros(3 - value.size))
 
     @property
     def R_true_imu(self) -> np.ndarray:
@@ -135,9 +135,10 @@ def mocap(at: Step, value, age) -> np.ndarray:
     """Pose of the tracked body when it was taken: the base went there at its present twist."""
     R, v, omega = at.R_world_base, at.v[:3], at.v[3:6]
     seen = pin.Quaternion(value[3:]).toRotationMatrix()
+    age, world = age + at.mount("mocap_delay")[0], pin.exp3(at.mount("mocap_world"))
     then = R @ pin.exp3(-age * omega)
-    place = at.q[:3] - age * R @ v + then @ at.mount("mocap_position")
-    turn = pin.log3(seen.T @ then @ pin.exp3(at.parameter("mocap")))
+    place = world @ (at.q[:3] - age * R @ v + then @ at.mount("mocap_position"))
+    turn = pin.log3(seen.T @ world @ then @ pin.exp3(at.parameter("mocap")))
     return np.concatenate([place - value[:3], turn])
 
 
