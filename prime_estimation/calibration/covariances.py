@@ -121,25 +121,32 @@ def bias_covariance(recording: KinematicRecording) -> Covariance:
 
 
 def leg_covariance(
-    leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets
+    leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets, up: np.ndarray
 ) -> Covariance:
     """Of `leg_measurement`: noise of encoders, rates and gyro through the kinematics.
 
-    Tails are heavier than a Gaussian's of place, velocity and turning, each by itself.
+    `G = dr/ds` by the readings s, signs included: the place has `-y(q)`, the velocity `+J(q) qd`,
+    and what they owe to the same encoder is correlated. Tails are heavier than a Gaussian's of
+    place, velocity and turning, each by itself.
 
     The gains are those of the measured joints with the offsets given; they do not follow an
     estimate.
+
+    Args:
+        up: (n, 3) vertical of the world in IMU axes, about which the foot's sphere rolls.
     """
     joints = np.array(leg.joints)
     angle = recording.angle[:, joints] - offsets.joints[joints]
     m = leg.motion(angle, recording.rate[:, joints], offsets.feet[foot])
     C, w = offsets.imu_rotation.T, recording.gyro
     J, y = C @ m.jacobian, (m.position - offsets.imu_position) @ C.T
+    turned, turn_bent, roll = C @ m.angular, C @ m.rate_jacobian, leg.radius * skew(up)
     averaged = np.sqrt(recording.joint_samples)
     zero, one, rows = np.zeros_like(J), np.eye(leg.rows), leg.rows
     still = np.broadcast_to(np.eye(3), (len(J), 3, 3))
-    encoder = [J, C @ m.velocity_jacobian + skew(w) @ J, C @ m.rate_jacobian]
-    rate, gyro = [zero, J, C @ m.angular], [np.zeros_like(still), -skew(y), still]
+    encoder = [-J, C @ m.velocity_jacobian + skew(w) @ J + roll @ turn_bent, turn_bent]
+    rate = [zero, J + roll @ turned, turned]
+    gyro = [np.zeros_like(still), roll - skew(y), still]
     gains = {
         "encoder": np.concatenate(encoder, axis=1)[:, :rows] / averaged,
         "rate": np.concatenate(rate, axis=1)[:, :rows] / averaged,

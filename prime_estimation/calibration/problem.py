@@ -73,8 +73,9 @@ class KinematicProblem:
             "bias_walk": covariances.bias_covariance(recording),
             "start": covariances.start_covariance(noise),
         }
+        up = self.origin.rotation[:, 2]  # world's z in IMU axes
         for i, leg in enumerate(self.legs):
-            out[f"leg_{i}"] = covariances.leg_covariance(leg, i, recording, self.nominal)
+            out[f"leg_{i}"] = covariances.leg_covariance(leg, i, recording, self.nominal, up)
             out[f"foothold_{i}"] = covariances.foothold_covariance(i, recording, noise)
         out["mocap"] = covariances.mocap_covariance(recording, noise)
         out["mocap"].active[recording.mocap.node >= self.mocap_nodes] = False
