@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Noise of readings that multiply the offsets: what it adds to the gradient, which is no evidence.
+
+Joint rates are noise where the base hardly moves, and the derivative of a leg's residual by its
+length is a rate: products of the noise with itself do not average out, and shrink what is
+estimated (errors in variables; the corrected score of Nakamura 1990).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .covariances import leg_gains
+from .leg_factors import offset_columns
+from .leg_kinematics import Leg
+from .noise import NoiseModel
+from .offsets import Offsets
+from .recording import KinematicRecording
+
+H = 1e-30  # of the complex step
+
+
+def noise_gradient(
+    leg: Leg,
+    foot: int,
+    recording: KinematicRecording,
+    offsets: Offsets,
+    up: np.ndarray,
+    information: np.ndarray,
+    noise: NoiseModel,
+) -> np.ndarray:
+    """Mean (size,) of a leg's gradient by the offsets at their true values.
+
+    Residual and derivative are off by `G e` and `dG/dp e` of the same readings' noise e, so
+    `E[(dr/dp)^T W r] = tr(W G S (dG/dp)^T)`, by a complex step.
+
+    Args:
+        leg: of the robot. foot: its index. recording, offsets, up: of `leg_gains`.
+        information: (n, rows, rows) of the leg's residual.
+        noise: covariances S of the readings.
+    """
+    out = np.zeros(offsets.size)
+    gains = leg_gains(leg, foot, recording, offsets, up)
+    weighted = {k: information @ G @ noise.blocks[k] for k, G in gains.items()}
+    for column in offset_columns(leg, foot, offsets):
+        step = np.zeros(offsets.size, complex)
+        step[column] = 1j * H
+        moved = leg_gains(leg, foot, recording, offsets.moved(step), up)
+        out[column] = sum(np.sum(weighted[k] * moved[k].imag) for k in gains) / H
+    return out
