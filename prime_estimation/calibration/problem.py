@@ -11,7 +11,7 @@ import numpy as np
 
 from ..robot import Robot
 from . import covariances
-from .banded import NormalEquations, add_at
+from .banded import NormalEquations, add_at, node_covariances
 from .covariances import Covariance
 from .factor import Bend, Factor
 from .initial_trajectory import initial_trajectory
@@ -86,16 +86,25 @@ class KinematicProblem:
     def weigh(self) -> None:
         """Renew the information after the outliers' scales have changed."""
         self.information = {k: c.information(self.noise) for k, c in self.covariance.items()}
+        self.noise_gradient = np.zeros(self.nominal.size)
         self.noise_gradient = self._noise_gradient()
 
     def _noise_gradient(self) -> np.ndarray:
-        """(size,) what the readings' own noise adds to the gradient by the free offsets."""
+        """(size,) what the readings' own noise adds to the gradient by the free offsets.
+
+        States follow the noise too: `W - W J P J^T W` is left of a residual's information.
+        """
         out = np.zeros(self.nominal.size)
-        for i, leg in enumerate(self.legs if len(self.free) else ()):
-            information = self.information[f"leg_{i}"]
-            out += noise_gradient(
-                leg, i, self.recording, self.nominal, self._up, information, self.noise
-            )
+        if not len(self.free):
+            return out
+        found = {f.name: f for f in self.factors(self.origin, self.nominal)}
+        equations = self.equations(self.origin, self.nominal, list(found.values()))
+        P = node_covariances(equations)
+        for i, leg in enumerate(self.legs):
+            f, W = found[f"leg_{i}"], self.information[f"leg_{i}"]
+            WJ = W @ f.jacobian
+            left = W - WJ @ P[:, f.columns[:, None], f.columns] @ transpose(WJ)
+            out += noise_gradient(leg, i, self.recording, self.nominal, self._up, left, self.noise)
         return out
 
     def with_noise(self, noise: NoiseModel) -> KinematicProblem:

@@ -37,7 +37,7 @@ def noise_gradient(
 
     Args:
         leg: of the robot. foot: its index. recording, offsets, up: of `leg_gains`.
-        information: (n, rows, rows) of the leg's residual.
+        information: (n, rows, rows) of what is left of the leg's residual when the states fit it.
         noise: covariances S of the readings.
     """
     out = np.zeros(offsets.size)

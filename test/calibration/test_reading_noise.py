@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Noise of the readings in the residuals, against the residuals of other readings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.swaying_robot import PARTS, bent, shipped_noise, sway, swaying
+
+from prime_estimation.calibration.covariances import imu_covariance, leg_gains
+from prime_estimation.calibration.leg_factors import leg_measurement, leg_terms
+from prime_estimation.calibration.motion_factors import imu_motion
+from prime_estimation.calibration.preintegration import preintegrate
+from prime_estimation.calibration.problem import KinematicProblem, add_gradient
+from prime_estimation.calibration.rotations import rotate
+
+H = 1e-30
+SIGNALS = {"encoder": "angle", "rate": "rate", "gyro": "gyro"}
+
+
+@pytest.fixture(scope="module", params=["go2", "g1"])
+def case(request):
+    """Feet that roll on spheres, and soles that lie; all offsets are estimated."""
+    robot, noise = swaying(request.param), shipped_noise(request.param)
+    what = ("feet", "joints", "imu", "mocap")
+    return KinematicProblem(robot, sway(robot, bent(robot), 60), bent(robot), noise, what)
+
+
+def leg_factor(problem, foot, recording):
+    leg = problem.legs[foot]
+    terms = leg_terms(leg, foot, recording, problem.nominal)
+    return leg_measurement(problem.origin, leg, foot, terms, recording)
+
+
+@pytest.mark.parametrize("source", SIGNALS)
+def test_gains_of_a_leg_are_derivatives_of_its_residual(case, source):
+    """By a complex step; with the sign, which tells how rows are correlated."""
+    recording, up = case.recording, case.origin.rotation[:, 2]
+    for foot, leg in enumerate(case.legs):
+        gain = leg_gains(leg, foot, recording, case.nominal, up)[source] * np.sqrt(PARTS + 0.5)
+        columns = np.arange(3) if source == "gyro" else np.array(leg.joints)
+        for i, column in enumerate(columns):
+            signal = getattr(recording, SIGNALS[source]).astype(complex)
+            signal[:, column] += 1j * H
+            moved = leg_factor(case, foot, replace(recording, **{SIGNALS[source]: signal}))
+            np.testing.assert_allclose(moved.residual.imag / H, gain[:, :, i], atol=1e-12)
+
+
+def test_covariance_of_a_step_is_that_of_its_samples(case):
+    """White noise of each part of the step through the preintegration, by finite differences."""
+    recording, noise, x = case.recording, case.noise, case.origin
+    rng, n, h = np.random.default_rng(0), len(recording) - 1, 1e-6
+    gyro = rng.normal(size=(n, 1, 3)) + 0.1 * rng.normal(size=(n, PARTS, 3))
+    force = [0.0, 0.0, 9.81] + rng.normal(size=(n, PARTS, 3))
+    imu = preintegrate(gyro, force, recording.step)
+    x = x.moved(np.zeros((len(x), x.width)))
+    expected = np.zeros((n, 9, 9))
+    for name, signal in (("gyro", gyro), ("accelerometer", force)):
+        for part, axis in np.ndindex(PARTS, 3):
+            ends = []
+            for s in (-h, h):
+                readings = {"gyro": gyro, "accelerometer": force}
+                readings[name] = signal.copy()
+                readings[name][:, part, axis] += s
+                moved = preintegrate(step=recording.step, **readings)
+                near = following(x, imu)
+                ends.append(imu_motion(near, replace(recording, imu=moved)).residual)
+            by = (ends[1] - ends[0]) / (2.0 * h)
+            expected += noise.blocks[name][axis, axis] * by[:, :, None] * by[:, None, :]
+    R = imu_covariance(recording, noise).matrix(noise)
+    size = np.sqrt(np.einsum("mii->mi", R))
+    np.testing.assert_allclose(
+        expected / (size[:, :, None] * size[:, None, :]),
+        R / (size[:, :, None] * size[:, None, :]),
+        atol=0.05,
+    )
+
+
+def following(x, imu):
+    """Trajectory whose turns are those of the IMU, so that the residual's tangent is straight."""
+    R = [x.rotation[0]]
+    for step in imu.rotation:
+        R.append(R[-1] @ step)
+    return replace(x, rotation=np.array(R))
+
+
+def test_what_noise_adds_to_the_gradient(case):
+    """Mean over draws, each with its opposite: what is odd in the noise cancels."""
+    recording, rng = case.recording, np.random.default_rng(1)
+    draws, total, squares = 150, np.zeros(case.nominal.size), np.zeros(case.nominal.size)
+    stddev = {k: np.sqrt(case.noise.blocks[k][0, 0] / (PARTS + 0.5)) for k in SIGNALS}
+    rest = [leg_factor(case, foot, recording).residual for foot in range(len(case.legs))]
+    for _ in range(draws):
+        error = {
+            v: stddev[k] * rng.normal(size=getattr(recording, v).shape) for k, v in SIGNALS.items()
+        }
+        g, gp = np.zeros((len(recording), case.origin.width)), np.zeros(case.nominal.size)
+        for sign in (-0.5, 0.5):
+            noisy = {v: getattr(recording, v) + 2.0 * sign * e for v, e in error.items()}
+            for foot in range(len(case.legs)):
+                f = leg_factor(case, foot, replace(recording, **noisy))
+                force = rotate(case.information[f.name], f.residual - rest[foot])
+                add_gradient(f, 0.5 * force, g, gp)
+        total, squares = total + gp, squares + gp**2
+    mean = total / draws
+    spread = np.sqrt(np.maximum(squares / draws - mean**2, 0.0) / draws)
+    assert np.all(np.abs(mean - case.noise_gradient) < 4.5 * spread + 1e-9)
+    feet = case.nominal.columns["feet"]
+    assert np.abs(case.noise_gradient[feet]).max() > 20.0 * spread[feet].max()
