@@ -48,8 +48,8 @@ def _causes(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Iterator[Ca
             yield _creep(problem, x, group, CREEP * axis)
     for axis in range(3):
         yield _scale(problem, axis)
-    yield _late_gyro(problem, o)
-    yield _late_joints(problem, o)
+    yield _late_gyro(problem, x, o)
+    yield _late_joints(problem, x, o)
     yield _late_mocap(problem, x, o)
 
 
@@ -73,7 +73,7 @@ def _scale(problem: KinematicProblem, axis: int) -> Cause:
     return {"imu": out}
 
 
-def _late_gyro(problem: KinematicProblem, o: Offsets) -> Cause:
+def _late_gyro(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Cause:
     """Angular rates are those of a time before their stamp."""
     recording = problem.recording
     change = np.gradient(recording.gyro, recording.step, axis=0)
@@ -82,18 +82,22 @@ def _late_gyro(problem: KinematicProblem, o: Offsets) -> Cause:
     out = {"imu": turn}
     for i, leg in enumerate(problem.legs):
         point = leg_terms(leg, i, recording, o).point
-        parts = [np.zeros_like(point), np.cross(change, point), change]
+        speed = np.cross(change, point - leg.radius * x.rotation[:, 2])
+        parts = [np.zeros_like(point), speed, change]
         out[f"leg_{i}"] = -LATE * np.concatenate(parts, axis=1)[:, : leg.rows]
     return out
 
 
-def _late_joints(problem: KinematicProblem, o: Offsets) -> Cause:
+def _late_joints(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Cause:
     """Angles and rates are those of a time before their stamp."""
     out, dt = {}, problem.recording.step
     for i, leg in enumerate(problem.legs):
         t = leg_terms(leg, i, problem.recording, o)
-        change = [-t.velocity, *(np.gradient(a, dt, axis=0) for a in (t.velocity, t.rate))]
-        out[f"leg_{i}"] = -LATE * np.concatenate(change, axis=1)[:, : leg.rows]
+        faster, turning = (np.gradient(a, dt, axis=0) for a in (t.velocity, t.rate))
+        carried = np.cross(problem.recording.gyro - x.gyro_bias, t.velocity)
+        speed = faster + carried - leg.radius * np.cross(turning, x.rotation[:, 2])
+        parts = [-t.velocity, speed, turning]
+        out[f"leg_{i}"] = -LATE * np.concatenate(parts, axis=1)[:, : leg.rows]
     return out
 
 
