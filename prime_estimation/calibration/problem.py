@@ -104,7 +104,7 @@ class KinematicProblem:
             f, W = found[f"leg_{i}"], self.information[f"leg_{i}"]
             WJ = W @ f.jacobian
             left = W - WJ @ P[:, f.columns[:, None], f.columns] @ transpose(WJ)
-            out += noise_gradient(leg, i, self.recording, self.nominal, self._up, left, self.noise)
+            out += noise_gradient(leg, i, self.recording, self.nominal, self._up, left)
         return out
 
     def with_noise(self, noise: NoiseModel) -> KinematicProblem:

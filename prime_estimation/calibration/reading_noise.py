@@ -14,7 +14,6 @@ import numpy as np
 from .covariances import leg_gains
 from .leg_factors import offset_columns
 from .leg_kinematics import Leg
-from .noise import NoiseModel
 from .offsets import Offsets
 from .recording import KinematicRecording
 
@@ -28,7 +27,6 @@ def noise_gradient(
     offsets: Offsets,
     up: np.ndarray,
     information: np.ndarray,
-    noise: NoiseModel,
 ) -> np.ndarray:
     """Mean (size,) of a leg's gradient by the offsets at their true values.
 
@@ -36,13 +34,17 @@ def noise_gradient(
     `E[(dr/dp)^T W r] = tr(W G S (dG/dp)^T)`, by a complex step.
 
     Args:
-        leg: of the robot. foot: its index. recording, offsets, up: of `leg_gains`.
+        leg: of the robot. foot: its index. offsets, up: of `leg_gains`.
+        recording: its signals, with the noise S that their samples show: that of the configuration
+            may be larger, and would be taken out where it is not.
         information: (n, rows, rows) of what is left of the leg's residual when the states fit it.
-        noise: covariances S of the readings.
     """
     out = np.zeros(offsets.size)
     gains = leg_gains(leg, foot, recording, offsets, up)
-    weighted = {k: information @ G @ noise.blocks[k] for k, G in gains.items()}
+    used = {"encoder": leg.joints, "rate": leg.joints, "gyro": [0, 1, 2]}
+    weighted = {
+        k: information @ G * np.square(recording.noise[k][used[k]]) for k, G in gains.items()
+    }
     for column in offset_columns(leg, foot, offsets):
         step = np.zeros(offsets.size, complex)
         step[column] = 1j * H

@@ -17,6 +17,7 @@ from .trajectory import Trajectory
 
 CREEP = 0.001  # m/s, of a standing foot: soft ground and rubber give way under load
 SCALE = 0.005  # of an accelerometer's axis: MEMS, and vibrations that its samples fold down
+NOISE = 0.3  # of what the readings' own noise adds to the gradient: it is not quite white
 LATE = 0.0005  # s, filter of a gyro, clocks of joints and of motion capture
 
 Cause = dict[str, np.ndarray]  # what is added to the residuals (m, r) of factors, by name
@@ -26,18 +27,19 @@ def systematic_shifts(problem: KinematicProblem, result: Smoothed) -> np.ndarray
     """Shifts (s, k) of the free offsets under each cause, to first order, one standard deviation.
 
     Creep of each foot and of all feet together along each axis of the IMU, scale of each axis of
-    the accelerometer, gyro, joints and motion capture late.
+    the accelerometer, gyro, joints and motion capture late; noise of the readings.
     """
     x, o = result.trajectory, result.offsets
     factorization, found = problem.equations(x, o).factorized(), problem.factors(x, o)
-    shifts = []
+    still, free = np.zeros((len(x), x.width)), problem.free
+    shifts = [factorization.solve(still, NOISE * problem.noise_gradient[free])[1]]
     for cause in _causes(problem, x, o):
         g, gp = np.zeros((len(x), x.width)), np.zeros(o.size)
         for f in found:
             if f.name in cause:
                 weighted = rotate(problem.information[f.name], cause[f.name])
                 add_gradient(f, weighted, g, gp)
-        shifts.append(factorization.solve(g, gp[problem.free])[1])
+        shifts.append(factorization.solve(g, gp[free])[1])
     return np.array(shifts)
 
 

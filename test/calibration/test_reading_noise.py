@@ -15,9 +15,11 @@ from prime_estimation.calibration.motion_factors import imu_motion
 from prime_estimation.calibration.preintegration import preintegrate
 from prime_estimation.calibration.problem import KinematicProblem
 from prime_estimation.calibration.reading_noise import noise_gradient
+from prime_estimation.calibration.resampling import white_noise
 from prime_estimation.calibration.rotations import rotate
 
 H = 1e-30
+STDDEV = {"encoder": 0.002, "rate": 0.05, "gyro": 0.005}
 SIGNALS = {"encoder": "angle", "rate": "rate", "gyro": "gyro"}
 
 
@@ -26,7 +28,10 @@ def case(request):
     """Feet that roll on spheres, and soles that lie; all offsets are estimated."""
     robot, noise = swaying(request.param), shipped_noise(request.param)
     what = ("feet", "joints", "imu", "mocap")
-    return KinematicProblem(robot, sway(robot, bent(robot), 60), bent(robot), noise, what)
+    recording = sway(robot, bent(robot), 60)
+    deviations = {k: np.full_like(v, STDDEV[k]) for k, v in recording.noise.items()}
+    recording = replace(recording, noise=deviations)
+    return KinematicProblem(robot, recording, bent(robot), noise, what)
 
 
 def leg_factor(problem, foot, recording):
@@ -88,7 +93,7 @@ def following(x, imu):
 def test_what_noise_adds_to_the_gradient(case):
     """Of residuals and derivatives that are off together; each draw with its opposite."""
     recording, rng, size = case.recording, np.random.default_rng(1), case.nominal.size
-    stddev = {k: np.sqrt(case.noise.blocks[k][0, 0] / (PARTS + 0.5)) for k in SIGNALS}
+    stddev = {k: STDDEV[k] / np.sqrt(PARTS + 0.5) for k in SIGNALS}
     feet, up = range(len(case.legs)), case.origin.rotation[:, 2]
     rest = [leg_factor(case, foot, recording) for foot in feet]
     draws = []
@@ -108,7 +113,7 @@ def test_what_noise_adds_to_the_gradient(case):
     found = np.zeros(size)
     for foot, leg in enumerate(case.legs):
         W = case.information[f"leg_{foot}"]
-        found += noise_gradient(leg, foot, recording, case.nominal, up, W, case.noise)
+        found += noise_gradient(leg, foot, recording, case.nominal, up, W)
     # third powers of the noise are left
     close = 5.0 * spread + 0.02 * np.abs(found).max()
     assert np.all(np.abs(np.mean(draws, axis=0) - found) < close)
@@ -127,3 +132,10 @@ def test_states_that_follow_the_noise_leave_less_of_it(case):
     assert np.abs(problem.noise_gradient[feet]).max() < 0.01 * np.abs(
         case.noise_gradient[feet]
     ).max()
+
+
+def test_noise_of_samples_that_move():
+    rng, t = np.random.default_rng(2), 0.002 * np.arange(6000)
+    values = np.sin(12.0 * t)[:, None] + [0.002, 0.05] * rng.normal(size=(len(t), 2))
+    values[::500] += 1.0
+    np.testing.assert_allclose(white_noise(values), [0.002, 0.05], rtol=0.05)
