@@ -59,7 +59,8 @@ class KinematicRecording:
         turn_change, force_change: (n - 1, 3) root of the squared changes from sample to sample in a
             step, times the time between them [rad, m/s]: a share of it falls between samples.
         joint_samples, imu_samples: readings per step, for the noise of the means.
-        noise: standard deviations of single readings, as these tell: encoder, rate (nj,), gyro (3,).
+        noise: standard deviations of single readings, as these tell: encoder, rate (nj,) and gyro
+            (3,).
     """
 
     name: str

@@ -55,7 +55,9 @@ def _causes(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Iterator[Ca
     yield _late_mocap(problem, x, o)
 
 
-def _creep(problem: KinematicProblem, x: Trajectory, feet: tuple[int, ...], creep: np.ndarray):
+def _creep(
+    problem: KinematicProblem, x: Trajectory, feet: tuple[int, ...], creep: np.ndarray
+) -> Cause:
     """Standing feet move at a constant velocity (3,), IMU axes."""
     step = problem.recording.step * rotate(x.rotation[:-1], creep)
     out = {}
