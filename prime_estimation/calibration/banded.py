@@ -53,6 +53,28 @@ class NormalEquations:
         return Factorization(self)
 
 
+def node_covariances(equations: NormalEquations) -> np.ndarray:
+    """(n, w, w) diagonal blocks of the inverse of `H`, the parameters held.
+
+    Elimination from the first node to the last, `D+ = A+ - B^T D^-1 B`, and back,
+    `P = D^-1 + K P+ K^T` with `K = D^-1 B`.
+    """
+    n, w = equations.gradient.shape
+    upper = np.triu(equations.rows[:, :, :w])
+    diagonal = np.einsum("nii->ni", upper)
+    scale = 1.0 / np.sqrt(diagonal)
+    A = (upper + np.triu(upper, 1).swapaxes(1, 2)) * scale[:, :, None] * scale[:, None, :]
+    B = equations.rows[:-1, :, w:] * scale[:-1, :, None] * scale[1:, None, :]
+    out, K = np.empty((n, w, w)), np.empty_like(B)
+    out[0] = np.linalg.inv(A[0])
+    for i in range(n - 1):
+        K[i] = out[i] @ B[i]
+        out[i + 1] = np.linalg.inv(A[i + 1] - B[i].T @ K[i])
+    for i in reversed(range(n - 1)):
+        out[i] += K[i] @ out[i + 1] @ K[i].T
+    return out * scale[:, :, None] * scale[:, None, :]
+
+
 def _runs(columns: np.ndarray, w: int) -> list[tuple[slice, slice]]:
     """Runs of consecutive columns that stay in one node: where they are, and which they are."""
     cuts = np.flatnonzero((np.diff(columns) != 1) | (columns[1:] == w)) + 1

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .leg_kinematics import Leg
-from .noise import NoiseModel
+from .noise import MISSED, NoiseModel
 from .offsets import Offsets
 from .recording import KinematicRecording
 from .rotations import skew, transpose
 
-DOF = 4.0  # of legs, footholds and motion capture: feet slip, markers are mistaken
+DOF = 4.0  # of tails: feet slip, markers are mistaken, impacts pass between samples
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,11 @@ class Covariance:
 
 
 def imu_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covariance:
-    """Of `imu_motion`: white noise of rate and specific force, integrated over the step."""
+    """Of `imu_motion`: white noise of rate and specific force, integrated over the step.
+
+    Tails are heavier than a Gaussian's, of the turn, and of velocity and position: an impact may
+    pass between two samples unseen.
+    """
     dt, n = recording.step, len(recording) - 1
     sample = dt / recording.imu_samples  # s
     T = np.linalg.cholesky(np.array([[dt, dt**2 / 2.0], [dt**2 / 2.0, dt**3 / 3.0]]) * sample)
@@ -98,12 +102,13 @@ def imu_covariance(recording: KinematicRecording, noise: NoiseModel) -> Covarian
     gains[1][3:] = np.kron(T[:, :1], np.eye(3))
     gains[2][3:] = np.kron(T[:, 1:], np.eye(3))
     terms = [Term(b, g) for b, g in zip(("gyro", "accelerometer", "accelerometer"), gains)]
-    return Covariance(terms, _missed(recording, noise), np.ones((n, 9), bool))
+    heavy = slice(0, 3), slice(3, 9)
+    return Covariance(terms, _missed(recording, noise), np.ones((n, 9), bool), heavy)
 
 
 def _missed(recording: KinematicRecording, noise: NoiseModel) -> np.ndarray:
     """(n, 9, 9) of what happens between two samples: impacts take less time than that."""
-    missed = noise.sampling * recording.turn_change, noise.impact * recording.force_change
+    missed = MISSED * recording.turn_change, noise.impact * recording.force_change
     turn, speed = (m[:, :, None] ** 2 * np.eye(3) for m in missed)
     out, dt = np.zeros((len(turn), 9, 9)), recording.step
     out[:, :3, :3] = turn
@@ -120,33 +125,52 @@ def bias_covariance(recording: KinematicRecording) -> Covariance:
     return Covariance(terms, np.zeros((6, 6)), np.ones((len(recording) - 1, 6), bool))
 
 
-def leg_covariance(
-    leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets
-) -> Covariance:
-    """Of `leg_measurement`: noise of encoders, rates and gyro through the kinematics.
+def leg_gains(
+    leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets, up: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Derivatives (n, rows, d) of `leg_measurement` by encoders, rates and gyro, over their mean.
 
-    Tails are heavier than a Gaussian's of place, velocity and turning, each by itself.
+    `G = dr/ds` by the readings s, signs included: the place has `-y(q)`, the velocity `+J(q) qd`,
+    and what they owe to the same encoder is correlated.
 
-    The gains are those of the measured joints with the offsets given; they do not follow an
-    estimate.
+    Args:
+        leg: of the robot. foot: its index.
+        recording: whose readings are taken for the joints' motion.
+        offsets: of the machine; real, or complex for derivatives.
+        up: (n, 3) vertical of the world in IMU axes, about which the foot's sphere rolls.
     """
     joints = np.array(leg.joints)
     angle = recording.angle[:, joints] - offsets.joints[joints]
     m = leg.motion(angle, recording.rate[:, joints], offsets.feet[foot])
     C, w = offsets.imu_rotation.T, recording.gyro
     J, y = C @ m.jacobian, (m.position - offsets.imu_position) @ C.T
-    averaged = np.sqrt(recording.joint_samples)
-    zero, one, rows = np.zeros_like(J), np.eye(leg.rows), leg.rows
-    still = np.broadcast_to(np.eye(3), (len(J), 3, 3))
-    encoder = [J, C @ m.velocity_jacobian + skew(w) @ J, C @ m.rate_jacobian]
-    rate, gyro = [zero, J, C @ m.angular], [np.zeros_like(still), -skew(y), still]
-    gains = {
-        "encoder": np.concatenate(encoder, axis=1)[:, :rows] / averaged,
-        "rate": np.concatenate(rate, axis=1)[:, :rows] / averaged,
-        "gyro": np.concatenate(gyro, axis=1)[:, :rows] / np.sqrt(recording.imu_samples),
-        "leg_position": one[:, :3],
-        "leg_velocity": one[:, 3:6],
+    turned, turn_bent, roll = C @ m.angular, C @ m.rate_jacobian, leg.radius * skew(up)
+    zero, still = np.zeros_like(J), np.broadcast_to(np.eye(3), (len(J), 3, 3))
+    rows = {
+        "encoder": [-J, C @ m.velocity_jacobian + skew(w) @ J + roll @ turn_bent, turn_bent],
+        "rate": [zero, J + roll @ turned, turned],
+        "gyro": [np.zeros_like(still), roll - skew(y), still],
     }
+    joint, imu = recording.joint_samples, recording.imu_samples
+    samples = {"encoder": joint, "rate": joint, "gyro": imu}
+    return {
+        # half a sample at each end of the interpolated mean's window
+        name: np.concatenate(parts, axis=1)[:, : leg.rows] / np.sqrt(samples[name] + 0.5)
+        for name, parts in rows.items()
+    }
+
+
+def leg_covariance(
+    leg: Leg, foot: int, recording: KinematicRecording, offsets: Offsets, up: np.ndarray
+) -> Covariance:
+    """Of `leg_measurement`: noise of encoders, rates and gyro through the kinematics.
+
+    Tails are heavier than a Gaussian's of place, velocity and turning, each by itself. The gains
+    are those of the measured joints with the offsets given; they do not follow an estimate.
+    """
+    one, rows = np.eye(leg.rows), leg.rows
+    gains = leg_gains(leg, foot, recording, offsets, up)
+    gains |= {"leg_position": one[:, :3], "leg_velocity": one[:, 3:6]}
     gains |= {"sole_turning": one[:, 6:]} if leg.flat else {}
     active = np.ones((len(recording), rows), bool)
     active[:, 3:] = recording.stance[:, foot, None]

@@ -13,7 +13,7 @@ from ..robot import Robot
 from .offsets import Offsets
 from .single import RunCalibration
 
-DISAGREEMENT = 5.0  # standard deviations between two recordings: not one machine
+DISAGREEMENT = 4.0  # standard deviations between two recordings: not one machine
 OBSERVED = 0.5  # of the prior's standard deviation, at most, is left
 
 

@@ -40,11 +40,7 @@ def leg_terms(leg: Leg, foot: int, recording: KinematicRecording, offsets: Offse
     point = (m.position - offsets.imu_position) @ C.T
     velocity = m.velocity @ C.T
     rate = m.rate @ C.T
-    at, n = offsets.columns, len(point)
-    feet = np.arange(3) + at["feet"].start + 3 * foot
-    parameters = np.concatenate(
-        [feet, at["joints"].start + joints, np.r_[at["imu_rotation"]], np.r_[at["imu_position"]]]
-    )
+    n, parameters = len(point), offset_columns(leg, foot, offsets)
     dtype = np.result_type(point, velocity)
     zero = np.zeros((3, 3))
     tip = C @ skew(m.shifted_rate) @ m.shifted  # of the velocity by the offset
@@ -57,6 +53,14 @@ def leg_terms(leg: Leg, foot: int, recording: KinematicRecording, offsets: Offse
         side_by_side((n, 3), [tip, -C @ m.velocity_jacobian, skew(velocity), zero], dtype),
         side_by_side((n, 3), [zero, -C @ m.rate_jacobian, skew(rate), zero], dtype),
     )
+
+
+def offset_columns(leg: Leg, foot: int, offsets: Offsets) -> np.ndarray:
+    """(k,) columns of a leg in the offsets' vector: foot, joints, rotation and place of the IMU."""
+    at = offsets.columns
+    feet = np.arange(3) + at["feet"].start + 3 * foot
+    joints = at["joints"].start + np.array(leg.joints)
+    return np.concatenate([feet, joints, np.r_[at["imu_rotation"]], np.r_[at["imu_position"]]])
 
 
 def leg_measurement(

@@ -25,9 +25,9 @@ class NoiseModel:
             leg_position, leg_velocity: what kinematics miss, IMU axes [m^2, (m/s)^2];
             sole_turning: of a standing sole, IMU axes [(rad/s)^2]; only of robots that have soles.
         mocap_position, mocap_rotation: standard deviations of a pose [m, rad].
-        sampling: share of the change between two samples of the gyro that their mean misses.
-        impact: the same of the accelerometer; all of it where soles land, which are stiff: the same
-            is missed at each step then, and what adds up so is no noise.
+        impact: share of the change between two samples of the accelerometer that their mean misses;
+            all of it where soles land, which are stiff: the same is missed at each step then, and
+            what adds up so is no noise.
         swing: random walk of a foot in the air [m/sqrt(s)].
         start: standard deviations of the first node: position [m], rotation [rad], velocity [m/s],
             accelerometer bias [m/s^2], gyro bias [rad/s].
@@ -37,7 +37,6 @@ class NoiseModel:
     mocap_position: float
     mocap_rotation: float
     start: tuple[float, float, float, float, float]
-    sampling: float
     impact: float
     swing: float = 3.0
 
@@ -59,15 +58,16 @@ class NoiseModel:
         stddev |= {"sole_turning": (SOLE_TURNING, 3)} if soles else {}
         blocks = {k: s**2 * np.eye(d) for k, (s, d) in stddev.items()}
         start = (10.0, 1.0, 10.0, n.accelerometer_bias, n.gyro_bias)
-        sampling = n.accelerometer_sampling
-        impact = 1.0 if soles else sampling
-        return NoiseModel(blocks, n.mocap_position, n.mocap_rotation, start, sampling, impact)
+        impact = 1.0 if soles else MISSED
+        return NoiseModel(blocks, n.mocap_position, n.mocap_rotation, start, impact)
 
     def with_blocks(self, blocks: Mapping[str, np.ndarray]) -> NoiseModel:
         """The same with other covariances of the blocks named."""
         return replace(self, blocks={**self.blocks, **blocks})
 
 
+# of a step of a signal at any time between two samples: half of it at most, uniformly spread
+MISSED = 1.0 / np.sqrt(12.0)
 SLIP = 0.0005  # m/sqrt(s)
 LEG_POSITION = 0.0005  # m
 LEG_VELOCITY = 0.02  # m/s

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..robot import Robot
 from . import covariances
-from .banded import NormalEquations, add_at
+from .banded import NormalEquations, add_at, node_covariances
 from .covariances import Covariance
 from .factor import Bend, Factor
 from .initial_trajectory import initial_trajectory
@@ -21,6 +21,7 @@ from .mocap_factor import mocap_pose
 from .motion_factors import bias_walk, first_node, imu_motion
 from .noise import NoiseModel
 from .offsets import OffsetPriors, Offsets
+from .reading_noise import noise_gradient
 from .recording import KinematicRecording
 from .rotations import rotate, skew, transpose
 from .standing import without_moving_feet
@@ -43,6 +44,7 @@ class KinematicProblem:
         origin: trajectory that the first node's prior is about.
         covariance: of each factor, by name.
         information: (m, r, r) of each factor, by name.
+        noise_gradient: (size,) by the offsets, of the legs' readings alone; no evidence.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class KinematicProblem:
         self.prior = 1.0 / nominal.stddev(priors) ** 2
         self.origin = initial_trajectory(self.legs, recording, nominal)
         self.recording = without_moving_feet(recording, self.legs, self.origin, nominal)
+        self._up = self.origin.rotation[:, 2]  # world's z in IMU axes
         self.covariance = self._covariances()
         self.weigh()
 
@@ -74,7 +77,7 @@ class KinematicProblem:
             "start": covariances.start_covariance(noise),
         }
         for i, leg in enumerate(self.legs):
-            out[f"leg_{i}"] = covariances.leg_covariance(leg, i, recording, self.nominal)
+            out[f"leg_{i}"] = covariances.leg_covariance(leg, i, recording, self.nominal, self._up)
             out[f"foothold_{i}"] = covariances.foothold_covariance(i, recording, noise)
         out["mocap"] = covariances.mocap_covariance(recording, noise)
         out["mocap"].active[recording.mocap.node >= self.mocap_nodes] = False
@@ -83,6 +86,26 @@ class KinematicProblem:
     def weigh(self) -> None:
         """Renew the information after the outliers' scales have changed."""
         self.information = {k: c.information(self.noise) for k, c in self.covariance.items()}
+        self.noise_gradient = np.zeros(self.nominal.size)
+        self.noise_gradient = self._noise_gradient()
+
+    def _noise_gradient(self) -> np.ndarray:
+        """(size,) what the readings' own noise adds to the gradient by the free offsets.
+
+        States follow the noise too: `W - W J P J^T W` is left of a residual's information.
+        """
+        out = np.zeros(self.nominal.size)
+        if not len(self.free):
+            return out
+        found = {f.name: f for f in self.factors(self.origin, self.nominal)}
+        equations = self.equations(self.origin, self.nominal, list(found.values()))
+        P = node_covariances(equations)
+        for i, leg in enumerate(self.legs):
+            f, W = found[f"leg_{i}"], self.information[f"leg_{i}"]
+            WJ = W @ f.jacobian
+            left = W - WJ @ P[:, f.columns[:, None], f.columns] @ transpose(WJ)
+            out += noise_gradient(leg, i, self.recording, self.nominal, self._up, left)
+        return out
 
     def with_noise(self, noise: NoiseModel) -> KinematicProblem:
         """The same with other covariances of the blocks; rows and outliers are shared with it."""
@@ -122,15 +145,20 @@ class KinematicProblem:
         total = 0.0
         for f in found:
             total += 0.5 * np.sum(f.residual * rotate(self.information[f.name], f.residual))
+        return float(total + self._offsets_cost(offsets))
+
+    def _offsets_cost(self, offsets: Offsets) -> float:
+        """Of the prior, less what the readings' own noise gains by moving the offsets."""
         r = offsets.difference(self.nominal)[0][self.free]
-        return float(total + 0.5 * np.sum(self.prior[self.free] * r * r))
+        pulls = 0.5 * self.prior[self.free] * r - self.noise_gradient[self.free]
+        return float(r @ pulls)
 
     def gradient(self, x: Trajectory, offsets: Offsets) -> tuple[np.ndarray, np.ndarray]:
         """Gradient by the states (n, w) and by all offsets (size,); real or complex."""
         gp = np.zeros(offsets.size, np.result_type(x.position, offsets.feet))
         g = self.state_gradient(x, offsets, gp)
         r, J = offsets.difference(self.nominal)
-        return g, gp + J.T @ (self.prior * r)
+        return g, gp + J.T @ (self.prior * r - self.noise_gradient)
 
     def state_gradient(
         self, x: Trajectory, offsets: Offsets, by_offsets: np.ndarray | None = None
@@ -178,8 +206,8 @@ class KinematicProblem:
             return out
         r, J = offsets.difference(self.nominal)
         C += J.T @ (self.prior[:, None] * J)
-        gp += J.T @ (self.prior * r)
-        out.cost += 0.5 * float(np.sum(self.prior[self.free] * r[self.free] ** 2))
+        gp += J.T @ (self.prior * r - self.noise_gradient)
+        out.cost += self._offsets_cost(offsets)
         out.border[:] = B[:, :, self.free]
         out.corner[:] = C[np.ix_(self.free, self.free)]
         out.parameter_gradient[:] = gp[self.free]

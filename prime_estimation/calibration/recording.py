@@ -19,7 +19,7 @@ from ..recordings.samples import choose_topics, lowstate_reader, samples_between
 from ..robot import Robot
 from ..types import ImuSample, JointSample, Measurement, PoseSample
 from .preintegration import Preintegration, preintegrate
-from .resampling import changes, mean, part_means
+from .resampling import changes, mean, part_means, white_noise
 
 STEP = 0.01  # s between nodes
 SHORTEST = 100  # nodes
@@ -59,6 +59,8 @@ class KinematicRecording:
         turn_change, force_change: (n - 1, 3) root of the squared changes from sample to sample in a
             step, times the time between them [rad, m/s]: a share of it falls between samples.
         joint_samples, imu_samples: readings per step, for the noise of the means.
+        noise: standard deviations of single readings, as these tell: encoder, rate (nj,) and gyro
+            (3,).
     """
 
     name: str
@@ -74,6 +76,7 @@ class KinematicRecording:
     force_change: np.ndarray
     joint_samples: float
     imu_samples: float
+    noise: Mapping[str, np.ndarray]
 
     def __len__(self) -> int:
         return len(self.stamps_ns)
@@ -153,6 +156,7 @@ def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[ty
         changes(imu_times, force, t),
         STEP / float(np.median(np.diff(joint_times))),
         STEP / float(np.median(np.diff(imu_times))),
+        {"encoder": white_noise(angle), "rate": white_noise(rates), "gyro": white_noise(gyro)},
     )
 
 

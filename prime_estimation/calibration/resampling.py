@@ -32,6 +32,15 @@ def changes(times: np.ndarray, values: np.ndarray, t: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(sums[first[1:]] - sums[first[:-1]], 0.0))
 
 
+def white_noise(values: np.ndarray) -> np.ndarray:
+    """(k,) standard deviations of the noise of samples (n, k), each by itself.
+
+    From the median of third differences, in which motions that last for many samples vanish, and
+    which impacts are too few to move: `|d| = 0.6745 sqrt(20) sigma` of white noise.
+    """
+    return np.median(np.abs(np.diff(values, 3, axis=0)), axis=0) / (0.6745 * np.sqrt(20.0))
+
+
 def _integral(times: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Integral (n, k) of the linear interpolation of samples from the first one to each time."""
     dt = np.diff(times)[:, None]

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robot import Robot
-from .banded import Factorization
 from .noise import NoiseModel
 from .offsets import Offsets
-from .problem import KinematicProblem, add_gradient
+from .problem import KinematicProblem
 from .recording import KinematicRecording
-from .rotations import rotate
 from .smoother import Smoothed, Start, smooth_robustly
-
-CREEP = 0.001  # m/s, of a standing foot: soft ground and rubber give way under load
+from .systematic import systematic_shifts
 
 
 @dataclass(frozen=True)
@@ -80,48 +77,9 @@ def calibrate_run(
     started = time.perf_counter()
     problem = KinematicProblem(robot, recording, nominal, noise, what)
     result = smooth_robustly(problem, stop, progress, start)
-    shifts = _creep_shifts(problem, result)
+    shifts = systematic_shifts(problem, result)
     free, seconds = problem.free, time.perf_counter() - started
     prior = problem.prior[free]
     return RunCalibration(
         recording.name, len(recording), nominal, free, prior, result, shifts, seconds
     )
-
-
-def _creep_shifts(problem: KinematicProblem, result: Smoothed) -> np.ndarray:
-    """What a constant creep of each foot, and of all feet together, does to the offsets (s, k)."""
-    x, o = result.trajectory, result.offsets
-    equations = problem.equations(x, o)
-    factorization = equations.factorized()
-    feet = range(len(problem.legs))
-    found = {f.name: f for f in problem.factors(x, o)}
-    causes = [(foot,) for foot in feet] + [tuple(feet)]
-    return np.array(
-        [
-            _creep_shift(problem, found, factorization, x, cause, axis)
-            for cause in causes
-            for axis in range(3)
-        ]
-    )
-
-
-def _creep_shift(
-    problem: KinematicProblem,
-    found: dict,
-    factorization: Factorization,
-    x,
-    cause: tuple[int, ...],
-    axis: int,
-) -> np.ndarray:
-    """Shift of the offsets (k,) under a creep of feet along a base axis."""
-    g, gp = np.zeros((len(x), x.width)), np.zeros(problem.nominal.size)
-    creep = CREEP * np.eye(3)[axis]
-    step = problem.recording.step * rotate(x.rotation[:-1], creep)
-    for foot in cause:
-        velocity = np.zeros(problem.legs[foot].rows)
-        velocity[3:6] = creep
-        for name, bias in ((f"leg_{foot}", velocity), (f"foothold_{foot}", step)):
-            f = found[name]
-            bias = np.broadcast_to(bias, f.residual.shape)
-            add_gradient(f, rotate(problem.information[name], bias), g, gp)
-    return factorization.solve(g, gp[problem.free])[1]

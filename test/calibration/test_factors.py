@@ -7,6 +7,7 @@ import pytest
 from helpers.swaying_robot import bent, shipped_noise, sway, swaying
 
 from prime_estimation.calibration import problem as problem_module
+from prime_estimation.calibration.banded import node_covariances
 from prime_estimation.calibration.problem import KinematicProblem
 from prime_estimation.calibration.sensitivity import curvature
 from prime_estimation.calibration.trajectory import FEET, POSITION, ROTATION, VELOCITY
@@ -131,6 +132,22 @@ def test_carried_steps_move_the_whole_exactly(case):
     for before, after in zip(problem.factors(x, offsets), there):
         if before.name not in ("start", "mocap") and not before.name.startswith("foothold"):
             np.testing.assert_allclose(after.residual, before.residual, atol=1e-12)
+
+
+def test_covariances_of_the_nodes_are_those_of_the_dense_matrix(case):
+    problem, x, offsets = case
+    e = problem.equations(x, offsets)
+    n, w = len(x), x.width
+    H = symmetric(e)
+    scale = 1.0 / np.sqrt(np.diag(H))
+    P = scale[:, None] * np.linalg.inv(scale[:, None] * H * scale) * scale
+    found = node_covariances(e)
+    for i in range(n):
+        expected = P[i * w : (i + 1) * w, i * w : (i + 1) * w]
+        size = np.sqrt(np.diag(expected))
+        np.testing.assert_allclose(
+            found[i] / np.outer(size, size), expected / np.outer(size, size), atol=1e-6
+        )
 
 
 def test_banded_solution_is_the_dense_one(case):

@@ -98,6 +98,7 @@ def sway(robot: Robot, truth: Offsets, nodes: int = 200) -> KinematicRecording:
         np.zeros((nodes - 1, 3)),
         float(PARTS),
         float(PARTS),
+        {"encoder": np.zeros(robot.nj), "rate": np.zeros(robot.nj), "gyro": np.zeros(3)},
     )
 
 
