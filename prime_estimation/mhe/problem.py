@@ -15,6 +15,7 @@ from ..contact.leg_forces import LegForces
 from ..inertia import from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
 from ..robot import Robot
+from ..sensors.mocap import delayed
 from ..types import Measurement
 from .contact_model import contact_model
 from .first_state import FirstState
@@ -25,11 +26,13 @@ from .joint_hold import JointHold, carriers, with_held_joints
 from .joint_parameters import ZEROS, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
-from .mount_hold import GEOMETRY, IMU_ROTATION, mount_holds
+from .mount_hold import GEOMETRY, IMU_ROTATION, MOCAP_DELAY, mount_holds
 from .process_model import ProcessModel
 from .random_walk import random_walks
 from .situation import ON_ITS_FEET, Situation
 from .unmodelled_forces import look_for_forces
+
+DELAYED = 2e-3  # s, change of a delay from which readings are weighed anew
 
 
 class Problem:
@@ -42,6 +45,7 @@ class Problem:
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
         contact_feet: (nc,) index of each contact's foot. legs: forces of its legs; None of a robot
             without feet, or on a fixed base, whose feet are not followed.
+        delay: of motion capture, where it is estimated [s].
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
             theta_walk_root: of its random walk, per root of a second. first: prior of the first
@@ -65,7 +69,7 @@ class Problem:
         self.robot, self.dt = robot, config.estimator.step
         self.optional = tuple(optional)
         self.floating = robot.config.floating_base
-        self._holds, given = holds, config
+        self._holds, given, self.delay = holds, config, 0.0
         config = self._with_joints(given)
         held = config is not given
         only = carriers(robot) if held else None
@@ -119,6 +123,9 @@ class Problem:
         for hold in self.mount_holds:
             hold.held = hold.possible
         self.mount.turn(np.zeros(3))
+        if self.delay:
+            self.delay = 0.0
+            self.use_noise(self._noise)
         self.begin_with_joints(JointBelief(()))
 
     @property
@@ -148,6 +155,9 @@ class Problem:
         """Let legs and mount have the parameters of a state, where it tells them."""
         if (turn := self.parameter(x, IMU_ROTATION)).any():
             self.mount.turn(turn)
+        if (delay := self.parameter(x, MOCAP_DELAY)).any() and abs(delay[0] - self.delay) > DELAYED:
+            self.delay = float(delay[0])
+            self.use_noise(self._noise)
         self._learn_joints(x)
 
     def _learn_joints(self, x: np.ndarray) -> None:
@@ -173,7 +183,8 @@ class Problem:
 
     def use_noise(self, noise: NoiseConfig) -> None:
         """Weigh the nodes that come by these levels."""
-        self.measurements.noise = noise
+        self._noise = noise
+        self.measurements.noise = delayed(noise, self.delay) if self.delay else noise
         self.process.retune(replace(self.config, noise=noise))
 
     def _theta_root(self, mass: float, com: float, inertia: float) -> np.ndarray:

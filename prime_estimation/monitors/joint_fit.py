@@ -19,7 +19,7 @@ from .held_fit import HeldFit
 
 
 class JointFit(HeldFit):
-    """Lets losses of the joints go where they are wrong, and the inertia that was learned with them.
+    """Lets losses of the joints go where they are wrong, with the inertia that was learned beside.
 
     A foot that hits an edge looks like wrong losses, but only once.
     """

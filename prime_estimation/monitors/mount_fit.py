@@ -22,7 +22,7 @@ MOUNT = "mount"  # in the status
 # by block: what is wrong with it by so many milliunits, and who finds it better
 SAID = {
     IMU_ROTATION: ("imu: turned by {:.0f} mrad against the model's", "prime calibrate"),
-    MOCAP_POSITION: ("mocap: tracked body {:.0f} mm from where the model has it", "prime calibrate"),
+    MOCAP_POSITION: ("mocap: tracked body {:.0f} mm from its place", "prime calibrate"),
     MOCAP_DELAY: ("mocap: stamps off by {:.0f} ms", "prime doctor --bag"),
     MOCAP_WORLD: ("mocap: its world tilted by {:.0f} mrad", "the calibration of its ground plane"),
 }
@@ -44,15 +44,22 @@ class OneMount(HeldFit):
     def reset(self) -> None:
         """Forget everything."""
         super().reset()
-        self._incredible = 0  # looks in a row
+        self._settled, self._incredible = False, 0  # the latter: looks in a row
 
     def _tells(self, window: Window, situation: Situation) -> bool:
-        """Nodes in which the feet carry the robot, and stand."""
-        return not (situation.suspended or self._stance.unrest)
+        """Nodes in which the feet carry the robot, and stand, on ground that does not give way."""
+        soft = self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
+        return not (soft or situation.suspended or self._stance.unrest)
+
+    def _ask(self, window: Window) -> None:
+        before = self.estimate
+        super()._ask(window)
+        moved = float(np.linalg.norm(self.estimate - before))
+        self._settled = moved < MOUNT_FIT.moved * float(np.linalg.norm(self.estimate))
 
     def _contradicts(self) -> bool:
-        """A mount that is wrong by more than anybody mounts it is not what is wrong."""
-        if not (super()._contradicts() and self._stance.known):
+        """A mount that comes to be wrong, or by more than anybody mounts it, is not what is wrong."""
+        if not (super()._contradicts() and self._settled and self._stance.known):
             self._incredible = 0
             return False
         credible = (np.abs(self.estimate) < MOUNT_FIT.credible * self.hold.stddev).all()
@@ -61,6 +68,11 @@ class OneMount(HeldFit):
 
     def let_go(self, window: Window) -> None:
         relax(window, self.hold)
+
+    def follow(self, window: Window) -> None:
+        """Remember what is estimated by now."""
+        if self.hold.let_go:
+            self.estimate = self.problem.parameter(window.xs[-1], self.hold.names[0])
 
     def again(self) -> None:
         """Another mount has been let go: what was seen may have been that."""
@@ -104,6 +116,8 @@ class MountFit(Monitor):
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""
         wrong = [mount for mount in self._mounts if mount.look(window, situation)]
+        for mount in self._mounts:
+            mount.follow(window)
         if wrong:
             max(wrong, key=lambda mount: mount.fall).let_go(window)
             for mount in self._mounts:

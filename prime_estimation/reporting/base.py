@@ -71,7 +71,9 @@ class BaseReport:
             linear_velocity_base=linear,
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
-            + creep_covariance(window.unevenness, quaternion, measured, zeros, slipping)
+            + creep_covariance(
+                window.unevenness, quaternion, measured, zeros, slipping, problem.delay
+            )
             + bent * MOUNT_COVARIANCE
             + window.place.covariance(window.arrival, window.xs[0], x),
             twist_covariance=twist,

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,20 @@ from ..types import PoseSample
 from .message_fields import finite, quaternion, vector
 from .pose_gate import PoseGate
 from .sensor import Alignment, Block, Role, Sensor, Wearer
+
+
+# half of what a trotting trunk accelerates, rms: what is left of its way and turn over a delay that
+# is taken back at its present velocity
+SWAY, ROLL = 0.75, 2.0  # m/s^2, rad/s^2
+
+
+def delayed(noise, delay: float):
+    """Section `noise` of motion capture whose poses are late [s], and taken back to their time."""
+    return replace(
+        noise,
+        mocap_position=math.hypot(noise.mocap_position, SWAY * delay**2),
+        mocap_rotation=math.hypot(noise.mocap_rotation, ROLL * delay**2),
+    )
 
 
 class Mocap(Sensor):
@@ -57,10 +71,14 @@ class Mocap(Sensor):
             1.0,
         )
         mocap_delay: float = param(
-            0.02, "unknown lateness of its stamps, once data contradict them", "s", 1e-5, 1.0
+            0.05, "unknown lateness of its stamps, once data contradict them", "s", 1e-5, 1.0
         )
         mocap_tilt: float = param(
-            0.02, "unknown tilt of its world, once data contradict that it is level", "rad", 1e-5, 1.0
+            0.02,
+            "unknown tilt of its world, once data contradict that it is level",
+            "rad",
+            1e-5,
+            1.0,
         )
 
     def values(self, sample: PoseSample) -> np.ndarray:

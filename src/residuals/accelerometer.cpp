@@ -6,8 +6,8 @@ namespace prime {
 
 namespace {
 
-/// Accelerometer: `e = exp(-phi) f_imu + b_a - reading` [m/s^2], IMU axes, triangular mean centred at the
-/// node. `f_imu` is the specific force at the mean velocity (v + v+)/2 and the acceleration
+/// Accelerometer: `e = exp(-phi) f_imu + b_a - reading` [m/s^2], IMU axes, triangular mean centred
+/// at the node. `f_imu` is the specific force at the mean velocity (v + v+)/2 and the acceleration
 /// (v+ - v)/dt of the step that follows.
 class Accelerometer : public ImuResidual {
  public:

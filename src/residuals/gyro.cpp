@@ -6,9 +6,9 @@ namespace prime {
 
 namespace {
 
-/// Gyro: `e = exp(-phi) omega_imu + b_g - reading` [rad/s], IMU axes, mean over the step that ends at the
-/// node. v_k is the mean velocity over that step, so the chain stands where the joints were in the
-/// middle of it.
+/// Gyro: `e = exp(-phi) omega_imu + b_g - reading` [rad/s], IMU axes, mean over the step that ends
+/// at the node. v_k is the mean velocity over that step, so the chain stands where the joints were
+/// in the middle of it.
 class Gyro : public ImuResidual {
  public:
   explicit Gyro(const Context& context) : ImuResidual("gyro", context) {}

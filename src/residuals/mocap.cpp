@@ -19,10 +19,10 @@ using Eigen::Vector3d;
 ///     e = [W (p - s R v + R B l) - p_read;  log(R_read^T W R B exp(phi))],   B = exp(-s omega)
 ///
 /// [m, rad], s = age + delay back along the step, whose mean velocity is (v, omega); W = exp(psi),
-/// psi horizontal. phi: parameter `mocap`, rotation between base and tracked body [rad]. Where mounts
-/// are parameters, also `mocap_position` l, place of the body in the base against the model's [m],
-/// `mocap_delay`, by which stamps are late [s], and `mocap_world` psi, roll and pitch of its world
-/// against gravity [rad].
+/// psi horizontal. phi: parameter `mocap`, rotation between base and tracked body [rad]. Where
+/// mounts are parameters, also `mocap_position` l, place of the body in the base against the
+/// model's [m], `mocap_delay`, by which stamps are late [s], and `mocap_world` psi, roll and pitch
+/// of its world against gravity [rad].
 class Mocap : public Residual {
  public:
   explicit Mocap(const Context& context) : Residual("mocap", 6, 7), mounts_(context.mounts) {}

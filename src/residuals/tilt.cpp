@@ -8,8 +8,8 @@ namespace prime {
 
 namespace {
 
-/// Attitude of the IMU's own filter, of which only the vertical is used: `e = exp(-phi) up_imu - reading`,
-/// unit vectors in IMU axes. Its heading drifts.
+/// Attitude of the IMU's own filter, of which only the vertical is used:
+/// `e = exp(-phi) up_imu - reading`, unit vectors in IMU axes. Its heading drifts.
 class Tilt : public ImuResidual {
  public:
   explicit Tilt(const Context& context) : ImuResidual("tilt", context) {}
@@ -26,7 +26,8 @@ class Tilt : public ImuResidual {
     mount.place(imu, at.q, at.v, 0.0);
     // up, seen from the base, turns with whatever carries the IMU
     const Eigen::Vector3d base_up = at.R_world_base.row(2).transpose();
-    const Eigen::Matrix3d by_turn = imu.base_M_imu.rotation().transpose() * pinocchio::skew(base_up);
+    const Eigen::Matrix3d to_imu = imu.base_M_imu.rotation().transpose();
+    const Eigen::Matrix3d by_turn = to_imu * pinocchio::skew(base_up);
     for (int i = 0; i < 3; ++i) J.col(position_[3 + i]) = by_turn.col(i);
     for (int i = 0; i < mount.size(); ++i)
       J.col(joint_position_[i]) = by_turn * imu.screw[i].angular();

@@ -7,8 +7,9 @@
 
 namespace prime {
 
-/// Where a body on the base, at a lever arm from its origin, was `age` before a node, back along the step whose mean velocity is
-/// `(v, omega)`, and a pose that was seen of it.
+/// Where a body on the base, at a lever arm from its origin, was `age` before a node, back along
+/// the step whose mean velocity is `(v, omega)`, and a pose that was seen of it in a world that is
+/// turned by psi.
 struct SeenPose {
   Eigen::Vector3d p, v, omega;  ///< of the base [m, m/s, rad/s], the latter two in its axes
   Eigen::Matrix3d R;            ///< of the base in the world

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Letting go of held parameters: what a wide prior would have given, of them and of all the rest."""
+"""Letting go of held parameters: what a wide prior would have given, of them and of the rest."""
 
 from __future__ import annotations
 

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pinocchio as pin
 import pytest
 from helpers.runs import measurements, truth
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
+from prime_estimation.types import PoseSample
 
 pytest.importorskip("mujoco")
 
@@ -25,12 +29,27 @@ def walk(tmp_path_factory):
     return run("go2", "trot", SECONDS, tmp_path_factory.mktemp("mount") / "run", seed=3)
 
 
-def estimates(walk, **told) -> tuple[Estimator, list]:
+def spoilt(m, late: float, tilted):
+    """A measurement whose motion capture is late [s], and in a world that is tilted [rad]."""
+    world, poses = pin.exp3(np.array(tilted)), []
+    for pose in m.mocap:
+        R = world @ pin.Quaternion(np.array(pose.quat_world_body)).toRotationMatrix()
+        place, quat = world @ pose.position_world, pin.Quaternion(R).coeffs()
+        poses.append(PoseSample(pose.stamp_ns + round(late * 1e9), place, quat, pose.arrival_ns))
+    return replace(m, readings={**m.readings, "mocap": tuple(poses)}) if poses else m
+
+
+def estimates(walk, late=0.0, tilted=(0.0, 0.0, 0.0), **told) -> tuple[Estimator, list]:
     """Estimator of a robot whose YAML says something else, and its estimates."""
     config = Config.load("go2").updated({"robot": told})
     robot = Robot(config.robot)
     estimator = Estimator(robot, config)
-    found = [estimator.update(m) for m in measurements(walk, robot, config, SECONDS)]
+    ms = measurements(walk, robot, config, SECONDS)
+    if late:  # a pose comes with the node that its stamp says
+        nodes = round(late / config.estimator.step)
+        given = [()] * nodes + [m.readings.get("mocap", ()) for m in ms]
+        ms = [replace(m, readings={**m.readings, "mocap": p}) for m, p in zip(ms, given)]
+    found = [estimator.update(spoilt(m, late, tilted)) for m in ms]
     return estimator, [e for e in found if e is not None]
 
 
@@ -84,6 +103,35 @@ def test_rotation_of_the_imu(walk):
     assert velocity < 0.015 and tilt < 0.006
     estimator.reset()
     assert all(hold.held for hold in estimator.problem.mount_holds)
+
+
+@pytest.mark.parametrize("late", [0.03, 0.08])
+def test_stamps_of_motion_capture_that_are_late(walk, late):
+    """Before, 80 ms put the velocity off by 100 mm/s."""
+    estimator, found = estimates(walk, late=late)
+    assert "mocap: stamps off by" in said(found[-1])[0]
+    delay = estimator.problem.parameter(estimator.window.xs[-1], "mocap_delay")
+    assert delay == pytest.approx(late, rel=0.15)
+    velocity, tilt = errors(walk, found)
+    assert velocity < 0.015 and tilt < 0.004
+    estimator.reset()
+    assert estimator.problem.delay == 0.0
+
+
+def test_what_is_wrong_by_more_than_can_be_is_said(walk):
+    """Seven degrees: not a mount, but another frame, or another robot."""
+    estimator, found = estimates(walk, imu_rotation=[0.0, 0.12, 0.0])
+    assert estimator.problem.mount_holds[0].held
+    wrong = [h for e in found for h in e.status.sensors if h.name == "mount" and not h.ok]
+    assert wrong and "imu: turned by" in wrong[-1].message and "credible" in wrong[-1].message
+
+
+def test_world_that_is_tilted(walk):
+    estimator, found = estimates(walk, tilted=[0.012, -0.01, 0.0])
+    assert "mocap: its world tilted by" in said(found[-1])[0]
+    tilt = estimator.problem.parameter(estimator.window.xs[-1], "mocap_world")
+    assert tilt == pytest.approx([0.012, -0.01], abs=0.002)
+    assert errors(walk, found)[1] < 0.003  # the robot's is against gravity
 
 
 def test_an_estimate_that_is_lost_keeps_what_it_learned(walk):

@@ -91,6 +91,10 @@ class MountFitPolicy:
         "on any ground; 0.37 and more of a Go2 with IMU and markers 24 mrad and 2 cm off",
     )
     credible: float = param(2.0, "deviations of the prior that a mount may be off")
+    moved: float = param(
+        0.5, "share of itself by which it has changed since the last look: it was not wrong before"
+    )
+    soft: float = param(0.5, "softness of ground on which feet that sink look like a turned IMU")
     looks: int = param(3, "in a row that must agree")
 
 
