@@ -19,7 +19,6 @@ from ..sensors.mocap import ROLL, SWAY
 from ..sensors.sensor import INSTANT
 from ..types import Measurement
 
-
 # (6, 6) of the pose of a robot whose sensors are not mounted as its YAML says
 MOUNT_COVARIANCE = np.diag(np.repeat([INTERVAL.mount_place**2, INTERVAL.mount_tilt**2], 3))
 
@@ -94,10 +93,9 @@ def creep_covariance(
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
-    place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2
+    place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2 + (SWAY * late**2) ** 2
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     tilt += zeros + (0.0 if measured else i.untold_tilt**2)
-    place += (SWAY * late**2) ** 2
     heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2
     heading += (ROLL * late**2) ** 2
     turn = heading - tilt  # about the vertical

@@ -18,13 +18,13 @@ from .held_fit import HeldFit
 from .monitor import Monitor
 from .stance_motion import StanceMotion
 
-MOUNT = "mount"  # in the status
-# by block: what is wrong with it by so many milliunits, and who finds it better
+# by block: its name in the status, by how many milliunits it is wrong, and what to do
+BETTER = "`prime calibrate` finds it better"
 SAID = {
-    IMU_ROTATION: ("imu: turned by {:.0f} mrad against the model's", "prime calibrate"),
-    MOCAP_POSITION: ("mocap: tracked body {:.0f} mm from its place", "prime calibrate"),
-    MOCAP_DELAY: ("mocap: stamps off by {:.0f} ms", "prime doctor --bag"),
-    MOCAP_WORLD: ("mocap: its world tilted by {:.0f} mrad", "the calibration of its ground plane"),
+    IMU_ROTATION: ("imu_mount", "the IMU is turned by {:.0f} mrad in its mount", BETTER),
+    MOCAP_POSITION: ("mocap_mount", "the tracked body is {:.0f} mm from its place", BETTER),
+    MOCAP_DELAY: ("mocap_clock", "stamps are off by {:.0f} ms", "see `prime doctor --bag`"),
+    MOCAP_WORLD: ("mocap_world", "it is tilted by {:.0f} mrad", "level its ground plane"),
 }
 
 
@@ -58,7 +58,7 @@ class OneMount(HeldFit):
         self._settled = moved < MOUNT_FIT.moved * float(np.linalg.norm(self.estimate))
 
     def _contradicts(self) -> bool:
-        """A mount that comes to be wrong, or by more than anybody mounts it, is not what is wrong."""
+        """What comes to be wrong, or by more than anybody mounts it, is not the mount."""
         if not (super()._contradicts() and self._settled and self._stance.known):
             self._incredible = 0
             return False
@@ -72,7 +72,7 @@ class OneMount(HeldFit):
     def follow(self, window: Window) -> None:
         """Remember what is estimated by now."""
         if self.hold.let_go:
-            self.estimate = self.problem.parameter(window.xs[-1], self.hold.names[0])
+            self.estimate = self.problem.parameter(window.xs[-1], self.hold.names[0]).copy()
 
     def again(self) -> None:
         """Another mount has been let go: what was seen may have been that."""
@@ -85,12 +85,12 @@ class OneMount(HeldFit):
 
     def said(self) -> SensorHealth:
         """By how much it is wrong."""
-        what, better = SAID[self.hold.names[0]]
+        name, what, better = SAID[self.hold.names[0]]
         far = what.format(1e3 * float(np.linalg.norm(self.estimate)))
         if self.incredible:
-            wrong = f"{far}, as it seems, more than is credible; not estimated, see `{better}`"
-            return SensorHealth(MOUNT, False, wrong)
-        return SensorHealth(MOUNT, True, f"{far}; it is estimated, `{better}` finds it better")
+            wrong = f"{far}, as it seems, more than is credible: not estimated; {better}"
+            return SensorHealth(name, False, wrong)
+        return SensorHealth(name, True, f"{far}: it is estimated; {better}")
 
 
 class MountFit(Monitor):

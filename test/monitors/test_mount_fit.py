@@ -13,6 +13,7 @@ from helpers.runs import measurements, truth
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
+from prime_estimation.monitors.mount_fit import SAID
 from prime_estimation.robot import Robot
 from prime_estimation.types import PoseSample
 
@@ -73,8 +74,9 @@ def errors(walk, found, seconds: float = 2.0) -> tuple[float, float]:
     return float(velocity), float(tilt)
 
 
-def said(estimate) -> list[str]:
-    return [h.message for h in estimate.status.sensors if h.name == "mount"]
+def said(estimate) -> dict[str, str]:
+    names = {name for name, *_ in SAID.values()}
+    return {h.name: h.message for h in estimate.status.sensors if h.name in names}
 
 
 def test_right_mounts_are_kept(walk):
@@ -86,7 +88,7 @@ def test_right_mounts_are_kept(walk):
 def test_place_of_the_tracked_body(walk):
     """Eight centimetres behind where the YAML has it; before, the velocity was off by 30 mm/s."""
     estimator, found = estimates(walk, mocap_position=[-0.08, 0.02, 0.05])
-    assert "mocap: tracked body" in said(found[-1])[0] and not said(found[0])
+    assert "tracked body" in said(found[-1])["mocap_mount"] and not said(found[0])
     place = estimator.problem.parameter(estimator.window.xs[-1], "mocap_position")
     assert place[:2] == pytest.approx([0.08, -0.02], abs=0.006)
     velocity, tilt = errors(walk, found)
@@ -96,7 +98,7 @@ def test_place_of_the_tracked_body(walk):
 
 def test_rotation_of_the_imu(walk):
     estimator, found = estimates(walk, imu_rotation=[0.0, 0.035, 0.0])
-    assert "imu: turned by" in said(found[-1])[0]
+    assert "turned by" in said(found[-1])["imu_mount"]
     turn = estimator.problem.parameter(estimator.window.xs[-1], "imu_rotation")
     assert turn == pytest.approx([0.0, -0.035, 0.0], abs=0.005)
     velocity, tilt = errors(walk, found)
@@ -109,7 +111,7 @@ def test_rotation_of_the_imu(walk):
 def test_stamps_of_motion_capture_that_are_late(walk, late):
     """Before, 80 ms put the velocity off by 100 mm/s."""
     estimator, found = estimates(walk, late=late)
-    assert "mocap: stamps off by" in said(found[-1])[0]
+    assert "stamps are off by" in said(found[-1])["mocap_clock"]
     delay = estimator.problem.parameter(estimator.window.xs[-1], "mocap_delay")
     assert delay == pytest.approx(late, rel=0.15)
     velocity, tilt = errors(walk, found)
@@ -122,13 +124,13 @@ def test_what_is_wrong_by_more_than_can_be_is_said(walk):
     """Seven degrees: not a mount, but another frame, or another robot."""
     estimator, found = estimates(walk, imu_rotation=[0.0, 0.12, 0.0])
     assert estimator.problem.mount_holds[0].held
-    wrong = [h for e in found for h in e.status.sensors if h.name == "mount" and not h.ok]
-    assert wrong and "imu: turned by" in wrong[-1].message and "credible" in wrong[-1].message
+    wrong = [h for e in found for h in e.status.sensors if h.name == "imu_mount" and not h.ok]
+    assert wrong and "more than is credible" in wrong[-1].message
 
 
 def test_world_that_is_tilted(walk):
     estimator, found = estimates(walk, tilted=[0.012, -0.01, 0.0])
-    assert "mocap: its world tilted by" in said(found[-1])[0]
+    assert "tilted by" in said(found[-1])["mocap_world"]
     tilt = estimator.problem.parameter(estimator.window.xs[-1], "mocap_world")
     assert tilt == pytest.approx([0.012, -0.01], abs=0.002)
     assert errors(walk, found)[1] < 0.003  # the robot's is against gravity
