@@ -64,7 +64,8 @@ def same_problem(bag: Path, robot: str, end: float, mocap: bool = True) -> dict[
     windows = {}
     for form in FORMS:
         config = form_config(robot, form)
-        problem = Problem(Robot(config.robot), config, ("mocap",) if mocap else ())
+        optional = ("mocap",) if mocap else ()
+        problem = Problem(Robot(config.robot), config, optional, holds=True)
         arrival = _core.ActionArrival(
             problem.state, window.arrival.reference, window.arrival.covariance
         )
