@@ -60,7 +60,9 @@ def test_messages_are_known(sensor):
 def test_parameters_are_those_of_its_residuals(sensor, problem):
     """Prior and random walk of what the core adds for them, and of nothing else."""
     assert set(sensor.residuals) <= set(_core.residuals())
-    model = _core.MeasurementModel(problem.dynamics, problem.mount.core, list(sensor.residuals))
+    model = _core.MeasurementModel(
+        problem.dynamics, problem.mount.core, list(sensor.residuals), mounts=True
+    )
     of_the_dynamics = {"theta", "height", "friction", "slope", "softness"}
     added = {name for name, _ in model.parameters()} - of_the_dynamics
     blocks = sensor.blocks(problem.config.noise, problem.sensors.wearer)
