@@ -106,16 +106,17 @@ def figures(bag: Path, truth: Path, config: Config, folder: Path) -> dict:
     scores = evaluate(out, bag, truth_json=truth)["odometry"]
     names = {name for name, *_ in mount_fit.SAID.values()}
     said = [s.name for s in summary.final.status.sensors if s.name in names]
-    return {
-        "velocity [mm/s]": 1e3 * scores["velocity_rmse_mps"],
-        "worst second [mm/s]": 1e3 * scores["worst_second_velocity_mps"],
-        "tilt [mrad]": 1e3 * scores["rollpitch_rmse_rad"],
-        "heading over 4 s [mrad]": 1e3 * scores["segment_yaw_rad"],
-        "velocity in [%]": 100 * scores["coverage95_velocity"],
-        "tilt in [%]": 100 * scores["coverage95_rollpitch"],
-        "position in [%]": 100 * scores["coverage95_position"],
-        "said": ", ".join(said),
+    scaled = {
+        "velocity [mm/s]": ("velocity_rmse_mps", 1e3),
+        "worst second [mm/s]": ("worst_second_velocity_mps", 1e3),
+        "tilt [mrad]": ("rollpitch_rmse_rad", 1e3),
+        "heading over 4 s [mrad]": ("segment_yaw_rad", 1e3),  # of runs that are long enough
+        "velocity in [%]": ("coverage95_velocity", 100),
+        "tilt in [%]": ("coverage95_rollpitch", 100),
+        "position in [%]": ("coverage95_position", 100),
     }
+    told = {k: scores[name] and unit * scores[name] for k, (name, unit) in scaled.items()}
+    return {**told, "said": ", ".join(said)}
 
 
 def measure(run: Path, robot: str, seconds: float) -> list[dict]:

@@ -41,13 +41,14 @@ def count() -> dict:
 
     out = {}
     for robot in ("go2", "g1"):
-        for form, contacts in itertools.product(("forward", "inverse"), ("smoothed", "rigid")):
-            node = random_node(robot, form, "coulomb", "stance", 0, contacts)
-            other = random_node(robot, form, "coulomb", "stance", 1, contacts)
+        forms, models = ("forward", "inverse"), ("smoothed", "rigid")
+        for form, contacts, holds in itertools.product(forms, models, (False, True)):
+            node = random_node(robot, form, "coulomb", "stance", 0, contacts, holds=holds)
+            other = random_node(robot, form, "coulomb", "stance", 1, contacts, holds=holds)
             data = node.calc(node.x, node.u)
             node.calc(other.x, other.u, data)
             x, u, model = node.x, node.u, node.model
-            out[f"{robot} {form} {contacts}"] = {
+            out[f"{robot} {form} {contacts}, mounts and losses {holds}"] = {
                 "calc": allocations("calc", model.calc, data, x, u),
                 "calcDiff": allocations("calcDiff", model.calcDiff, data, x, u),
                 "linearize": allocations("linearize", model.linearize, data, x),

@@ -80,10 +80,15 @@ def robot(name: str) -> Robot:
 
 @lru_cache(maxsize=None)
 def problem(
-    name: str, form: str = "forward", cone: str = "coulomb", mocap: bool = True, **estimator: str
+    name: str,
+    form: str = "forward",
+    cone: str = "coulomb",
+    mocap: bool = True,
+    holds: bool = False,
+    **estimator: str,
 ) -> Problem:
     optional = ("mocap",) if mocap else ()
-    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), optional)
+    return Problem(robot(name), config(name, form=form, cone=cone, **estimator), optional, holds)
 
 
 @dataclass(frozen=True)

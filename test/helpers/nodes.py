@@ -65,18 +65,21 @@ def random_node(
     seed: int,
     contact_model: str = "smoothed",
     joints: str = "",
+    holds: bool = False,
 ) -> Node:
     """All sensors present, weights between 0.5 and 2, so that every row of the residual counts
     alike; random flags of rigid contacts."""
     rng = np.random.default_rng(seed)
     options = {"joint_parameters": joints} if joints else {}
-    of = problem(name, form, cone, contact_model=contact_model, **options)
+    of = problem(name, form, cone, holds=holds, contact_model=contact_model, **options)
     p = random_point(of, rng, situation)
     x = np.concatenate([p.q, p.v, np.zeros(of.np)])
     of.layout.p(x)[: len(p.parameters)] = p.parameters
     for block in ("gyro_bias", "accelerometer_bias", "mocap"):
         part = of.parameter(x, block)
         part[:] = 0.1 * rng.normal(size=len(part))
+    for hold in of.mount_holds:
+        of.parameter(x, hold.names[0])[:] = hold.stddev * rng.normal(size=len(hold.mean))
     for block in of.joints:
         part = of.parameter(x, block.name)
         part[:] = block.mean + block.stddev * rng.normal(size=len(part))
