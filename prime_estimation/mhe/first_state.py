@@ -71,7 +71,10 @@ class FirstState:
             x: the state it had come to.
             stddev: (ndx,) of that; it grows, for the next start batch sees measurements once more.
         """
+        held = {name for hold in self._problem.mount_holds if hold.held for name in hold.names}
         for name, block in self._problem.measurements.parameter_priors().items():
+            if name in held:  # its prior is no knowledge that could grow
+                continue
             mean = self._problem.parameter(x, name)
             own = KEPT_GROWTH * stddev[self._problem.columns(name)]
             if block.lasting and (np.abs(mean) < CREDIBLE * block.prior).all():

@@ -140,5 +140,11 @@ def test_an_estimate_that_is_lost_keeps_what_it_learned(walk):
     estimator, found = estimates(walk, mocap_position=[-0.08, 0.02, 0.05])
     before = estimator.problem.parameter(estimator.window.xs[-1], "mocap_position").copy()
     estimator.problem.first.keep(estimator.window.xs[-1], np.full(estimator.problem.ndx, 0.001))
-    first = estimator.problem.parameter(estimator.problem.first.neutral(), "mocap_position")
+    problem = estimator.problem
+    first = problem.parameter(problem.first.neutral(), "mocap_position")
     assert first == pytest.approx(before)
+    # what is held begins with the width by which its hold asks, however often it is lost
+    turn = next(hold for hold in problem.mount_holds if hold.held)
+    columns = problem.columns(turn.names[0])
+    root = problem.first.root(True)[columns, columns]
+    assert np.diag(root) == pytest.approx(turn.share * turn.stddev)
