@@ -10,11 +10,11 @@ import numpy as np
 import pinocchio as pin
 
 from ..contact.leg_forces import CLEARANCE, LegForces
+from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
 from .first_state import CREDIBLE
-from .mount_hold import MOCAP_POSITION, MOCAP_WORLD
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 
@@ -54,10 +54,8 @@ class Batch:
 
     def _tracked(self, x: np.ndarray) -> np.ndarray:
         """Place (3,) of the tracked body, which may have been learned to be beside the model's."""
-        lever, tilt = (self.problem.parameter(x, n) for n in (MOCAP_POSITION, MOCAP_WORLD))
-        if not lever.size:
-            return x[:3]
-        return pin.exp3(np.append(tilt, 0.0)) @ base_pose(self.problem, x).act(lever)
+        mount = MocapMount.of(self.problem, x)
+        return mount.world.act(base_pose(self.problem, x).act(mount.position))
 
 
 def guess_states(

@@ -7,13 +7,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..config.policies import MOUNT_FIT
+from ..sensors.imu import ROTATION as IMU_ROTATION
+from ..sensors.mocap_mount import DELAY as MOCAP_DELAY
+from ..sensors.mocap_mount import POSITION as MOCAP_POSITION
+from ..sensors.mocap_mount import WORLD as MOCAP_WORLD
 from .hold import Hold
 from .measurement_model import MeasurementModel
 
-# parameter blocks: how IMU and tracked body sit on the base; clock and world of motion capture
-IMU_ROTATION, MOCAP_POSITION = "imu_rotation", "mocap_position"
-MOCAP_DELAY, MOCAP_WORLD = "mocap_delay", "mocap_world"
-GEOMETRY = IMU_ROTATION, MOCAP_POSITION
+GEOMETRY = IMU_ROTATION, MOCAP_POSITION  # how IMU and tracked body sit on the base
 
 
 def mount_holds(measurements: MeasurementModel) -> list[Hold]:

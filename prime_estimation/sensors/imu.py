@@ -13,6 +13,8 @@ from ..declaration import param
 from ..types import Measurement
 from .sensor import INSTANT, Block, Role, Sensor, Wearer
 
+ROTATION = "imu_rotation"  # parameter block, where mounts are parameters
+
 
 class Imu(Sensor):
     """Gyro (mean over the past step), accelerometer (centred mean), tilt; constant biases."""
@@ -66,7 +68,7 @@ class Imu(Sensor):
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Biases, and the mount."""
         return {
-            "imu_rotation": Block(noise.imu_rotation, lasting=True),
+            ROTATION: Block(noise.imu_rotation, lasting=True),
             "gyro_bias": Block(noise.gyro_bias, noise.gyro_bias_walk, lasting=True),
             "accelerometer_bias": Block(noise.accelerometer_bias, noise.accelerometer_bias_walk),
         }

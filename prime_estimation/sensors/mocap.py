@@ -13,6 +13,7 @@ from ..declaration import param
 from ..errors import DataError
 from ..types import PoseSample
 from .message_fields import finite, quaternion, vector
+from .mocap_mount import DELAY, NAME, POSITION, WORLD
 from .pose_gate import PoseGate
 from .sensor import Alignment, Block, Role, Sensor, Wearer
 
@@ -103,10 +104,10 @@ class Mocap(Sensor):
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Mounting of the tracked body."""
         return {
-            "mocap": Block(noise.mocap_offset),
-            "mocap_position": Block(noise.mocap_lever, lasting=True),
-            "mocap_delay": Block(noise.mocap_delay, lasting=True),
-            "mocap_world": Block(noise.mocap_tilt, lasting=True),
+            NAME: Block(noise.mocap_offset),
+            POSITION: Block(noise.mocap_lever, lasting=True),
+            DELAY: Block(noise.mocap_delay, lasting=True),
+            WORLD: Block(noise.mocap_tilt, lasting=True),
         }
 
     def gate(self, problem) -> PoseGate:

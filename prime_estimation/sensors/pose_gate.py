@@ -12,10 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 from .. import _core
+from .mocap_mount import MocapMount
 
-NAME = "mocap"  # of the sensor, of its parameters
-# parameters, where how it is mounted is one
-PLACE, DELAY, WORLD = "mocap_position", "mocap_delay", "mocap_world"
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
 DRIFT = 0.1  # m/s and rad/s by which the estimate may have drifted since the last pose that fitted
@@ -139,13 +137,10 @@ class PoseGate:
     def _tells_motion(self, sample, window) -> bool:
         """Whether the newest poses tell of one motion of the world, which is `moved` then."""
         x, age = self._at(sample, window)
-        layout, (phi, lever, psi, late) = self.problem.layout, self._mount(x)
+        layout, mount = self.problem.layout, MocapMount.of(self.problem, x)
         q, v = np.array(layout.q(x)[:7]), np.array(layout.v(x)[:6])
-        world, body = (
-            pin.SE3(pin.exp3(np.array(turn)), np.array(place))
-            for turn, place in ((psi, np.zeros(3)), (phi, lever))
-        )
-        here = world * pin.XYZQUATToSE3(q) * pin.exp6(-(age + late) * v) * body
+        base = pin.XYZQUATToSE3(q) * pin.exp6(-(age + mount.delay) * v)
+        here = mount.world * base * mount.body
         quat = pin.Quaternion(np.array(sample.quat_world_body)).normalized()
         there = pin.SE3(quat.toRotationMatrix(), np.array(sample.position_world))
         if self._apart and not self._alike(here, there):
@@ -180,18 +175,10 @@ class PoseGate:
     def _errors(self, sample, window) -> np.ndarray:
         """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
         (x, age), layout = self._at(sample, window), self.problem.layout
-        pose = sample.position_world, sample.quat_world_body
-        phi, lever, psi, late = self._mount(x)
+        mount = MocapMount.of(self.problem, x)
         base = layout.q(x)[:7], layout.v(x)[:6]
-        return _core.pose_error(*base, phi, lever, psi, age + late, *pose)
-
-    def _mount(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Rotation [rad] and place [m] of the tracked body, tilt of the world [rad], delay [s]."""
-        phi, *rest = (self.problem.parameter(x, name) for name in (NAME, PLACE, WORLD, DELAY))
-        if not rest[0].size:
-            return phi, np.zeros(3), np.zeros(3), 0.0
-        place, (roll, pitch), (late,) = rest
-        return phi, place, np.array([roll, pitch, 0.0]), float(late)
+        body = mount.rotation, mount.position, mount.tilt, age + mount.delay
+        return _core.pose_error(*base, *body, sample.position_world, sample.quat_world_body)
 
     def _turn(self) -> float:
         """Turn that noise explains [rad]; how the tracked body is mounted is not known at first."""

@@ -70,9 +70,7 @@ VectorXd poseError(const VectorXd& pose, const VectorXd& velocity, const Vector3
                       age,
                       position,
                       rotationOf(quaternion.normalized())};
-  VectorXd error(6);
-  error << seen.place(), seen.turn();
-  return error;
+  return seen.error();
 }
 
 }  // namespace

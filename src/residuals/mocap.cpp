@@ -43,9 +43,7 @@ class Mocap : public Residual {
   }
 
   void value(const NodePoint& at, const Reading& reading, Scratch*, Vector e) const override {
-    const SeenPose seen = pose(at, reading);
-    e.head<3>() = seen.place();
-    e.tail<3>() = seen.turn();
+    e = pose(at, reading).error();
   }
 
   void jacobian(const NodePoint& at, const Reading& reading, Scratch*, Matrix J) const override {
@@ -71,7 +69,7 @@ class Mocap : public Residual {
       J.col(velocity_[3 + i]).tail<3>() = turned_back.col(i);
       J.col(offset_.columns[i]).tail<3>() = by_phi.col(i);
     }
-    if (mounts_) mountJacobian(seen, by_turn, J);
+    if (mounts_) mountJacobian(seen, world, seen.R * turn, by_turn, J);
   }
 
  private:
@@ -104,9 +102,10 @@ class Mocap : public Residual {
             Eigen::Quaterniond(reading.value.tail<4>()).toRotationMatrix()};
   }
 
-  /// By place of the body, delay and world; `by_turn`: of the rotation by that of the base then.
-  void mountJacobian(const SeenPose& seen, const Matrix3d& by_turn, Matrix J) const {
-    const Matrix3d world = pinocchio::exp3(seen.psi), then = seen.then();
+  /// By place of the body, delay and world; `then`: rotation of the base when it was seen;
+  /// `by_turn`: of the error's rotation by that.
+  void mountJacobian(const SeenPose& seen, const Matrix3d& world, const Matrix3d& then,
+                     const Matrix3d& by_turn, Matrix J) const {
     Matrix3d by_psi = Matrix3d::Zero();
     pinocchio::Jexp3(seen.psi, by_psi);
     const Vector3d place = seen.p - seen.age * (seen.R * seen.v) + then * seen.lever;

@@ -20,17 +20,20 @@ struct SeenPose {
   Eigen::Vector3d p_seen;       ///< [m]
   Eigen::Matrix3d R_seen;
 
-  /// `exp(psi) (p - age R v + R exp(-age omega) lever) - p_seen` [m]
-  Eigen::Vector3d place() const {
-    return pinocchio::exp3(psi) * (p - age * (R * v) + then() * lever) - p_seen;
+  /// Place and rotation of the estimate less those seen, with `then = R exp(-age omega)`:
+  ///
+  ///     [exp(psi) (p - age R v + then lever) - p_seen;  log(R_seen^T exp(psi) then exp(phi))]
+  ///
+  /// [m, rad]
+  Eigen::Matrix<double, 6, 1> error() const {
+    const Eigen::Matrix3d world = pinocchio::exp3(psi);
+    const Eigen::Matrix3d then = R * pinocchio::exp3(Eigen::Vector3d(-age * omega));
+    const Eigen::Matrix3d body = world * then * pinocchio::exp3(phi);
+    Eigen::Matrix<double, 6, 1> e;
+    e << world * (p - age * (R * v) + then * lever) - p_seen,
+        pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * body));
+    return e;
   }
-  /// `log(R_seen^T exp(psi) R exp(-age omega) exp(phi))` [rad]
-  Eigen::Vector3d turn() const {
-    const Eigen::Matrix3d body = pinocchio::exp3(psi) * then() * pinocchio::exp3(phi);
-    return pinocchio::log3(Eigen::Matrix3d(R_seen.transpose() * body));
-  }
-  /// Rotation of the base then.
-  Eigen::Matrix3d then() const { return R * pinocchio::exp3(Eigen::Vector3d(-age * omega)); }
 };
 
 }  // namespace prime

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Mount of motion capture: where its body sits on the base, its clock, and its world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+NAME = "mocap"  # of the sensor, its residual, and the parameters of its body's rotation
+# parameter blocks where mounts are parameters
+POSITION, DELAY, WORLD = "mocap_position", "mocap_delay", "mocap_world"
+
+
+@dataclass(frozen=True)
+class MocapMount:
+    """What a state says of it, beside the model.
+
+    Attributes:
+        rotation, position: (3,) of the tracked body in the base [rad, m].
+        tilt: (3,) rotation of its world against gravity [rad]. delay: of its stamps [s].
+    """
+
+    rotation: np.ndarray
+    position: np.ndarray
+    tilt: np.ndarray
+    delay: float
+
+    @staticmethod
+    def of(problem, x: np.ndarray) -> MocapMount:
+        """Mount at a state; zeros where it is no parameter."""
+        blocks = (problem.parameter(x, name) for name in (NAME, POSITION, WORLD, DELAY))
+        rotation, position, tilt, delay = blocks
+        if not position.size:
+            return MocapMount(rotation, np.zeros(3), np.zeros(3), 0.0)
+        return MocapMount(rotation, position, np.append(tilt, 0.0), float(delay[0]))
+
+    @property
+    def body(self) -> pin.SE3:
+        """Pose of the tracked body in the base."""
+        return pin.SE3(pin.exp3(np.array(self.rotation)), np.array(self.position))
+
+    @property
+    def world(self) -> pin.SE3:
+        """Pose of our world in that of motion capture."""
+        return pin.SE3(pin.exp3(np.array(self.tilt)), np.zeros(3))
