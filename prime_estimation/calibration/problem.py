@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from .mocap_factor import mocap_pose
 from .motion_factors import bias_walk, first_node, imu_motion
 from .noise import NoiseModel
 from .offsets import OffsetPriors, Offsets
-from .reading_noise import noise_gradient
+from .reading_noise import ReadingNoise
 from .recording import KinematicRecording
 from .rotations import rotate, skew, transpose
 from .standing import without_moving_feet
@@ -86,7 +87,7 @@ class KinematicProblem:
     def weigh(self) -> None:
         """Renew the information after the outliers' scales have changed."""
         self.information = {k: c.information(self.noise) for k, c in self.covariance.items()}
-        self.noise_gradient = np.zeros(self.nominal.size)
+        self.noise_gradient = np.zeros(self.nominal.size)  # in the equations that tell it
         self.noise_gradient = self._noise_gradient()
 
     def _noise_gradient(self) -> np.ndarray:
@@ -100,12 +101,17 @@ class KinematicProblem:
         found = {f.name: f for f in self.factors(self.origin, self.nominal)}
         equations = self.equations(self.origin, self.nominal, list(found.values()))
         P = node_covariances(equations)
-        for i, leg in enumerate(self.legs):
+        for i, noise in enumerate(self._reading_noise):
             f, W = found[f"leg_{i}"], self.information[f"leg_{i}"]
             WJ = W @ f.jacobian
             left = W - WJ @ P[:, f.columns[:, None], f.columns] @ transpose(WJ)
-            out += noise_gradient(leg, i, self.recording, self.nominal, self._up, left)
+            out += noise.gradient(left)
         return out
+
+    @cached_property
+    def _reading_noise(self) -> list[ReadingNoise]:
+        where = self.recording, self.nominal, self._up
+        return [ReadingNoise(leg, i, *where) for i, leg in enumerate(self.legs)]
 
     def with_noise(self, noise: NoiseModel) -> KinematicProblem:
         """The same with other covariances of the blocks; rows and outliers are shared with it."""
@@ -115,7 +121,7 @@ class KinematicProblem:
         other.weigh()
         return other
 
-    def _leg_terms(self, offsets: Offsets) -> list[LegTerms]:
+    def leg_terms(self, offsets: Offsets) -> list[LegTerms]:
         """Kinematics of the legs, which only offsets change: those of the last ones are kept."""
         if self._terms is None or self._terms[0] is not offsets:
             terms = [leg_terms(leg, i, self.recording, offsets) for i, leg in enumerate(self.legs)]
@@ -130,7 +136,7 @@ class KinematicProblem:
             bias_walk(x),
             first_node(x, self.origin),
         ]
-        for i, (leg, terms) in enumerate(zip(self.legs, self._leg_terms(offsets))):
+        for i, (leg, terms) in enumerate(zip(self.legs, self.leg_terms(offsets))):
             out.append(leg_measurement(x, leg, i, terms, recording))
             out.append(foothold_walk(x, leg, i, terms, recording))
         out.append(mocap_pose(x, recording, offsets))

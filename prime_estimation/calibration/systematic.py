@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .leg_factors import leg_terms
 from .offsets import Offsets
 from .problem import KinematicProblem, add_gradient
 from .rotations import rotate, skew, transpose
@@ -84,8 +83,8 @@ def _late_gyro(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Cause:
     turn = np.zeros((len(recording) - 1, 9))
     turn[:, :3] = LATE * np.diff(recording.gyro, axis=0)
     out = {"imu": turn}
-    for i, leg in enumerate(problem.legs):
-        point = leg_terms(leg, i, recording, o).point
+    for i, (leg, terms) in enumerate(zip(problem.legs, problem.leg_terms(o))):
+        point = terms.point
         speed = np.cross(change, point - leg.radius * x.rotation[:, 2])
         parts = [np.zeros_like(point), speed, change]
         out[f"leg_{i}"] = -LATE * np.concatenate(parts, axis=1)[:, : leg.rows]
@@ -95,8 +94,7 @@ def _late_gyro(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Cause:
 def _late_joints(problem: KinematicProblem, x: Trajectory, o: Offsets) -> Cause:
     """Angles and rates are those of a time before their stamp."""
     out, dt = {}, problem.recording.step
-    for i, leg in enumerate(problem.legs):
-        t = leg_terms(leg, i, problem.recording, o)
+    for i, (leg, t) in enumerate(zip(problem.legs, problem.leg_terms(o))):
         faster, turning = (np.gradient(a, dt, axis=0) for a in (t.velocity, t.rate))
         carried = np.cross(problem.recording.gyro - x.gyro_bias, t.velocity)
         speed = faster + carried - leg.radius * np.cross(turning, x.rotation[:, 2])

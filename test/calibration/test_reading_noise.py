@@ -14,7 +14,7 @@ from prime_estimation.calibration.leg_factors import leg_measurement, leg_terms
 from prime_estimation.calibration.motion_factors import imu_motion
 from prime_estimation.calibration.preintegration import preintegrate
 from prime_estimation.calibration.problem import KinematicProblem
-from prime_estimation.calibration.reading_noise import noise_gradient
+from prime_estimation.calibration.reading_noise import ReadingNoise
 from prime_estimation.calibration.resampling import white_noise
 from prime_estimation.calibration.rotations import rotate
 
@@ -113,7 +113,7 @@ def test_what_noise_adds_to_the_gradient(case):
     found = np.zeros(size)
     for foot, leg in enumerate(case.legs):
         W = case.information[f"leg_{foot}"]
-        found += noise_gradient(leg, foot, recording, case.nominal, up, W)
+        found += ReadingNoise(leg, foot, recording, case.nominal, up).gradient(W)
     # third powers of the noise are left
     close = 5.0 * spread + 0.02 * np.abs(found).max()
     assert np.all(np.abs(np.mean(draws, axis=0) - found) < close)
