@@ -70,11 +70,11 @@ def relax(window: Window, hold: Hold) -> None:
     """
     arrival, problem = window.arrival, window.problem
     columns = np.r_[tuple(problem.columns(name) for name in hold.names)]
-    covariance, told = arrival.covariance, problem.layout.p(arrival.estimate())
-    own = covariance[np.ix_(columns, columns)]
-    present = told[columns - 2 * problem.nv]
+    across = arrival.L @ arrival.L[columns].T
+    own = across[columns]
+    present = problem.layout.p(arrival.estimate())[columns - 2 * problem.nv]
     estimate, wider = hold.without(present, own)
-    gain = np.linalg.solve(own, covariance[columns]).T
+    gain = np.linalg.solve(own, across.T).T
     values, vectors = np.linalg.eigh(wider - own)
     arrival.mean = arrival.mean + gain @ (estimate - present)
     arrival.inflate_covariance(gain @ vectors * np.sqrt(np.maximum(values, 0.0)))

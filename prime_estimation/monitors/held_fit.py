@@ -83,9 +83,9 @@ class HeldFit(Monitor, ABC):
 
     def _ask(self, window: Window) -> None:
         columns = np.r_[tuple(self.problem.columns(name) for name in self.hold.names)]
-        mean, covariance = window.arrival.estimate(), window.arrival.covariance
+        mean, root = window.arrival.estimate(), window.arrival.L[columns]
         told = self.problem.layout.p(mean)[columns - 2 * self.problem.nv]
-        self.estimate, fall = self.hold.estimate(told, covariance[np.ix_(columns, columns)])
+        self.estimate, fall = self.hold.estimate(told, root @ root.T)
         self.fall, self._before = (fall - self._before) / self._policy.every, fall
 
     def _begin_anew(self, window: Window) -> None:

@@ -64,27 +64,30 @@ class ImuClockPolicy:
 
 
 @dataclass(frozen=True)
-class JointFitPolicy:
-    """When joint losses of the YAML are given up."""
+class HoldPolicy:
+    """When parameters that are held at the robot's YAML are looked at."""
 
     held: float = param(0.002, "their prior's width while they are held, of its own")
     every: int = param(40, "nodes from one look to the next")
     most: int = param(1000, "nodes that tell: with time any data tell some difference")
+    looks: int = param(3, "in a row that must agree")
+
+
+@dataclass(frozen=True)
+class JointFitPolicy(HoldPolicy):
+    """When joint losses of the YAML are given up."""
+
     fall: float = param(
         0.8,
         "fall of the cost by each node: where the YAML is right up to 0.4, with a load in the "
         "hands of a G1 0.6, three looks in a row; 2 to 4 with none or twice of its losses",
     )
-    looks: int = param(3, "in a row that must agree")
 
 
 @dataclass(frozen=True)
-class MountFitPolicy:
+class MountFitPolicy(HoldPolicy):
     """When a sensor is not mounted as the robot's YAML says."""
 
-    held: float = param(0.002, "the prior's width while it is held, of its own")
-    every: int = param(40, "nodes from one look to the next")
-    most: int = param(1000, "nodes that tell: with time any data tell some difference")
     fall: float = param(
         0.25,
         "fall of the cost by each node, three looks in a row: up to 0.13 where the mount is right, "
@@ -95,7 +98,6 @@ class MountFitPolicy:
         0.5, "share of itself by which it has changed since the last look: it was not wrong before"
     )
     soft: float = param(0.5, "softness of ground on which feet that sink look like a turned IMU")
-    looks: int = param(3, "in a row that must agree")
 
 
 GYRO_REST = GyroRestPolicy()
