@@ -35,8 +35,8 @@ class BaseReport:
         window: Window,
         m: Measurement,
         P: np.ndarray,
-        slipping: float = 0.0,
-        elsewhere: bool = False,
+        slipping: float,
+        elsewhere: bool,
     ) -> dict:
         """Those of the `Estimate`.
 

@@ -40,7 +40,7 @@ class InertiaReport:
         theta: np.ndarray,
         torque_error: float,
         contradicted: bool,
-        unlike: bool = False,
+        unlike: bool,
     ) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links.
 
