@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from ..config.parameters import NodeConfig
 from ..errors import ConfigError
 
-_EARLIER = -5  # niceness of what must not wait for solvers
-
+# niceness of what must not wait for solvers, and of these: others come after both, for a solver
+# that must wait while it has the interpreter's lock makes all threads wait
+_EARLIER, _SOLVING = -10, -5
 _LOCK_ALL = 1 | 2  # MCL_CURRENT | MCL_FUTURE: what is mapped, and what is going to be
 
 
@@ -37,9 +38,9 @@ def schedule(config: NodeConfig) -> None:
 def precedence() -> Iterator[None]:
     """What carries odometry on, or commands motors, comes before what solves, here and elsewhere.
 
-    All threads of this process, and those that they start, get a little more of a busy processor
-    (nice -5), but for those that `take_turns`. Where the user may not have that, or has chosen
-    another niceness for the program, nothing changes.
+    All threads of this process, and those that they start, get more of a busy processor (nice -10),
+    but for those that `take_turns`. Where the user may not have that, or has chosen another
+    niceness for the program, nothing changes.
     """
     chosen = os.getpriority(os.PRIO_PROCESS, 0) != 0
     if not chosen:
@@ -52,10 +53,10 @@ def precedence() -> Iterator[None]:
 
 
 def take_turns() -> None:
-    """The calling thread solves: it waits for its turn as any program does."""
+    """The calling thread solves: it comes after those that do not, before other programs."""
     thread = threading.get_native_id()
     if os.getpriority(os.PRIO_PROCESS, thread) == _EARLIER:
-        os.setpriority(os.PRIO_PROCESS, thread, 0)
+        os.setpriority(os.PRIO_PROCESS, thread, _SOLVING)
 
 
 def _be_nice(niceness: int) -> None:

@@ -41,7 +41,7 @@ class RosTransport:
     def __init__(self, node):
         self.rejected: Counter[str] = Counter()
         self.pause_s = 0.0
-        self._node = node
+        self._node, self._hands_off = node, hands_off()
         self._subscriptions: list[tuple[object, Callback]] = []
         self._entities: list[tuple[Callable, object]] = []
         self._lost: Counter[str] = Counter()
@@ -68,7 +68,7 @@ class RosTransport:
             topic,
             lambda _: None,
             qos_profile(qos, _BATCH),
-            callback_group=hands_off(),
+            callback_group=self._hands_off,
             event_callbacks=event_callbacks()(
                 message_lost=lambda event: self._count_lost(name, event)
             ),

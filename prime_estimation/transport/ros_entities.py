@@ -14,6 +14,8 @@ from ..errors import ConfigError
 from .base import Qos
 
 PATIENCE_S = 0.1  # for which the executor waits at a time
+EVENTS_S = 1.0  # from one look at events to the next
+LOOK_S = 0.002  # that a look takes at most
 
 
 def event_callbacks() -> type:
@@ -30,14 +32,22 @@ def hands_off():
 
     An executor that waits for events of a subscription wakes up with each of its messages, and a
     wake-up costs rclpy a good part of a millisecond under the interpreter lock. Events (lost
-    messages) can wait for the tenth of a second in which they are looked at.
+    messages) wait: they stay until they are taken, and one look in a second takes them all.
     """
     from rclpy.callback_groups import CallbackGroup
     from rclpy.subscription import Subscription
 
     class HandsOff(CallbackGroup):
+        _looked = -EVENTS_S
+
         def can_execute(self, entity) -> bool:
-            return not isinstance(entity, Subscription) and time.monotonic() % 1.0 < PATIENCE_S
+            # the executor asks for all entities before it waits: that is one look
+            if isinstance(entity, Subscription):
+                return False
+            now = time.monotonic()
+            if now - self._looked > EVENTS_S:
+                self._looked = now
+            return now - self._looked < LOOK_S
 
         def beginning_execution(self, entity) -> bool:
             return not isinstance(entity, Subscription)

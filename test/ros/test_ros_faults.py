@@ -7,6 +7,7 @@ import threading
 import time
 import types
 
+import numpy as np
 import pytest
 
 rclpy = pytest.importorskip("rclpy")
@@ -14,6 +15,7 @@ rclpy = pytest.importorskip("rclpy")
 from helpers.ros_calls import call, executable  # noqa: E402
 from helpers.waiting import wait  # noqa: E402
 
+from prime_estimation.transport import ros_entities  # noqa: E402
 from prime_estimation.transport.ros import RosTransport  # noqa: E402
 from prime_estimation.transport.ros_entities import interface  # noqa: E402
 
@@ -163,6 +165,23 @@ def test_lost_messages_are_reported(tester, remapped):
         assert not subscription.callback_group.can_execute(subscription)
         time.sleep(0.015)
     assert any(map(all, looked_at)) and sum(map(any, looked_at)) < 50
+
+
+def test_an_executor_looks_at_events_once_a_second(monkeypatch):
+    """While it does, it wakes up with each message: for a tenth of a second in each, odometry came
+    60 ms late for it."""
+    now = [100.0]
+    monkeypatch.setattr(ros_entities, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    group, looks = ros_entities.hands_off(), []
+    for _ in range(3000):  # messages of three seconds
+        asked = {group.can_execute(event) for event in ("of one topic", "of another")}
+        looks.append(asked.pop())
+        assert not asked
+        now[0] += 0.001
+    at = np.flatnonzero(looks) * 0.001
+    begun = at[np.r_[True, np.diff(at) > 0.5]]
+    np.testing.assert_allclose(begun, [0.0, 1.0, 2.0], atol=0.005)
+    assert len(at) <= 6
 
 
 def test_humble_has_its_events_elsewhere(monkeypatch):

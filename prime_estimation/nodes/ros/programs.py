@@ -14,6 +14,7 @@ from ...transport.base import Names
 from ...transport.environment import domain_id
 from ...transport.ros import RosTransport
 from .. import run_node as serve
+from ..scheduling import precedence
 from .rosout import log_to_rosout
 
 # parameters of the simple nodes: default and description
@@ -82,10 +83,11 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
     log_to_rosout(node)
     if stop.is_set():
         return
-    if node.get_parameter("autostart").value and not node.autostart():
-        raise PrimeError("the estimator could not be started, see above")
-    with serve.without_pauses():
-        RosTransport(node).spin(stop)
+    with precedence():  # before the solver's thread begins, which takes turns
+        if node.get_parameter("autostart").value and not node.autostart():
+            raise PrimeError("the estimator could not be started, see above")
+        with serve.without_pauses():
+            RosTransport(node).spin(stop)
     node.end()
 
 
