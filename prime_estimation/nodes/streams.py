@@ -14,7 +14,9 @@ import numpy as np
 
 from ..types import Estimate, Measurement
 
-_PREDICTED_S = 0.1  # by how much the IMU may carry odometry beyond the last estimate
+# s by which the IMU may carry odometry beyond the last estimate: walking robots' velocities are
+# then off by 20 to 27 mm/s; silence makes a controller brake
+_PREDICTED_S = 0.25
 _EARLY_NS = 1000  # of a sample, due to the rounding of stamps
 _LATE = 1.5  # steps behind the readings, from which on an estimate is late
 _KEPT = 128  # readings, more than wait for the solver

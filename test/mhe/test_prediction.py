@@ -11,7 +11,7 @@ from helpers.estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.imu_mount import ImuMount
-from prime_estimation.mhe.prediction import Predictor
+from prime_estimation.mhe.prediction import UNTOLD_FORCE, Predictor
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 
@@ -58,7 +58,9 @@ def test_at_rest_nothing_changes(robot):
     assert predicted.stamp_ns == estimate.stamp_ns + 5 * PERIOD_NS
     np.testing.assert_allclose(predicted.linear_velocity_base, 0.0, atol=1e-12)
     np.testing.assert_allclose(predicted.position_world, estimate.position_world, atol=1e-12)
-    np.testing.assert_allclose(predicted.twist_covariance, estimate.twist_covariance)
+    grown = predicted.twist_covariance - estimate.twist_covariance
+    untold = 1e-9 * 5 * PERIOD_NS * UNTOLD_FORCE
+    np.testing.assert_allclose(grown, np.diag([untold**2] * 3 + [0.0] * 3), atol=1e-15)
 
 
 def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
@@ -72,7 +74,8 @@ def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
     np.testing.assert_allclose(predicted.linear_velocity_base, 0.5 * dt * f, atol=1e-12)
     grown = predicted.twist_covariance - estimate.twist_covariance
     velocities = np.outer(dt * (np.arange(1000) + 0.5) / 1000.0, f)  # by the instant of the jump
-    np.testing.assert_allclose(grown[:3, :3], np.cov(velocities.T, bias=True), rtol=1e-5)
+    spread = np.cov(velocities.T, bias=True) + (2.0 * dt * UNTOLD_FORCE) ** 2 * np.eye(3)
+    np.testing.assert_allclose(grown[:3, :3], spread, rtol=1e-5)
     np.testing.assert_allclose(grown[3:], 0.0, atol=1e-15)
 
 

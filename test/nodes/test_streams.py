@@ -12,7 +12,7 @@ from helpers.waiting import wait
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.messages import stamp_ns
-from prime_estimation.nodes.streams import JointStream
+from prime_estimation.nodes.streams import JointStream, OdometryStream
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate, Measurement
 
@@ -52,6 +52,15 @@ def heard():
     h.stream.measured(reading(0))
     h.stream.estimated(estimate(0), estimate(0))
     return h
+
+
+def test_odometry_goes_on_for_a_quarter_of_a_second_without_estimates():
+    sent = []
+    stream = OdometryStream(sent.append, lambda e: e, rate=100.0)
+    stream.estimated(estimate(0), estimate(0))
+    for k in range(1, 40):
+        stream.predicted(estimate(k))
+    assert [(e.stamp_ns - START) // STEP for e in sent] == list(range(25))
 
 
 def test_joints_go_on_without_estimates(heard):
