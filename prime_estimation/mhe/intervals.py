@@ -80,6 +80,7 @@ def creep_covariance(
     zeros: float = 0.0,
     slipping: float = 0.0,
     late: float = 0.0,
+    elsewhere: bool = False,
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
@@ -90,14 +91,16 @@ def creep_covariance(
         zeros: variance of roll and pitch by the zeros of joints (`sole_tilt`) [rad2].
         slipping: share of the feet that carry and slide.
         late: by which poses of motion capture are taken back to their time [s].
+        elsewhere: links whose inertia is not estimated carry a load.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2 + (SWAY * late**2) ** 2
+    place += (elsewhere * i.elsewhere_place) ** 2
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     tilt += zeros + (0.0 if measured else i.untold_tilt**2)
     heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2
-    heading += (ROLL * late**2) ** 2
+    heading += (ROLL * late**2) ** 2 + (elsewhere * i.elsewhere_heading) ** 2
     turn = heading - tilt  # about the vertical
     up = vertical(quat_world_base).tolist()
     out = np.zeros((6, 6))

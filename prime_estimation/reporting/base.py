@@ -72,7 +72,7 @@ class BaseReport:
             angular_velocity_base=angular,
             pose_covariance=P[:6, :6]
             + creep_covariance(
-                window.unevenness, quaternion, measured, zeros, slipping, problem.delay
+                window.unevenness, quaternion, measured, zeros, slipping, problem.delay, elsewhere
             )
             + bent * MOUNT_COVARIANCE
             + window.place.covariance(window.arrival, window.xs[0], x),

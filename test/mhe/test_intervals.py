@@ -63,6 +63,13 @@ def test_the_heading_is_less_certain_on_soft_ground_but_not_on_uneven_ground():
     assert soft - uneven == pytest.approx((2.0 * INTERVAL.heading_soft) ** 2)
 
 
+def test_place_and_heading_are_less_certain_while_hands_carry_what_the_torso_is_given():
+    level = pin.Quaternion.Identity().coeffs()
+    more = creep_covariance(0.0, level, elsewhere=True) - creep_covariance(0.0, level)
+    place, heading = INTERVAL.elsewhere_place**2, INTERVAL.elsewhere_heading**2
+    np.testing.assert_allclose(more, np.diag([place] * 3 + [0, 0, heading]), atol=1e-18)
+
+
 @pytest.mark.parametrize(("robot", "joints"), [("go2", 0), ("g1", 6)])
 def test_the_zeros_of_a_leg_are_in_the_tilt_of_a_base_on_flat_feet(robot, joints):
     variance = sole_tilt(Robot.load(robot), 0.002)

@@ -117,6 +117,12 @@ class IntervalPolicy:
     elsewhere: float = param(
         8e-3, "of the velocity while links whose inertia is not estimated carry a load", "m/s"
     )
+    elsewhere_place: float = param(0.3e-3, "of the position, then", "m")
+    elsewhere_heading: float = param(
+        12e-3,
+        "of the heading, then: with motion capture 5 to 20 mrad with 1 to 2 kg in a hand of a G1",
+        "rad",
+    )
     memory: float = param(2.0, "time over which ground that was uneven still counts as such", "s")
 
 
