@@ -12,15 +12,13 @@ import numpy as np
 import pinocchio as pin
 
 from .. import _core
+from ..config.policies import INTERVAL
 from ..robot import Robot
 from ..sensors.sensor import INSTANT
 from ..types import Estimate, ImuSample
 from .imu_mount import ImuMount
 
-KEPT = 200  # samples, more than come in while a window is being solved
-# m/s^2, mean specific force that neither bias nor samples tell: walks of Go1, Go2 and G1 have
-# velocities off by 20 to 27 mm/s after 0.25 s, of which half would be stated without it
-UNTOLD_FORCE = 0.05
+KEPT = 1000  # samples, more than an estimate may be late by
 
 
 class Predictor:
@@ -33,7 +31,7 @@ class Predictor:
 
     The covariance grows by what is not known between two samples: a jump of the specific force at
     any instant between them leaves `dt df / sqrt(12)` in the velocity; and by what they do not tell
-    on average, `age UNTOLD_FORCE`.
+    on average, `age INTERVAL.carried_force`.
     """
 
     def __init__(self, robot: Robot, mount: ImuMount):
@@ -120,7 +118,8 @@ class Predictor:
             self._estimate.twist_covariance.copy(),
         )
         covariance[:3, :3] += age**2 * twist_covariance[:3, :3]
-        twist_covariance[:3, :3] += INSTANT**2 * jumps + (age * UNTOLD_FORCE) ** 2 * np.eye(3)
+        twist_covariance[:3, :3] += INSTANT**2 * jumps
+        twist_covariance.flat[:15:7] += (age * INTERVAL.carried_force) ** 2
         return replace(
             self._estimate,
             stamp_ns=self._stamp_ns,

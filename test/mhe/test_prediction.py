@@ -10,8 +10,9 @@ import pytest
 from helpers.estimates import make_estimate
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import INTERVAL
 from prime_estimation.mhe.imu_mount import ImuMount
-from prime_estimation.mhe.prediction import UNTOLD_FORCE, Predictor
+from prime_estimation.mhe.prediction import Predictor
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
 
@@ -59,7 +60,7 @@ def test_at_rest_nothing_changes(robot):
     np.testing.assert_allclose(predicted.linear_velocity_base, 0.0, atol=1e-12)
     np.testing.assert_allclose(predicted.position_world, estimate.position_world, atol=1e-12)
     grown = predicted.twist_covariance - estimate.twist_covariance
-    untold = 1e-9 * 5 * PERIOD_NS * UNTOLD_FORCE
+    untold = 1e-9 * 5 * PERIOD_NS * INTERVAL.carried_force
     np.testing.assert_allclose(grown, np.diag([untold**2] * 3 + [0.0] * 3), atol=1e-15)
 
 
@@ -74,7 +75,7 @@ def test_jump_of_the_force_at_any_instant_between_two_samples(robot):
     np.testing.assert_allclose(predicted.linear_velocity_base, 0.5 * dt * f, atol=1e-12)
     grown = predicted.twist_covariance - estimate.twist_covariance
     velocities = np.outer(dt * (np.arange(1000) + 0.5) / 1000.0, f)  # by the instant of the jump
-    spread = np.cov(velocities.T, bias=True) + (2.0 * dt * UNTOLD_FORCE) ** 2 * np.eye(3)
+    spread = np.cov(velocities.T, bias=True) + (2.0 * dt * INTERVAL.carried_force) ** 2 * np.eye(3)
     np.testing.assert_allclose(grown[:3, :3], spread, rtol=1e-5)
     np.testing.assert_allclose(grown[3:], 0.0, atol=1e-15)
 
@@ -99,3 +100,19 @@ def test_a_sample_from_the_past_changes_nothing(robot):
     assert answers[0].stamp_ns == answers[1].stamp_ns
     np.testing.assert_array_equal(answers[0].position_world, answers[1].position_world)
     np.testing.assert_array_equal(answers[0].linear_velocity_base, answers[1].linear_velocity_base)
+
+
+def test_a_late_estimate_is_carried_by_all_samples_since(robot):
+    """A quarter of a second of an IMU at 1 kHz, which felt something at its beginning only."""
+    estimate, predictor = at_rest(robot)
+    forces = np.zeros((250, 3))
+    forces[10:40] = [1.0, -2.0, 3.0]
+    stamps = estimate.stamp_ns + 1_000_000 * np.arange(1, 251)
+    samples = [
+        ImuSample(int(t), STILL, f - predictor.gravity) for t, f in zip(stamps, forces, strict=True)
+    ]
+    at_once = [predictor.predict(sample) for sample in samples][-1]
+    predictor.correct(estimate)  # which comes only now
+    late = predictor.predict(samples[-1])
+    np.testing.assert_allclose(at_once.linear_velocity_base, 0.03 * forces[10], rtol=1e-9)
+    np.testing.assert_allclose(late.linear_velocity_base, at_once.linear_velocity_base, rtol=1e-9)
