@@ -7,7 +7,12 @@ Checks of YAML files, ROS descriptors, documentation and help are derived from i
 
 from __future__ import annotations
 
+import typing
 from dataclasses import field
+from functools import cache
+
+# types of a dataclass by field: to tell them evaluates all its annotations, each time
+types_of = cache(typing.get_type_hints)
 
 
 def param(

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from ..config.files import config_dir, is_yaml, read_yaml
+from ..declaration import types_of
 from ..errors import ConfigError
 from .hints import did_you_mean
 from .mapping import Columns, Feet, Joints, LogFile, Mapping, Rotation, Seams
@@ -95,7 +96,7 @@ def _field_value(kind: type, f, value, source: str, prefix: str):
 
 
 def _plain_value(kind: type, f, value, source: str, name: str):
-    types = typing.get_args(hint := typing.get_type_hints(kind)[f.name]) or (hint,)
+    types = typing.get_args(hint := types_of(kind)[f.name]) or (hint,)
     if float in types and isinstance(value, str):  # YAML takes 1e-3 for a word
         try:
             value = float(value)

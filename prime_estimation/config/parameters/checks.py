@@ -9,13 +9,11 @@ import math
 import typing
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 
+from ...declaration import types_of
 from ...errors import ConfigError
 from ..values import check_names, is_file_name, laid_over, three_numbers
 from .robot import THREE_NUMBERS, THREE_NUMBERS_EACH, ContactConfig, RobotConfig
-
-_types = cache(typing.get_type_hints)  # evaluates all annotations of a class at each call
 
 
 def updated(section, content: dict, source: str, prefix: str = ""):
@@ -59,7 +57,7 @@ def _check_value(owner, f, value, source: str, prefix: str):
         return _contacts(value, source, f"{prefix}contacts")
     if (owner, f.name) in THREE_NUMBERS:
         return three_numbers(value, name, f.metadata["unit"])
-    kinds = _types(owner)[f.name]
+    kinds = types_of(owner)[f.name]
     kinds = typing.get_args(kinds) or (kinds,)
     if float in kinds and isinstance(value, str):  # YAML takes 1e-3 for a word
         with suppress(ValueError):
