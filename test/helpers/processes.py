@@ -50,6 +50,10 @@ class Program:
             cwd="/",
         )
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def running(self) -> bool:
         return self._process.poll() is None
 

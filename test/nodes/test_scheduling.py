@@ -113,3 +113,34 @@ def test_what_must_not_wait_comes_before_what_solves(kind, others, solver, after
     command = [sys.executable, "-c", FIRST_SCRIPT, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [others, solver, afterwards]
+
+
+UNINTERRUPTED_SCRIPT = """
+import os, sys, threading
+from prime_estimation.nodes.scheduling import uninterrupted
+if sys.argv[1] == "limited":
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+def scheduler():
+    return os.sched_getscheduler(threading.get_native_id()) & ~os.SCHED_RESET_ON_FORK
+def say():
+    print(scheduler() == os.SCHED_FIFO)
+def started():
+    thread = threading.Thread(target=say)
+    thread.start()
+    thread.join()
+with uninterrupted():
+    say()
+    started()
+say()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "within"), [("as it is", "True"), ("limited", "False")], ids=["may", "may not"]
+)
+def test_what_makes_a_node_is_not_interrupted_but_what_it_starts_is(kind, within):
+    if not (os.getuid() == 0 and may_come_first()):
+        pytest.skip("only root has rights, and can give them away")
+    command = [sys.executable, "-c", UNINTERRUPTED_SCRIPT, kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [within, "False", "False"]

@@ -2,7 +2,9 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Under real rclpy: what users type, several robots in one graph, ends that come early."""
 
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -110,6 +112,20 @@ def test_a_second_interruption_does_not_kill(domain, recorded_runs):
         program.interrupt()
         code, _, err = program.wait(30.0)
         assert code == 0 and "Traceback" not in err, (delay, code, err)
+
+
+@pytest.mark.parametrize("chosen", [None, "DEFAULT"])
+def test_no_memory_is_shared_that_outlives_an_estimator(tester, domain, monkeypatch, chosen):
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")  # local ones share, whatever else
+    if chosen is not None:
+        monkeypatch.setenv("FASTDDS_BUILTIN_TRANSPORTS", chosen)
+    program = executable("estimator")
+    try:
+        assert wait(lambda: tester.count_subscribers("/imu") > 0, 60.0)
+        maps = Path(f"/proc/{program.pid}/maps").read_text()
+    finally:
+        program.stop()
+    assert bool(re.search("/dev/shm/fast(rtps|dds)_port", maps)) == (chosen == "DEFAULT")
 
 
 def test_a_killed_estimator_goes_on_with_the_inertia_it_had(tester, domain, recorded_runs):

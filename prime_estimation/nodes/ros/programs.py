@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -14,8 +15,12 @@ from ...transport.base import Names
 from ...transport.environment import domain_id
 from ...transport.ros import RosTransport
 from .. import run_node as serve
-from ..scheduling import precedence
+from ..scheduling import precedence, uninterrupted
 from .rosout import log_to_rosout
+
+# Fast DDS: of a program that was killed, others hold shared memory that the next one's is taken for,
+# for a second or two; it says what it says over UDP instead, unless the user chooses
+_TRANSPORTS = ("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
 
 # parameters of the simple nodes: default and description
 _ROBOT = {"robot": ("go2", "go1, go2, g1, ... or the path of a robot's YAML file")}
@@ -79,7 +84,9 @@ def main(name: str) -> int:
 def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
     from .lifecycle import EstimatorLifecycle
 
-    node = EstimatorLifecycle(ended=stop.set)
+    os.environ.setdefault(*_TRANSPORTS)
+    with uninterrupted():
+        node = EstimatorLifecycle(ended=stop.set)
     log_to_rosout(node)
     if stop.is_set():
         return
@@ -120,7 +127,8 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
     from rcl_interfaces.msg import ParameterDescriptor
 
     # the player does not spin: whoever asked for its parameters would wait for an answer
-    node = rclpy.create_node(name, start_parameter_services=name != "replay")
+    with uninterrupted():
+        node = rclpy.create_node(name, start_parameter_services=name != "replay")
     log_to_rosout(node)
     # typed by us: rclpy does not take `rate:=2` for a number with a point
     declared = {
