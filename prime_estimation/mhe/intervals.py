@@ -99,7 +99,9 @@ def creep_covariance(
     place += (elsewhere * i.elsewhere_place) ** 2
     tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
     tilt += zeros + (0.0 if measured else i.untold_tilt**2)
-    heading = i.heading**2 + (i.heading_soft * max(unevenness - 1.0, 0.0)) ** 2
+    soft = max(unevenness - 1.0, 0.0)
+    tilt += (i.tilt_soft * soft) ** 2
+    heading = i.heading**2 + (i.heading_soft * soft) ** 2
     heading += (ROLL * late**2) ** 2 + (elsewhere * i.elsewhere_heading) ** 2
     turn = heading - tilt  # about the vertical
     up = vertical(quat_world_base).tolist()

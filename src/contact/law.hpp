@@ -25,7 +25,7 @@ namespace prime {
 /// Ground that gives way by a softness sigma >= 0 has `R exp(sigma)` and `kappa exp(-share sigma)`:
 /// it carries less per depth and per velocity, and feet creep on it under sideways forces.
 struct ContactLaw {
-  static constexpr double kSoftnessShare = 0.4;  ///< in sharpness and in what a step corrects
+  static constexpr double kSoftnessShare = 0.4;  ///< of sigma in sharpness
 
   double kappa = 500.0;      ///< sharpness
   double compliance = 0.01;  ///< R > 0 [(m/s)/(N s)]

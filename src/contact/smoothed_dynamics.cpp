@@ -4,9 +4,11 @@
 // What the smoothed step keeps, and where its contacts are.
 #include "contact/smoothed_dynamics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
+#include <tuple>
 
 namespace prime {
 
@@ -114,11 +116,10 @@ void SmoothedDynamics::contactKinematics(ContactDynamics::Data& data) const {
 /// How far the ground, which is as soft everywhere, gives way. On hard ground a sphere that is too
 /// low is a height that is off, and no penetration: it rolls on its whole radius.
 void SmoothedDynamics::placeSoftness(Data& d) const {
-  d.share = correctedShare(softness(d));
-  const double rate = 1.0 + ContactLaw::kSoftnessShare;
-  const double hard = std::exp(-rate * std::max(0.0, softness(d) - softness(0.0)));
+  std::tie(d.share, d.dshare) = correctedShare(softness(d));
+  const double hard = std::min(1.0, stiffnessAt(softness(d)) / stiffness(0.0));
   d.soft = (1.0 - hard) * (1.0 - hard);
-  d.dsoft = 2.0 * rate * hard * (1.0 - hard);
+  d.dsoft = 2.0 * (1.0 - d.dshare / d.share) * hard * (1.0 - hard);
 }
 
 /// Normal of the ground under a foot, and the rotation that takes it to the third axis on the
@@ -158,7 +159,7 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.out.gap[i] = phi;
   d.psi[i] = 0.5 * (1.0 + share) * phi + 0.5 * (1.0 - share) * (root - width);
   d.dpsi[i] = 0.5 * (1.0 + share) + 0.5 * (1.0 - share) * phi / root;
-  d.psi_by_softness[i] = -0.5 * ContactLaw::kSoftnessShare * share * (phi - root + width);
+  d.psi_by_softness[i] = 0.5 * d.dshare * (phi - root + width);
   if (options.rolling) {
     const double quarter = 0.25 * (root - phi);  // half of what is below the ground
     d.radius[i] = contact.radius - d.soft * quarter;

@@ -16,7 +16,8 @@ from prime_estimation.robot import Robot
 
 ROBOTS = ("go1", "go2", "kinova", "kinova_free", "g1")  # kinova_free: without contact
 SLOPE_REACH, SOLE_REACH = 0.05, 1.7  # of a slope around its anchor [m], and more under a sole
-SOFTNESS_SHARE = 0.4  # of softness in the sharpness of the law and in what a step corrects
+SOFTNESS_SHARE = 0.4  # of softness in the sharpness of the law
+SOFTNESS_LAG = 0.118  # by which the lag of depth behind load grows with it
 SOFTNESS_WIDTH = 0.2  # where its parameter sets in
 SITUATIONS = ("stance", "air", "deep", "sliding")
 _CORNERS = [(-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03)]

@@ -134,11 +134,15 @@ def test_says_why_no_way_leads_to_a_start(monkeypatch):
     assert estimator.monitors.last_restart[1] == f"cannot start: {reason}"
 
 
-@pytest.mark.parametrize("first", [56, 562, 980])  # where the first way ends on the wrong feet
-def test_starts_while_trotting(recorded_runs, first):
+# where the first way ends on the wrong feet
+@pytest.mark.parametrize(
+    ("run", "first"),
+    [("go2_trot2_nominal", 56), ("go2_trot2_nominal", 980), ("go2_nominal", 583)],
+)
+def test_starts_while_trotting(recorded_runs, run, first):
     settings = Config.load("go2")
     of = Robot(settings.robot)
-    bag, last = recorded_runs / "go2_trot2_nominal", first + settings.estimator.start_nodes
+    bag, last = recorded_runs / run, first + settings.estimator.start_nodes
     ms = measurements(bag, of, settings, (last + 5) * settings.estimator.step, mocap=False)[
         first:last
     ]

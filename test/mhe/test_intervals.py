@@ -63,6 +63,14 @@ def test_the_heading_is_less_certain_on_soft_ground_but_not_on_uneven_ground():
     assert soft - uneven == pytest.approx((2.0 * INTERVAL.heading_soft) ** 2)
 
 
+def test_roll_and_pitch_are_less_certain_on_soft_ground_than_on_any_hard_one():
+    level = pin.Quaternion.Identity().coeffs()
+    soft = creep_covariance(3.0, level)[3, 3]
+    i = INTERVAL
+    as_hard = i.tilt**2 + 9.0 * (i.tilt_uneven**2 - i.tilt**2)
+    assert soft - as_hard == pytest.approx((2.0 * i.tilt_soft) ** 2)
+
+
 def test_place_and_heading_are_less_certain_while_hands_carry_what_the_torso_is_given():
     level = pin.Quaternion.Identity().coeffs()
     more = creep_covariance(0.0, level, elsewhere=True) - creep_covariance(0.0, level)

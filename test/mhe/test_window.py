@@ -165,10 +165,10 @@ def test_cost_never_grows(recording, iterations):
         measurements(recording, robot, config, SECONDS),
     )
     window = start_window(problem, ms)
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(4)
     window.xs = [problem.state.integrate(x, 0.02 * rng.normal(size=problem.ndx)) for x in window.xs]
     costs, gaps = [], []
-    for _ in range(120 // iterations):  # from seed 1 it passes a saddle
+    for _ in range(120 // iterations):  # from seed 4 it passes a saddle
         window.solve(iterations)
         costs.append(window.solver.cost)
         gaps.append(window.solver.largest_gap)

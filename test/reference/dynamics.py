@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from helpers.models import SOFTNESS_SHARE, SOFTNESS_WIDTH, slope_reach
+from helpers.models import SOFTNESS_LAG, SOFTNESS_SHARE, SOFTNESS_WIDTH, slope_reach
 
 from .contact_law import impulse
 from .inertia import dynamic_parameters
@@ -79,15 +79,16 @@ class ReferenceDynamics:
         foot, normal = robot.feet.index(contact.foot), self._normal(contact)
         gap = self._gap(robot, contact, center)
         # rolls about the middle of its penetration, as far as the ground gives way
-        beyond = max(0.0, self._softness - 0.5 * SOFTNESS_WIDTH)
-        soft = (1.0 - np.exp(-(1.0 + SOFTNESS_SHARE) * beyond)) ** 2
+        hard = self._corrected(self._softness) * np.exp(-self._softness)
+        hardest = self._corrected(0.5 * SOFTNESS_WIDTH) * np.exp(-0.5 * SOFTNESS_WIDTH)
+        soft = (1.0 - min(1.0, hard / hardest)) ** 2
         radius = contact.radius - soft * 0.5 * 0.5 * (np.hypot(gap, 3e-4) - gap)
         if not self.problem.config.estimator.rolling:
             radius = 0.0
         middle = pin.integrate(self.model, self.point.q, 0.5 * self.problem.dt * self.point.v)
         J = self._jacobian(self.point.q, contact, radius)
         J_middle = self._jacobian(middle, contact, radius)
-        width, factor = 3e-4, 0.7 * np.exp(-SOFTNESS_SHARE * self._softness)
+        width, factor = 3e-4, self._corrected(self._softness)
         softened = (
             gap - (1.0 - factor) * 0.5 * (gap - np.hypot(gap, width)) - (1.0 - factor) * 0.5 * width
         )
@@ -99,6 +100,10 @@ class ReferenceDynamics:
             else 0.0
         )
         return J, J_middle, disturbance + softened / self.problem.dt * normal, gap, normal
+
+    def _corrected(self, sigma):
+        """Share of a penetration that a step corrects."""
+        return 0.682 / np.sqrt(1.0 + SOFTNESS_LAG * np.expm1(2.0 * sigma))
 
     def law(self, c, normal):
         """Impulse at contact velocity c, whose normal part includes the gap's."""

@@ -74,7 +74,7 @@ class TerrainPolicy:
         10.0, "factor on the vertical force on the base meanwhile: errors of its force last"
     )
     soft_normal: float = param(
-        0.005,
+        0.010,
         "contact velocity that soft ground adds, per logarithm of its compliance: with more, legs "
         "that give way themselves look like soft ground, from which they bounce up (Mini Cheetah)",
         "m/s",

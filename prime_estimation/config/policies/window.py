@@ -69,6 +69,12 @@ class IntervalPolicy:
         1.2e-3, "deviation of roll and pitch by creep of all feet, and zeros of encoders", "rad"
     )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
+    tilt_soft: float = param(
+        2.5e-3,
+        "the same on soft ground, per unit by which that is more than uneven: feet that come up "
+        "while they stand look like a robot that walks uphill",
+        "rad",
+    )
     heading: float = param(1.0e-3, "of the heading", "rad")
     heading_soft: float = param(
         2.5e-3,
