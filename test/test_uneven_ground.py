@@ -33,6 +33,31 @@ def up(pose) -> np.ndarray:
     return pin.Quaternion(q.w, q.x, q.y, q.z).toRotationMatrix()[2]
 
 
+def tilt_error(bag, estimates) -> float:
+    """Root mean square of roll and pitch [rad]."""
+    stamps, true = truth(bag, "/ground_truth/odom", up)
+    errors = [
+        pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix()[2]
+        - true[np.argmin(np.abs(stamps - e.stamp_ns))]
+        for e in estimates
+    ]
+    return np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))
+
+
+def soft_walk(folder, motion: str, seed: int, **ground) -> tuple:
+    """Eight seconds of a Go2 on soft ground: recording, estimates without motion capture."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    terrain = simulate.Ground(softness=0.025, **ground)
+    bag = simulate.run("go2", motion, 8.0, folder / "run", terrain=terrain, seed=seed)
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config, False)
+    steps = measurements(bag, robot, config, 8.0, mocap=False)
+    return bag, [e for e in (estimator.update(m) for m in steps) if e is not None]
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_mass_and_tilt(run, recorded_runs):
     config = Config.load("go2")
@@ -42,16 +67,11 @@ def test_mass_and_tilt(run, recorded_runs):
         estimator.update(m) for m in measurements(recorded_runs / run, robot, config, SECONDS)
     ]
     estimates = [e for e in estimates if e is not None]
-    stamps, true_up = truth(recorded_runs / run, "/ground_truth/odom", up)
+    stamps, _ = truth(recorded_runs / run, "/ground_truth/odom", up)
     late = [e for e in estimates if e.stamp_ns > stamps[0] + 3_000_000_000]
     mass, tilt = RUNS[run]
     assert max(abs(e.total_mass - MASS) for e in late) < mass
-    errors = [
-        pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix()[2]
-        - true_up[np.argmin(np.abs(stamps - e.stamp_ns))]
-        for e in late
-    ]
-    assert np.sqrt(np.mean(np.sum(np.square(errors), axis=1))) < tilt
+    assert tilt_error(recorded_runs / run, late) < tilt
     assert estimator.monitors.payload.alarms == 0
 
 
@@ -76,16 +96,8 @@ def test_base_stays_up_on_soft_bumps(tmp_path):
 
     With heights that are free at each landing, it goes down by 8 mm/s, tilted by 5 mrad.
     """
-    pytest.importorskip("mujoco")
-    from prime_estimation import simulate
-
-    ground = simulate.Ground(softness=0.025, bump_height=0.03)
-    bag = simulate.run("go2", "trot", 8.0, tmp_path / "run", terrain=ground, seed=18)
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator = Estimator(robot, config)
-    steps = measurements(bag, robot, config, 8.0, mocap=False)
-    estimates = [e for e in (estimator.update(m) for m in steps) if e is not None][100:]
+    bag, estimates = soft_walk(tmp_path, "trot", 18, bump_height=0.03)
+    estimates = estimates[100:]
     stamps, true = truth(bag, "/ground_truth/odom", height)
     true = np.interp([e.stamp_ns for e in estimates], stamps, true)
     off = np.array([e.position_world[2] for e in estimates]) - true
@@ -97,18 +109,5 @@ def test_base_stays_level_on_soft_ground(tmp_path):
 
     That is not a body that walks uphill, pitched by 15 mrad: depth lags load by 48 ms.
     """
-    pytest.importorskip("mujoco")
-    from prime_estimation import simulate
-
-    ground = simulate.Ground(softness=0.025)
-    bag = simulate.run("go2", "forward", 8.0, tmp_path / "run", terrain=ground, seed=132)
-    config = Config.load("go2")
-    robot = Robot(config.robot)
-    estimator = Estimator(robot, config, False)
-    steps = measurements(bag, robot, config, 8.0, mocap=False)
-    estimates = [e for e in (estimator.update(m) for m in steps) if e is not None][150:]
-    stamps, true = truth(bag, "/ground_truth/odom", up)
-    true = np.array([true[np.argmin(np.abs(stamps - e.stamp_ns))] for e in estimates])
-    rotations = [pin.Quaternion(np.array(e.quat_world_base)) for e in estimates]
-    off = np.array([r.toRotationMatrix()[2] for r in rotations]) - true
-    assert np.sqrt(np.mean(np.sum(off**2, axis=1))) < 0.009
+    bag, estimates = soft_walk(tmp_path, "forward", 132)
+    assert tilt_error(bag, estimates[150:]) < 0.009

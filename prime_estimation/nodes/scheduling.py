@@ -7,8 +7,10 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 from ..config.parameters import NodeConfig
 from ..errors import ConfigError
@@ -17,6 +19,8 @@ from ..errors import ConfigError
 # that must wait while it has the interpreter's lock makes all threads wait
 _EARLIER, _SOLVING = -10, -5
 _LOCK_ALL = 1 | 2  # MCL_CURRENT | MCL_FUTURE: what is mapped, and what is going to be
+
+Made = TypeVar("Made")
 
 
 def schedule(config: NodeConfig) -> None:
@@ -52,27 +56,26 @@ def precedence() -> Iterator[None]:
             _be_nice(0)
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """The calling thread runs without a break; threads that it starts do not (they run as usual).
+def uninterrupted(make: Callable[[], Made]) -> Made:
+    """What `make` returns, called in a thread that runs without a break; threads that it starts do
+    not (they run as usual).
 
     For the making of a node: Fast DDS announces a participant before it attaches what receives
     answers. One that comes in between is thrown away and not repeated; participants that sent it
     are unknown until they announce themselves, up to 3 s later. Where the user may not have a
-    real-time priority, or the thread has one, nothing changes.
+    real-time priority, or has chosen priority or niceness of the program, nothing changes.
     """
-    usual, alone = os.SCHED_OTHER, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
-    permitted = os.sched_getscheduler(0) == usual
-    if permitted:
-        try:
-            os.sched_setscheduler(0, alone, os.sched_param(1))
-        except PermissionError:
-            permitted = False
-    try:
-        yield
-    finally:
-        if permitted:
-            os.sched_setscheduler(0, usual, os.sched_param(0))
+
+    def alone() -> Made:
+        usual = os.sched_getscheduler(0) == os.SCHED_OTHER
+        if usual and os.getpriority(os.PRIO_PROCESS, 0) == 0:
+            with suppress(PermissionError):
+                os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+        return make()
+
+    # of its own, for only the privileged may take back that a priority is not inherited
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(alone).result()
 
 
 def take_turns() -> None:

@@ -24,15 +24,15 @@ struct DynamicsOptions {
   ContactLaw law;
   /// coordinates theta of the estimated inertias
   InertiaManifold manifold = InertiaManifold::LogCholesky;
-  bool rolling = true;              ///< the contact point moves under the sphere
-  bool midpoint = true;             ///< contact velocity in the middle of the step
-  bool slopes = false;              ///< the ground under a foot may slope (smoothed law only)
-  bool soft = false;                ///< the ground may give way (smoothed law only)
-  double softness_width = 0.2;      ///< where its parameter sets in
+  bool rolling = true;                ///< the contact point moves under the sphere
+  bool midpoint = true;               ///< contact velocity in the middle of the step
+  bool slopes = false;                ///< the ground under a foot may slope (smoothed law only)
+  bool soft = false;                  ///< the ground may give way (smoothed law only)
+  double softness_width = 0.2;        ///< where its parameter sets in
   double penetration_factor = 0.682;  ///< share of a penetration that one step corrects (Baumgarte)
-  double penetration_width = 3e-4;  ///< where the factor sets in [m]
-  double friction_velocity = 0.05;  ///< of the smoothed dry joint friction [rad/s]
-  double tolerance = 1e-10;         ///< of the Newton residual, in velocity units [m/s, rad/s]
+  double penetration_width = 3e-4;    ///< where the factor sets in [m]
+  double friction_velocity = 0.05;    ///< of the smoothed dry joint friction [rad/s]
+  double tolerance = 1e-10;           ///< of the Newton residual, in velocity units [m/s, rad/s]
   int max_iterations = 100;
 };
 

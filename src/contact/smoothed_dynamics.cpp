@@ -45,6 +45,7 @@ SmoothedDynamics::SmoothedDynamics(const pinocchio::Model& model,
       anchor(Eigen::Matrix2Xd::Zero(2, nfeet())),
       reach_(VectorXd::Constant(nfeet(), kSlopeReach)),
       from_middle_(nc()),
+      hardest_(stiffness(0.0)),
       branches_(parentOfIndex(model)) {
   for (const auto& body : bodies) {
     Vector3d middle = Vector3d::Zero();
@@ -116,8 +117,9 @@ void SmoothedDynamics::contactKinematics(ContactDynamics::Data& data) const {
 /// How far the ground, which is as soft everywhere, gives way. On hard ground a sphere that is too
 /// low is a height that is off, and no penetration: it rolls on its whole radius.
 void SmoothedDynamics::placeSoftness(Data& d) const {
-  std::tie(d.share, d.dshare) = correctedShare(softness(d));
-  const double hard = std::min(1.0, stiffnessAt(softness(d)) / stiffness(0.0));
+  const double sigma = softness(d);
+  std::tie(d.share, d.dshare) = correctedShare(sigma);
+  const double hard = std::min(1.0, stiffnessAt(sigma) / hardest_);
   d.soft = (1.0 - hard) * (1.0 - hard);
   d.dsoft = 2.0 * (1.0 - d.dshare / d.share) * hard * (1.0 - hard);
 }

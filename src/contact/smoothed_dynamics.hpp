@@ -20,10 +20,10 @@ namespace prime {
 /// velocity of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a
 /// standing foot would slide by dt/2 dJ/dt v (5 mm/s at 1 m/s and 1 rad/s). psi(phi): the gap, of a
 /// penetration (smoothly, over `penetration_width`) the share `penetration_factor`, on soft ground
-/// less: with R it makes a spring K = share/(R dt^2) and a damper 1/(R dt), by which depth lags load
-/// by dt/share. Where the ground gives way, a sphere rolls about the middle of its penetration: its
-/// radius is shorter by `(1 - K/K(p = 0))^2` of half of that. With the whole radius a foot that
-/// sinks by 1 cm seems to step 5 mm further per radian. B_i xi is the velocity of the
+/// less: with R it makes a spring K = share/(R dt^2) and a damper 1/(R dt), in which depth lags
+/// load by dt/share. Where the ground gives way, a sphere rolls about the middle of its
+/// penetration: its radius is shorter by `(1 - K/K(p = 0))^2` of half of that. With the whole radius
+/// a foot that sinks by 1 cm seems to step 5 mm further per radian. B_i xi is the velocity of the
 /// disturbance at the contact; that of a flat foot stands at the middle of its sole: at the ankle,
 /// a foot that may roll over its edges could slide as well. The Newton iteration is unsymmetric,
 /// for the law is no gradient.
@@ -109,11 +109,14 @@ class SmoothedDynamics : public ContactDynamics {
   /// Centre of each sphere from the middle of its foot's, in the joint's frame [m].
   std::vector<Eigen::Vector3d> from_middle_;
 
+  double hardest_;  ///< stiffness where the parameter of softness is 0 [N/m]
+
   /// By which the lag of soft ground grows, lag^2 = (dt/factor)^2 (1 + this (exp(2 sigma) - 1)): on
   /// ground of 22 kN/m that is damped critically, depth lags load by 48 ms, on one four times as
-  /// stiff by half of that (a Go2 on MuJoCo's soft contacts). With less, feet that come up again for
-  /// a whole stance look like a body that is pitched, by 15 mrad at 0.5 m/s.
+  /// stiff by half of that (a Go2 on MuJoCo's soft contacts). With less, feet that come up again
+  /// for a whole stance look like a body that is pitched, by 15 mrad at 0.5 m/s.
   static constexpr double kSoftnessLag = 0.118;
+  /// Of ground that is softer by sigma [N/m].
   double stiffnessAt(const double sigma) const {
     const double dt = options.dt;
     return correctedShare(sigma).first / (options.law.softened(sigma).compliance * dt * dt);

@@ -103,6 +103,11 @@ def may_come_first() -> bool:
     return not subprocess.run([sys.executable, "-c", "import os; os.nice(-10)"]).returncode
 
 
+def printed(script: str, kind: str) -> list[str]:
+    command = [sys.executable, "-c", script, kind]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
 @pytest.mark.parametrize(
     ("kind", "others", "solver", "afterwards"),
     [("as it is", "-10", "-5", "0"), ("limited", "0", "0", "0"), ("chosen", "3", "3", "3")],
@@ -110,37 +115,40 @@ def may_come_first() -> bool:
 def test_what_must_not_wait_comes_before_what_solves(kind, others, solver, afterwards):
     if kind != "chosen" and not (os.getuid() == 0 and may_come_first()):
         pytest.skip("this user may not have it")
-    command = [sys.executable, "-c", FIRST_SCRIPT, kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [others, solver, afterwards]
+    assert printed(FIRST_SCRIPT, kind) == [others, solver, afterwards]
 
 
 UNINTERRUPTED_SCRIPT = """
 import os, sys, threading
+if sys.argv[1] == "chosen":
+    os.nice(3)
 from prime_estimation.nodes.scheduling import uninterrupted
-if sys.argv[1] == "limited":
+def give_rights_away():
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
-def scheduler():
-    return os.sched_getscheduler(threading.get_native_id()) & ~os.SCHED_RESET_ON_FORK
+if sys.argv[1] == "limited":
+    give_rights_away()
 def say():
-    print(scheduler() == os.SCHED_FIFO)
-def started():
+    scheduler = os.sched_getscheduler(0)
+    print(scheduler & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO)
+def make():
+    say()
     thread = threading.Thread(target=say)
     thread.start()
     thread.join()
-with uninterrupted():
-    say()
-    started()
-say()
+    if sys.argv[1] == "until then":
+        give_rights_away()
+    return "made"
+print(uninterrupted(make))
+print(os.sched_getscheduler(0) == os.SCHED_OTHER)
 """
 
 
 @pytest.mark.parametrize(
-    ("kind", "within"), [("as it is", "True"), ("limited", "False")], ids=["may", "may not"]
+    ("kind", "within"),
+    [("as it is", "True"), ("limited", "False"), ("chosen", "False"), ("until then", "True")],
 )
 def test_what_makes_a_node_is_not_interrupted_but_what_it_starts_is(kind, within):
+    """And nothing of it stays behind, which a user who has only a limit could not take back."""
     if not (os.getuid() == 0 and may_come_first()):
         pytest.skip("only root has rights, and can give them away")
-    command = [sys.executable, "-c", UNINTERRUPTED_SCRIPT, kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [within, "False", "False"]
+    assert printed(UNINTERRUPTED_SCRIPT, kind) == [within, "False", "made", "True"]

@@ -18,8 +18,8 @@ from .. import run_node as serve
 from ..scheduling import precedence, uninterrupted
 from .rosout import log_to_rosout
 
-# Fast DDS: of a program that was killed, others hold shared memory that the next one's is taken for,
-# for a second or two; it says what it says over UDP instead, unless the user chooses
+# Fast DDS: of a program that was killed, others hold shared memory that they take the next one's
+# for, for a second or two; it says what it says over UDP instead, unless the user chooses
 _TRANSPORTS = ("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
 
 # parameters of the simple nodes: default and description
@@ -71,7 +71,7 @@ def plain_transport(
         domain_id=domain,
         signal_handler_options=_no_signals(),
     )
-    return RosTransport(rclpy.create_node(name, namespace=namespace))
+    return RosTransport(uninterrupted(lambda: rclpy.create_node(name, namespace=namespace)))
 
 
 def main(name: str) -> int:
@@ -85,8 +85,7 @@ def _estimator(_rclpy, _name: str, stop: threading.Event) -> None:
     from .lifecycle import EstimatorLifecycle
 
     os.environ.setdefault(*_TRANSPORTS)
-    with uninterrupted():
-        node = EstimatorLifecycle(ended=stop.set)
+    node = uninterrupted(lambda: EstimatorLifecycle(ended=stop.set))
     log_to_rosout(node)
     if stop.is_set():
         return
@@ -127,8 +126,8 @@ def _node_with_parameters(rclpy, name: str) -> tuple:
     from rcl_interfaces.msg import ParameterDescriptor
 
     # the player does not spin: whoever asked for its parameters would wait for an answer
-    with uninterrupted():
-        node = rclpy.create_node(name, start_parameter_services=name != "replay")
+    services = name != "replay"
+    node = uninterrupted(lambda: rclpy.create_node(name, start_parameter_services=services))
     log_to_rosout(node)
     # typed by us: rclpy does not take `rate:=2` for a number with a point
     declared = {
