@@ -157,17 +157,19 @@ def arguments() -> argparse.Namespace:
 
 
 def started(robot: str, clock: float) -> list[subprocess.Popen]:
-    """Simulator, estimator, MPC."""
+    """Simulator, estimator, MPC, in one session, as a launch file starts them.
+
+    Of sessions that share a processor (autogroups) Linux lets one wait for tens of ms while the
+    others work, whatever the niceness of its threads.
+    """
     command, taken = [sys.executable, "-m", "prime_estimation.cli"], ["--sim-time"] * bool(clock)
     verbs = (
         ["simulate", "--live", "--json", "--clock", str(clock)],
         ["node", "--no-mocap", *taken],
         ["node", "mpc", *taken],
     )
-    return [
-        start([*command, *verb, "--robot", robot], stderr=None, stdout=subprocess.PIPE)
-        for verb in verbs
-    ]
+    options = {"stderr": None, "stdout": subprocess.PIPE, "start_new_session": False}
+    return [start([*command, *verb, "--robot", robot], **options) for verb in verbs]
 
 
 def walk_on(walk: Walk, args: argparse.Namespace, pids: list[int]) -> None:

@@ -24,6 +24,8 @@ log = logging.getLogger("prime.simulator")
 TRUTH_PERIOD = 0.02  # s
 CLOCK_PERIOD = 0.002  # s
 BEHIND = 0.05  # s, by which the simulation may fall behind before time is let go
+# s, likewise where it gives the time: what it catches up it does at once, before any command comes
+BEHIND_CLOCK = 0.004
 
 
 class SimulatorNode:
@@ -71,6 +73,7 @@ class SimulatorNode:
         if speed:
             kinds["/clock"] = "rosgraph_msgs/msg/Clock"
         self._gives_time, self._speed = bool(speed), speed or 1.0
+        self._behind = BEHIND_CLOCK if speed else BEHIND
         self._send = {t: transport.publish(t, kind, Qos.STATE) for t, kind in kinds.items()}
         transport.subscribe(
             "mpc/motor_commands",
@@ -108,7 +111,7 @@ class SimulatorNode:
             ahead = steps * world.dt / self._speed - (time.monotonic() - began) + self.late
             if ahead > 0.0:
                 time.sleep(ahead)
-            elif -ahead > BEHIND:
+            elif -ahead > self._behind:
                 self.late += -ahead
                 self._clock_ns += 0 if self._gives_time else round(-ahead * 1e9)
             self._step(steps * world.dt)
