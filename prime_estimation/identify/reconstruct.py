@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..io.bag import BagWriter
+from ..mhe.intervals import ForceIntervals
 from ..mhe.window import Window
 from ..output_messages import Outputs
 from ..reporting import CONTACT_SHARE, SLIP_SPEED
@@ -61,10 +62,13 @@ def _contact_arrays(window: Window, nc: int) -> dict[str, np.ndarray]:
     state = np.where(slips, ContactState.SLIPPING, ContactState.STICKING)
     threshold = CONTACT_SHARE * GRAVITY * window.problem.robot.total_mass
     state[force[:, :, 2] < threshold] = ContactState.OPEN
+    intervals, slides = ForceIntervals(nc), state == ContactState.SLIPPING
+    more = [intervals.variances(f.ravel(), s).reshape(-1, 3) for f, s in zip(force, slides)]
+    covariance = covariance + np.eye(3) * np.array(more)[:, :, None]
     deviation = np.sqrt(np.maximum(covariance[:, :, 2, 2], 1e-12))
     return {
         "contact_force": force,
-        "contact_force_covariance": covariance.copy(),
+        "contact_force_covariance": covariance,
         "contact_point": np.array([k["points"] for k in kinematics]),
         "contact_state": state,
         "contact_probability": ndtr((force[:, :, 2] - threshold) / deviation),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What the posterior of a window does not know of pose and velocity.
+"""What the posterior of a window does not know of pose, velocity and contact forces.
 
 Its disturbances are white; the errors of a contact model are not.
 """
@@ -56,6 +56,40 @@ class Intervals:
         untold = 0.0 if weighed else INTERVAL.untold_velocity
         model = creep**2 + untold**2
         return (0.5 * self.dt * missed) ** 2 + INTERVAL.shock * self.dt * self._jump + model
+
+
+class ForceIntervals:
+    """Variances of contact forces that come on top of the posterior's.
+
+    A force that changes does so at some time within a node, which the contact law does not tell: of
+    the second difference of the force, over three nodes, a share is not known, along the ground
+    half of that, and the contact goes on so for a few nodes. What slides is held by friction that
+    differs from spot to spot.
+
+    Args:
+        contacts: number nc of them.
+    """
+
+    def __init__(self, contacts: int):
+        self._force, self._change = np.zeros((2, contacts, 3))
+        self._mark = np.zeros(contacts)
+
+    def variances(self, force: np.ndarray, slides: np.ndarray) -> np.ndarray:
+        """Of each component (3 nc,) [N2]; to be asked node by node.
+
+        Args:
+            force: (3 nc,) of the node, world axes [N].
+            slides: (nc,) contacts that carry load and slide.
+        """
+        force = force.reshape(-1, 3)
+        change = force - self._force
+        bend = change - self._change
+        self._force, self._change = force, change
+        square = np.einsum("ij,ij->i", bend, bend)
+        self._mark = np.maximum(square, INTERVAL.shock_decay**2 * self._mark)
+        up = INTERVAL.force_change**2 * self._mark
+        along = 0.25 * up + slides * (INTERVAL.force_slip * force[:, 2]) ** 2
+        return np.stack([along, along, up], axis=1).ravel()
 
 
 def sole_tilt(robot: Robot, encoder_offset: float) -> float:

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..config.policies import INTERVAL
+from ..mhe.intervals import ForceIntervals
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
@@ -16,7 +17,7 @@ from ..types import ContactEstimate, ContactState
 
 CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
 SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
-MOVING = ContactState.STICKING, ContactState.SLIPPING  # of contacts: slowly, faster than that
+MOVING = ContactState.STICKING, ContactState.SLIPPING  # of contacts that carry: no, yes
 
 
 class ContactReport:
@@ -29,6 +30,7 @@ class ContactReport:
     def __init__(self, problem: Problem):
         self.problem, self.robot = problem, problem.robot
         self.slipping, self._share = 0.0, problem.dt / INTERVAL.slip_memory
+        self._intervals = ForceIntervals(len(self.robot.contacts))
         self._force_rows = [slice(3 * i, 3 * i + 3) for i in range(len(self.robot.contacts))]
 
     def contacts(
@@ -55,15 +57,17 @@ class ContactReport:
         if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
             covariance = covariance + np.eye(len(force)) * (GRAVITY * mass) ** 2
         threshold = CONTACT_SHARE * GRAVITY * mass
+        speed = np.hypot(velocity[0::3], velocity[1::3])
+        slides = (force[2::3] >= threshold) & (speed > SLIP_SPEED)
+        covariance = covariance + np.diag(self._intervals.variances(force, slides))
         normal, variance = force[2::3].tolist(), covariance.diagonal()[2::3].tolist()
-        slip = map(math.hypot, velocity[0::3].tolist(), velocity[1::3].tolist())
         out = []
         for contact, rows, point, *told in zip(
-            self.robot.contacts, self._force_rows, points, normal, variance, slip
+            self.robot.contacts, self._force_rows, points, normal, variance, slides.tolist()
         ):
-            carried, spread, speed = told
+            carried, spread, sliding = told
             unlikely = (threshold - carried) / math.sqrt(2.0 * max(spread, 1e-12))
-            state = ContactState.OPEN if carried < threshold else MOVING[speed > SLIP_SPEED]
+            state = ContactState.OPEN if carried < threshold else MOVING[sliding]
             of_force = force[rows], covariance[rows, rows], 0.5 * math.erfc(unlikely)
             out.append(ContactEstimate(contact.name, point, *of_force, state))
         self._follow([c.state for c in out if c.state is not ContactState.OPEN])

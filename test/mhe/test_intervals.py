@@ -9,7 +9,12 @@ import pinocchio as pin
 import pytest
 
 from prime_estimation.config.policies import INTERVAL
-from prime_estimation.mhe.intervals import Intervals, creep_covariance, sole_tilt
+from prime_estimation.mhe.intervals import (
+    ForceIntervals,
+    Intervals,
+    creep_covariance,
+    sole_tilt,
+)
 from prime_estimation.robot import Robot
 from prime_estimation.types import Measurement
 
@@ -27,6 +32,30 @@ def test_a_jump_of_the_specific_force_marks_the_velocity_for_a_few_nodes():
     assert after[1] > 0.9 * INTERVAL.shock_decay * 2.0 * INTERVAL.shock * 0.01
     assert np.all(np.diff(after) <= 0.0)
     assert after[-1] == pytest.approx(before)
+
+
+def test_a_foot_that_lands_marks_its_force_for_a_few_nodes():
+    """A load that grows at a constant rate has no second difference."""
+    intervals, lands = ForceIntervals(2), [0.0, 0.0, 60.0, 70.0, *[80.0] * 30]
+    rises, stands = 2.0 * np.arange(len(lands)), np.zeros(2, bool)
+    variances = np.array(
+        [
+            intervals.variances(np.array([0.0, 0.0, up, 0.0, 0.0, on]), stands)
+            for up, on in zip(lands, rises)
+        ]
+    ).reshape(-1, 2, 3)
+    landing = np.sqrt(variances[:, 0])
+    np.testing.assert_allclose(landing[2], INTERVAL.force_change * 60.0 * np.array([0.5, 0.5, 1]))
+    assert landing[3, 2] == pytest.approx(INTERVAL.force_change * 50.0)
+    assert (np.diff(landing[4:, 2]) < 0.0).all() and landing[-1, 2] < 0.01
+    assert variances[20:, 1].max() < 1e-4
+
+
+def test_friction_differs_from_spot_to_spot_under_a_foot_that_slides():
+    force, still = np.array([3.0, 0.0, 50.0]), np.zeros(1, bool)
+    stands, slides = (ForceIntervals(1).variances(force, which) for which in (still, ~still))
+    expected = [(50.0 * INTERVAL.force_slip) ** 2] * 2 + [0.0]
+    np.testing.assert_allclose(slides - stands, expected)
 
 
 def test_vibration_is_felt_for_half_a_step():

@@ -62,6 +62,14 @@ class IntervalPolicy:
         2e-3, "variance of the velocity after a jump of the specific force, per jump", "m s"
     )
     shock_decay: float = param(0.7, "of such a jump's mark on the contact forces, per node")
+    force_change: float = param(
+        0.06,
+        "share that is not known of the second difference of a contact force: when within a node "
+        "a foot lands or leaves",
+    )
+    force_slip: float = param(
+        0.04, "of the force along the ground of a contact that slides, as a share of its load"
+    )
     soft: float = param(
         2.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
     )
