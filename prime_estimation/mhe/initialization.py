@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _core
+from ..config.policies import STANCE
 from ..errors import InitializationError
+from ..robot import GRAVITY
 from ..types import Measurement
 from .initial_guess import guess_states
 from .problem import Problem
@@ -28,8 +30,10 @@ HELD_SHARE = 1e-3  # of the prior's standard deviation of theta and joints in th
 # shares of kappa in these, one start after the other until one fits: a softer law lets forces move
 # from foot to foot, a sharp one keeps a wrong guess of who stands; where the way from one end leads
 # astray, that from the other often does not
-SOFT = 0.1, 0.02, 0.5
+SOFT = 0.1, 0.02, 0.5, 1.0
 FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
+FEET_MOVE = "feet that carry move at {:.2f} m/s: are joint rates, clocks, legs right?"
+SLIDES = 10.0  # s/m, what a speed of feet that carry counts beside that
 FEWEST = 3  # measurements that make a batch
 LARGEST_STEP = 0.5  # of a coordinate of theta in one iteration of the sliding window
 
@@ -58,7 +62,8 @@ def first_window(
     """The sliding window behind a start batch.
 
     A batch has more than one optimum: that with the wrong feet on the ground is told by its
-    residuals, and left by another way.
+    residuals, or by feet that carry and slide all the time, and left by another way. Where motion
+    capture measures the place, the ground may move.
 
     Args:
         problem: models and noise.
@@ -83,12 +88,34 @@ def first_window(
         except (_core.SolveError, np.linalg.LinAlgError) as failure:
             why = f"{nothing} ({failure})"
             continue
-        if (ratio := misfit(window)) < least:
+        told = situation.suspended or window.place.measured
+        speed = 0.0 if told else stance_speed(batch)
+        ratio = misfit(window) + SLIDES * max(speed - STANCE.slow, 0.0)
+        if ratio < least:
             prior = problem.layout.p(batch.arrival.reference)
             best, least = Start(window, np.array(prior)), ratio
-        if ratio < FITS:
+            sliding = FEET_MOVE.format(speed) if speed > STANCE.fast else ""
+        if ratio < FITS and speed < STANCE.slow:
             break
-    return Start(reason=why) if least > LOST_RATIO else best
+    if least > LOST_RATIO:
+        return Start(reason=why)
+    return Start(reason=sliding) if sliding else best
+
+
+def stance_speed(window: Window) -> float:
+    """Median horizontal speed [m/s] of the feet that carry, over all nodes; 0 where none does.
+
+    Who carries, the torques of the legs tell, and where there are none the contact law.
+    """
+    problem, speeds = window.problem, []
+    if problem.legs is None:
+        return 0.0
+    least = STANCE.loaded * GRAVITY * problem.robot.total_mass
+    for k in range(window.size):
+        _, rates, normal, _ = window.legs(k)
+        carries = (normal if window.weighed(k) else window.foot_forces(k)) > least
+        speeds += np.hypot(*rates[carries, :2].T).tolist()
+    return float(np.median(speeds)) if speeds else 0.0
 
 
 def start_window(

@@ -10,6 +10,7 @@ from collections import deque
 import numpy as np
 
 from ..config.policies import STANCE
+from ..mhe.initialization import FEET_MOVE
 from ..mhe.knowledge import renew
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -29,7 +30,8 @@ class StanceMotion(Monitor):
     it is the machine: soft feet, play, late or wrong rates. An estimate that takes these for slips
     finds a friction coefficient that is far too low, and a gyro bias that turns it as they do. So
     from `STANCE.slow` on the contact disturbance is widened by what the feet move, and what was
-    learned of these two is forgotten; from `STANCE.fast` on the motion is not to be believed.
+    learned of these two is forgotten; from `STANCE.fast` on the motion is not to be believed, and
+    from `STANCE.lost` on, where motion capture does not tell that the ground moves, it is given up.
 
     Attributes:
         speed: median over the newest stances [m/s]; 0 while too few have been seen.
@@ -79,7 +81,11 @@ class StanceMotion(Monitor):
             before, self.speed = self.unrest, statistics.median(self._speeds)
             if self.unrest and not before:
                 self._forget(window)
-        return ""
+        if self.speed < STANCE.lost or window.place.measured:
+            return ""
+        why = FEET_MOVE.format(self.speed)
+        self.reset()
+        return why
 
     def _forget(self, window: Window) -> None:
         """Friction becomes what its prior says, the gyro's bias what it was at rest, or none.
@@ -99,5 +105,5 @@ class StanceMotion(Monitor):
         """Says that feet move that ought to stand."""
         if not self.unrest:
             return ()
-        what = f"feet that carry move at {self.speed:.2f} m/s: are joint rates, clocks, legs right?"
+        what = FEET_MOVE.format(self.speed)
         return (SensorHealth(MOTION, self.speed < STANCE.fast, what),)

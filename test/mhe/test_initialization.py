@@ -13,13 +13,13 @@ from helpers.models import config, robot
 from helpers.runs import measurements, truth
 
 from prime_estimation import _core
-from prime_estimation.config.parameters import Config
+from prime_estimation.config.policies import STANCE
 from prime_estimation.errors import InitializationError
 from prime_estimation.estimator import Estimator
 from prime_estimation.mhe import initialization as start
 from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.problem import Problem
-from prime_estimation.robot import Robot
+from prime_estimation.mhe.window import Window
 from prime_estimation.types import Measurement
 
 STEP = 10_000_000
@@ -137,25 +137,64 @@ def test_says_why_no_way_leads_to_a_start(monkeypatch):
 # where the first way ends on the wrong feet
 @pytest.mark.parametrize(
     ("run", "first"),
-    [("go2_trot2_nominal", 56), ("go2_trot2_nominal", 980), ("go2_nominal", 583)],
+    [
+        ("go2_trot2_nominal", 56),
+        ("go2_trot2_nominal", 980),
+        ("go2_nominal", 583),
+        # and fits well, on feet that slide
+        ("go2_trot2_nominal", 225),
+        ("go2_trot2_nominal", 575),
+        ("go2_trot2_nominal", 750),
+    ],
 )
 def test_starts_while_trotting(recorded_runs, run, first):
-    settings = Config.load("go2")
-    of = Robot(settings.robot)
-    bag, last = recorded_runs / run, first + settings.estimator.start_nodes
-    ms = measurements(bag, of, settings, (last + 5) * settings.estimator.step, mocap=False)[
-        first:last
-    ]
-    estimator = Estimator(of, settings, False)
+    estimator = Estimator(robot("go2"), config("go2"), False)
+    ms = batch(recorded_runs / run, first)
     estimate = [estimator.update(m) for m in ms][-1]
     assert estimator.monitors.last_restart[0] == 0
+    assert velocity_error(recorded_runs / run, estimate) < 0.1
+
+
+def test_no_start_on_feet_that_slide(recorded_runs, monkeypatch):
+    """Where no way gives feet that stand, the next half second is waited for."""
+    bag = recorded_runs / "go2_trot2_nominal"
+    ms, problem = batch(bag, 56), Problem(robot("go2"), config("go2"))
+    located = measurements(bag, robot("go2"), config("go2"), 1.0)
+    monkeypatch.setattr(start, "stance_speed", lambda window: 1.5)
+    begun = start.first_window(problem, ms, None)
+    assert begun.window is None and begun.reason.startswith("feet that carry move at 1.50 m/s")
+    assert start.first_window(Problem(robot("go2"), config("go2"), {"mocap"}), located, None).window
+
+
+def test_speed_of_feet_that_carry(recorded_runs):
+    """Of a robot that trots: small when its velocity is right, and else its error."""
+    estimator = Estimator(robot("go2"), config("go2"), False)
+    for m in batch(recorded_runs / "go2_nominal", 300):
+        estimator.update(m)
+    window = estimator.window
+    assert start.stance_speed(window) < STANCE.slow
+    wrong = [x.copy() for x in window.xs]
+    for x in wrong:
+        estimator.problem.layout.part(x, "velocity")[1] += 2.0
+    parts = window.problem, window.arrival, window.inputs, window.stamps
+    assert start.stance_speed(Window(*parts, wrong)) == pytest.approx(2.0, abs=0.2)
+
+
+def batch(bag, first: int, nodes: int | None = None):
+    """Measurements without motion capture from a node on; as many as a start takes, or more."""
+    settings = config("go2")
+    last = first + (nodes or settings.estimator.start_nodes)
+    seconds = (last + 5) * settings.estimator.step
+    return measurements(bag, robot("go2"), settings, seconds, mocap=False)[first:last]
+
+
+def velocity_error(bag, estimate) -> float:
+    """Of an estimate of the base [m/s]."""
     t, v = truth(
         bag, "/ground_truth/odom", lambda m: [getattr(m.twist.twist.linear, a) for a in "xyz"]
     )
-    assert (
-        np.linalg.norm(estimate.linear_velocity_base - v[np.argmin(abs(t - estimate.stamp_ns))])
-        < 0.1
-    )
+    now = np.argmin(np.abs(t - estimate.stamp_ns))
+    return float(np.linalg.norm(estimate.linear_velocity_base - v[now]))
 
 
 def _continued(ms, n):

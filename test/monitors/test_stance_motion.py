@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.runs import measurements
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import STANCE
 from prime_estimation.convert import convert, load_mapping
+from prime_estimation.estimator import Estimator
 from prime_estimation.io.bag import BagReader
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.situation import Situation
@@ -71,6 +73,23 @@ def test_motion_of_feet_that_never_stand_is_not_to_be_believed():
         assert unrest is None or stance.unrest == pytest.approx(unrest)
         assert all(h.ok == ok for h in stance.health(Situation()))
     assert len(stance.health(Situation())) == 1
+
+
+@pytest.mark.parametrize("mocap", [False, True])
+def test_an_estimate_whose_feet_slide_is_given_up(recorded_runs, mocap):
+    """Where motion capture tells the place, it may be the ground that moves."""
+    config = Config.load("go2")
+    estimator = Estimator(Robot(config.robot), config, mocap)
+    ms = measurements(recorded_runs / "go2_nominal", estimator.robot, config, 3.0, mocap=mocap)
+    for m in ms[:150]:
+        estimator.update(m)
+    estimator.monitors.stance._speeds.extend([1.2 * STANCE.lost] * STANCE.soles)
+    after = [e for e in map(estimator.update, ms[150:]) if e is not None]
+    restarts, reason = estimator.monitors.last_restart
+    assert restarts == (0 if mocap else 1)
+    assert mocap or "feet that carry move at 1.20 m/s" in reason
+    assert after[-1].status.restarts == restarts
+    assert estimator.monitors.stance.speed < (np.inf if mocap else STANCE.slow)
 
 
 def test_unrest_widens_along_the_ground_only():

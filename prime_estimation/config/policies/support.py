@@ -84,6 +84,7 @@ class StancePolicy:
     widest: float = param(0.15, "median that they are widened by at most: they must hold", "m/s")
     gyro_bias: float = param(0.0005, "deviation of a bias that only such feet would tell", "rad/s")
     fast: float = param(0.5, "median from which the motion is not to be believed", "m/s")
+    lost: float = param(1.0, "median from which the estimate is given up", "m/s")
 
 
 @dataclass(frozen=True)
