@@ -222,8 +222,8 @@ class Health:
         unknown = float("nan")
         return make("prime_estimation_msgs/msg/EstimatorStatus")(
             header=header(make, stamp_ns, frame),
-            solve_time_ms=unknown,
-            latency_ms=unknown,
+            solve_time_ms=0.0,  # rqt_plot draws nothing while one value in view is NaN
+            latency_ms=0.0,
             iterations=0,
             cost=unknown,
             feasibility=unknown,

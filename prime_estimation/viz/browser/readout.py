@@ -52,7 +52,7 @@ def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
         rows[f"mass of {body.link}"] = f"{_interval(body.mass, body.mass_stddev)} kg{known}"
     extent = 1e3 * max(scene.covariance.semi_axes) / scene.zoom
     rows["base position"] = f"± {extent:.1f} mm, drawn × {scene.zoom:g}"
-    if math.isfinite(scene.solve_time_ms):
+    if scene.solve_time_ms > 0.0:  # there is an estimate
         rows["solve time"] = f"{scene.solve_time_ms:.2f} ms"
     if now_ns - scene.stamp_ns > STALE_NS:
         rows["silent for"] = f"{1e-9 * (now_ns - scene.stamp_ns):.1f} s"
