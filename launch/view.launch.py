@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, TimerAction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -26,6 +26,7 @@ from prime_estimation.nodes.ros.extrinsics import static_transform
 
 SHARE = Path(get_package_share_directory("prime_estimation"))
 YES_NO = ["true", "false"]
+RQT_AFTER = 3.0  # s: within which the topics of an estimator that starts with it are found
 RVIZ = SHARE / "config" / "rviz" / "prime.rviz"
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -101,8 +102,13 @@ def generate_launch_description() -> LaunchDescription:
                 parameters=[aggregation, sim_time],
                 condition=IfCondition(value("rqt")),
             ),
-            ExecuteProcess(
-                cmd=["rqt", "--force-discover", "--perspective-file", perspective],
+            TimerAction(  # rqt_plot takes only topics that are there when it starts
+                period=RQT_AFTER,
+                actions=[
+                    ExecuteProcess(
+                        cmd=["rqt", "--force-discover", "--perspective-file", perspective]
+                    )
+                ],
                 condition=IfCondition(value("rqt")),
             ),
         ]

@@ -125,6 +125,19 @@ def test_what_view_launch_cannot_tie_is_named_before_a_viewer_starts(launch):
         check.execute(context)
 
 
+def test_rqt_starts_when_there_are_topics(launch):
+    """rqt_plot takes only those that are there when it starts."""
+    from launch.actions import ExecuteProcess, TimerAction
+
+    entities = description(LAUNCH / "view.launch.py").entities
+    (later,) = (e for e in entities if isinstance(e, TimerAction))
+    assert later.condition is not None and not any(type(e) is ExecuteProcess for e in entities)
+    context = launch.LaunchContext()
+    (process,) = later.actions
+    words = [launch.utilities.perform_substitutions(context, word) for word in process.cmd]
+    assert words[0] == "rqt" and words[-1].endswith("prime.perspective")
+
+
 @pytest.mark.parametrize(
     "file, arguments, starts",
     [
