@@ -76,7 +76,7 @@ def first_window(
         return Start(reason="the first measurements hold no joint positions")
     noise = problem.process_noise(held=True)
     best, least, nothing = Start(), np.inf, "no motion of the model fits the first measurements"
-    why = nothing
+    why, sliding = nothing, ""
     for soft in SOFT:
         try:
             batch = solve_batch(problem, ms, previous_state, soft, situation)
