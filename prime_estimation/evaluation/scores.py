@@ -141,15 +141,16 @@ def _load(path: str | Path, wanted) -> dict[str, list]:
 
 
 def speed_figures(messages: list) -> dict:
-    """Percentiles of solve time and latency, counters at the end."""
+    """Percentiles of solve time and latency of the estimates, counters at the end."""
+    estimates = [m for m in messages if m.window_nodes > 0]  # else nothing was solved
+
+    def percentiles(values: list[float]) -> list[float]:
+        return np.percentile(values or [np.nan], [50, 99, 100]).tolist()
+
     return {
-        "solves": len(messages),
-        "solve_ms_p50_p99_max": np.percentile(
-            [m.solve_time_ms for m in messages], [50, 99, 100]
-        ).tolist(),
-        "latency_ms_p50_p99_max": np.percentile(
-            [m.latency_ms for m in messages], [50, 99, 100]
-        ).tolist(),
+        "solves": len(estimates),
+        "solve_ms_p50_p99_max": percentiles([m.solve_time_ms for m in estimates]),
+        "latency_ms_p50_p99_max": percentiles([m.latency_ms for m in estimates]),
         "overruns": int(messages[-1].overruns),
         "dropped_samples": int(messages[-1].dropped_samples),
     }

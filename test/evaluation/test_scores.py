@@ -17,7 +17,7 @@ from prime_estimation.errors import DataError
 from prime_estimation.evaluation.inertia import true_parameters
 from prime_estimation.evaluation.joints import joint_figures
 from prime_estimation.evaluation.motion import odometry_figures
-from prime_estimation.evaluation.scores import evaluate, load_truth
+from prime_estimation.evaluation.scores import evaluate, load_truth, speed_figures
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
@@ -281,3 +281,17 @@ def test_the_truth_of_a_run_whose_name_has_a_dot(tmp_path):
     assert load_truth(tmp_path / "trot_0") == {"name": "trot_0"}
     (tmp_path / "trot_0.5" / "run.mcap").touch()
     assert load_truth(tmp_path / "trot_0.5" / "run.mcap") == {"name": "trot_0.5"}
+
+
+def test_speed_is_that_of_estimates():
+    """While there is none, a status has the times 0, and no nodes."""
+
+    def status(nodes: int, ms: float) -> SimpleNamespace:
+        times = {"solve_time_ms": ms, "latency_ms": 2.0 * ms}
+        return SimpleNamespace(window_nodes=nodes, overruns=1, dropped_samples=3, **times)
+
+    figures = speed_figures([status(0, 0.0), status(0, 0.0), status(10, 4.0), status(10, 4.0)])
+    assert figures["solves"] == 2 and figures["overruns"] == 1 and figures["dropped_samples"] == 3
+    assert figures["solve_ms_p50_p99_max"] == [4.0] * 3
+    assert figures["latency_ms_p50_p99_max"] == [8.0] * 3
+    assert np.isnan(speed_figures([status(0, 0.0)])["solve_ms_p50_p99_max"]).all()
