@@ -57,6 +57,11 @@ class Footholds:
         """Whether there is not one for each foot."""
         return len(self) < self._feet
 
+    @property
+    def steep(self) -> bool:
+        """Whether the plane slopes: the next foothold is elsewhere, and not as high as the last."""
+        return not self.few and math.hypot(*self.slope().mean) > TERRAIN.floor
+
     def add(self, place: np.ndarray) -> None:
         """Remember a foothold (3,) [m], world axes."""
         self._places.append(np.array(place))

@@ -19,7 +19,8 @@ from ..contact.leg_forces import CLEARANCE
 from ..robot import GRAVITY
 from ..sensors.pose_gate import WorldMotion
 from .creep import Creep
-from .knowledge import inflate, renew
+from .knowledge import renew
+from .landings import Landings
 from .load_by_motion import LoadByMotion
 from .planes import Planes
 from .problem import Problem
@@ -54,6 +55,7 @@ class Ground:
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._touchdowns = Touchdowns(self.stance, problem.dt)
         self._footholds = Footholds(feet)
+        self._landings = Landings(problem, feet)
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
@@ -87,6 +89,7 @@ class Ground:
     def move(self, motion: WorldMotion) -> None:
         """Carry along with the world what is remembered of the ground."""
         self._footholds.move(motion.points)
+        self._landings.forget()
         self._laid = [moved_slope(slope, motion) for slope in self._laid]
 
     def _follow(self, window: Window, situation: Situation) -> None:
@@ -110,12 +113,11 @@ class Ground:
         at = above, lowest, rates, normal
         landed, wrong = self._touchdowns.judge(*at, weighed, gate, caution)
         footholds = landed & ~self._touchdowns.arriving
-        if not weighed:
-            wrong |= self._untold.left_hanging(window, normal, self.stance.on)
-        elif self._footholds.few:
-            wrong |= footholds  # nothing is known yet of where they come down
+        if weighed:
+            reach = problem.dt * np.maximum(-rates[:, 2], 0.0)
+            wrong |= self._come_down(window, landed & ~wrong, gate, reach)
         else:
-            self._roughen(window, footholds & ~wrong)
+            wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         if situation.suspended:
             # base and ground drift against each other: the ground stays away until a foot carries
             # load
@@ -134,6 +136,7 @@ class Ground:
             turned = (self._touching(soles, after) - points)[:, 2]
             above += np.where(self._soles.tilted, 0.0, turned)
             self._place(window, np.flatnonzero(wrong), above)
+            self._landings.forget(np.flatnonzero(wrong))
         if weighed:
             self._remember(window, footholds, soles)
         self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
@@ -155,18 +158,36 @@ class Ground:
         slope = self.problem.parameter(x, "slope")
         return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
 
-    def _roughen(self, window: Window, landed: np.ndarray) -> None:
-        """A new foothold off a level floor is as high as the one before it but for the gate.
+    def _come_down(
+        self, window: Window, landed: np.ndarray, gate: float, reach: np.ndarray
+    ) -> np.ndarray:
+        """Let the ground under feet that come down be where they will be found to stand.
 
-        Within which it has come down, wherever the ground is (uniformly). Not where the ground
-        gives way: a height that is free at each landing would explain that the foot sinks in, and
-        how far it comes up again as the base that goes down.
+        At rest, a foot has joined the floor that all feet stand on; or ground that slopes, where
+        the foothold before says nothing; or another one, as high as that but for the gate.
+
+        Args:
+            window: solved.
+            landed: (nf,) feet that have touched down or come to rest, where the ground is thought
+                to be.
+            gate: height within which it is [m].
+            reach: (nf,) of feet in one node [m].
+
+        Returns:
+            (nf,) feet at rest whose ground is elsewhere.
         """
-        if np.count_nonzero(landed) and not self._footholds.on_floor:
-            feet = np.flatnonzero(landed)
-            rows = self.problem.columns("height").start + feet
-            firmness = math.exp(-GROUND.firm * self.problem.softness(window.xs[-1]))
-            inflate(window, rows, GROUND.gate / math.sqrt(3.0) * firmness * np.eye(feet.size))
+        rests = landed & ~self._touchdowns.arriving
+        touches = landed & self._touchdowns.arriving
+        footholds, within = self._footholds, gate + reach
+        if footholds.on_floor:
+            standing = self.stance.loaded & ~self._touchdowns.arriving
+            self._landings.touch(window, touches, within, standing)
+            return self._landings.join(window, rests, gate)
+        self._landings.set_free(window, touches, within)
+        if footholds.few or footholds.steep:
+            return rests  # nothing is known of how high they come down
+        self._landings.set_free(window, rests, np.full(len(rests), gate))
+        return np.zeros_like(rests)
 
     def _lay(
         self, window: Window, landed: np.ndarray, moved: np.ndarray, soles: np.ndarray

@@ -108,3 +108,12 @@ def test_the_regression_is_that_of_its_matrices(evenness, sinking):
         assert found.stddev == pytest.approx(min(TERRAIN.slope, np.sqrt(spread)), rel=1e-9)
         mean = mean / (1.0 + local / TERRAIN.slope**2)
         assert found.mean == pytest.approx(np.zeros(2) if found.level else mean, abs=1e-9)
+
+
+@pytest.mark.parametrize(("slope", "steep"), [(0.0, False), (0.01, False), (0.1, True)])
+def test_on_a_slope_the_next_foothold_has_another_height(slope, steep):
+    assert footholds(lambda x, y: slope * x).steep == steep
+
+
+def test_nothing_slopes_before_there_are_footholds():
+    assert not Footholds(4).steep

@@ -27,6 +27,7 @@ class GroundPolicy:
         "the same where no torque tells when it touches down, nor motion capture where the base is",
         "m",
     )
+    flat: float = param(0.0001, "deviation of a floor from one foothold to the next", "m")
     firm: float = param(
         3.0,
         "power of the compliance by which a new foothold is less free to be higher or lower than "

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Ground under feet that come down: free until they rest, then that of before or another one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..config.policies import GROUND
+from .knowledge import inflate
+from .problem import Problem
+from .window import Window
+
+RIDGE = 1e-9  # added to correlations: some parameters are held, and some known together only
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What was known of the height of the ground under a foot: `h = h_0 + a . dx + n`.
+
+    Attributes:
+        height: h_0 [m]. row: (ndx,) a, regression on everything else but velocities. stddev: of n.
+        parameters: (np,) of the state it was known at.
+    """
+
+    height: float
+    row: np.ndarray
+    stddev: float
+    parameters: np.ndarray
+
+
+class Landings:
+    """Remembers the ground of feet that have touched down, until they rest.
+
+    Its height is that of the foothold before. Held there, it would move the base for as long as the
+    foot has not come to rest: up and down where nothing else tells its height, and tilt it.
+    """
+
+    def __init__(self, problem: Problem, feet: int):
+        self.problem = problem
+        self._columns = problem.columns("height")
+        self._velocities = slice(problem.nv, 2 * problem.nv)
+        self._known: list[_Known | None] = [None] * feet
+
+    def forget(self, feet: np.ndarray | None = None) -> None:
+        """Forget the ground of these feet (indices), of all without them."""
+        for foot in range(len(self._known)) if feet is None else feet.tolist():
+            self._known[foot] = None
+
+    def touch(
+        self, window: Window, feet: np.ndarray, within: np.ndarray, standing: np.ndarray
+    ) -> None:
+        """Ground under feet (nf,) that touch down is anywhere within heights (nf,) [m].
+
+        Unless none is `standing` (nf,): after a flight the base may be as far off as the ground,
+        which then tells it.
+        """
+        if not any(known is None for known, stands in zip(self._known, standing) if stands):
+            return
+        for foot in np.flatnonzero(feet).tolist():
+            self._known[foot] = self._regress(window, foot)
+        self.set_free(window, feet, within)
+
+    def set_free(self, window: Window, feet: np.ndarray, within: np.ndarray) -> None:
+        """Ground under feet (nf,) is within such a height (nf,) [m] anywhere (uniformly).
+
+        Not where the ground gives way: a height that is free at each landing would explain that the
+        foot sinks in, and how far it comes up again as the base that goes down.
+        """
+        if np.count_nonzero(feet):
+            at = np.flatnonzero(feet)
+            firmness = math.exp(-GROUND.firm * self.problem.softness(window.xs[-1]))
+            root = np.diag(firmness / math.sqrt(3.0) * within[at])
+            inflate(window, self._columns.start + at, root)
+
+    def join(self, window: Window, feet: np.ndarray, gate: float) -> np.ndarray:
+        """Ground under feet (nf,) at rest is as high as before, if it has been found so high.
+
+        The further off it has been found, the less it is known to be the same.
+
+        Returns:
+            (nf,) feet whose ground is further off than `gate` [m].
+        """
+        off = np.zeros_like(feet)
+        for foot in np.flatnonzero(feet).tolist():
+            known = self._known[foot]
+            if known is None:
+                continue
+            self._known[foot] = None
+            moved = self.problem.layout.p(window.xs[0]) - known.parameters
+            height = known.height + known.row[2 * self.problem.nv :] @ moved
+            away = self.problem.parameter(window.xs[0], "height")[foot] - height
+            off[foot] = abs(away) > gate
+            if not off[foot]:
+                stddev = math.hypot(known.stddev, GROUND.flat, away * away / gate)
+                self._put_back(window, foot, height, known.row, stddev)
+        return off
+
+    def _regress(self, window: Window, foot: int) -> _Known:
+        """`a = P_hx P_xx^-1`, solved in units of the deviations."""
+        own = self._columns.start + foot
+        others = np.ones(self.problem.ndx, bool)
+        others[self._velocities] = others[own] = False
+        P = window.arrival.covariance
+        scale = np.sqrt(np.diag(P))[others]
+        correlation = P[np.ix_(others, others)] / np.outer(scale, scale)
+        correlation.flat[:: len(scale) + 1] += RIDGE
+        row = np.zeros(self.problem.ndx)
+        row[others] = np.linalg.solve(correlation, P[others, own] / scale) / scale
+        variance = P[own, own] - row @ P[:, own]
+        parameters = np.array(self.problem.layout.p(window.xs[0]))
+        height = float(self.problem.parameter(window.xs[0], "height")[foot])
+        return _Known(height, row, math.sqrt(max(float(variance), 0.0)), parameters)
+
+    def _put_back(
+        self, window: Window, foot: int, height: float, row: np.ndarray, stddev: float
+    ) -> None:
+        problem, arrival, head = self.problem, window.arrival, window.xs[0]
+        column = self._columns.start + foot
+        away = problem.state.diff(arrival.reference, head)
+        change = height - problem.parameter(arrival.reference, "height")[foot] - row @ away
+        arrival.replace_prior([column], row[None], np.array([stddev]), np.array([change]))
+        heights = problem.parameter(head, "height").copy()
+        heights[foot] = height
+        window.set_parameter("height", heights)
