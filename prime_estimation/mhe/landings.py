@@ -22,8 +22,9 @@ class _Known:
     """What was known of the height of the ground under a foot: `h = h_0 + a . dx + n`.
 
     Attributes:
-        height: h_0 [m]. row: (ndx,) a, regression on everything else but velocities. stddev: of n.
-        parameters: (np,) of the state it was known at.
+        height: h_0 [m], at the estimate of then. row: (ndx,) a, regression on everything else but
+            velocities. stddev: of n.
+        parameters: (np,) of that estimate.
     """
 
     height: float
@@ -60,8 +61,10 @@ class Landings:
         """
         if not any(known is None for known, stands in zip(self._known, standing) if stands):
             return
-        for foot in np.flatnonzero(feet).tolist():
-            self._known[foot] = self._regress(window, foot)
+        landing = np.flatnonzero(feet).tolist()
+        settled = [k is None and foot not in landing for foot, k in enumerate(self._known)]
+        for foot in landing:
+            self._known[foot] = self._regress(window, foot, np.array(settled))
         self.set_free(window, feet, within)
 
     def set_free(self, window: Window, feet: np.ndarray, within: np.ndarray) -> None:
@@ -99,11 +102,15 @@ class Landings:
                 self._put_back(window, foot, height, known.row, stddev)
         return off
 
-    def _regress(self, window: Window, foot: int) -> _Known:
-        """`a = P_hx P_xx^-1`, solved in units of the deviations."""
+    def _regress(self, window: Window, foot: int, settled: np.ndarray) -> _Known:
+        """`a = P_hx P_xx^-1`, solved in units of the deviations.
+
+        The ground of feet that come down, too, is none that it will be known by: `settled` (nf,).
+        """
         own = self._columns.start + foot
         others = np.ones(self.problem.ndx, bool)
-        others[self._velocities] = others[own] = False
+        others[self._velocities] = False
+        others[self._columns] = settled
         P = window.arrival.covariance
         scale = np.sqrt(np.diag(P))[others]
         correlation = P[np.ix_(others, others)] / np.outer(scale, scale)
@@ -111,9 +118,13 @@ class Landings:
         row = np.zeros(self.problem.ndx)
         row[others] = np.linalg.solve(correlation, P[others, own] / scale) / scale
         variance = P[own, own] - row @ P[:, own]
-        parameters = np.array(self.problem.layout.p(window.xs[0]))
-        height = float(self.problem.parameter(window.xs[0], "height")[foot])
-        return _Known(height, row, math.sqrt(max(float(variance), 0.0)), parameters)
+        # what the prior says at the present estimate: the data of the window are not in it yet
+        arrival, head = window.arrival, window.xs[0]
+        away = self.problem.state.diff(arrival.reference, head) - arrival.mean
+        height = self.problem.parameter(arrival.reference, "height")[foot] + arrival.mean[own]
+        parameters = np.array(self.problem.layout.p(head))
+        stddev = math.sqrt(max(float(variance), 0.0))
+        return _Known(float(height + row @ away), row, stddev, parameters)
 
     def _put_back(
         self, window: Window, foot: int, height: float, row: np.ndarray, stddev: float
