@@ -136,7 +136,7 @@ class Ground:
             turned = (self._touching(soles, after) - points)[:, 2]
             above += np.where(self._soles.tilted, 0.0, turned)
             self._place(window, np.flatnonzero(wrong), above)
-            self._landings.forget(np.flatnonzero(wrong))
+            self._landings.forget(wrong)
         if weighed:
             self._remember(window, footholds, soles)
         self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
@@ -176,6 +176,8 @@ class Ground:
         Returns:
             (nf,) feet at rest whose ground is elsewhere.
         """
+        if not np.count_nonzero(landed):
+            return landed
         rests = landed & ~self._touchdowns.arriving
         touches = landed & self._touchdowns.arriving
         footholds, within = self._footholds, gate + reach

@@ -47,8 +47,8 @@ class Landings:
         self._known: list[_Known | None] = [None] * feet
 
     def forget(self, feet: np.ndarray | None = None) -> None:
-        """Forget the ground of these feet (indices), of all without them."""
-        for foot in range(len(self._known)) if feet is None else feet.tolist():
+        """Forget the ground of these feet (nf,), of all without them."""
+        for foot in range(len(self._known)) if feet is None else np.flatnonzero(feet).tolist():
             self._known[foot] = None
 
     def touch(
@@ -61,10 +61,10 @@ class Landings:
         """
         if not any(known is None for known, stands in zip(self._known, standing) if stands):
             return
-        landing = np.flatnonzero(feet).tolist()
-        settled = [k is None and foot not in landing for foot, k in enumerate(self._known)]
-        for foot in landing:
-            self._known[foot] = self._regress(window, foot, np.array(settled))
+        settled = np.array([known is None for known in self._known]) & ~feet
+        P = window.arrival.covariance
+        for foot in np.flatnonzero(feet).tolist():
+            self._known[foot] = self._regress(window, P, foot, settled)
         self.set_free(window, feet, within)
 
     def set_free(self, window: Window, feet: np.ndarray, within: np.ndarray) -> None:
@@ -99,10 +99,13 @@ class Landings:
             off[foot] = abs(away) > gate
             if not off[foot]:
                 stddev = math.hypot(known.stddev, GROUND.flat, away * away / gate)
-                self._put_back(window, foot, height, known.row, stddev)
+                of_foot = known.row[None], np.array([height]), np.array([stddev])
+                window.tie("height", [foot], *of_foot)
         return off
 
-    def _regress(self, window: Window, foot: int, settled: np.ndarray) -> _Known:
+    def _regress(
+        self, window: Window, P: np.ndarray, foot: int, settled: np.ndarray
+    ) -> _Known:
         """`a = P_hx P_xx^-1`, solved in units of the deviations.
 
         The ground of feet that come down, too, is none that it will be known by: `settled` (nf,).
@@ -111,7 +114,6 @@ class Landings:
         others = np.ones(self.problem.ndx, bool)
         others[self._velocities] = False
         others[self._columns] = settled
-        P = window.arrival.covariance
         scale = np.sqrt(np.diag(P))[others]
         correlation = P[np.ix_(others, others)] / np.outer(scale, scale)
         correlation.flat[:: len(scale) + 1] += RIDGE
@@ -125,15 +127,3 @@ class Landings:
         parameters = np.array(self.problem.layout.p(head))
         stddev = math.sqrt(max(float(variance), 0.0))
         return _Known(float(height + row @ away), row, stddev, parameters)
-
-    def _put_back(
-        self, window: Window, foot: int, height: float, row: np.ndarray, stddev: float
-    ) -> None:
-        problem, arrival, head = self.problem, window.arrival, window.xs[0]
-        column = self._columns.start + foot
-        away = problem.state.diff(arrival.reference, head)
-        change = height - problem.parameter(arrival.reference, "height")[foot] - row @ away
-        arrival.replace_prior([column], row[None], np.array([stddev]), np.array([change]))
-        heights = problem.parameter(head, "height").copy()
-        heights[foot] = height
-        window.set_parameter("height", heights)

@@ -160,21 +160,13 @@ class Soles:
         A rotation of the base by dphi (world axes) turns a plane that is nearly level by
         ds = (-dphi_y, dphi_x).
         """
-        problem, reference = self.problem, window.arrival.reference
-        first = int(problem.columns("slope").start + 2 * foot)
+        problem = self.problem
         rows = np.zeros((2, problem.ndx))
+        reference = window.arrival.reference
         R_world_base = pin.Quaternion(reference[3:7].copy()).toRotationMatrix()
-        rotation = problem.layout.tangent["rotation"]
-        rows[:, rotation] = [-R_world_base[1], R_world_base[0]]
-        tilt = problem.state.diff(reference, window.xs[0])[rotation]
-        slope = self.slopes[foot]
-        known = problem.parameter(reference, "slope")[2 * foot : 2 * foot + 2]
-        change = slope - known - rows[:, rotation] @ tilt
-        stddev = np.full(2, SOLE.stddev)
-        window.arrival.replace_prior([first, first + 1], rows, stddev, change)
-        slopes = problem.parameter(window.xs[0], "slope").copy()
-        slopes[2 * foot : 2 * foot + 2] = slope
-        window.set_parameter("slope", slopes)
+        rows[:, problem.layout.tangent["rotation"]] = [-R_world_base[1], R_world_base[0]]
+        own, stddev = [2 * foot, 2 * foot + 1], np.full(2, SOLE.stddev)
+        window.tie("slope", own, rows, self.slopes[foot], stddev)
 
 
 def plane_slope(away: np.ndarray) -> np.ndarray:

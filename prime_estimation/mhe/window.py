@@ -198,6 +198,34 @@ class Window:
         for x in self.xs:
             self.problem.parameter(x, name)[:] = value
 
+    def tie(
+        self,
+        name: str,
+        elements: list[int],
+        rows: np.ndarray,
+        value: np.ndarray,
+        stddev: np.ndarray,
+    ) -> None:
+        """Give elements of a parameter block a new prior, and its mean as their value.
+
+            p = value + rows dx + n
+
+        Args:
+            name: of the block.
+            elements: n of it.
+            rows: (n, ndx), how they go with the rest, dx from the present estimate.
+            value: (n,) there.
+            stddev: (n,) of what does not go with the rest.
+        """
+        problem, reference = self.problem, self.arrival.reference
+        first = int(problem.columns(name).start)
+        change = value - problem.parameter(reference, name)[elements]
+        change = change - rows @ problem.state.diff(reference, self.xs[0])
+        self.arrival.replace_prior([first + int(i) for i in elements], rows, stddev, change)
+        block = problem.parameter(self.xs[0], name).copy()
+        block[elements] = value
+        self.set_parameter(name, block)
+
     def set_kappa(self, kappa: float) -> None:
         """Sharpness of the contact law in all nodes."""
         for given in self.inputs:

@@ -95,17 +95,11 @@ class OrientationFrame:
         """Place the frame such that this reading has the heading of the newest node."""
         problem, arrival = self.problem, window.arrival
         self._yaw, self._apart = _heading(apart), 0
-        noise, column = problem.config.noise, problem.columns(FRAME).start + 2
         rows = np.zeros((1, problem.ndx))
         reference = pin.Quaternion(np.array(problem.layout.part(arrival.reference, "rotation")))
         rows[0, problem.columns("rotation")] = reference.toRotationMatrix()[2]
-        moved = rows @ problem.state.diff(arrival.reference, window.xs[0])
-        change = -moved - problem.parameter(arrival.reference, FRAME)[2:]
-        stddev = np.array([noise.orientation_yaw])
-        arrival.replace_prior([int(column)], rows, stddev, change)
-        value = problem.parameter(window.xs[0], FRAME).copy()
-        value[2] = 0.0
-        window.set_parameter(FRAME, value)
+        stddev = np.array([problem.config.noise.orientation_yaw])
+        window.tie(FRAME, [2], rows, np.zeros(1), stddev)
         for given in window.inputs:
             _clear(given, ROWS)
 

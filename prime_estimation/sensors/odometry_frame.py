@@ -167,7 +167,7 @@ class OdometryFrame:
         rows[3:, self.problem.columns("rotation")] = R
         noise = self.problem.config.noise
         stddev = [noise.odometry_position] * 3 + [noise.odometry_rotation] * 3
-        self._replace(window, rows, np.array(stddev), np.zeros(6))
+        window.tie(FRAME, list(range(6)), rows, np.zeros(6), np.array(stddev))
         for given in window.inputs:
             _clear(given)
 
@@ -184,7 +184,7 @@ class OdometryFrame:
         rows[:3, columns.start + 3 : columns.stop] = -pin.skew(arm)
         self._key, self._nominal = seen, nominal
         value = np.concatenate([moved.translation - nominal.translation, shift[3:]])
-        self._replace(window, rows, np.full(6, EXACT), value)
+        window.tie(FRAME, list(range(6)), rows, value, np.full(6, EXACT))
         self._given = {
             stamp: Reading(relative.actInv(r.relative), r.velocity, r.stddev)
             for stamp, r in self._given.items()
@@ -192,14 +192,6 @@ class OdometryFrame:
         for k, stamp in enumerate(window.stamps):
             if stamp in self._given:
                 self._fill(window, k, window.inputs[k].age(NAME))
-
-    def _replace(self, window, rows, stddev, value) -> None:
-        """New prior of the frame: `rows` of the old variables, around `value` at the first node."""
-        columns, reference = self.problem.columns(FRAME), window.arrival.reference
-        moved = rows @ self.problem.state.diff(reference, window.xs[0])
-        change = value - moved - self.problem.parameter(reference, FRAME)
-        window.arrival.replace_prior(list(range(columns.start, columns.stop)), rows, stddev, change)
-        window.set_parameter(FRAME, value)
 
     def _fill(self, window, k: int, age: float) -> None:
         """Write a reading into the input of its node."""
