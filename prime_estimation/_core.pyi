@@ -138,6 +138,9 @@ class LegForces:
         dry_friction: numpy.ndarray,
         gear_loss: numpy.ndarray,
         gain: numpy.ndarray,
+        offset: numpy.ndarray,
+        stribeck: numpy.ndarray,
+        stribeck_velocity: numpy.ndarray,
     ) -> None:
         """Losses (nj,) of the joints, between readings and links."""
 
@@ -182,6 +185,7 @@ class NodeInput:
         """Whether a reading was handed in."""
     def age(self, name: str, slot: int = 0) -> float: ...
     torque: numpy.ndarray
+    torque_change: numpy.ndarray
     base_wrench: numpy.ndarray
     outer_force: numpy.ndarray
     weight_force: numpy.ndarray
@@ -320,6 +324,10 @@ class JointQuantity(int):
     gear_loss: JointQuantity
     friction_lead: JointQuantity
     torque_gain: JointQuantity
+    stribeck: JointQuantity
+    stribeck_velocity: JointQuantity
+    torque_offset: JointQuantity
+    torque_delay: JointQuantity
 
 class ParameterMethod(int):
     schur: ParameterMethod

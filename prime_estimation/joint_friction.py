@@ -24,7 +24,9 @@ class JointLosses:
     Attributes:
         added_armature: (nj,) kg m2, rotor inertia beyond that of the robot's model.
         damping: (nj,) Nm s/rad. dry_friction: (nj,) Nm. gear_loss: (nj,), share of the torque.
-        gain: (nj,) true torque per reading.
+        gain: (nj,) true torque per reading, beyond `offset`: (nj,) Nm, of a motor without torque.
+        stribeck: (nj,) Nm, dry friction of a joint that begins to move, beyond Coulomb's.
+        stribeck_velocity: (nj,) rad/s, at which most of that is gone.
     """
 
     added_armature: np.ndarray
@@ -32,6 +34,9 @@ class JointLosses:
     dry_friction: np.ndarray
     gear_loss: np.ndarray
     gain: np.ndarray
+    offset: np.ndarray
+    stribeck: np.ndarray
+    stribeck_velocity: np.ndarray
 
     @classmethod
     def of(cls, robot: Robot, estimated: Mapping[str, np.ndarray] | None = None) -> "JointLosses":
@@ -44,15 +49,24 @@ class JointLosses:
             told.get("dry_friction", robot.joint_friction),
             told.get("gear_loss", robot.gear_loss),
             np.exp(-told.get("torque_gain", np.zeros(nj))),
+            told.get("torque_offset", np.zeros(nj)),
+            told.get("stribeck", robot.stribeck),
+            told.get("stribeck_velocity", robot.stribeck_velocity),
         )
 
     @cached_property
     def _lossy(self) -> bool:
         return bool(self.gear_loss.any())
 
+    @cached_property
+    def _breaks_away(self) -> bool:
+        return bool(self.stribeck.any())
+
     def lost(self, rate: np.ndarray, torque: np.ndarray | None = None) -> np.ndarray:
         """Torque of damping, dry friction and gears [Nm]; as `joint_losses`."""
         friction = self.dry_friction
+        if self._breaks_away:
+            friction = friction + self.stribeck * np.exp(-((rate / self.stribeck_velocity) ** 2))
         if torque is not None and self._lossy:
             size = np.sqrt(torque**2 + TORQUE_WIDTH**2) - TORQUE_WIDTH
             friction = friction + self.gear_loss * size
@@ -63,7 +77,7 @@ class JointLosses:
 
         Of a model with its own armature, at joint rates and accelerations (nj,).
         """
-        true = self.gain * torque
+        true = self.gain * (torque - self.offset)
         return true - self.lost(rate, true) - self.added_armature * acceleration
 
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from ..errors import DataError
 from ..sensors import SENSORS
 from ..sensors.imu_orientation import NAME as ORIENTATION
@@ -34,6 +36,8 @@ class Sensed(Protocol):
     turning: list[int]
     joint_names: list[str]
     feet: list[str]
+    torque_scale: np.ndarray
+    torque_offset: np.ndarray
 
 
 class Synchronizer:
@@ -50,6 +54,7 @@ class Synchronizer:
         wearer: the robot, as far as these must know it.
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
+        torque_scale, torque_offset: (nj,) reading per torque of the motors, and without torque [Nm].
         stale_ns: silence after which a stream is called stale, and longest interval between samples
             of joints or IMU that is bridged [ns].
         turning: indices of continuous joints, whose readings may begin anew after a turn
@@ -75,10 +80,13 @@ class Synchronizer:
         stale_ns: int = 50_000_000,
         turning: Sequence[int] = (),
         wearer: Wearer = NOBODY,
+        torque_scale: np.ndarray | float = 1.0,
+        torque_offset: np.ndarray | float = 0.0,
     ):
         self.step_ns, self.nj = int(step_ns), int(nj)
         self.use_effort, self.use_imu = use_effort, use_imu
         self.stale_ns = int(stale_ns)
+        self._torque_scale, self._torque_offset = torque_scale, torque_offset
         self.counts: Counter = Counter()
         self.stale: set[str] = set()
         own = [s for s in SENSORS if s.sample is not None]  # samples of their own
@@ -121,6 +129,8 @@ class Synchronizer:
             use_imu=robot.imu_joint is not None,
             turning=robot.turning,
             wearer=Wearer(robot.joint_names, robot.feet, step),
+            torque_scale=robot.torque_scale,
+            torque_offset=robot.torque_offset,
             **options,
         )
 
@@ -228,6 +238,8 @@ class Synchronizer:
             fields |= self._joints.fields(joints)
         if "torque" not in fields:
             fields |= self._commanded.fields(t, joints)
+        if fields.get("torque") is not None:
+            fields["torque"] = (fields["torque"] - self._torque_offset) / self._torque_scale
         readings = fields.pop("readings", {})
         if self.use_imu:
             imu = NodeWindow.of(self._imu.stream, t, self.step_ns, self.counts)

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--robot",
         required=True,
         metavar="NAME",
-        help="go1, go2, ... or the path of a robot's YAML file; torque_scale and joint_zeros of it "
+        help="go1, go2, ... or the path of a robot's YAML file; motors and joint_zeros of it "
         "are in the readings, gear_loss in the physics",
     )
     parser.add_argument(

@@ -8,6 +8,7 @@ Where the soles are, and the force at each foot that the torques of its leg impl
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 
 import numpy as np
 import pinocchio as pin
@@ -50,8 +51,7 @@ class LegForces:
     @losses.setter
     def losses(self, losses: JointLosses) -> None:
         self._losses = losses
-        parts = losses.added_armature, losses.damping, losses.dry_friction, losses.gear_loss
-        self._core.set_losses(*parts, losses.gain)
+        self._core.set_losses(*(getattr(losses, f.name) for f in fields(losses)))
 
     def evaluate(
         self, q, v, a, torque: np.ndarray | None

@@ -75,9 +75,12 @@ class ForwardPass:
 
     @property
     def situation(self) -> Situation:
-        """Who carried the robot in the end."""
+        """Who carried the robot in the end.
+
+        Who hangs it up to learn of its joints leaves its legs in the air.
+        """
         lift = self.estimator.monitors.lift
-        return Situation(lift.since_ns if lift.suspended else None)
+        return Situation(lift.since_ns if lift.suspended else None, hanging=lift.suspended)
 
     def window(
         self,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mhe.joint_parameters import GAINS, ZEROS
+from ..mhe.joint_parameters import COMMON, DELAY, GAINS, OFFSETS, ZEROS
 from ..robot import Robot
 from .joints import JointPosterior
 
@@ -16,6 +16,10 @@ _KEYS = {
     "damping": "joint_damping",
     "dry_friction": "joint_friction",
     "gear_loss": "gear_loss",
+    "stribeck": "stribeck",
+    "stribeck_velocity": "stribeck_velocity",
+    OFFSETS: "torque_offset",
+    DELAY: "torque_delay",
     GAINS: "torque_scale",
     ZEROS: "joint_zeros",
 }
@@ -35,9 +39,12 @@ def robot_changes(posterior: JointPosterior, robot: Robot) -> dict:
         left = np.where(told, stddev, block.stddev)
         if block.name == GAINS:
             values = robot.torque_scale * np.exp(values)
+        elif block.name == OFFSETS:
+            values = robot.torque_offset + robot.torque_scale * values
         elif block.name == ZEROS:
             values = robot.joint_zeros + values
-        out[_KEYS[block.name]] = {n: float(f"{v:.6g}") for n, v in zip(names, values)}
+        by_joint = {n: float(f"{v:.6g}") for n, v in zip(names, values)}
+        out[_KEYS[block.name]] = by_joint if block.labels != [COMMON] else by_joint[names[0]]
         told = {f"{block.name}/{n}": float(f"{s:.3g}") for n, s in zip(block.labels, left)}
         out["joint_stddev"].update(told)
     if posterior.lead and not robot.friction_lead.any():
@@ -56,7 +63,7 @@ def noise_changes(posterior: JointPosterior) -> dict:
             out["torque_scale_spread"] = float(f"{spread:.3g}")
         elif block.name == ZEROS:
             out["encoder_offset"] = float(f"{np.sqrt(np.mean(stddev**2)):.3g}")
-        else:
+        elif block.declaration.choice == "losses":
             values, slopes = block.values(mean)
             losses.append(np.mean(slopes * stddev) / max(np.mean(values), 1e-9))
     if losses:

@@ -163,7 +163,7 @@ def converge(
         if k == 0:  # hardly changes later
             window.posterior()
             spread = np.sqrt(np.diag(window.solver.posterior(1))[-problem.np :])
-        step = (np.abs(now - before) / spread)[slow]
+        step = np.abs(now - before)[slow] / spread[slow]
         still = (
             step.max(initial=0.0) < TOLERANCE
             and abs(cost - window.solver.cost) < COST_TOLERANCE * window.solver.cost

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..joint_friction import FRICTION_VELOCITY, dry_friction
-from ..mhe.joint_parameters import GAINS, ZEROS
+from ..mhe.joint_parameters import DELAY, GAINS, ZEROS
 from ..mhe.layout import block_diagonal
 from ..mhe.residual_rows import rows_by_sensor
 from ..mhe.window import Window
@@ -118,7 +118,8 @@ def torque_errors(window: Window) -> dict[str, np.ndarray]:
     )
     out.update({name: -noise.joint_losses * loss for name, loss in losses.items() if np.any(loss)})
     out |= _lead_error(window, rate, acceleration)
-    out["torque delay"] = TORQUE_DELAY * np.gradient(torque, problem.dt, axis=0)
+    if DELAY not in estimated:
+        out["torque delay"] = TORQUE_DELAY * np.gradient(torque, problem.dt, axis=0)
     return out
 
 

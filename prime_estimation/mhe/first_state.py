@@ -107,9 +107,10 @@ class FirstState:
         for name, (_, own) in self._kept.items():
             std[self._problem.columns(name)] = own
         root = np.diag(std)
+        share = {name: hold.share for hold in self._problem.joint_holds for name in hold.names}
         for name, (_, own) in self._joints.items():
             columns = self._problem.columns(name)
-            root[columns, columns] = self._problem.joint_hold.share * own
+            root[columns, columns] = share[name] * own
         theta = self._problem.columns("theta")
         root[theta, theta] = self._theta_root
         return root

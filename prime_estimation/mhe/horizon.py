@@ -111,6 +111,7 @@ class Horizon:
         """Gives the former head torque, specific force and disturbances of the step that ends."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
+        self.problem.process.follow(former, self.window.inputs[-2])
         creep = self.ground.creep
         creep.superseded = situation.unrest > 0.0
         softness = self.problem.softness(self.window.xs[-1])

@@ -214,6 +214,8 @@ def batch_inputs(
         problem.complete(given, after, situation)
         if not situation.suspended:
             problem.process.leave_ground_open(given)
+    for before, given in zip(inputs, inputs[1:-1]):
+        problem.process.follow(given, before)
     stamps = [m.stamp_ns for m in ms]
     for m in ms:
         problem.measurements.give_events(m.readings, inputs, stamps)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Joint hold: joint parameters stay at the values of the robot's YAML until data contradict."""
+"""Joint holds: joint parameters stay at the values of the robot's YAML until data contradict.
+
+Losses and offsets are held apart: a robot whose losses are wrong may well read its torques right.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from ..config.policies import JOINT_FIT
 from ..contact.points import bearing_joints
 from ..robot import Robot
 from .hold import Hold
-from .joint_parameters import JointBlock
+from .joint_parameters import OFFSETS, JointBlock
 
-ADAPTED = "armature,damping,dry_friction"  # joint parameters that are held while they fit
+ADAPTED = "armature,damping,dry_friction,torque_offset"  # that are held while they fit
 
 
 def with_held_joints(config: Config, robot: Robot) -> Config:
@@ -34,7 +37,10 @@ def carriers(robot: Robot) -> list[str]:
 
 
 class JointHold(Hold):
-    """Hold of the estimated joint parameters.
+    """Hold of estimated joint parameters.
+
+    Attributes:
+        blocks: of the parameters.
 
     Args:
         blocks: of the parameters.
@@ -42,7 +48,15 @@ class JointHold(Hold):
     """
 
     def __init__(self, blocks: list[JointBlock], possible: bool):
+        self.blocks = tuple(blocks)
         nothing = [np.zeros(0)]
         mean = np.concatenate([b.mean for b in blocks] or nothing)
         stddev = np.concatenate([b.stddev for b in blocks] or nothing)
         super().__init__([b.name for b in blocks], mean, stddev, possible, JOINT_FIT.held)
+
+
+def joint_holds(blocks: list[JointBlock], possible: bool) -> tuple[JointHold, JointHold]:
+    """Those of all but the offsets of the torques, and of these."""
+    offsets = [b for b in blocks if b.name == OFFSETS]
+    others = [b for b in blocks if b.name != OFFSETS]
+    return JointHold(others, possible), JointHold(offsets, possible)

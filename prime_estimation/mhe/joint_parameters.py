@@ -17,7 +17,8 @@ from .. import _core
 from ..errors import ConfigError, RobotError
 from ..robot import Robot
 
-CHOICES = ("losses", "gains", "zeros")
+CHOICES = ("losses", "stribeck", "gains", "offsets", "delay", "zeros")
+POSITIVE = ("losses", "stribeck")  # by construction
 # of the mean of all gains: a factor on all torques is one on all masses, and what the legs' own
 # inertia says of it is worth less than it seems; it is a systematic error, which a tare removes
 COMMON_GAIN = 1e-4
@@ -28,7 +29,9 @@ MODEL_ERROR = 4.0
 LEAST = 1e-9  # standard deviation of a prior
 WALK = 0.01  # of a standard deviation of the prior, 1/sqrt(s): online, over 100 s a tenth of it
 _SIDES = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "left", "right", "l", "r"}
-GAINS, ZEROS = "torque_gain", "encoder_zero"
+GAINS, OFFSETS, ZEROS = "torque_gain", "torque_offset", "encoder_zero"
+DELAY = "torque_delay"
+COMMON = "all joints"  # label of what all joints have in common
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class Declaration:
         unit: of its value. label: for people.
         stddev: of the prior, in the unit, for the robot of a stranger; the value of the YAML is
             taken for a guess on top of it (100 %).
-        by_type: one value for all joints of a type (both sides, front and rear), else one per
-            joint.
+        shared: one value for "type", all joints of a type (both sides, front and rear), for
+            "all" joints, or for each "joint".
     """
 
     name: str
@@ -49,7 +52,12 @@ class Declaration:
     unit: str
     label: str
     stddev: float
-    by_type: bool
+    shared: str
+
+    @property
+    def positive(self) -> bool:
+        """By construction."""
+        return self.choice in POSITIVE
 
     @property
     def softness(self) -> float:
@@ -61,7 +69,7 @@ class Declaration:
 
         `value = (p + sqrt(p^2 + 4 n^2))/2`, as in the core.
         """
-        if self.choice != "losses":
+        if not self.positive:
             return value
         value = np.maximum(value, self.softness)
         return value - self.softness**2 / value
@@ -71,14 +79,20 @@ class Declaration:
 # Cheetah-Software) to 0.01 (Go1 and Go2 in MuJoCo Menagerie) and 0.025 kg m2 (largest motor of the
 # G1, Unitree's model). Dry friction: 0.2 Nm in all of these. Damping: 0.01 (MIT) to 0.1 Nm s/rad
 # (Unitree's MuJoCo model of the Go2). Gear, gain, zeros are guesses: a planetary stage loses 2 to
-# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree.
+# 6 %, torque constants hold to some percent, a joint is set by hand to half a degree. Stribeck,
+# offset and delay too: friction at rest exceeds Coulomb's by up to its size, currents are read to
+# some percent of their range, and buses and filters take some milliseconds.
 DECLARATIONS = (
-    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, True),
-    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, True),
-    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, True),
-    Declaration("gear_loss", "losses", "", "gear loss", 0.05, True),
-    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, False),
-    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, False),
+    Declaration("armature", "losses", "kg m2", "rotor inertia", 0.01, "type"),
+    Declaration("damping", "losses", "Nm s/rad", "viscous friction", 0.1, "type"),
+    Declaration("dry_friction", "losses", "Nm", "dry friction", 0.3, "type"),
+    Declaration("gear_loss", "losses", "", "gear loss", 0.05, "type"),
+    Declaration("stribeck", "stribeck", "Nm", "breakaway friction", 0.3, "type"),
+    Declaration("stribeck_velocity", "stribeck", "rad/s", "Stribeck velocity", 0.5, "type"),
+    Declaration(GAINS, "gains", "", "torque gain (log)", 0.03, "joint"),
+    Declaration(OFFSETS, "offsets", "Nm", "torque offset", 0.3, "joint"),
+    Declaration(DELAY, "delay", "s", "torque delay", 0.005, "all"),
+    Declaration(ZEROS, "zeros", "rad", "encoder zero", 0.01, "joint"),
 )
 BY_NAME = {d.name: d for d in DECLARATIONS}
 
@@ -133,8 +147,8 @@ class JointBlock:
 
     @property
     def positive(self) -> bool:
-        """Losses."""
-        return self.declaration.choice == "losses"
+        """By construction."""
+        return self.declaration.positive
 
     @property
     def prior_root(self) -> np.ndarray:
@@ -194,8 +208,8 @@ def joint_blocks(
 def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
     """Losses and motors of a robot, with the parameters that are estimated."""
     model = _core.JointModel(robot.joint_damping, robot.joint_friction)
-    model.set(_core.JointQuantity.armature, _nominal(robot, BY_NAME["armature"]))
-    model.set(_core.JointQuantity.gear_loss, robot.gear_loss)
+    for name in ("armature", "gear_loss", "stribeck", "stribeck_velocity", DELAY):
+        model.set(getattr(_core.JointQuantity, name), _nominal(robot, BY_NAME[name]))
     model.set(_core.JointQuantity.friction_lead, robot.friction_lead)
     for b in blocks:
         if b.name != ZEROS:
@@ -206,28 +220,36 @@ def joint_model(robot: Robot, blocks: list[JointBlock]) -> "_core.JointModel":
 
 def _block(robot: Robot, d: Declaration, only: Collection[str]) -> JointBlock:
     names = [name for name in robot.joint_names if name in only]
-    labels, own = joint_types(names) if d.by_type else (names, range(len(names)))
+    labels, own = _shared(d, names)
     of = dict(zip(names, own))
     group = [of.get(name, -1) for name in robot.joint_names]
     nominal, n = _nominal(robot, d), len(labels)
+    chosen = np.array(group) >= 0
+    members = np.array(group)[chosen]
+    common = np.bincount(members, nominal[chosen], n) / np.bincount(members, minlength=n)
     ratio, stddev = np.ones(robot.nj), np.full(n, d.stddev)
-    mean = np.zeros(n)
-    if d.choice == "losses":
-        chosen = np.array(group) >= 0
-        members = np.array(group)[chosen]
-        common = np.bincount(members, nominal[chosen], n) / np.bincount(members, minlength=n)
+    if d.positive:
         ratio = np.where(common[group] > 0.0, nominal / np.maximum(common[group], 1e-12), 1.0)
-        mean = d.coordinate(common)
         stddev = np.maximum(d.stddev, common)
+    mean = d.coordinate(common)
     told = robot.config.joint_stddev
     stddev = [told.get(f"{d.name}/{n}", told.get(d.name, s)) for n, s in zip(labels, stddev)]
     stddev = np.maximum(np.array(stddev, float), LEAST)
     return JointBlock(d, labels, robot.joint_names, group, ratio, mean, stddev, nominal)
 
 
+def _shared(d: Declaration, names: list[str]) -> tuple[list[str], list[int]]:
+    """Labels of the parameters of a kind, and the one of each joint."""
+    if d.shared == "type":
+        return joint_types(names)
+    if d.shared == "all":
+        return [COMMON], [0] * len(names)
+    return names, list(range(len(names)))
+
+
 def _check_stddev(robot: Robot) -> None:
     """Keys are a kind, or kind/label."""
-    labels = {*joint_types(robot.joint_names)[0], *robot.joint_names}
+    labels = {*joint_types(robot.joint_names)[0], *robot.joint_names, COMMON}
     for key in robot.config.joint_stddev:
         kind, _, label = key.partition("/")
         if kind not in BY_NAME or (label and label not in labels):
@@ -241,4 +263,7 @@ def _nominal(robot: Robot, d: Declaration) -> np.ndarray:
         "damping": robot.joint_damping,
         "dry_friction": robot.joint_friction,
         "gear_loss": robot.gear_loss,
+        "stribeck": robot.stribeck,
+        "stribeck_velocity": robot.stribeck_velocity,
+        DELAY: np.full(robot.nj, robot.config.torque_delay),
     }.get(d.name, np.zeros(robot.nj))

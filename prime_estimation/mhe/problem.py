@@ -22,8 +22,8 @@ from .first_state import FirstState
 from .hold import Hold
 from .imu_mount import ImuMount
 from .joint_belief import JointBelief
-from .joint_hold import JointHold, carriers, with_held_joints
-from .joint_parameters import ZEROS, joint_blocks
+from .joint_hold import JointHold, carriers, joint_holds, with_held_joints
+from .joint_parameters import DELAY, ZEROS, JointBlock, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
 from .mount_hold import GEOMETRY, IMU_ROTATION, MOCAP_DELAY, mount_holds
@@ -79,7 +79,7 @@ class Problem:
         self.legs = LegForces(robot) if self.floating and self.dynamics.nc else None
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
-        self.joint_hold = JointHold(self.joints, held)
+        self.joint_holds = joint_holds(self.joints, held)
         zeros = any(block.name == ZEROS for block in self.joints)
         self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros, holds)
         look_for_forces(self.measurements.core, robot, config.estimator)
@@ -97,7 +97,8 @@ class Problem:
         self._fixed_mass = robot.total_mass - sum(float(pi[0]) for pi in self._links)
         self._inertias: tuple[bytes, list] = b"", []  # of the theta that was asked for last
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
-        self.process = ProcessModel(robot, self.dynamics, self.contacts)
+        late = robot.config.torque_delay != 0.0 or any(b.name == DELAY for b in self.joints)
+        self.process = ProcessModel(robot, self.dynamics, self.contacts, late)
         self.interruption = _core.Interruption()
         self.measurements.noise = config.noise
         self.mount_holds = mount_holds(self.measurements)
@@ -131,7 +132,17 @@ class Problem:
     @property
     def holds(self) -> list[Hold]:
         """Those of the joints and of the mounts."""
-        return [self.joint_hold, *self.mount_holds]
+        return [*self.joint_holds, *self.mount_holds]
+
+    @property
+    def joints_let_go(self) -> bool:
+        """The torques have contradicted what the YAML says of the joints."""
+        return any(hold.let_go for hold in self.joint_holds)
+
+    @property
+    def free_joints(self) -> list[JointBlock]:
+        """Parameters of the joints that are estimated, and not held."""
+        return [block for hold in self.joint_holds if not hold.held for block in hold.blocks]
 
     @property
     def bent(self) -> bool:
@@ -141,14 +152,16 @@ class Problem:
     def begin_with_joints(self, belief: JointBelief) -> None:
         """Begin the next first state with joint parameters that were learned before."""
         self.first.begin_with_joints(belief)
-        self.hold_joints(self.joint_hold.possible and not belief.told)
+        for hold in self.joint_holds:
+            hold.held = hold.possible and not any(p.kind in hold.names for p in belief.told)
+        if self.legs is not None:
+            self.legs.losses = JointLosses.of(self.robot)
+        self._walk = random_walks(self)
         self.learn(self.first.neutral())
 
-    def hold_joints(self, held: bool) -> None:
-        """Whether the nodes and first states that come hold the joint parameters."""
-        self.joint_hold.held = held
-        if held and self.legs is not None:
-            self.legs.losses = JointLosses.of(self.robot)
+    def let_joints_go(self, hold: JointHold) -> None:
+        """Estimate joint parameters that were held in the nodes and first states that come."""
+        hold.held = False
         self._walk = random_walks(self)
 
     def learn(self, x: np.ndarray) -> None:
@@ -161,8 +174,8 @@ class Problem:
         self._learn_joints(x)
 
     def _learn_joints(self, x: np.ndarray) -> None:
-        if self.legs is not None and self.joints and not self.joint_hold.held:
-            told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in self.joints}
+        if self.legs is not None and (free := self.free_joints):
+            told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in free}
             self.legs.losses = JointLosses.of(self.robot, told)
 
     def move_anchors(self, feet: np.ndarray, points: np.ndarray) -> None:

@@ -18,6 +18,9 @@ from .measurement_model import OUT_OF_REACH
 from .situation import ON_ITS_FEET, Situation
 
 CARRIED_ARM = 0.5  # lever arm of what carries a robot that is not on its feet [m]
+# weights that may hang from a robot as well: the mean of white noise of one weight, over a whole
+# recording, would tell the mass of what hangs there
+UNKNOWN_LOAD = 100.0
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,13 @@ class ProcessModel:
         robot: joints, weight.
         dynamics: C++ contact dynamics.
         contacts: the contact model.
+        late: torques are not read when they act.
     """
 
-    def __init__(self, robot: Robot, dynamics, contacts):
+    def __init__(self, robot: Robot, dynamics, contacts, late: bool):
         self.robot, self.contacts = robot, contacts
         self._floating = robot.config.floating_base
+        self._late = late
         self._weight = GRAVITY * robot.total_mass
         counts = [sum(c.foot == f for c in robot.contacts) for f in robot.feet]
         # of linear velocity in a point, and of the angular one of a flat foot
@@ -88,7 +93,7 @@ class ProcessModel:
         """
         noise, factors = self.config.noise, AS_USUAL
         if m.torque is not None:
-            given.torque = m.torque / self.robot.torque_scale
+            given.torque = m.torque
             joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
         else:
             joint = self._unmeasured
@@ -98,11 +103,22 @@ class ProcessModel:
                 factors, given.ground_depth = UNSEEN, OUT_OF_REACH
         self._weigh(given, factors, joint)
         if situation.suspended_at(m.stamp_ns):
-            self.leave_unsupported(given)
+            leave = self.leave_hanging if situation.hanging else self.leave_unsupported
+            leave(given)
             self._slow_down(given, m, situation.resting)
         elif situation.pushed:
             self.leave_pushed(given)
         self.contacts.complete(given, m, self)
+
+    def follow(self, given, before) -> None:
+        """Say how the torque changes between two steps, where its readings come late or early.
+
+        Args:
+            given: input of a complete node. before: of the one before it.
+        """
+        if self._late and given.weighed and before.weighed:
+            change = (given.torque - before.torque) / self.config.estimator.step
+            given.torque_change = before.torque_change = change
 
     def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
         stddev = np.concatenate([factors.base * self._base, joint]) if self._floating else joint
@@ -122,6 +138,14 @@ class ProcessModel:
         base = [self._weight] * 3 + [CARRIED_ARM * self._weight] * 3
         stddev = np.concatenate([base, self._unmeasured])
         given.nominal_force = given.weight_force = 1.0 / stddev
+
+    def leave_hanging(self, given) -> None:
+        """The base hangs from somewhere, and nothing touches the legs: torques are theirs alone."""
+        weight = given.nominal_force.copy()
+        weight[:3], weight[3:6] = 1.0, 1.0 / CARRIED_ARM
+        weight[:6] /= UNKNOWN_LOAD * self._weight
+        given.nominal_force = given.weight_force = weight
+        given.ground_depth = OUT_OF_REACH
 
     def leave_pushed(self, given) -> None:
         """Something pushes the base sideways, and perhaps upwards: that is no load."""

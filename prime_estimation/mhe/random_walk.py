@@ -26,7 +26,7 @@ def random_walks(problem: Problem) -> dict[bool, np.ndarray]:
     for name, std in walks.items():
         columns, rows = problem.columns(name), problem.layout.parameter_rows(name)
         root[columns, rows] = np.diag(np.full(columns.stop - columns.start, std))
-    for block in () if problem.joint_hold.held else problem.joints:
+    for block in problem.free_joints:
         columns, rows = problem.columns(block.name), problem.layout.parameter_rows(block.name)
         root[columns, rows] = step * block.walk_root
     estimated = root.copy()

@@ -15,6 +15,7 @@ class Situation:
     Attributes:
         suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
             they do.
+        hanging: nothing but the base touches anything then, so that torques move the legs alone.
         landing: then the feet have begun to carry it again.
         inertia_held: the inertia is not estimated.
         resting: it does not move, wherever it hangs or lies.
@@ -27,6 +28,7 @@ class Situation:
     """
 
     suspended_since_ns: int | None = None
+    hanging: bool = False
     landing: bool = False
     inertia_held: bool = False
     contradicted: bool = False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Joint fit: losses of the YAML are held until the torques contradict them."""
+"""Joint fit: what the YAML says of the joints is held until the torques contradict it."""
 
 from __future__ import annotations
 
@@ -9,54 +9,114 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..config.policies import JOINT_FIT
-from ..mhe.joint_parameters import JointBlock
+from ..mhe.joint_hold import JointHold
+from ..mhe.joint_parameters import OFFSETS, JointBlock
 from ..mhe.knowledge import release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import SensorHealth
+from ..robot import GRAVITY
+from ..types import Measurement, SensorHealth
 from .held_fit import HeldFit
+from .monitor import Monitor
 
 
-class JointFit(HeldFit):
-    """Lets losses of the joints go where they are wrong, with the inertia that was learned beside.
+class Joints(HeldFit):
+    """Asks of losses, or of offsets, and lets them go with the inertia that was learned beside.
 
     A foot that hits an edge looks like wrong losses, but only once.
     """
 
-    def __init__(self, problem: Problem):
-        super().__init__(problem, problem.joint_hold, JOINT_FIT)
+    hold: JointHold
+
+    def __init__(self, problem: Problem, hold: JointHold):
+        super().__init__(problem, hold, JOINT_FIT)
+        self._light = JOINT_FIT.swings * GRAVITY * problem.robot.total_mass
+
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        # (nf,) nodes since each foot has carried nothing
+        self._since = np.zeros(len(self.problem.robot.feet), int)
 
     def _tells(self, window: Window, situation: Situation) -> bool:
-        """Nodes in which the feet carry the robot, and all torques are seen."""
+        """Nodes in which the feet carry the robot, and all torques are seen.
+
+        Offsets of legs that stand are forces at their feet: only legs that swing tell them.
+        """
+        if OFFSETS in self.hold.names:
+            self._since = np.where(window.foot_forces() < self._light, 0, self._since + 1)
+            if self._since.max(initial=0) > JOINT_FIT.stands:
+                return False
         return not situation.suspended and window.weighed()
 
     def let_go(self, window: Window) -> None:
-        self.problem.hold_joints(False)
+        self.problem.let_joints_go(self.hold)
         # a loss below none is as good as none
-        self._renew(window, np.maximum(self.estimate, 0.0))
+        least = [np.full(len(b.mean), 0.0 if b.positive else -np.inf) for b in self.hold.blocks]
+        self._renew(window, np.maximum(self.estimate, np.concatenate(least)))
         release_inertia(window, self.problem.theta_prior_root)
 
-    def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
-        """Says which losses of the YAML are not those of the robot."""
-        if not self.hold.let_go:
-            return ()
-        said = (self._farthest(b, estimate) for b, estimate in self._by_block())
-        worst, _ = max(said, key=lambda words: words[1])
-        what = f"losses of the YAML do not fit the torques ({worst}): they are estimated"
-        square = 1.0 + 2.0 * self.fall / self.problem.nj  # of the joints' rows, with the YAML
-        return (SensorHealth("joints", True, what, square),)
+    def again(self) -> None:
+        """Others have been let go: what was seen may have been those."""
+        self._agreed = 0
+
+    def farthest(self) -> tuple[str, float]:
+        """The parameter that is farthest from the YAML, in words, and how far."""
+        said = (_farthest(b, estimate) for b, estimate in self._by_block())
+        return max(said, key=lambda words: words[1])
 
     def _by_block(self) -> Iterator[tuple[JointBlock, np.ndarray]]:
         """Blocks with their parts of the estimate."""
-        ends = np.cumsum([len(b.mean) for b in self.problem.joints])
-        return zip(self.problem.joints, np.split(self.estimate, ends[:-1]))
+        ends = np.cumsum([len(b.mean) for b in self.hold.blocks])
+        return zip(self.hold.blocks, np.split(self.estimate, ends[:-1]))
 
-    @staticmethod
-    def _farthest(block: JointBlock, estimate: np.ndarray) -> tuple[str, float]:
-        """The parameter of a block that is farthest from the YAML, in words, and how far."""
-        (was, _), (now, _) = block.values(block.mean), block.values(estimate)
-        far = np.abs(now - was) / block.stddev
-        i = int(np.argmax(far))
-        unit, name = block.declaration.unit, f"{block.declaration.label} of {block.labels[i]}"
-        return f"{name} {now[i]:.2g} {unit}, not {was[i]:.2g}", float(far[i])
+
+class JointFit(Monitor):
+    """Lets go of losses or of offsets of the joints, without whose hold the cost would fall most.
+
+    What is left of the others shows once these are estimated.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self._parts = [Joints(problem, hold) for hold in problem.joint_holds]
+
+    def reset(self) -> None:
+        """Forget everything."""
+        for part in self._parts:
+            part.reset()
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """A new window has the prior again."""
+        for part in self._parts:
+            part.begin(window, batch, situation)
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at a solved window, every few nodes; let go of what is wrong."""
+        wrong = [part for part in self._parts if part.look(window, situation)]
+        if wrong:
+            max(wrong, key=lambda part: part.fall).let_go(window)
+            for part in self._parts:
+                part.again()
+        return ""
+
+    def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
+        """Says what the YAML says of the joints that is not so."""
+        gone = [part for part in self._parts if part.hold.let_go]
+        if not gone:
+            return ()
+        worst, _ = max((part.farthest() for part in gone), key=lambda words: words[1])
+        what = f"the joints of the YAML do not fit the torques ({worst}): they are estimated"
+        fall = sum(part.fall for part in gone)
+        square = 1.0 + 2.0 * fall / self.problem.nj  # of the joints' rows, with the YAML
+        return (SensorHealth("joints", True, what, square),)
+
+
+def _farthest(block: JointBlock, estimate: np.ndarray) -> tuple[str, float]:
+    """The parameter of a block that is farthest from the YAML, in words, and how far."""
+    (was, _), (now, _) = block.values(block.mean), block.values(estimate)
+    far = np.abs(now - was) / block.stddev
+    i = int(np.argmax(far))
+    unit, name = block.declaration.unit, f"{block.declaration.label} of {block.labels[i]}"
+    return f"{name} {now[i]:.2g} {unit}, not {was[i]:.2g}", float(far[i])

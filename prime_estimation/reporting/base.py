@@ -56,7 +56,7 @@ class BaseReport:
         # what gears and drives make of commands bends the tilt as torques that are missing do
         measured = window.weighed() and not m.torque_commanded
         bent = problem.bent
-        zeros = self._zeros + (problem.joint_hold.let_go * INTERVAL.unlike_tilt) ** 2
+        zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), window.weighed()

@@ -57,7 +57,7 @@ class Reporter:
         layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
-        unlike = self.problem.bent or self.problem.joint_hold.let_go
+        unlike = self.problem.bent or self.problem.joints_let_go
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque)
         theta = parameters[self._theta, self._theta] if held is None else held
         bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted, unlike)
@@ -134,7 +134,7 @@ class Reporter:
     ) -> tuple[JointParameter, ...]:
         """Joint parameters at a state; parameters: covariance of all parameters."""
         out: list[JointParameter] = []
-        for block in () if self.problem.joint_hold.held else self.problem.joints:
+        for block in self.problem.free_joints:
             rows = self.problem.layout.parameter_rows(block.name)
             deviation = MODEL_ERROR * np.sqrt(np.maximum(parameters.diagonal()[rows], 0.0))
             if block.name == GAINS:  # their mean is not told

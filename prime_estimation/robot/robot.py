@@ -30,8 +30,10 @@ class Robot:
             package.
         turning: indices of the continuous joints in that order.
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
-        gear_loss, torque_scale: (nj,) share of torque lost in the gear; reading per torque.
+        gear_loss: (nj,) share of torque lost in the gear.
         friction_lead: (nj,) s, by which dry friction is ahead of the rate.
+        stribeck, stribeck_velocity: (nj,) Nm, rad/s, of the friction of joints that begin to move.
+        torque_scale, torque_offset: (nj,) reading per torque; reading without torque [Nm].
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
         base_frame: name of the base in odometry and tf.
@@ -150,7 +152,10 @@ class Robot:
         self.joint_damping = self._per_joint("joint_damping")
         self.gear_loss = self._per_joint("gear_loss")
         self.friction_lead = self._per_joint("friction_lead")
+        self.stribeck = self._per_joint("stribeck")
+        self.stribeck_velocity = self._per_joint("stribeck_velocity", type(self.config).stribeck_velocity)
         self.torque_scale = self._per_joint("torque_scale", 1.0)
+        self.torque_offset = self._per_joint("torque_offset")
         self.torque_limit = self._per_joint("torque_limit")
         self.model.armature[self.model.nv - self.nj :] = self._per_joint("armature")
 

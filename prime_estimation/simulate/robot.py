@@ -65,6 +65,8 @@ class SimulatedRobot:
         self._delay_ns = round(delay * 1e9)
         self._under_way: deque[tuple[int, JointSample | ImuSample]] = deque()
         self._every = round(1.0 / (RATE * self.world.dt))
+        late = max(round(robot.config.torque_delay / self.world.dt), 0)
+        self._torques: deque[np.ndarray] = deque(maxlen=late + 1)
         self._steps = 0
         self.step: Step | None = None
 
@@ -87,6 +89,7 @@ class SimulatedRobot:
     def advance(self) -> list[JointSample | ImuSample]:
         """Go on by one step of physics; returns the samples that arrive meanwhile."""
         self.step = self.world.step(self._command.torque(*self._reading))
+        self._torques.append(self.step.tau_motor)
         if self._steps % self._every == 0:
             self._sense(self.step)
         self._steps += 1
@@ -99,9 +102,8 @@ class SimulatedRobot:
         noise, stamp, nj = self._noise, self.now_ns, self.robot.nj
         position = step.q[7:] + self._offset + noise.encoder * self._joints.standard_normal(nj)
         velocity = step.v[6:] + noise.joint_velocity * self._joints.standard_normal(nj)
-        effort = self._scale * step.tau_motor + noise.joint_torque * self._joints.standard_normal(
-            nj
-        )
+        read = self.robot.torque_offset + self._scale * self._torques[0]
+        effort = read + noise.joint_torque * self._joints.standard_normal(nj)
         self._reading = (position, velocity)
         self._under_way.append(
             (stamp + self._delay_ns, JointSample(stamp, position, velocity, effort))

@@ -81,18 +81,16 @@ class Readings:
 
 
 def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults) -> Readings:
-    """Sample and disturb the truth, with the torque scales and joint zeros of the robot's YAML.
+    """Sample and disturb the truth, with the zeros and motors of the robot's YAML.
 
     The seed is the recording's; each sensor has a stream of its own.
     """
     robot = recording.robot
     every = round(1 / (RATE * recording.dt))
-    t, q, v, tau = (
-        recording.t[::every],
-        recording.q[::every, 7:],
-        recording.v[::every, 6:],
-        recording.tau_motor[::every],
-    )
+    t, q, v = recording.t[::every], recording.q[::every, 7:], recording.v[::every, 6:]
+    late = round(robot.config.torque_delay / recording.dt)
+    last = len(recording.tau_motor) - 1
+    tau = recording.tau_motor[np.clip(np.arange(0, last + 1, every) - late, 0, last)]
     joints, imu, mocap = (np.random.default_rng([recording.seed, 100 + i]) for i in range(3))
     offset = robot.joint_zeros + faults.encoder_offset * joints.standard_normal(robot.nj)
     spread = 1.0 + faults.torque_scale * joints.standard_normal(robot.nj)
@@ -113,7 +111,7 @@ def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults)
         t,
         q + offset + noise.encoder * joints.standard_normal(q.shape),
         v + noise.joint_velocity * joints.standard_normal(v.shape),
-        scale * tau + noise.joint_torque * joints.standard_normal(tau.shape),
+        robot.torque_offset + scale * tau + noise.joint_torque * joints.standard_normal(tau.shape),
         gyro + gyro_bias + noise.gyro * imu.standard_normal(gyro.shape),
         accelerometer + accelerometer_bias + noise.accelerometer * imu.standard_normal(gyro.shape),
         *poses,

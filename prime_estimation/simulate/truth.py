@@ -65,6 +65,10 @@ def metadata(recording: Recording, name: str) -> dict:
         "frictionloss": robot.joint_friction.tolist(),
         "damping": robot.joint_damping.tolist(),
         "gear_loss": robot.gear_loss.tolist(),
+        "stribeck": robot.stribeck.tolist(),
+        "stribeck_velocity": robot.stribeck_velocity.tolist(),
+        "torque_offset": robot.torque_offset.tolist(),
+        "torque_delay": robot.config.torque_delay,
         "payload": _payload(recording),
     }
     where = payload

@@ -53,7 +53,8 @@ class World:
             mujoco.mj_name2id(self.bare, mujoco.mjtObj.mjOBJ_GEOM, c.name): i
             for i, c in enumerate(robot.contacts)
         }
-        self._limit, self._gear_loss = torque_limits(robot), robot.gear_loss
+        self._limit = torque_limits(robot)
+        self._pressed = bool(robot.gear_loss.any() or robot.stribeck.any())
         offsets = [np.array(c.position, float) for c in robot.contacts]
         frames = [robot.model.frames[robot.model.getFrameId(c.frame)] for c in robot.contacts]
         self._frame_offset = [f.placement.rotation @ o for f, o in zip(frames, offsets)]
@@ -107,9 +108,8 @@ class World:
         shift = np.zeros(2) if self._slides is None else d.qpos[self._slides].copy()
         tau = np.clip(torque, -self._limit, self._limit)
         d.qfrc_applied[self._jv] = tau
-        if self._gear_loss.any():  # to either side, so like dry friction that the torque presses
-            pressed = self.robot.joint_friction + self._gear_loss * np.abs(tau)
-            self.model.dof_frictionloss[self._jv] = pressed
+        if self._pressed:
+            self.model.dof_frictionloss[self._jv] = self._dry_friction(v[6:], tau)
         before = d.qpos.copy()
         mujoco.mj_step(self.model, d)
         if d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(d.qacc).all():
@@ -122,6 +122,12 @@ class World:
         a = np.concatenate([linear, d.qacc[3:6], d.qacc[self._jv]])
         force, moment = self._contacts()
         return Step(q, v, a, tau, self._friction(before), force, moment, external, shift)
+
+    def _dry_friction(self, rate: np.ndarray, torque: np.ndarray) -> np.ndarray:
+        """Of the joints [Nm]. A gear loses to either side: friction that the torque presses."""
+        robot = self.robot
+        breakaway = robot.stribeck * np.exp(-((rate / robot.stribeck_velocity) ** 2))
+        return robot.joint_friction + breakaway + robot.gear_loss * np.abs(torque)
 
     def _take_friction(self) -> None:
         """Give each contact sphere the friction of the place where it is."""

@@ -198,6 +198,7 @@ void bindInput() {
           },
           (bp::arg("name"), bp::arg("slot") = 0))
       .def(Sized("torque", &NodeInput::torque))
+      .def(Sized("torque_change", &NodeInput::torque_change))
       .def(Sized("base_wrench", &NodeInput::base_wrench))
       .def(Sized("outer_force", &NodeInput::outer_force))
       .def(Sized("weight_force", &NodeInput::weight_force))

@@ -151,8 +151,11 @@ bp::tuple evaluateLegs(LegForces& legs, const VectorXd& q, const VectorXd& v, co
 }
 
 void setLegLosses(LegForces& legs, const VectorXd& added_armature, const VectorXd& damping,
-                  const VectorXd& dry_friction, const VectorXd& gear_loss, const VectorXd& gain) {
-  legs.setLosses({added_armature, damping, dry_friction, gear_loss, gain});
+                  const VectorXd& dry_friction, const VectorXd& gear_loss, const VectorXd& gain,
+                  const VectorXd& offset, const VectorXd& stribeck,
+                  const VectorXd& stribeck_velocity) {
+  legs.setLosses({added_armature, damping, dry_friction, gear_loss, gain, offset, stribeck,
+                  stribeck_velocity});
 }
 
 bp::tuple fromTheta(const VectorXd& theta, const InertiaManifold manifold) {
@@ -186,7 +189,11 @@ void bindJoints() {
       .value("dry_friction", JointQuantity::DryFriction)
       .value("gear_loss", JointQuantity::GearLoss)
       .value("friction_lead", JointQuantity::FrictionLead)
-      .value("torque_gain", JointQuantity::TorqueGain);
+      .value("torque_gain", JointQuantity::TorqueGain)
+      .value("stribeck", JointQuantity::Stribeck)
+      .value("stribeck_velocity", JointQuantity::StribeckVelocity)
+      .value("torque_offset", JointQuantity::TorqueOffset)
+      .value("torque_delay", JointQuantity::TorqueDelay);
 
   bp::class_<JointModel>(
       "JointModel", "Losses and motors of all joints behind the base.",
@@ -317,7 +324,8 @@ void bindLegs() {
           "Sum of the normal forces of a robot at rest whose base feels `force` as gravity [N].")
       .def("set_losses", &setLegLosses,
            (bp::arg("added_armature"), bp::arg("damping"), bp::arg("dry_friction"),
-            bp::arg("gear_loss"), bp::arg("gain")),
+            bp::arg("gear_loss"), bp::arg("gain"), bp::arg("offset"), bp::arg("stribeck"),
+            bp::arg("stribeck_velocity")),
            "Losses (nj,) of the joints, between readings and links.");
 
   bp::class_<LimbRegressors, std::shared_ptr<LimbRegressors>, boost::noncopyable>("LimbRegressors",

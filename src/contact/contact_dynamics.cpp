@@ -109,6 +109,7 @@ ContactDynamics::Point::Point(const ContactDynamics& d)
       v(VectorXd::Zero(d.nv())),
       force(v),
       reading(VectorXd::Zero(d.nj())),
+      reading_change(reading),
       xi(VectorXd::Zero(d.nxi())),
       parameters(VectorXd::Zero(d.nparameters())),
       anchor_offset(VectorXd::Zero(2 * d.nfeet())),
@@ -117,7 +118,8 @@ ContactDynamics::Point::Point(const ContactDynamics& d)
 
 bool ContactDynamics::Point::operator==(const Point& other) const {
   return q == other.q && v == other.v && force == other.force && reading == other.reading &&
-         xi == other.xi && parameters == other.parameters && anchor_offset == other.anchor_offset &&
+         reading_change == other.reading_change && xi == other.xi &&
+         parameters == other.parameters && anchor_offset == other.anchor_offset &&
          law == other.law && stance == other.stance;
 }
 
@@ -204,7 +206,8 @@ ContactDynamics::Prepared ContactDynamics::prepare(Data& data, const Point& poin
   auto& [model, pin, pin_bias, pin_mid] = *data.work;
   pinocchio::crba(model, pin, ConstRef(data.at.q), pinocchio::Convention::WORLD);
   data.M = pin.M.selfadjointView<Eigen::Upper>();
-  joints.prepare(data.joints, data.at.parameters.tail(joints.nparameters()), data.at.reading);
+  joints.prepare(data.joints, data.at.parameters.tail(joints.nparameters()), data.at.reading,
+                 data.at.reading_change);
   joints.addArmature(data.joints, model.armature.tail(nj()), data.M.diagonal().tail(nj()));
   data.bias = pinocchio::nonLinearEffects(model, pin_bias, data.at.q, data.at.v);
   data.scale = data.M.diagonal().cwiseInverse();

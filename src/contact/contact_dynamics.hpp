@@ -82,6 +82,7 @@ class ContactDynamics {
     Eigen::VectorXd q, v;
     Eigen::VectorXd force;          ///< S^T tau + w [N, Nm]
     Eigen::VectorXd reading;        ///< tau alone (nj), as the motors read it [Nm]
+    Eigen::VectorXd reading_change;  ///< of it per second (nj) [Nm/s]
     Eigen::VectorXd xi;             ///< contact disturbance
     Eigen::VectorXd parameters;     ///< p
     Eigen::VectorXd anchor_offset;  ///< (2 nf) by which the anchors of slopes are elsewhere [m]

@@ -16,16 +16,37 @@ namespace {
 
 constexpr double kTorqueWidth = 0.1;  ///< t of the smoothed |tau| [Nm]
 
-constexpr const char* kNames[kJointQuantities] = {"armature",  "damping",       "dry_friction",
-                                                  "gear_loss", "friction_lead", "torque_gain"};
+constexpr double kLeastVelocity = 1e-3;    ///< of Stribeck's friction [rad/s]
+
+constexpr const char* kNames[kJointQuantities] = {
+    "armature",    "damping",  "dry_friction",  "gear_loss",     "friction_lead",
+    "torque_gain", "stribeck", "stribeck_velocity", "torque_offset", "torque_delay"};
 
 constexpr int index(const Quantity quantity) { return static_cast<int>(quantity); }
+
+/// Whether a quantity says what the motors' readings are worth.
+constexpr bool isOfReadings(const Quantity quantity) {
+  return quantity == Quantity::GearLoss || quantity == Quantity::TorqueGain ||
+         quantity == Quantity::TorqueOffset || quantity == Quantity::TorqueDelay;
+}
+
+/// Whether a quantity may be below nothing.
+constexpr bool isSigned(const Quantity quantity) {
+  return quantity == Quantity::TorqueGain || quantity == Quantity::TorqueOffset ||
+         quantity == Quantity::TorqueDelay;
+}
 
 /// |tau|, smoothed, and its slope.
 double sizeOf(const double torque, double& slope) {
   const double root = std::sqrt(torque * torque + kTorqueWidth * kTorqueWidth);
   slope = torque / root;
   return root - kTorqueWidth;
+}
+
+/// What is left at a joint rate of the friction that a joint has when it begins to move.
+double breakaway(const double rate, const double width) {
+  const double ratio = rate / std::max(width, kLeastVelocity);
+  return std::exp(-ratio * ratio);
 }
 
 }  // namespace
@@ -45,6 +66,8 @@ JointModel::Data::Data(const JointModel& model)
       slope(MatrixXd::Zero(value.rows(), value.cols())),
       torque(loss),
       gain(VectorXd::Ones(model.nj())),
+      shift(loss),
+      change(loss),
       sign(loss) {}
 
 const char* JointModel::name(const Quantity quantity) { return kNames[index(quantity)]; }
@@ -55,8 +78,9 @@ void JointModel::set(const Quantity quantity, const VectorXd& value) {
                                 std::to_string(value.size()) + " joints, not " +
                                 std::to_string(value_.rows()));
   value_.col(index(quantity)) = value;
-  if (quantity == Quantity::GearLoss || quantity == Quantity::TorqueGain)
-    reads_torque_ = reads_torque_ || !value.isZero(0.0);
+  const bool any = !value.isZero(0.0);
+  reads_torque_ = reads_torque_ || (any && isOfReadings(quantity));
+  breaks_away_ = breaks_away_ || (any && quantity == Quantity::Stribeck);
 }
 
 void JointModel::estimate(const Quantity quantity, const std::vector<int>& group,
@@ -76,8 +100,8 @@ void JointModel::estimate(const Quantity quantity, const std::vector<int>& group
   else
     *found = block;
   estimates_armature_ = estimates_armature_ || quantity == Quantity::Armature;
-  reads_torque_ =
-      reads_torque_ || quantity == Quantity::GearLoss || quantity == Quantity::TorqueGain;
+  reads_torque_ = reads_torque_ || isOfReadings(quantity);
+  breaks_away_ = breaks_away_ || quantity == Quantity::Stribeck;
 }
 
 std::size_t JointModel::nparameters() const {
@@ -89,7 +113,7 @@ std::size_t JointModel::nparameters() const {
 void JointModel::valueOf(const Quantity quantity, const double softness, const double parameter,
                          double& value, double& slope) {
   value = parameter, slope = 1.0;
-  if (quantity == Quantity::TorqueGain) return;
+  if (isSigned(quantity)) return;
   // for p < 0 the sum would lose all digits
   const double root = std::sqrt(parameter * parameter + 4.0 * softness * softness);
   value =
@@ -97,7 +121,8 @@ void JointModel::valueOf(const Quantity quantity, const double softness, const d
   slope = value / root;
 }
 
-void JointModel::prepare(Data& d, const ConstRef& parameters, const ConstRef& reading) const {
+void JointModel::prepare(Data& d, const ConstRef& parameters, const ConstRef& reading,
+                         const ConstRef& change) const {
   Eigen::Index first = 0;
   for (const auto& block : blocks_) {
     const int q = index(block.quantity);
@@ -112,7 +137,10 @@ void JointModel::prepare(Data& d, const ConstRef& parameters, const ConstRef& re
   }
   if (!reads_torque_) return;
   d.gain = (-d.value.col(index(Quantity::TorqueGain)).array()).exp();
-  d.torque = d.gain.cwiseProduct(reading);
+  d.change = change;
+  d.shift = d.value.col(index(Quantity::TorqueOffset)) -
+            d.value.col(index(Quantity::TorqueDelay)).cwiseProduct(change);
+  d.torque = d.gain.cwiseProduct(reading - d.shift);
 }
 
 void JointModel::evaluate(Data& d, const ConstRef& rate, const ConstRef& acceleration,
@@ -126,19 +154,28 @@ void JointModel::evaluate(Data& d, const ConstRef& rate, const ConstRef& acceler
     const double lead = d.value(j, index(Quantity::FrictionLead));
     const double ahead = rate[j] + lead * acceleration[j];
     const double root = std::sqrt(ahead * ahead + e2);
+    double falling = 0.0;
+    if (breaks_away_) {
+      const double width = std::max(d.value(j, index(Quantity::StribeckVelocity)), kLeastVelocity);
+      const double more = d.value(j, index(Quantity::Stribeck)) * breakaway(rate[j], width);
+      friction += more;
+      falling = -2.0 * more * rate[j] / (width * width);
+    }
     d.sign[j] = ahead / root;
     d.dturn[j] = friction * e2 / (root * root * root);
     d.loss[j] = damping * rate[j] + friction * d.sign[j];
-    d.dloss[j] = damping + d.dturn[j];
+    d.dloss[j] = damping + d.dturn[j] + falling * d.sign[j];
     d.by_a[j] = d.dturn[j] * lead;
   }
+  // what the readings are off reaches the links as a loss does
+  if (reads_torque_) d.loss += d.gain.cwiseProduct(d.shift);
 }
 
 /// Slope of I a - moved of a joint in the value of a quantity.
 double JointModel::byValue(const Data& d, const Quantity quantity, const std::size_t j,
                            const double rate, const double acceleration, const double force) {
-  double by_torque;
-  const double size = sizeOf(d.torque[j], by_torque);
+  const double width = std::max(d.value(j, index(Quantity::StribeckVelocity)), kLeastVelocity);
+  double unused;
   switch (quantity) {
     case Quantity::Armature:
       return acceleration;
@@ -147,13 +184,29 @@ double JointModel::byValue(const Data& d, const Quantity quantity, const std::si
     case Quantity::DryFriction:
       return d.sign[j];
     case Quantity::GearLoss:
-      return size * d.sign[j];
+      return sizeOf(d.torque[j], unused) * d.sign[j];
     case Quantity::FrictionLead:
       return d.dturn[j] * acceleration;
+    case Quantity::Stribeck:
+      return breakaway(rate, width) * d.sign[j];
+    case Quantity::StribeckVelocity:
+      return d.value(j, index(Quantity::Stribeck)) * breakaway(rate, width) * 2.0 * rate * rate /
+             (width * width * width) * d.sign[j];
     default:
-      by_torque *= d.value(j, index(Quantity::GearLoss)) * d.sign[j];
-      return d.gain[j] * force - d.torque[j] * by_torque;
+      return byMotor(d, quantity, j, force);
   }
+}
+
+/// The same of gain, offset and delay of a motor, by which its gear's loss changes too.
+double JointModel::byMotor(const Data& d, const Quantity quantity, const std::size_t j,
+                           const double force) {
+  double by_torque;
+  sizeOf(d.torque[j], by_torque);
+  by_torque *= d.value(j, index(Quantity::GearLoss)) * d.sign[j];
+  if (quantity == Quantity::TorqueGain)
+    return d.gain[j] * (force - d.shift[j]) - d.torque[j] * by_torque;
+  const double by_shift = d.gain[j] * (1.0 - by_torque);
+  return quantity == Quantity::TorqueOffset ? by_shift : -d.change[j] * by_shift;
 }
 
 void JointModel::derivatives(const Data& d, const ConstRef& rate, const ConstRef& acceleration,

@@ -16,24 +16,29 @@ enum class JointQuantity {
   GearLoss,      ///< share c of the motor's torque that the gear loses, to either side
   FrictionLead,  ///< time L by which dry friction is ahead of the rate [s]
   TorqueGain,    ///< logarithm k of reading per torque
+  Stribeck,      ///< dry friction S of a joint that begins to move, beyond Coulomb's [Nm]
+  StribeckVelocity,  ///< joint rate n at which most of that is gone [rad/s]
+  TorqueOffset,  ///< reading o of a motor that gives no torque [Nm]
+  TorqueDelay,   ///< time d by which readings are late, < 0: early [s]
 };
-constexpr int kJointQuantities = 6;
+constexpr int kJointQuantities = 10;
 
 /// Losses and motors of all joints behind the base, and which of their parameters are estimated.
 ///
-///     moved = e^-k (reading + w) - lost,   lost = b r + F s + c |tau| s
-///     tau   = e^-k reading,   s = x/sqrt(x^2 + e^2),   x = r + L a
+///     moved = e^-k (sent + w) - lost,   lost = b r + (F + S exp(-(r/n)^2) + c |tau|) s
+///     tau   = e^-k sent,   sent = reading - o + d reading',   s = x/sqrt(x^2 + e^2),   x = r + L a
 ///
 /// r, a: joint rate in the middle of the step, and acceleration; |tau| = sqrt(tau^2 + t^2) - t;
-/// e, t: widths of the smoothing. L: 0 of Coulomb's friction; friction that holds a joint like a
+/// e, t: widths of the smoothing; reading': change of the readings per second. L: 0 of Coulomb's
+/// friction; friction that holds a joint like a
 /// damped constraint, as simulators have it, turns before the joint does. The disturbance w is one
 /// of the reading: were it one of the torque, a gain that makes the reading's noise smaller would
 /// explain it, and all gains would run away.
 ///
 /// An estimated quantity is one parameter p per group of joints, whose joints differ by constant
 /// ratios: value_j = ratio_j value(p). Losses are positive by construction, and linear in p where
-/// they are large: value(p) = (p + sqrt(p^2 + 4 n^2))/2 with a softness n, so that an estimate can
-/// come to a loss of nothing and leave it again. The gain is p itself.
+/// they are large: value(p) = (p + sqrt(p^2 + 4 m^2))/2 with a softness m, so that an estimate can
+/// come to a loss of nothing and leave it again. Gain, offset and delay are p itself.
 class JointModel {
  public:
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
@@ -43,7 +48,7 @@ class JointModel {
     JointQuantity quantity;
     std::vector<int> group;  ///< per joint; -1: this joint's is a constant
     Eigen::VectorXd ratio;   ///< per joint
-    double softness;         ///< n, in the quantity's unit
+    double softness;         ///< m, in the quantity's unit
     std::size_t groups;
   };
 
@@ -56,6 +61,8 @@ class JointModel {
     Eigen::MatrixXd value, slope;  ///< (nj, quantities), and by their parameter
     Eigen::VectorXd torque;        ///< tau [Nm]
     Eigen::VectorXd gain;          ///< torque per reading e^-k
+    Eigen::VectorXd shift;         ///< o - d reading' [Nm]
+    Eigen::VectorXd change;        ///< reading' [Nm/s]
     Eigen::VectorXd sign;          ///< s
   };
 
@@ -81,7 +88,9 @@ class JointModel {
   bool readsTorque() const { return reads_torque_; }
 
   /// Values of all quantities at the parameters, in the order of the blocks.
-  void prepare(Data& data, const ConstRef& parameters, const ConstRef& reading) const;
+  /// @param reading, change  of the motors [Nm], and per second
+  void prepare(Data& data, const ConstRef& parameters, const ConstRef& reading,
+               const ConstRef& change) const;
   /// Change of the armatures at the last parameters against `armature` [kg m2].
   template <class Armature, class Out>
   void addArmature(const Data& data, const Armature& armature, Out&& diagonal) const {
@@ -99,10 +108,11 @@ class JointModel {
  private:
   static double byValue(const Data& data, JointQuantity quantity, std::size_t joint, double rate,
                         double acceleration, double force);
+  static double byMotor(const Data& data, JointQuantity quantity, std::size_t joint, double force);
 
   Eigen::MatrixXd value_;  ///< constants (nj, quantities)
   std::vector<Block> blocks_;
-  bool reads_torque_ = false, estimates_armature_ = false;
+  bool reads_torque_ = false, estimates_armature_ = false, breaks_away_ = false;
 };
 
 }  // namespace prime

@@ -53,6 +53,7 @@ void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) 
   point.force << input->base_wrench, input->torque;
   point.force += input->outer_force;
   point.reading = input->torque;
+  point.reading_change = input->torque_change;
   if (!inverse) point.force += u.head(nv_);
   point.xi = u.tail(nxi_);
   point.parameters = x.segment(nq + nv_, dynamics->nparameters());

@@ -25,6 +25,7 @@ void requireSize(const std::string& name, const Eigen::Index size, const Eigen::
 NodeInput::NodeInput(std::shared_ptr<const MeasurementModel> model_)
     : model(std::move(model_)),
       torque(VectorXd::Zero(model->dynamics->nj())),
+      torque_change(torque),
       base_wrench(VectorXd::Zero(model->dynamics->nv() - model->dynamics->nj())),
       outer_force(VectorXd::Zero(model->dynamics->nv())),
       weight_force(outer_force),

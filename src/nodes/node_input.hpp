@@ -27,6 +27,7 @@ struct NodeInput {
   std::vector<Reading> readings;  ///< of the residuals, in their order
 
   Eigen::VectorXd torque;       ///< (nj) of the motors, centred mean [Nm]
+  Eigen::VectorXd torque_change;  ///< (nj) of these to the next step, per second [Nm/s]
   Eigen::VectorXd base_wrench;  ///< (nb) force and moment of rotors on a floating base [N, Nm]
   /// (nv) of forces at the feet that no contact law explains (`UnmodelledForces`), on base and
   /// joints, of these in units of their readings; `reweight` renews it [N, Nm]

@@ -38,7 +38,7 @@ LegForces::LegForces(const pinocchio::Model& model, const std::vector<ContactPoi
       v_(torque_),
       a_(torque_) {
   const VectorXd none = VectorXd::Zero(model.nv - model.joints[1].nv());
-  losses_ = {none, none, none, none, none.array() + 1.0};
+  losses_ = {none, none, none, none, none.array() + 1.0, none, none, none.array() + 1.0};
   for (std::size_t foot = 0; foot < columns.size(); ++foot) {
     Leg leg{{}, columns[foot], {}, {}, {}, {}};
     for (const auto& contact : contacts)
@@ -57,7 +57,8 @@ LegForces::LegForces(const pinocchio::Model& model, const std::vector<ContactPoi
 
 void LegForces::setLosses(const Losses& losses) {
   for (const auto* part : {&losses.added_armature, &losses.damping, &losses.dry_friction,
-                           &losses.gear_loss, &losses.gain})
+                           &losses.gear_loss, &losses.gain, &losses.offset, &losses.stribeck,
+                           &losses.stribeck_velocity})
     if (part->size() != losses_.gain.size())
       throw std::invalid_argument("leg forces: one loss of each kind per joint behind the base");
   losses_ = losses;
@@ -72,9 +73,13 @@ void LegForces::takeLosses(const ConstRef& rate, const ConstRef& acceleration,
     throw std::invalid_argument("leg forces: one torque per joint behind the base");
   auto torque = torque_.tail(nj);
   for (Eigen::Index j = 0; j < nj; ++j) {
-    const double r = rate[j], moved = l.gain[j] * reading[j];
+    const double r = rate[j], moved = l.gain[j] * (reading[j] - l.offset[j]);
     const double sign = r / std::sqrt(r * r + kFrictionVelocity * kFrictionVelocity);
     double friction = l.dry_friction[j];
+    if (l.stribeck[j] != 0.0) {
+      const double ratio = r / l.stribeck_velocity[j];
+      friction += l.stribeck[j] * std::exp(-ratio * ratio);
+    }
     if (l.gear_loss[j] != 0.0)
       friction +=
           l.gear_loss[j] * (std::sqrt(moved * moved + kTorqueWidth * kTorqueWidth) - kTorqueWidth);

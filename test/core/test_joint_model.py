@@ -16,7 +16,7 @@ from prime_estimation import _core
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.robot import Robot
 
-DYNAMIC = ("armature", "damping", "dry_friction", "gear_loss", "torque_gain")
+ALL = "losses,stribeck,gains,offsets,delay"
 WIDTH, TORQUE_WIDTH = 0.05, 0.1  # rad/s, Nm: of the smoothing
 LEAD = 0.009  # s
 
@@ -24,13 +24,13 @@ LEAD = 0.009  # s
 def ahead_problem(name: str) -> Problem:
     """Of a robot whose dry friction turns before its joints."""
     ahead = Robot(replace(robot(name).config, friction_lead=LEAD))
-    return Problem(ahead, config(name, joint_parameters="losses,gains"), ("mocap",))
+    return Problem(ahead, config(name, joint_parameters=ALL), ("mocap",))
 
 
 def random_parameters(of, rng) -> np.ndarray:
     """Of all joint blocks of the dynamics, within their priors."""
     return np.concatenate(
-        [b.mean + b.stddev * rng.normal(size=len(b.labels)) for b in of.joints if b.name in DYNAMIC]
+        [b.mean + b.stddev * rng.normal(size=len(b.labels)) for b in of.joints]
     )
 
 
@@ -58,9 +58,10 @@ def test_the_residual_is_that_of_the_formula(name):
     acceleration = (after - p.v)[-nj:] / dt
     ahead = rate + LEAD * acceleration
     sign, plainly = ahead / np.hypot(ahead, WIDTH), rate / np.hypot(rate, WIDTH)
-    tau = np.exp(-v["torque_gain"]) * reading
+    tau = np.exp(-v["torque_gain"]) * (reading - v["torque_offset"])
     lost = v["damping"] * rate + v["dry_friction"] * sign + reading - tau  # of the whole reading
     lost += v["gear_loss"] * (np.hypot(tau, TORQUE_WIDTH) - TORQUE_WIDTH) * sign
+    lost += v["stribeck"] * np.exp(-((rate / v["stribeck_velocity"]) ** 2)) * sign
     nominal = own.joint_damping * rate + own.joint_friction * plainly
     armature = (v["armature"] - own.model.armature[-nj:]) * dt * acceleration
     np.testing.assert_allclose(
@@ -105,7 +106,7 @@ def test_step_by_velocity_with_friction_that_turns_early(name):
 )
 def test_node_with_joint_parameters_and_zeros(name, contacts, form):
     """Residual Jacobians of the solver and of Crocoddyl's form against differences."""
-    node = random_node(name, form, "coulomb", "stance", 7, contacts, "losses,gains,zeros")
+    node = random_node(name, form, "coulomb", "stance", 7, contacts, f"{ALL},zeros")
     state, data = node.problem.state, node.calc(node.x, node.u)
     trial = node.calc(node.x, node.u)
 
@@ -123,6 +124,21 @@ def test_node_with_joint_parameters_and_zeros(name, contacts, form):
     zero = node.problem.columns("encoder_zero")
     rows = np.r_[tuple(node.problem.measurements.rows["encoders"])]
     assert np.count_nonzero(by_x[rows][:, zero]) == node.problem.nj
+
+
+def test_readings_that_are_late_are_those_of_before():
+    """By the change of the readings: `reading(t + d) = reading(t) + d reading'(t)`."""
+    node = random_node("go2", "inverse", "coulomb", "stance", 8, joints=f"{ALL},zeros")
+    x, given, delay = node.x.copy(), node.model.input, 0.004
+    part = node.problem.parameter(x, "torque_delay")
+    part[:] = delay
+    late = np.array(node.calc(x, node.u).r)
+    part[:] = 0.0
+    prompt = np.array(node.calc(x, node.u).r)
+    given.torque = given.torque + delay * given.torque_change
+    joints = slice(node.problem.nv - node.problem.nj, node.problem.nv)
+    np.testing.assert_allclose(late, node.calc(x, node.u).r, rtol=1e-9, atol=1e-9)
+    assert np.abs(late - prompt)[joints].min() > 1e-4
 
 
 def test_losses_are_positive_and_linear_where_they_are_large():

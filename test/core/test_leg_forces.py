@@ -85,12 +85,15 @@ def test_other_losses_count_as_those_of_the_yaml(rng):
 def test_losses_are_those_of_the_readable_form(name, rng):
     robot = models.robot(name)
     legs, nj = LegForces(robot), robot.nj
-    legs.losses = JointLosses(*rng.uniform(0.0, 0.3, (4, nj)), rng.uniform(0.9, 1.1, nj))
+    lost, gain = rng.uniform(0.0, 0.3, (6, nj)), rng.uniform(0.9, 1.1, nj)
+    offset, stribeck = lost[4:]
+    velocity = rng.uniform(0.2, 0.8, nj)
+    legs.losses = JointLosses(*lost[:4], gain, offset, stribeck, velocity)
     q, v, a, torque = state(robot, rng)
     passed = legs.losses.passed(torque, v[-nj:], a[-nj:])
     expected = legs.evaluate(q, v, a, torque)[2]
     none = np.zeros(nj)
-    legs.losses = JointLosses(none, none, none, none, np.ones(nj))
+    legs.losses = JointLosses(*[none] * 4, np.ones(nj), none, none, np.ones(nj))
     np.testing.assert_allclose(legs.evaluate(q, v, a, passed)[2], expected, rtol=1e-12)
 
 
@@ -116,4 +119,4 @@ def test_sizes_are_checked():
     with pytest.raises(ValueError, match="one torque per joint"):
         legs.evaluate(q, *np.zeros((2, robot.model.nv)), np.zeros(robot.nj + 1))
     with pytest.raises(ValueError, match="one loss of each kind"):
-        legs.losses = JointLosses(*np.zeros((5, robot.nj + 1)))
+        legs.losses = JointLosses(*np.ones((8, robot.nj + 1)))

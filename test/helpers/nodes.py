@@ -97,6 +97,7 @@ def _random_readings(given, of: Problem, rng: np.random.Generator, q: np.ndarray
     given.set("encoders", position, weights(of.nj))
     given.set("rates", rng.normal(size=of.nj), weights(of.nj))
     given.torque = rng.normal(size=of.nj)
+    given.torque_change = 50.0 * rng.normal(size=of.nj)
     given.weight_force, given.weight_xi = weights(of.nv), weights(of.dynamics.nxi)
     if of.dynamics.ncone:
         given.set("wrench_cone", np.zeros(0), np.full(of.dynamics.ncone, 0.1))

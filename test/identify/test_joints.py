@@ -169,6 +169,10 @@ def test_types_of_joints_are_named_without_their_side():
 
 def test_unknown_kinds_and_labels_are_refused():
     losses = "armature", "damping", "dry_friction", "gear_loss"
+    assert chosen("delay,offsets,stribeck") == (
+        *("stribeck", "stribeck_velocity"),
+        *("torque_offset", "torque_delay"),
+    )
     assert chosen("zeros, losses") == (*losses, "encoder_zero") and chosen("") == ()
     assert chosen("dry_friction,armature") == ("armature", "dry_friction")
     with pytest.raises(ConfigError, match="unknown joint parameters tilt; known are losses"):

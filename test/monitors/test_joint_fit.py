@@ -31,7 +31,7 @@ def estimates(folder, **changes):
 
 def test_right_losses_are_kept(recorded_runs):
     estimator, found = estimates(recorded_runs)
-    assert estimator.problem.joint_hold.held
+    assert estimator.problem.joint_holds[0].held
     assert not found[-1].joint_parameters
     assert "joints" not in {s.name for s in found[-1].status.sensors}
 
@@ -53,8 +53,8 @@ def test_what_was_learned_before_is_not_held(recorded_runs):
     config = Config.load("go2")
     estimator = Estimator(Robot(config.robot), config)
     told = JointParameter("armature", "calf_joint", 0.02, 1e-3, True)
-    assert estimator.problem.joint_hold.held
+    assert estimator.problem.joint_holds[0].held
     estimator.resume_joints(JointBelief((told,)))
-    assert not estimator.problem.joint_hold.held
+    assert not estimator.problem.joint_holds[0].held
     estimator.reset()
-    assert estimator.problem.joint_hold.held
+    assert estimator.problem.joint_holds[0].held

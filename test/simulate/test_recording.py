@@ -97,6 +97,15 @@ def test_gears_lose_a_share_of_the_torque_to_either_side():
     assert np.median((lost / most)[sliding]) > 0.99
 
 
+def test_joints_break_away():
+    changes = {"joint_friction": 0.1, "stribeck": 0.3, "stribeck_velocity": 0.5}
+    run = simulate(Robot(Config.load("go2").updated({"robot": changes}).robot), "trot", 0.6)
+    rate = run.v[:, 6:]
+    most = 0.1 + 0.3 * np.exp(-((rate / 0.5) ** 2))
+    lost = np.abs(run.tau_friction)
+    assert np.all(lost <= most + 1e-6) and np.median((lost / most)[np.abs(rate) > 0.8]) > 0.99
+
+
 def test_payload_comes_when_it_should(walk):
     assert not walk.loaded[:1000].any() and walk.loaded[1000:].all()
     gone = simulate("go2", "stand", 0.4, Payload(2.0, t_off=0.1))

@@ -12,6 +12,7 @@ from prime_estimation.config.parameters import Config, NoiseConfig
 from prime_estimation.errors import ConfigError
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate.sensors import (
+    RATE,
     FAULTS,
     SensorFaults,
     faults_named,
@@ -141,3 +142,14 @@ def test_a_machine_reads_as_its_yaml_says(walk):
     np.testing.assert_allclose(readings.position, plain.position + zero)
     assert readings.drawn["torque_scale"] == pytest.approx(scale)
     assert readings.drawn["encoder_bias"] == pytest.approx(zero)
+
+
+def test_motors_read_late_and_beside_their_torque(walk):
+    changes = {"torque_offset": {"default": 0.3}, "torque_delay": 0.004}
+    machine = Robot(Config.load("go2").updated({"robot": changes}).robot)
+    readings = read_sensors(replace(walk, robot=machine), QUIET, SensorFaults())
+    every = round(1.0 / (RATE * walk.dt))
+    late = round(0.004 / walk.dt)
+    expected = 0.3 + walk.tau_motor[: -late or None : every]
+    first = -(-late // every)
+    np.testing.assert_allclose(readings.effort[first:], expected[: len(readings.effort) - first])

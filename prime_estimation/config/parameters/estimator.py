@@ -114,8 +114,8 @@ class EstimatorConfig:
 
     joint_parameters: str = param(
         "",
-        "what is estimated of the joints beside the inertia: losses, gains, zeros, a list with "
-        "commas, or single ones: armature, damping, dry_friction, gear_loss",
+        "what is estimated of the joints beside the inertia: losses, stribeck, gains, offsets, "
+        "delay, zeros, a list with commas, or single ones: armature, damping, dry_friction, ...",
     )
     adapt_joints: bool = param(
         True,

@@ -72,6 +72,19 @@ class RobotConfig:
     gear_loss: float | dict = param(
         0.0, "share of the motor's torque that the gear loses, one number or by joint", "", 0.0, 0.9
     )
+    stribeck: float | dict = param(
+        0.0,
+        "dry friction of a joint that begins to move, beyond joint_friction, one number or by joint",
+        "Nm",
+        0.0,
+    )
+    stribeck_velocity: float | dict = param(
+        0.5,
+        "joint rate at which two thirds of `stribeck` are gone, one number or by joint",
+        "rad/s",
+        1e-3,
+        100.0,
+    )
     friction_lead: float | dict = param(
         0.0,
         "time by which dry friction is ahead of the joint's rate, one number or by joint (of "
@@ -87,6 +100,17 @@ class RobotConfig:
         "",
         0.1,
         10.0,
+    )
+    torque_offset: float | dict = param(
+        0.0, "reading of the torque sensors without torque, one number or by joint", "Nm"
+    )
+    torque_delay: float = param(
+        0.0,
+        "time by which torque readings are late against the joints' motion (below 0: early, as "
+        "commands are)",
+        "s",
+        -0.05,
+        0.05,
     )
     joint_stddev: dict = param(
         {},
