@@ -8,7 +8,7 @@ Inertia, friction, motors, tilt, from joint positions and torques; no rates or a
 from .bag import read_bag
 from .basis import Basis, Leapfrog, Spline
 from .estimate import Estimate, estimate, validate
-from .machine import Machine
+from .machine import Machine, Payload
 from .noise import noise_levels
 from .notices import notices
 from .recording import JointRecording
@@ -20,6 +20,7 @@ __all__ = [
     "JointRecording",
     "Leapfrog",
     "Machine",
+    "Payload",
     "Spline",
     "Weights",
     "estimate",

@@ -8,7 +8,7 @@ tau = M(q) a + c(q, v) - J^T m g(tilt) + armature a + stiffness q + loss(v)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -26,6 +26,20 @@ INERTIA = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 JOINT = ("armature", "stiffness", *FRICTION, "gear_loss", "gain", "offset")
 WHOLE = ("tilt_x", "tilt_y", "tilt_z", "delay")
 STRIBECK_VELOCITY = 0.1  # rad/s, until it is estimated
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Point mass at a known place of a link, in axes of the link's joint [m].
+
+    Its mass is the parameter `NAME.mass` [kg]. `share` of it is at this place, nothing in a
+    recording without it; payloads of one name are one mass at several places.
+    """
+
+    name: str
+    link: str
+    place: tuple[float, float, float]
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -61,10 +75,15 @@ class Machine:
         names: of all parameters. nominal: their values in the robot's description.
 
     Raises:
-        ConfigError: the base of the robot is free.
+        ConfigError: the base of the robot is free, or a payload is on no link of it.
     """
 
-    def __init__(self, robot: Robot, friction_velocity: float = FRICTION_VELOCITY):
+    def __init__(
+        self,
+        robot: Robot,
+        friction_velocity: float = FRICTION_VELOCITY,
+        payloads: Sequence[Payload] = (),
+    ):
         if robot.config.floating_base:
             raise ConfigError(f"{robot.name} has a free base: its YAML needs floating_base: false")
         self.nj, self.friction_velocity = robot.nj, friction_velocity
@@ -75,7 +94,10 @@ class Machine:
         self._dynamics = _core.InverseDynamics(model)
         links = [f"{robot.links[j]}.{name}" for j in robot.joint_ids for name in INERTIA]
         joints = [f"{joint}.{name}" for name in JOINT for joint in robot.joint_names]
-        self.names = (*links, *joints, *WHOLE)
+        loads = dict.fromkeys(f"{p.name}.mass" for p in payloads)
+        self.names = (*links, *joints, *loads, *WHOLE)
+        self._payloads = slice(len(links) + len(joints), -len(WHOLE))
+        self._unit = _unit_payloads([robot.links[j] for j in robot.joint_ids], payloads)
         self._index = {name: i for i, name in enumerate(self.names)}
         pi = np.concatenate(
             [robot.model.inertias[j].toDynamicParameters() for j in robot.joint_ids]
@@ -87,7 +109,9 @@ class Machine:
             "stribeck_velocity": np.full(self.nj, STRIBECK_VELOCITY),
             "gain": np.ones(self.nj),
         }
-        self.nominal = np.concatenate([pi, *per_joint.values(), np.zeros(len(WHOLE))])
+        self.nominal = np.concatenate(
+            [pi, *per_joint.values(), np.zeros(len(loads) + len(WHOLE))]
+        )
 
     def index(self, name: str) -> int:
         """Place of a parameter.
@@ -125,13 +149,15 @@ class Machine:
         tilt = values[-4:-1]
         turn = pin.exp3(tilt)
         dynamics = self._dynamics
-        dynamics.evaluate(values[: 10 * nj], turn @ self._gravity, q, v, a)
+        bodies = values[: 10 * nj] + self._unit @ values[self._payloads]
+        dynamics.evaluate(bodies, turn @ self._gravity, q, v, a)
         armature, stiffness = self.part(values, "armature"), self.part(values, "stiffness")
         loss = friction(
             {kind: self.part(values, kind) for kind in FRICTION}, v, self.friction_velocity
         )
         by_parameters = np.zeros((n, nj, len(values)))
         by_parameters[:, :, : 10 * nj] = dynamics.by_inertia.reshape(n, nj, -1)
+        by_parameters[:, :, self._payloads] = by_parameters[:, :, : 10 * nj] @ self._unit
         by_tilt = -turn @ pin.skew(self._gravity) @ pin.Jexp3(tilt)
         by_parameters[:, :, -4:-1] = (dynamics.by_gravity @ by_tilt).reshape(n, nj, 3)
         joint = np.arange(nj)
@@ -164,3 +190,18 @@ class Machine:
         by[:, :, -1] = by_control * control_by_delay
         torque = gain * control - lost * size_of * sign + self.part(values, "offset")
         return Motors(torque, -lost * size_of * self.friction_velocity**2 / size**3, by)
+
+
+def _unit_payloads(links: Sequence[str], payloads: Sequence[Payload]) -> np.ndarray:
+    """(10 nj, n) dynamic parameters of all bodies by the mass of each name of a payload."""
+    names = list(dict.fromkeys(p.name for p in payloads))
+    out = np.zeros((len(links), 10, len(names)))
+    for payload in payloads:
+        if payload.link not in links:
+            raise ConfigError(
+                f"payload {payload.name} is on {payload.link!r}, the moving links are "
+                f"{', '.join(links)}"
+            )
+        unit = pin.Inertia(1.0, np.array(payload.place), np.zeros((3, 3))).toDynamicParameters()
+        out[links.index(payload.link), :, names.index(payload.name)] += payload.share * unit
+    return out.reshape(10 * len(links), len(names))

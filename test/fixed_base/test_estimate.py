@@ -16,6 +16,7 @@ from prime_estimation.fixed_base import (
     JointRecording,
     Leapfrog,
     Machine,
+    Payload,
     Weights,
     estimate,
     noise_levels,
@@ -206,6 +207,48 @@ def test_validation_keeps_parameters(pendulums):
     assert checked.cost == pytest.approx(dry.cost, rel=0.2)
     wrong = estimate(machine, [pendulums["dry"]], {}, WEIGHTS, 0.01, START)
     assert validate(wrong, [again]).cost > 10.0 * checked.cost
+
+
+def test_payload_against_a_run_without():
+    """200 g at a known place of the rod; the run without gives inertia and friction."""
+    mass, place = 0.2, -0.05
+    whole = furuta.MASS_B + mass
+    lever = (furuta.MASS_B * furuta.L2 - mass * place) / whole
+    about = furuta.MASS_B * (lever - furuta.L2) ** 2 + mass * (lever + place) ** 2
+    robots = (furuta.pendulum(), furuta.pendulum(whole, lever, 0.0039 + about))
+    runs = [furuta.simulate(r, TRUTHS["viscous"], 3.0, (2.5,), noise=3e-4) for r in robots]
+    machines = [
+        Machine(furuta.pendulum(), payloads=[Payload("bob", "B", (0.0, 0.0, place), share)])
+        for share in (0.0, 1.0)
+    ]
+    boxes = BOXES["viscous"] | {"bob.mass": (-1.0, 1.0)}
+    found = estimate(machines, runs, boxes, WEIGHTS, 0.01, START)
+    error = found.parameters["bob.mass"] - mass
+    assert abs(error) < min(0.005, 3.0 * found.stddev["bob.mass"])
+    assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=1e-3)
+    with pytest.raises(ConfigError, match="1 machines for 2 recordings"):
+        estimate(machines[:1], runs, boxes, WEIGHTS, 0.01)
+    with pytest.raises(ConfigError, match="payload bob is on 'C', the moving links are B"):
+        Machine(furuta.pendulum(), payloads=[Payload("bob", "C", (0.0, 0.0, 0.0))])
+
+
+def test_rates_help_a_poor_encoder(pendulums):
+    """Angles with noise of 0.1 rad, without and with a gyroscope of 10 mrad/s."""
+    machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
+    noise = np.random.default_rng(0).normal(0.0, 0.1, run.position.shape)
+    rate = np.convolve(np.gradient(run.position[:, 0], run.time), np.full(15, 1.0 / 15.0), "same")
+    inner, boxes = np.s_[15:-15], BOXES["viscous"]
+    parts = (run.time, run.position + noise, run.torque, rate[:, None])
+    with_rate = JointRecording(*(x[inner] for x in parts))
+    weights = Weights([0.1], [2e-3], [0.01])
+    alone, found = (
+        estimate(machine, [r], boxes, weights, 0.01, START)
+        for r in (replace(with_rate, rate=None), with_rate)
+    )
+    assert found.stddev["B.Iyy"] < 0.3 * alone.stddev["B.Iyy"]
+    assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=2e-3)
+    with pytest.raises(ConfigError, match="give the weights a rate for each joint"):
+        estimate(machine, [with_rate], boxes, WEIGHTS, 0.01)
 
 
 def test_two_recordings_say_more(pendulums):
