@@ -8,9 +8,10 @@ Inertia, friction, motors, tilt, from joint positions and torques; no rates or a
 from .bag import read_bag
 from .basis import Basis, Leapfrog, Spline
 from .estimate import Estimate, estimate, validate
-from .machine import Machine, Payload
+from .machine import Machine
 from .noise import noise_levels
 from .notices import notices
+from .payload import Payload
 from .recording import JointRecording
 from .segment import Weights
 

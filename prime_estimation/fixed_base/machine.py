@@ -20,26 +20,13 @@ from ..errors import ConfigError
 from ..joint_friction import FRICTION_VELOCITY
 from ..robot import Robot
 from .friction import FRICTION, friction
+from .payload import Payload, Payloads
 
 # dynamic parameters of a body about its joint: m, m c, inertia
 INERTIA = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 JOINT = ("armature", "stiffness", *FRICTION, "gear_loss", "gain", "offset")
 WHOLE = ("tilt_x", "tilt_y", "tilt_z", "delay")
 STRIBECK_VELOCITY = 0.1  # rad/s, until it is estimated
-
-
-@dataclass(frozen=True)
-class Payload:
-    """Point mass at a known place of a link, in axes of the link's joint [m].
-
-    Its mass is the parameter `NAME.mass` [kg]. `share` of it is at this place, nothing in a
-    recording without it; payloads of one name are one mass at several places.
-    """
-
-    name: str
-    link: str
-    place: tuple[float, float, float]
-    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -68,8 +55,9 @@ class Machine:
     Of a body `LINK.mass`, `LINK.mx` ... `LINK.Izz` (dynamic parameters about its joint: kg, kg m,
     kg m^2); of a joint `JOINT.armature` [kg m^2], `.stiffness` [Nm/rad], `.viscous` [Nm s/rad],
     `.dry`, `.stribeck` [Nm], `.stribeck_velocity` [rad/s], `.gain` (of torque), `.gear_loss`
-    (share of the motor's torque), `.offset` [Nm]; of the whole `tilt_x`, `tilt_y`, `tilt_z`
-    (rotation of gravity [rad]) and `delay` (of torque [s]).
+    (share of the motor's torque), `.offset` [Nm]; of a payload `PAYLOAD.mass` [kg] and `.along`
+    [m]; of the whole `tilt_x`, `tilt_y`, `tilt_z` (rotation of gravity [rad]) and `delay` (of
+    torque [s]).
 
     Attributes:
         names: of all parameters. nominal: their values in the robot's description.
@@ -94,10 +82,9 @@ class Machine:
         self._dynamics = _core.InverseDynamics(model)
         links = [f"{robot.links[j]}.{name}" for j in robot.joint_ids for name in INERTIA]
         joints = [f"{joint}.{name}" for name in JOINT for joint in robot.joint_names]
-        loads = dict.fromkeys(f"{p.name}.mass" for p in payloads)
-        self.names = (*links, *joints, *loads, *WHOLE)
-        self._payloads = slice(len(links) + len(joints), -len(WHOLE))
-        self._unit = _unit_payloads([robot.links[j] for j in robot.joint_ids], payloads)
+        self._payloads = Payloads([robot.links[j] for j in robot.joint_ids], payloads)
+        self.names = (*links, *joints, *self._payloads.names, *WHOLE)
+        self._of_payloads = slice(len(links) + len(joints), -len(WHOLE))
         self._index = {name: i for i, name in enumerate(self.names)}
         pi = np.concatenate(
             [robot.model.inertias[j].toDynamicParameters() for j in robot.joint_ids]
@@ -110,7 +97,7 @@ class Machine:
             "gain": np.ones(self.nj),
         }
         self.nominal = np.concatenate(
-            [pi, *per_joint.values(), np.zeros(len(loads) + len(WHOLE))]
+            [pi, *per_joint.values(), np.zeros(len(self._payloads.names) + len(WHOLE))]
         )
 
     def index(self, name: str) -> int:
@@ -149,15 +136,15 @@ class Machine:
         tilt = values[-4:-1]
         turn = pin.exp3(tilt)
         dynamics = self._dynamics
-        bodies = values[: 10 * nj] + self._unit @ values[self._payloads]
-        dynamics.evaluate(bodies, turn @ self._gravity, q, v, a)
+        added, by_payloads = self._payloads.bodies(values[self._of_payloads])
+        dynamics.evaluate(values[: 10 * nj] + added, turn @ self._gravity, q, v, a)
         armature, stiffness = self.part(values, "armature"), self.part(values, "stiffness")
         loss = friction(
             {kind: self.part(values, kind) for kind in FRICTION}, v, self.friction_velocity
         )
         by_parameters = np.zeros((n, nj, len(values)))
         by_parameters[:, :, : 10 * nj] = dynamics.by_inertia.reshape(n, nj, -1)
-        by_parameters[:, :, self._payloads] = by_parameters[:, :, : 10 * nj] @ self._unit
+        by_parameters[:, :, self._of_payloads] = by_parameters[:, :, : 10 * nj] @ by_payloads
         by_tilt = -turn @ pin.skew(self._gravity) @ pin.Jexp3(tilt)
         by_parameters[:, :, -4:-1] = (dynamics.by_gravity @ by_tilt).reshape(n, nj, 3)
         joint = np.arange(nj)
@@ -190,18 +177,3 @@ class Machine:
         by[:, :, -1] = by_control * control_by_delay
         torque = gain * control - lost * size_of * sign + self.part(values, "offset")
         return Motors(torque, -lost * size_of * self.friction_velocity**2 / size**3, by)
-
-
-def _unit_payloads(links: Sequence[str], payloads: Sequence[Payload]) -> np.ndarray:
-    """(10 nj, n) dynamic parameters of all bodies by the mass of each name of a payload."""
-    names = list(dict.fromkeys(p.name for p in payloads))
-    out = np.zeros((len(links), 10, len(names)))
-    for payload in payloads:
-        if payload.link not in links:
-            raise ConfigError(
-                f"payload {payload.name} is on {payload.link!r}, the moving links are "
-                f"{', '.join(links)}"
-            )
-        unit = pin.Inertia(1.0, np.array(payload.place), np.zeros((3, 3))).toDynamicParameters()
-        out[links.index(payload.link), :, names.index(payload.name)] += payload.share * unit
-    return out.reshape(10 * len(links), len(names))

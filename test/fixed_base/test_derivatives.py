@@ -43,13 +43,17 @@ CHANGES = {
     "hinge1.gear_loss": 0.2,
     "hinge2.offset": 0.01,
     "bob.mass": 0.2,
+    "bob.along": -0.05,
 }
 EPSILON = 1e-6
 
 
 @pytest.fixture(scope="module")
 def machine():
-    bob = [Payload("bob", "B", (0.01, 0.02, -0.1), 0.7), Payload("bob", "A", (0.1, 0.0, 0.0), 0.3)]
+    bob = [
+        Payload("bob", "B", (0.01, 0.02, -0.1), 0.7, (0.1, 0.2, 1.0)),
+        Payload("bob", "A", (0.1, 0.0, 0.0), 0.3),
+    ]
     return Machine(furuta.furuta(), payloads=bob)
 
 

@@ -232,6 +232,26 @@ def test_payload_against_a_run_without():
         Machine(furuta.pendulum(), payloads=[Payload("bob", "C", (0.0, 0.0, 0.0))])
 
 
+def test_payload_at_an_unknown_place():
+    """Mass and place on a rod that swings on a driven arm, beside the same without load."""
+    t, w = np.arange(0.0, 4.0, 2e-3)[:, None], np.array([3.0, 5.0])
+    motion = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
+    true = {"bob.mass": 0.2, "bob.along": 0.07}
+    machines, runs = [], []
+    for share, seed in ((0.0, 0), (1.0, 1)):
+        bob = Payload("bob", "B", (0.0, 0.0, 0.0), share, (0.0, 0.0, -1.0))
+        machines.append(Machine(furuta.furuta(), payloads=[bob]))
+        torque = machines[-1].loads(machines[-1].values(true), *motion).torque
+        noise = np.random.default_rng(seed).normal(0.0, 3e-4, torque.shape)
+        runs.append(JointRecording(t[:, 0], motion[0] + noise, torque))
+    weights = Weights([3e-4, 3e-4], [2e-3, 2e-3])
+    boxes = {"B.Ixx": (0.0, 0.1), "bob.mass": (-1.0, 1.0), "bob.along": (0.0, 0.3)}
+    found = estimate(machines, runs, boxes, weights, 0.01, {"bob.mass": 0.1, "bob.along": 0.15})
+    assert found.solution.converged
+    for name, value in true.items():
+        assert abs(found.parameters[name] - value) < min(0.01, 3.0 * found.stddev[name]), name
+
+
 def test_rates_help_a_poor_encoder(pendulums):
     """Angles with noise of 0.1 rad, without and with a gyroscope of 10 mrad/s."""
     machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
