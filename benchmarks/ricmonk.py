@@ -161,8 +161,8 @@ def _anywhere(run: Run, runs: list[Run], loads: dict[tuple[str, str], Load]) -> 
 
 TEXT = f"""Loads found while RicMonk hangs on one hook [g], with one standard deviation: stated, and
 the scatter of the other runs without load, which are each found from the rest as if they had a
-load. First where it would have to be half along an arm ({HALF:.3f} m from the shoulder; the arm that
-is free in the first swing, the other one, half of it on each) or in the box at the tail's end
+load. First where it would have to be half along an arm ({HALF:.3f} m from the shoulder; the arm
+that is free in the first swing, the other one, half of it on each) or in the box at the tail's end
 ({BOX} m); then, for runs with a load, the link where it explains the torques best, and mass and
 distance from the shoulder [m] of a point mass anywhere on it (stated deviations). Not told: stated
 deviation above {1e3 * TOLD:.0f} g. Tare: runs without load in the same direction; a run that has

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Loads of a simulated RicMonk: recordings like its builders', a mass and a place that are known."""
+"""Loads of a simulated RicMonk: recordings like its builders', mass and place are known."""
 
 from __future__ import annotations
 
