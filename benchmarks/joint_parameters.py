@@ -7,7 +7,8 @@
 Marklund, Servin, Larson, "Joint parameter and state estimation for regularized time-discrete
 multibody dynamics": a pendulum with friction of three models, a Furuta pendulum (constants of
 Table 5, simulated with steps of 0.1 ms) that is released or swung up, sweeps over the step, the
-state error weight and the compliance of the hinges; with --real the pendulums of the DFKI.
+state error weight and the compliance of the hinges; with --real the pendulums of the DFKI and the
+loads of its RicMonk.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import furuta as f
 import joint_parameters_friction as friction
 import joint_parameters_real as real
 import numpy as np
+import ricmonk
 from joint_parameters_problems import (
     HALF_HOLD,
     KAPPA,
@@ -184,12 +186,13 @@ def page(folder: Path | None) -> str:
         text += [f"## {title}\n", part(), ""]
     if folder is not None:
         text += ["## Pendulums of the DFKI\n", real.report(folder), ""]
+        text += ["## RicMonk's loads\n", ricmonk.report(folder / "ricmonk_dfki"), ""]
     return "\n".join(text)
 
 
 HEAD = """# Joint parameters and states of fixed-base machines
 
-Written by `make bench-joints` (`joint_parameters.py`), REAL=FOLDER for real pendulums. Method
+Written by `make bench-joints` (`joint_parameters.py`), REAL=FOLDER for real machines. Method
 and words: `docs/fixed_base.md`. The machines are those of Marklund, Servin and Larson; the Furuta
 pendulum has the constants of their Table 5, but l2 = 0.092 m, not 0.92 m: the rod with the
 printed inertia is 0.33 m long. Simulated with steps of 0.1 ms, recorded at 1 kHz with 1 mrad of
@@ -224,7 +227,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--real", type=Path, help="folder of the recordings of real pendulums")
+    parser.add_argument("--real", type=Path, help="folder of the recordings of real machines")
     args = parser.parse_args()
     text = page(args.real)
     args.out.write_text(text)

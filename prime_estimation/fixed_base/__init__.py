@@ -11,6 +11,7 @@ from .estimate import Estimate, estimate, validate
 from .machine import Machine
 from .noise import noise_levels
 from .notices import notices
+from .payload import Payload
 from .recording import JointRecording
 from .segment import Weights
 
@@ -20,6 +21,7 @@ __all__ = [
     "JointRecording",
     "Leapfrog",
     "Machine",
+    "Payload",
     "Spline",
     "Weights",
     "estimate",

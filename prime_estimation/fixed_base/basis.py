@@ -60,6 +60,10 @@ class Basis(ABC):
     def positions(self, times: np.ndarray) -> sparse.csr_matrix:
         """Positions at any times of the span, (len(times), size)."""
 
+    @abstractmethod
+    def rates(self, times: np.ndarray) -> sparse.csr_matrix:
+        """Rates at any times of the span, (len(times), size)."""
+
 
 class Spline(Basis):
     """Splines of the fifth degree, uniform knots at the nodes."""
@@ -81,6 +85,10 @@ class Spline(Basis):
     def positions(self, times: np.ndarray) -> sparse.csr_matrix:
         """Values of the splines."""
         return self._derivative(times, 0)
+
+    def rates(self, times: np.ndarray) -> sparse.csr_matrix:
+        """First derivatives of the splines."""
+        return self._derivative(times, 1)
 
     def _derivative(self, times: np.ndarray, order: int) -> sparse.csr_matrix:
         degree = DEGREE - order
@@ -131,3 +139,11 @@ class Leapfrog(Basis):
         rows, columns = np.repeat(np.arange(len(times)), 4), (first[:, None] + offsets).ravel()
         shape = (len(times), self.size)
         return sparse.csr_matrix((weights.ravel(), (rows, columns)), shape=shape)
+
+    def rates(self, times: np.ndarray) -> sparse.csr_matrix:
+        """Differences across the step that each time is in."""
+        at = np.clip(np.floor((times - self.start) / self.step).astype(int), 0, self.steps - 1)
+        rows = np.repeat(np.arange(len(times)), 2)
+        columns = (at[:, None] + np.arange(2)).ravel()
+        values = np.tile([-1.0 / self.step, 1.0 / self.step], len(times))
+        return sparse.csr_matrix((values, (rows, columns)), shape=(len(times), self.size))

@@ -77,7 +77,7 @@ class Estimate:
 
 
 def estimate(
-    machine: Machine,
+    machine: Machine | Sequence[Machine],
     recordings: Sequence[JointRecording],
     free: Mapping[str, Box],
     weights: Weights,
@@ -89,7 +89,8 @@ def estimate(
     """Estimate from recordings of one machine.
 
     Args:
-        machine: with the names of its parameters.
+        machine: with the names of its parameters; or one for each recording, all with the same
+            names, where payloads are not in all of them, or not at the same place.
         recordings: one trajectory each; the parameters are the same in all.
         free: boxes of the parameters to find, by name (`Machine.names`).
         weights: of encoders and torques.
@@ -99,12 +100,17 @@ def estimate(
         max_iterations: after which the result is not `converged`.
 
     Raises:
-        ConfigError: no parameter of that name, an empty box, or too long a step.
+        ConfigError: no parameter of that name, an empty box, too long a step, or machines that
+            do not fit the recordings.
         DataError: a recording does not determine the motion.
     """
+    machines = [machine] * len(recordings) if isinstance(machine, Machine) else list(machine)
+    _check_machines(machines, recordings)
+    machine = machines[0]
     values = machine.values(start or {})
     segments = tuple(
-        Segment(machine, r, basis.over(r.time[0], r.time[-1], step), weights) for r in recordings
+        Segment(m, r, basis.over(r.time[0], r.time[-1], step), weights)
+        for m, r in zip(machines, recordings)
     )
     columns = np.array([machine.index(name) for name in free], int)
     lower, upper = np.array(list(free.values()), float).reshape(-1, 2).T
@@ -113,6 +119,14 @@ def estimate(
     trajectories = [s.start() for s in segments]
     solution = minimize(segments, values, trajectories, of, max_iterations)
     return Estimate(machine, segments, dict(free), of, solution)
+
+
+def _check_machines(machines: Sequence[Machine], recordings: Sequence[JointRecording]) -> None:
+    if len(machines) != len(recordings) or len({m.names for m in machines}) != 1:
+        raise ConfigError(
+            f"{len(machines)} machines for {len(recordings)} recordings: give one machine for "
+            "each, with payloads of the same names"
+        )
 
 
 def _check_boxes(free: Mapping[str, Box]) -> None:

@@ -8,7 +8,7 @@ tau = M(q) a + c(q, v) - J^T m g(tilt) + armature a + stiffness q + loss(v)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -20,6 +20,7 @@ from ..errors import ConfigError
 from ..joint_friction import FRICTION_VELOCITY
 from ..robot import Robot
 from .friction import FRICTION, friction
+from .payload import Payload, Payloads
 
 # dynamic parameters of a body about its joint: m, m c, inertia
 INERTIA = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -54,17 +55,23 @@ class Machine:
     Of a body `LINK.mass`, `LINK.mx` ... `LINK.Izz` (dynamic parameters about its joint: kg, kg m,
     kg m^2); of a joint `JOINT.armature` [kg m^2], `.stiffness` [Nm/rad], `.viscous` [Nm s/rad],
     `.dry`, `.stribeck` [Nm], `.stribeck_velocity` [rad/s], `.gain` (of torque), `.gear_loss`
-    (share of the motor's torque), `.offset` [Nm]; of the whole `tilt_x`, `tilt_y`, `tilt_z`
-    (rotation of gravity [rad]) and `delay` (of torque [s]).
+    (share of the motor's torque), `.offset` [Nm]; of a payload `PAYLOAD.mass` [kg] and `.along`
+    [m]; of the whole `tilt_x`, `tilt_y`, `tilt_z` (rotation of gravity [rad]) and `delay` (of
+    torque [s]).
 
     Attributes:
         names: of all parameters. nominal: their values in the robot's description.
 
     Raises:
-        ConfigError: the base of the robot is free.
+        ConfigError: the base of the robot is free, or a payload is on no link of it.
     """
 
-    def __init__(self, robot: Robot, friction_velocity: float = FRICTION_VELOCITY):
+    def __init__(
+        self,
+        robot: Robot,
+        friction_velocity: float = FRICTION_VELOCITY,
+        payloads: Sequence[Payload] = (),
+    ):
         if robot.config.floating_base:
             raise ConfigError(f"{robot.name} has a free base: its YAML needs floating_base: false")
         self.nj, self.friction_velocity = robot.nj, friction_velocity
@@ -75,7 +82,9 @@ class Machine:
         self._dynamics = _core.InverseDynamics(model)
         links = [f"{robot.links[j]}.{name}" for j in robot.joint_ids for name in INERTIA]
         joints = [f"{joint}.{name}" for name in JOINT for joint in robot.joint_names]
-        self.names = (*links, *joints, *WHOLE)
+        self._payloads = Payloads([robot.links[j] for j in robot.joint_ids], payloads)
+        self.names = (*links, *joints, *self._payloads.names, *WHOLE)
+        self._of_payloads = slice(len(links) + len(joints), -len(WHOLE))
         self._index = {name: i for i, name in enumerate(self.names)}
         pi = np.concatenate(
             [robot.model.inertias[j].toDynamicParameters() for j in robot.joint_ids]
@@ -87,7 +96,9 @@ class Machine:
             "stribeck_velocity": np.full(self.nj, STRIBECK_VELOCITY),
             "gain": np.ones(self.nj),
         }
-        self.nominal = np.concatenate([pi, *per_joint.values(), np.zeros(len(WHOLE))])
+        self.nominal = np.concatenate(
+            [pi, *per_joint.values(), np.zeros(len(self._payloads.names) + len(WHOLE))]
+        )
 
     def index(self, name: str) -> int:
         """Place of a parameter.
@@ -125,13 +136,15 @@ class Machine:
         tilt = values[-4:-1]
         turn = pin.exp3(tilt)
         dynamics = self._dynamics
-        dynamics.evaluate(values[: 10 * nj], turn @ self._gravity, q, v, a)
+        added, by_payloads = self._payloads.bodies(values[self._of_payloads])
+        dynamics.evaluate(values[: 10 * nj] + added, turn @ self._gravity, q, v, a)
         armature, stiffness = self.part(values, "armature"), self.part(values, "stiffness")
         loss = friction(
             {kind: self.part(values, kind) for kind in FRICTION}, v, self.friction_velocity
         )
         by_parameters = np.zeros((n, nj, len(values)))
         by_parameters[:, :, : 10 * nj] = dynamics.by_inertia.reshape(n, nj, -1)
+        by_parameters[:, :, self._of_payloads] = by_parameters[:, :, : 10 * nj] @ by_payloads
         by_tilt = -turn @ pin.skew(self._gravity) @ pin.Jexp3(tilt)
         by_parameters[:, :, -4:-1] = (dynamics.by_gravity @ by_tilt).reshape(n, nj, 3)
         joint = np.arange(nj)

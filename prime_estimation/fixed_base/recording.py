@@ -23,6 +23,8 @@ class JointRecording:
         position: (m, nj) rad; a column of NaN where no sensor is.
         torque: (m, nj) Nm at the joints, zero where no motor is. With a gain that is a parameter,
             the control signal in its own unit.
+        rate: (m, nj) rad/s of gyroscopes and tachometers; a column of NaN where none is. None:
+            nowhere.
 
     Raises:
         DataError: shapes do not fit, time does not increase, or too few samples.
@@ -31,6 +33,7 @@ class JointRecording:
     time: np.ndarray
     position: np.ndarray
     torque: np.ndarray
+    rate: np.ndarray | None = None
 
     def __post_init__(self):
         if len(self.time) < SHORTEST or not np.all(np.diff(self.time) > 0.0):
@@ -38,7 +41,7 @@ class JointRecording:
                 f"a recording needs at least {SHORTEST} samples at increasing times, got "
                 f"{len(self.time)}; sort it, or choose a longer part of it"
             )
-        for name in ("position", "torque"):
+        for name in ("position", "torque", *(("rate",) if self.rate is not None else ())):
             shape = getattr(self, name).shape
             if len(shape) != 2 or shape[0] != len(self.time):
                 raise DataError(
@@ -51,6 +54,13 @@ class JointRecording:
     def measured(self) -> np.ndarray:
         """Indices of the joints whose position is measured."""
         return np.flatnonzero(np.isfinite(self.position).all(axis=0))
+
+    @cached_property
+    def gauged(self) -> np.ndarray:
+        """Indices of the joints whose rate is measured."""
+        if self.rate is None:
+            return np.zeros(0, int)
+        return np.flatnonzero(np.isfinite(self.rate).all(axis=0))
 
     @cached_property
     def _impulse(self) -> np.ndarray:

@@ -2,8 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """One recording in the least squares.
 
-Whitened residuals of inverse dynamics and encoders, and their Jacobians, sparse by the trajectory
-and dense by the parameters.
+Whitened residuals of inverse dynamics, encoders and gyroscopes, and their Jacobians, sparse by the
+trajectory and dense by the parameters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ CUT_OFF = 10.0  # Hz, of the smoothing that starts the trajectories
 class Weights:
     """Standard deviations (nj,) that weigh the residuals: encoders [rad], torques [Nm].
 
-    Of torques: errors of the inverse dynamics at a node, sensors and model together.
+    Of torques: errors of the inverse dynamics at a node, sensors and model together. `rate`
+    [rad/s], where recordings have rates.
 
     Raises:
         ConfigError: one of them is not positive.
@@ -34,9 +35,10 @@ class Weights:
 
     position: np.ndarray
     torque: np.ndarray
+    rate: np.ndarray | None = None
 
     def __post_init__(self):
-        for name in ("position", "torque"):
+        for name in ("position", "torque", *(("rate",) if self.rate is not None else ())):
             values = np.array(getattr(self, name), float)
             if values.ndim != 1 or not np.all(values > 0.0):
                 raise ConfigError(
@@ -53,7 +55,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Rows:
-    """Whitened residuals: inverse dynamics node by node, then encoders sample by sample.
+    """Whitened residuals: inverse dynamics node by node, then encoders and rates by samples.
 
     Attributes:
         residual: (m,). by_trajectory: (m, nx) sparse. by_parameters: (m, np).
@@ -81,21 +83,35 @@ class Segment:
         self._motion = [sparse.kron(B, self._joints, format="csr") for B in basis.motion()]
         nodes, end = basis.nodes, basis.start + basis.step * basis.steps
         inside = (recording.time >= basis.start) & (recording.time <= end)
-        self._times, measured = recording.time[inside], recording.measured
-        seen = self._joints[measured] / weights.position[measured][:, None]
-        self._encoders = sparse.csr_matrix(
-            sparse.kron(basis.positions(self._times), sparse.csr_matrix(seen))
+        self._times = recording.time[inside]
+        self._encoders, self._reading = self._sensor(
+            basis.positions(self._times), recording.position[inside], weights.position
         )
-        position = recording.position[inside][:, measured]
-        self._reading = (position / weights.position[measured]).ravel()
+        self._sensors, self._readings = self._encoders, self._reading
+        kinds = [nj + np.arange(len(recording.measured))]
+        if len(recording.gauged):
+            rates = self._sensor(basis.rates(self._times), recording.rate[inside], weights.rate)
+            self._sensors = sparse.vstack([self._encoders, rates[0]], format="csr")
+            self._readings = np.concatenate([self._reading, rates[1]])
+            kinds.append(kinds[0].max() + 1 + np.arange(len(recording.gauged)))
         nearest = np.rint((self._times - nodes[0]) / basis.step).astype(int)
         nearest = np.clip(nearest, 0, len(nodes) - 1)
-        self.nodes = np.r_[np.repeat(np.arange(len(nodes)), nj), np.repeat(nearest, len(measured))]
-        # rows of one kind and joint: torques 0 ... nj - 1, then encoders
-        self.groups = np.r_[
-            np.tile(np.arange(nj), len(nodes)),
-            nj + np.tile(np.arange(len(measured)), len(self._times)),
-        ]
+        self.nodes = np.concatenate(
+            [np.repeat(np.arange(len(nodes)), nj), *(np.repeat(nearest, len(k)) for k in kinds)]
+        )
+        # rows of one kind and joint: torques 0 ... nj - 1, then encoders, then rates
+        self.groups = np.concatenate(
+            [np.tile(np.arange(nj), len(nodes)), *(np.tile(k, len(self._times)) for k in kinds)]
+        )
+
+    def _sensor(
+        self, basis: sparse.csr_matrix, reading: np.ndarray, stddev: np.ndarray
+    ) -> tuple[sparse.csr_matrix, np.ndarray]:
+        """Whitened rows of the sensors of one kind, and what they read."""
+        there = np.flatnonzero(np.isfinite(reading).all(axis=0))
+        seen = sparse.csr_matrix(self._joints[there] / stddev[there][:, None])
+        rows = sparse.csr_matrix(sparse.kron(basis, seen))
+        return rows, (reading[:, there] / stddev[there]).ravel()
 
     def motion(self, trajectory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, rates, accelerations (n, nj) at the nodes."""
@@ -138,19 +154,19 @@ class Segment:
         dynamics = sum(_blocks(d * weight[:, None]) @ B for d, B in zip(by, self._motion))
         parameters = (loads.by_parameters - motors.by_parameters) * weight[:, None]
         parameters = parameters.reshape(-1, parameters.shape[-1])
-        encoders = self._encoders @ trajectory - self._reading
+        sensors = self._sensors @ trajectory - self._readings
         return Rows(
-            np.concatenate([((loads.torque - motors.torque) * weight).ravel(), encoders]),
-            sparse.vstack([dynamics, self._encoders], format="csr"),
-            np.vstack([parameters, np.zeros((len(encoders), parameters.shape[1]))]),
+            np.concatenate([((loads.torque - motors.torque) * weight).ravel(), sensors]),
+            sparse.vstack([dynamics, self._sensors], format="csr"),
+            np.vstack([parameters, np.zeros((len(sensors), parameters.shape[1]))]),
             self.nodes,
         )
 
     def cost(self, values: np.ndarray, trajectory: np.ndarray) -> float:
         """Weighted sum of squares."""
         torque = (self.torque_error(values, trajectory) / self.weights.torque).ravel()
-        encoders = self._encoders @ trajectory - self._reading
-        return float(torque @ torque + encoders @ encoders)
+        sensors = self._sensors @ trajectory - self._readings
+        return float(torque @ torque + sensors @ sensors)
 
 
 def _blocks(values: np.ndarray) -> sparse.csr_matrix:
@@ -170,5 +186,7 @@ def _check(machine: Machine, recording: JointRecording, weights: Weights) -> Non
             f"{recording.position.shape[1]} and torques of {recording.torque.shape[1]}; give a "
             "column for each, NaN where no sensor is"
         )
+    if len(recording.gauged) and (weights.rate is None or len(weights.rate) != machine.nj):
+        raise ConfigError("the recording has rates: give the weights a rate for each joint")
     if not len(recording.measured):
         raise DataError("no joint's position is finite throughout; leave out rows without position")

@@ -13,7 +13,14 @@ import pytest
 from helpers.differences import relative_error
 
 from prime_estimation import _core
-from prime_estimation.fixed_base import JointRecording, Leapfrog, Machine, Spline, Weights
+from prime_estimation.fixed_base import (
+    JointRecording,
+    Leapfrog,
+    Machine,
+    Payload,
+    Spline,
+    Weights,
+)
 from prime_estimation.fixed_base.friction import FRICTION, friction
 from prime_estimation.fixed_base.segment import Segment
 
@@ -35,26 +42,35 @@ CHANGES = {
     "hinge1.gain": 1.3,
     "hinge1.gear_loss": 0.2,
     "hinge2.offset": 0.01,
+    "bob.mass": 0.2,
+    "bob.along": -0.05,
 }
 EPSILON = 1e-6
 
 
 @pytest.fixture(scope="module")
 def machine():
-    return Machine(furuta.furuta())
+    bob = [
+        Payload("bob", "B", (0.01, 0.02, -0.1), 0.7, (0.1, 0.2, 1.0)),
+        Payload("bob", "A", (0.1, 0.0, 0.0), 0.3),
+    ]
+    return Machine(furuta.furuta(), payloads=bob)
 
 
 @pytest.fixture(scope="module")
 def recording():
     t = np.arange(0.0, 0.5, 1e-3)
     position = np.column_stack([np.sin(7.0 * t), 2.0 + np.cos(11.0 * t)])
-    return JointRecording(t, position, np.column_stack([np.sin(9.0 * t), 0.1 * np.cos(4.0 * t)]))
+    torque = np.column_stack([np.sin(9.0 * t), 0.1 * np.cos(4.0 * t)])
+    rate = np.column_stack([7.0 * np.cos(7.0 * t), np.full_like(t, np.nan)])
+    return JointRecording(t, position, torque, rate)
 
 
 @pytest.fixture(scope="module", params=[Spline, Leapfrog])
 def segment(request, machine, recording):
     basis = request.param.over(0.0, recording.time[-1], 0.02)
-    return Segment(machine, recording, basis, Weights(np.full(2, 1e-3), np.array([0.01, 0.02])))
+    weights = Weights(np.full(2, 1e-3), np.array([0.01, 0.02]), np.array([0.1, 0.2]))
+    return Segment(machine, recording, basis, weights)
 
 
 def test_inverse_dynamics_is_pinocchios():

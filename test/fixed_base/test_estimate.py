@@ -16,6 +16,7 @@ from prime_estimation.fixed_base import (
     JointRecording,
     Leapfrog,
     Machine,
+    Payload,
     Weights,
     estimate,
     noise_levels,
@@ -206,6 +207,68 @@ def test_validation_keeps_parameters(pendulums):
     assert checked.cost == pytest.approx(dry.cost, rel=0.2)
     wrong = estimate(machine, [pendulums["dry"]], {}, WEIGHTS, 0.01, START)
     assert validate(wrong, [again]).cost > 10.0 * checked.cost
+
+
+def test_payload_against_a_run_without():
+    """200 g at a known place of the rod; the run without gives inertia and friction."""
+    mass, place = 0.2, -0.05
+    whole = furuta.MASS_B + mass
+    lever = (furuta.MASS_B * furuta.L2 - mass * place) / whole
+    about = furuta.MASS_B * (lever - furuta.L2) ** 2 + mass * (lever + place) ** 2
+    robots = (furuta.pendulum(), furuta.pendulum(whole, lever, 0.0039 + about))
+    runs = [furuta.simulate(r, TRUTHS["viscous"], 3.0, (2.5,), noise=3e-4) for r in robots]
+    machines = [
+        Machine(furuta.pendulum(), payloads=[Payload("bob", "B", (0.0, 0.0, place), share)])
+        for share in (0.0, 1.0)
+    ]
+    boxes = BOXES["viscous"] | {"bob.mass": (-1.0, 1.0)}
+    found = estimate(machines, runs, boxes, WEIGHTS, 0.01, START)
+    error = found.parameters["bob.mass"] - mass
+    assert abs(error) < min(0.005, 3.0 * found.stddev["bob.mass"])
+    assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=1e-3)
+    with pytest.raises(ConfigError, match="1 machines for 2 recordings"):
+        estimate(machines[:1], runs, boxes, WEIGHTS, 0.01)
+    with pytest.raises(ConfigError, match="payload bob is on 'C', the moving links are B"):
+        Machine(furuta.pendulum(), payloads=[Payload("bob", "C", (0.0, 0.0, 0.0))])
+
+
+def test_payload_at_an_unknown_place():
+    """Mass and place on a rod that swings on a driven arm, beside the same without load."""
+    t, w = np.arange(0.0, 4.0, 2e-3)[:, None], np.array([3.0, 5.0])
+    motion = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
+    true = {"bob.mass": 0.2, "bob.along": 0.07}
+    machines, runs = [], []
+    for share, seed in ((0.0, 0), (1.0, 1)):
+        bob = Payload("bob", "B", (0.0, 0.0, 0.0), share, (0.0, 0.0, -1.0))
+        machines.append(Machine(furuta.furuta(), payloads=[bob]))
+        torque = machines[-1].loads(machines[-1].values(true), *motion).torque
+        noise = np.random.default_rng(seed).normal(0.0, 3e-4, torque.shape)
+        runs.append(JointRecording(t[:, 0], motion[0] + noise, torque))
+    weights = Weights([3e-4, 3e-4], [2e-3, 2e-3])
+    boxes = {"B.Ixx": (0.0, 0.1), "bob.mass": (-1.0, 1.0), "bob.along": (0.0, 0.3)}
+    found = estimate(machines, runs, boxes, weights, 0.01, {"bob.mass": 0.1, "bob.along": 0.15})
+    assert found.solution.converged
+    for name, value in true.items():
+        assert abs(found.parameters[name] - value) < min(0.01, 3.0 * found.stddev[name]), name
+
+
+def test_rates_help_a_poor_encoder(pendulums):
+    """Angles with noise of 0.1 rad, without and with a gyroscope of 10 mrad/s."""
+    machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
+    noise = np.random.default_rng(0).normal(0.0, 0.1, run.position.shape)
+    rate = np.convolve(np.gradient(run.position[:, 0], run.time), np.full(15, 1.0 / 15.0), "same")
+    inner, boxes = np.s_[15:-15], BOXES["viscous"]
+    parts = (run.time, run.position + noise, run.torque, rate[:, None])
+    with_rate = JointRecording(*(x[inner] for x in parts))
+    weights = Weights([0.1], [2e-3], [0.01])
+    alone, found = (
+        estimate(machine, [r], boxes, weights, 0.01, START)
+        for r in (replace(with_rate, rate=None), with_rate)
+    )
+    assert found.stddev["B.Iyy"] < 0.3 * alone.stddev["B.Iyy"]
+    assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=2e-3)
+    with pytest.raises(ConfigError, match="give the weights a rate for each joint"):
+        estimate(machine, [with_rate], boxes, WEIGHTS, 0.01)
 
 
 def test_two_recordings_say_more(pendulums):
