@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--joints",
         metavar="WHAT",
-        help="estimate these of the joints beside the inertia: losses, gains, zeros (a list with "
+        help="estimate these of the joints beside the inertia: losses, stribeck, gains, offsets, delay, zeros (a list with "
         "commas), or single ones: armature, damping, ...",
     )
     parser.add_argument(

@@ -119,7 +119,7 @@ class EstimatorConfig:
     )
     adapt_joints: bool = param(
         True,
-        "rotor inertia, viscous and dry friction of the YAML are estimated once the torques "
+        "rotor inertia, viscous and dry friction, or torque offsets, are estimated once the torques "
         "contradict them (joints between feet and estimated links; not beside joint_parameters)",
     )
     adapt_imu_clock: bool = param(
