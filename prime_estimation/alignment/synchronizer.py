@@ -54,7 +54,7 @@ class Synchronizer:
         wearer: the robot, as far as these must know it.
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
-        torque_scale, torque_offset: (nj,) reading per torque of the motors, and without torque [Nm].
+        torque_scale, torque_offset: (nj,) reading of the motors per torque, and without it [Nm].
         stale_ns: silence after which a stream is called stale, and longest interval between samples
             of joints or IMU that is bridged [ns].
         turning: indices of continuous joints, whose readings may begin anew after a turn

@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--joints",
         metavar="WHAT",
-        help="estimate these of the joints beside the inertia: losses, stribeck, gains, offsets, delay, zeros (a list with "
-        "commas), or single ones: armature, damping, ...",
+        help="estimate these of the joints beside the inertia: losses, stribeck, gains, offsets, "
+        "delay, zeros (a list with commas), or single ones: armature, damping, ...",
     )
     parser.add_argument(
         "--tare",

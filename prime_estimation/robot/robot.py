@@ -153,7 +153,8 @@ class Robot:
         self.gear_loss = self._per_joint("gear_loss")
         self.friction_lead = self._per_joint("friction_lead")
         self.stribeck = self._per_joint("stribeck")
-        self.stribeck_velocity = self._per_joint("stribeck_velocity", type(self.config).stribeck_velocity)
+        unspecified = type(self.config).stribeck_velocity
+        self.stribeck_velocity = self._per_joint("stribeck_velocity", unspecified)
         self.torque_scale = self._per_joint("torque_scale", 1.0)
         self.torque_offset = self._per_joint("torque_offset")
         self.torque_limit = self._per_joint("torque_limit")

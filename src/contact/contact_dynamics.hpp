@@ -80,14 +80,14 @@ class ContactDynamics {
   struct Point {
     explicit Point(const ContactDynamics& dynamics);
     Eigen::VectorXd q, v;
-    Eigen::VectorXd force;          ///< S^T tau + w [N, Nm]
-    Eigen::VectorXd reading;        ///< tau alone (nj), as the motors read it [Nm]
+    Eigen::VectorXd force;           ///< S^T tau + w [N, Nm]
+    Eigen::VectorXd reading;         ///< tau alone (nj), as the motors read it [Nm]
     Eigen::VectorXd reading_change;  ///< of it per second (nj) [Nm/s]
-    Eigen::VectorXd xi;             ///< contact disturbance
-    Eigen::VectorXd parameters;     ///< p
-    Eigen::VectorXd anchor_offset;  ///< (2 nf) by which the anchors of slopes are elsewhere [m]
-    ContactLaw law;                 ///< of this step; that of the options unless it is softened
-    std::vector<Stance> stance;     ///< contact flags, one per foot (rigid contacts)
+    Eigen::VectorXd xi;              ///< contact disturbance
+    Eigen::VectorXd parameters;      ///< p
+    Eigen::VectorXd anchor_offset;   ///< (2 nf) by which the anchors of slopes are elsewhere [m]
+    ContactLaw law;                  ///< of this step; that of the options unless it is softened
+    std::vector<Stance> stance;      ///< contact flags, one per foot (rigid contacts)
     bool operator==(const Point& other) const;
   };
 

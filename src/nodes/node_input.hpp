@@ -26,9 +26,9 @@ struct NodeInput {
   Reading rates;                  ///< joint rates (nj), mean over the past step [rad/s]
   std::vector<Reading> readings;  ///< of the residuals, in their order
 
-  Eigen::VectorXd torque;       ///< (nj) of the motors, centred mean [Nm]
+  Eigen::VectorXd torque;         ///< (nj) of the motors, centred mean [Nm]
   Eigen::VectorXd torque_change;  ///< (nj) of these to the next step, per second [Nm/s]
-  Eigen::VectorXd base_wrench;  ///< (nb) force and moment of rotors on a floating base [N, Nm]
+  Eigen::VectorXd base_wrench;    ///< (nb) force and moment of rotors on a floating base [N, Nm]
   /// (nv) of forces at the feet that no contact law explains (`UnmodelledForces`), on base and
   /// joints, of these in units of their readings; `reweight` renews it [N, Nm]
   Eigen::VectorXd outer_force;

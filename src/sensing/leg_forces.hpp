@@ -15,8 +15,8 @@ namespace prime {
 /// imply.
 ///
 ///     J_leg^T f = tau_rnea(q, v, a) - tau    for the joints of the leg
-///     tau = moved - b r - (F + S exp(-(r/n)^2) + c |moved|) s - dI a,   moved = e^-k (reading - o),
-///     s = r/sqrt(r^2 + e^2)
+///     tau   = moved - b r - (F + S exp(-(r/n)^2) + c |moved|) s - dI a
+///     moved = e^-k (reading - o),   s = r/sqrt(r^2 + e^2)
 ///
 /// with the losses of the joints at their rates r, accelerations a (JointModel; dI: armature beyond
 /// the model's). A foot with several spheres also transmits a moment; its sole is its lowest

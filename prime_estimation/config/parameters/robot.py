@@ -74,7 +74,8 @@ class RobotConfig:
     )
     stribeck: float | dict = param(
         0.0,
-        "dry friction of a joint that begins to move, beyond joint_friction, one number or by joint",
+        "dry friction of a joint that begins to move, beyond joint_friction, one number or by "
+        "joint",
         "Nm",
         0.0,
     )

@@ -80,8 +80,8 @@ class JointFitPolicy(HoldPolicy):
     fall: float = param(
         1.0,
         "fall of the cost by each node, three looks in a row: where the YAML is right up to 0.3, "
-        "with a load in the hands of a G1 0.8; 1.5 with half of a G1's losses, 4 with none, 3.4 with "
-        "offsets of 0.4 Nm",
+        "with a load in the hands of a G1 0.8; 1.5 with half of a G1's losses, 4 with none, 3.4 "
+        "with offsets of 0.4 Nm",
     )
     swings: float = param(0.02, "share of the weight below which a foot carries nothing")
     stands: int = param(100, "nodes for which no foot of a robot that walks carries all the time")
