@@ -35,6 +35,8 @@ CHANGES = {
     "hinge1.gain": 1.3,
     "hinge1.gear_loss": 0.2,
     "hinge2.offset": 0.01,
+    "hinge1.zero": 0.05,
+    "hinge2.zero": -0.1,
 }
 EPSILON = 1e-6
 
@@ -54,7 +56,8 @@ def recording():
 @pytest.fixture(scope="module", params=[Spline, Leapfrog])
 def segment(request, machine, recording):
     basis = request.param.over(0.0, recording.time[-1], 0.02)
-    return Segment(machine, recording, basis, Weights(np.full(2, 1e-3), np.array([0.01, 0.02])))
+    weights = Weights(np.full(2, 1e-3), np.array([0.01, 0.02]), torque_time=0.03)
+    return Segment(machine, recording, basis, weights)
 
 
 def test_inverse_dynamics_is_pinocchios():
