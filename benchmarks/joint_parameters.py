@@ -20,6 +20,7 @@ from pathlib import Path
 import furuta as f
 import joint_parameters_friction as friction
 import joint_parameters_real as real
+import joint_parameters_spread as spread
 import numpy as np
 from joint_parameters_problems import (
     HALF_HOLD,
@@ -183,7 +184,7 @@ def page(folder: Path | None) -> str:
     for title, part in parts.items():
         text += [f"## {title}\n", part(), ""]
     if folder is not None:
-        text += ["## Pendulums of the DFKI\n", real.report(folder), ""]
+        text += ["## Pendulums of the DFKI\n", real.report(folder), spread.report(folder), ""]
     return "\n".join(text)
 
 
