@@ -21,6 +21,7 @@ from pathlib import Path
 import furuta as f
 import joint_parameters_friction as friction
 import joint_parameters_real as real
+import joint_parameters_spread as spread
 import numpy as np
 import ricmonk
 from joint_parameters_problems import (
@@ -185,7 +186,7 @@ def page(folder: Path | None) -> str:
     for title, part in parts.items():
         text += [f"## {title}\n", part(), ""]
     if folder is not None:
-        text += ["## Pendulums of the DFKI\n", real.report(folder), ""]
+        text += ["## Pendulums of the DFKI\n", real.report(folder), spread.report(folder), ""]
         text += ["## RicMonk's loads\n", ricmonk.report(folder / "ricmonk_dfki"), ""]
     return "\n".join(text)
 

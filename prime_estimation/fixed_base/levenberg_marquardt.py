@@ -22,21 +22,47 @@ from .segment import Segment
 FIRST_DAMPING, LARGEST_DAMPING = 1e-6, 1e6  # relative to the diagonal
 TOLERANCE = 1e-6  # of the cost: what another step promises
 MAX_ITERATIONS = 50
+SHARED = -1  # in place of a recording's index: a parameter that all recordings have in common
 LEAST = 1e-12  # relative: keeps what no row feels where it is, and rounding from turning signs
 
 
 @dataclass(frozen=True)
 class Free:
-    """Columns of the free parameters among all, and their boxes."""
+    """Columns of the free parameters among all, their boxes, and the recording that has them.
+
+    Attributes:
+        recording: index of the one to which a parameter belongs, or SHARED.
+    """
 
     columns: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    recording: np.ndarray
+
+    def in_recording(self, k: int) -> np.ndarray:
+        """Which of them recording k has."""
+        return (self.recording == SHARED) | (self.recording == k)
+
+    def put(self, values: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """All parameters (recordings, np) with the free ones at new values."""
+        out = values.copy()
+        for k, row in enumerate(out):
+            mine = self.in_recording(k)
+            row[self.columns[mine]] = free[mine]
+        return out
+
+    def take(self, values: np.ndarray) -> np.ndarray:
+        """The free ones of all parameters (recordings, np)."""
+        return values[np.maximum(self.recording, 0), self.columns]
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Minimum found: all parameters, trajectories, costs by iteration (first: at the start)."""
+    """Minimum found: all parameters, trajectories, costs by iteration (first: at the start).
+
+    Attributes:
+        values: (recordings, np); rows differ in what each recording has for itself.
+    """
 
     values: np.ndarray
     trajectories: list[np.ndarray]
@@ -50,11 +76,13 @@ class Solution:
 
 
 class Linearized:
-    """Normal equations of one recording; Schur complement in the free parameters."""
+    """Normal equations of recording k; Schur complement in the free parameters."""
 
-    def __init__(self, segment: Segment, values: np.ndarray, trajectory: np.ndarray, free: Free):
-        rows = segment.rows(values, trajectory)
-        self.rows, self.P = rows, rows.by_parameters[:, free.columns]
+    def __init__(
+        self, k: int, segment: Segment, values: np.ndarray, trajectory: np.ndarray, free: Free
+    ):
+        rows = segment.rows(values[k], trajectory)
+        self.rows, self.P = rows, rows.by_parameters[:, free.columns] * free.in_recording(k)
         J = rows.by_trajectory
         self.cost = float(rows.residual @ rows.residual)
         self.band = _lower_band(sparse.csr_matrix(J.T @ J))
@@ -102,6 +130,14 @@ class Linearized:
         return self.P - self.rows.by_trajectory @ self._solved
 
 
+def linearized(
+    segments: Sequence[Segment], values: np.ndarray, trajectories: Sequence[np.ndarray], free: Free
+) -> list[Linearized]:
+    """Normal equations of each recording."""
+    each = enumerate(zip(segments, trajectories))
+    return [Linearized(k, segment, values, x, free) for k, (segment, x) in each]
+
+
 def minimize(
     segments: Sequence[Segment],
     values: np.ndarray,
@@ -114,9 +150,9 @@ def minimize(
     The damping is relative to the diagonal. Stops where the next step promises less than TOLERANCE
     of the cost.
     """
-    x, values = list(trajectories), values.copy()
-    values[free.columns] = np.clip(values[free.columns], free.lower, free.upper)
-    parts = [Linearized(s, values, t, free) for s, t in zip(segments, x)]
+    x = list(trajectories)
+    values = free.put(values, np.clip(free.take(values), free.lower, free.upper))
+    parts = linearized(segments, values, x, free)
     costs, damping, growth = [sum(p.cost for p in parts)], FIRST_DAMPING, 2.0
     while len(costs) <= max_iterations:
         dp = _parameter_step(parts, values, free, damping)
@@ -124,10 +160,9 @@ def minimize(
         promise = costs[-1] - sum(p.promised(d, dp) for p, d in zip(parts, steps))
         if promise <= TOLERANCE * costs[-1] or damping > LARGEST_DAMPING:
             return Solution(values, x, costs, damping <= LARGEST_DAMPING)
-        trial = values.copy()
-        trial[free.columns] = np.clip(trial[free.columns] + dp, free.lower, free.upper)
+        trial = free.put(values, np.clip(free.take(values) + dp, free.lower, free.upper))
         moved = [t + d for t, d in zip(x, steps)]
-        cost = sum(s.cost(trial, t) for s, t in zip(segments, moved))
+        cost = sum(s.cost(v, t) for s, v, t in zip(segments, trial, moved))
         gain = (costs[-1] - cost) / promise
         if not gain > 0.0:  # also where the cost is no number
             damping, growth = damping * growth, 2.0 * growth
@@ -135,7 +170,7 @@ def minimize(
             continue
         values, x = trial, moved
         damping, growth = damping * max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3), 2.0
-        parts = [Linearized(s, values, t, free) for s, t in zip(segments, x)]
+        parts = linearized(segments, values, x, free)
         costs.append(cost)
     return Solution(values, x, costs, False)
 
@@ -153,7 +188,7 @@ def _parameter_step(
     squares, axes = np.linalg.eigh(scale[:, None] * matrix * scale)
     roots = np.sqrt(np.maximum(squares, LEAST) + damping)
     target = -(axes.T @ (scale * gradient)) / roots
-    now = values[free.columns]
+    now = free.take(values)
     box = ((free.lower - now) / scale, (free.upper - now) / scale)
     return scale * lsq_linear(roots[:, None] * axes.T, target, bounds=box, method="bvls").x
 

@@ -24,7 +24,7 @@ from .payload import Payload, Payloads
 
 # dynamic parameters of a body about its joint: m, m c, inertia
 INERTIA = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-JOINT = ("armature", "stiffness", *FRICTION, "gear_loss", "gain", "offset")
+JOINT = ("armature", "stiffness", *FRICTION, "gear_loss", "gain", "offset", "zero")
 WHOLE = ("tilt_x", "tilt_y", "tilt_z", "delay")
 STRIBECK_VELOCITY = 0.1  # rad/s, until it is estimated
 
@@ -55,9 +55,9 @@ class Machine:
     Of a body `LINK.mass`, `LINK.mx` ... `LINK.Izz` (dynamic parameters about its joint: kg, kg m,
     kg m^2); of a joint `JOINT.armature` [kg m^2], `.stiffness` [Nm/rad], `.viscous` [Nm s/rad],
     `.dry`, `.stribeck` [Nm], `.stribeck_velocity` [rad/s], `.gain` (of torque), `.gear_loss`
-    (share of the motor's torque), `.offset` [Nm]; of a payload `PAYLOAD.mass` [kg] and `.along`
-    [m]; of the whole `tilt_x`, `tilt_y`, `tilt_z` (rotation of gravity [rad]) and `delay` (of
-    torque [s]).
+    (share of the motor's torque), `.offset` [Nm], `.zero` (by which the joint's angle exceeds what
+    its encoder reads [rad]); of a payload `PAYLOAD.mass` [kg] and `.along` [m]; of the whole
+    `tilt_x`, `tilt_y`, `tilt_z` (rotation of gravity [rad]) and `delay` (of torque [s]).
 
     Attributes:
         names: of all parameters. nominal: their values in the robot's description.
@@ -131,8 +131,9 @@ class Machine:
         return float(values[-1])
 
     def loads(self, values: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Loads:
-        """Torques that the motion (n, nj) needs, without motors."""
+        """Torques that the motion (n, nj) needs, without motors; q as the encoders read it."""
         n, nj = q.shape
+        q = q + self.part(values, "zero")
         tilt = values[-4:-1]
         turn = pin.exp3(tilt)
         dynamics = self._dynamics
@@ -155,6 +156,7 @@ class Machine:
         )
         for by, extra in ((by_q, stiffness), (by_v, loss.by_rate), (by_a, armature)):
             by[:, joint, joint] += extra
+        by_parameters[:, :, self._columns("zero")] = by_q
         torque = dynamics.torque.reshape(n, nj) + armature * a + stiffness * q + loss.torque
         return Loads(torque, by_q, by_v, by_a, by_parameters)
 

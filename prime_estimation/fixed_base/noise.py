@@ -8,11 +8,12 @@ sigma^2 <- (squares that are left) / (rows - freedom that trajectories and param
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from .estimate import Estimate
-from .levenberg_marquardt import Linearized
+from .levenberg_marquardt import linearized
 from .segment import Weights
 
 PROBES = 20  # random vectors for the traces
@@ -26,7 +27,7 @@ def noise_levels(
 
     Args:
         fit: estimate for weights.
-        weights: to begin with.
+        weights: to begin with; those of rates are kept.
         position: find those of the encoders too; otherwise they are kept.
     """
     for _ in range(TIMES):
@@ -35,11 +36,12 @@ def noise_levels(
         joints = found.segments[0].recording.measured
         at_encoders = np.ones(len(weights.position))
         if position:
-            at_encoders[joints] = ratio[found.machine.nj :]
-        changed = Weights(
-            weights.position * at_encoders, weights.torque * ratio[: found.machine.nj]
+            at_encoders[joints] = ratio[found.machine.nj :][: len(joints)]
+        weights = replace(
+            weights,
+            position=weights.position * at_encoders,
+            torque=weights.torque * ratio[: found.machine.nj],
         )
-        weights = changed
         if np.max(np.abs(np.log(np.r_[at_encoders, ratio[: found.machine.nj]]))) < SETTLED:
             break
     return weights, fit(weights)
@@ -49,8 +51,9 @@ def _ratios(found: Estimate) -> np.ndarray:
     """By group of rows: deviation that is left over that which was assumed, freedom heeded."""
     probe = np.random.default_rng(0)
     squares, freedom = 0.0, 0.0
-    for segment, trajectory in zip(found.segments, found.solution.trajectories):
-        part = Linearized(segment, found.solution.values, trajectory, found.free)
+    solution = found.solution
+    parts = linearized(found.segments, solution.values, solution.trajectories, found.free)
+    for segment, part in zip(found.segments, parts):
         part.eliminate(0.0)
         groups, J = segment.groups, part.rows.by_trajectory
         signs = probe.choice([-1.0, 1.0], (len(groups), PROBES))

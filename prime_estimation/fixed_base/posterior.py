@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .levenberg_marquardt import Free, Linearized, Solution
+from .levenberg_marquardt import Free, Solution, linearized
 from .segment import Segment
 
 NEGLIGIBLE = 1e-12  # of the largest eigenvalue, diagonal scaled: a direction that no row feels
@@ -32,8 +32,8 @@ class Posterior:
     def __init__(self, segments: Sequence[Segment], solution: Solution, free: Free):
         self.prior_stddev = (free.upper - free.lower) / np.sqrt(12.0)
         self._residuals, self._projected, self._groups, self._nodes = [], [], [], []
-        for segment, trajectory in zip(segments, solution.trajectories):
-            part = Linearized(segment, solution.values, trajectory, free)
+        parts = linearized(segments, solution.values, solution.trajectories, free)
+        for segment, part in zip(segments, parts):
             part.eliminate(0.0)
             self._residuals.append(part.rows.residual)
             self._projected.append(part.projected)

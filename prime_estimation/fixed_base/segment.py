@@ -26,16 +26,19 @@ CUT_OFF = 10.0  # Hz, of the smoothing that starts the trajectories
 class Weights:
     """Standard deviations (nj,) that weigh the residuals: encoders [rad], torques [Nm].
 
-    Of torques: errors of the inverse dynamics at a node, sensors and model together. `rate`
-    [rad/s], where recordings have rates.
+    Of torques: errors of the inverse dynamics at a node, sensors and model together. They fade
+    over `torque_time` [s]: errors t apart have the correlation exp(-t / torque_time). Zero: errors
+    of neighbouring nodes have nothing to do with each other. `rate` [rad/s], where recordings have
+    rates.
 
     Raises:
-        ConfigError: one of them is not positive.
+        ConfigError: a deviation is not positive, or the time is negative.
     """
 
     position: np.ndarray
     torque: np.ndarray
     rate: np.ndarray | None = None
+    torque_time: float = 0.0
 
     def __post_init__(self):
         for name in ("position", "torque", *(("rate",) if self.rate is not None else ())):
@@ -46,11 +49,22 @@ class Weights:
                     "deviation for each joint"
                 )
             object.__setattr__(self, name, values)
+        if not self.torque_time >= 0.0:
+            raise ConfigError(f"torque_time is {self.torque_time} s, expected zero or more")
 
     @classmethod
     def of_state_error_weight(cls, kappa: float, step: float, nj: int) -> Weights:
         """Weights one of encoders and kappa of impulses (step torque), as Marklund et al. have."""
         return cls(np.ones(nj), np.full(nj, 1.0 / (np.sqrt(kappa) * step)))
+
+    def whitening(self, step: float, nodes: int) -> sparse.csr_matrix:
+        """Operator on torques (nodes nj,) that makes their errors white, of unit variance."""
+        memory = np.exp(-step / self.torque_time) if self.torque_time > 0.0 else 0.0
+        scale, nj = 1.0 / np.tile(self.torque, nodes), len(self.torque)
+        news = scale / np.sqrt(1.0 - memory**2)
+        before = -memory * news[nj:]
+        news[:nj] = scale[:nj]
+        return sparse.diags([news, before], [0, -nj], format="csr")
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,7 @@ class Segment:
         self._joints = sparse.identity(nj, format="csr")
         self._motion = [sparse.kron(B, self._joints, format="csr") for B in basis.motion()]
         nodes, end = basis.nodes, basis.start + basis.step * basis.steps
+        self._whiten = weights.whitening(basis.step, len(nodes))
         inside = (recording.time >= basis.start) & (recording.time <= end)
         self._times = recording.time[inside]
         self._encoders, self._reading = self._sensor(
@@ -150,13 +165,12 @@ class Segment:
         loads, motors = self.machine.loads(values, q, v, a), self._motors(values, v)
         by_rate = loads.by_rate - motors.by_rate[:, :, None] * np.eye(self.machine.nj)
         by = (loads.by_position, by_rate, loads.by_acceleration)
-        weight = 1.0 / self.weights.torque
-        dynamics = sum(_blocks(d * weight[:, None]) @ B for d, B in zip(by, self._motion))
-        parameters = (loads.by_parameters - motors.by_parameters) * weight[:, None]
-        parameters = parameters.reshape(-1, parameters.shape[-1])
+        dynamics = self._whiten @ sum(_blocks(d) @ B for d, B in zip(by, self._motion))
+        parameters = loads.by_parameters - motors.by_parameters
+        parameters = self._whiten @ parameters.reshape(-1, parameters.shape[-1])
         sensors = self._sensors @ trajectory - self._readings
         return Rows(
-            np.concatenate([((loads.torque - motors.torque) * weight).ravel(), sensors]),
+            np.concatenate([self._whiten @ (loads.torque - motors.torque).ravel(), sensors]),
             sparse.vstack([dynamics, self._sensors], format="csr"),
             np.vstack([parameters, np.zeros((len(sensors), parameters.shape[1]))]),
             self.nodes,
@@ -164,7 +178,7 @@ class Segment:
 
     def cost(self, values: np.ndarray, trajectory: np.ndarray) -> float:
         """Weighted sum of squares."""
-        torque = (self.torque_error(values, trajectory) / self.weights.torque).ravel()
+        torque = self._whiten @ self.torque_error(values, trajectory).ravel()
         sensors = self._sensors @ trajectory - self._readings
         return float(torque @ torque + sensors @ sensors)
 

@@ -44,6 +44,8 @@ CHANGES = {
     "hinge2.offset": 0.01,
     "bob.mass": 0.2,
     "bob.along": -0.05,
+    "hinge1.zero": 0.05,
+    "hinge2.zero": -0.1,
 }
 EPSILON = 1e-6
 
@@ -69,7 +71,9 @@ def recording():
 @pytest.fixture(scope="module", params=[Spline, Leapfrog])
 def segment(request, machine, recording):
     basis = request.param.over(0.0, recording.time[-1], 0.02)
-    weights = Weights(np.full(2, 1e-3), np.array([0.01, 0.02]), np.array([0.1, 0.2]))
+    weights = Weights(
+        np.full(2, 1e-3), np.array([0.01, 0.02]), np.array([0.1, 0.2]), torque_time=0.03
+    )
     return Segment(machine, recording, basis, weights)
 
 

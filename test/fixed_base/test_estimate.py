@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from prime_estimation.errors import ConfigError, DataError
 from prime_estimation.fixed_base import (
@@ -23,7 +24,7 @@ from prime_estimation.fixed_base import (
     notices,
     validate,
 )
-from prime_estimation.fixed_base.levenberg_marquardt import Linearized
+from prime_estimation.fixed_base.levenberg_marquardt import linearized
 from prime_estimation.robot import Robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -174,7 +175,7 @@ def test_covariance_is_that_of_the_whole_problem(swung):
     weights = Weights(np.full(2, 1e-3), np.full(2, 0.01))
     found = estimate(Machine(furuta.furuta()), [short], boxes, weights, 0.02)
     segment, trajectory = found.segments[0], found.solution.trajectories[0]
-    part = Linearized(segment, found.solution.values, trajectory, found.free)
+    (part,) = linearized([segment], found.solution.values, [trajectory], found.free)
     J = np.hstack([part.P, part.rows.by_trajectory.toarray()])
     scale = 1.0 / np.linalg.norm(J, axis=0)
     whole = scale[:, None] * np.linalg.inv((J * scale).T @ (J * scale)) * scale
@@ -271,6 +272,63 @@ def test_rates_help_a_poor_encoder(pendulums):
         estimate(machine, [with_rate], boxes, WEIGHTS, 0.01)
 
 
+def test_zeros_of_each_recording(pendulums):
+    """Encoders that were set to zero elsewhere before each run: found, and not told, a burden."""
+    machine, zeros = Machine(furuta.pendulum()), (0.05, -0.08)
+    again = furuta.simulate(furuta.pendulum(), TRUTHS["dry"], 3.0, (2.5,), noise=3e-4, seed=1)
+    runs = [
+        replace(run, position=run.position - zero)
+        for run, zero in zip((pendulums["dry"], again), zeros)
+    ]
+    own = {"hinge2.zero": (-0.2, 0.2)}
+    found = estimate(machine, runs, BOXES["dry"], WEIGHTS, 0.01, START, own=own)
+    assert list(found.parameters)[-2:] == ["hinge2.zero[0]", "hinge2.zero[1]"]
+    for k, zero in enumerate(zeros):
+        name = f"hinge2.zero[{k}]"
+        assert found.parameters[name] == pytest.approx(zero, abs=5e-3)
+        assert abs(found.parameters[name] - zero) < 3.0 * found.stddev[name]
+    assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=1e-3)
+    untold = estimate(machine, runs, BOXES["dry"], WEIGHTS, 0.01, START)
+    assert untold.cost > 5.0 * found.cost
+    third = replace(again, position=again.position - 0.1)
+    checked = validate(found, [third])
+    assert checked.parameters["hinge2.zero[0]"] == pytest.approx(0.1, abs=5e-3)
+    assert checked.cost < 1.5 * found.cost
+
+
+def test_torque_errors_that_fade(swung):
+    """Whoever knows that errors of the torque last finds inertias better, and states how well."""
+    size, time, draws = 3e-3, 0.2, 12
+    memory, draw = np.exp(-1e-3 / time), np.random.default_rng(2)
+    boxes = {"A.Izz": (0.0, 0.02), "B.Ixx": (0.0, 0.02), "hinge1.viscous": (0.0, 0.1)}
+    known = {"hinge1.gain": furuta.GAIN, "delay": 5e-4, "hinge2.viscous": 1e-4}
+    true = [
+        furuta.INERTIA_A[2] + furuta.MASS_A * furuta.L1**2,
+        furuta.INERTIA_B[1] + furuta.MASS_B * furuta.L2**2,
+    ]
+    weights = [Weights([1e-3, 1e-3], [size, 1e-3], torque_time=t) for t in (0.0, time)]
+    machine, errors, stated = Machine(furuta.furuta()), [], []
+    for _ in range(draws):
+        news = draw.normal(0.0, size * np.sqrt(1.0 - memory**2), len(swung.time))
+        wrong = lfilter([1.0], [1.0, -memory], news) / furuta.GAIN
+        run = replace(swung, torque=swung.torque + np.column_stack([wrong, 0.0 * wrong]))
+        found = [estimate(machine, [run], boxes, w, 0.01, known) for w in weights]
+        errors.append([np.array(list(e.parameters.values()))[:2] - true for e in found])
+        stated.append([e.posterior.deviations("given")[:2] for e in found])
+    rms = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert rms[1, 0] < 0.7 * rms[0, 0]
+    assert np.all(np.abs(errors)[:, 1] < 3.0 * np.array(stated)[:, 1])
+
+
+def test_whitening():
+    """Errors that fade: their covariance through the operator is the identity."""
+    weights, step, nodes = Weights([1.0, 1.0], [0.5, 2.0], torque_time=0.1), 0.02, 6
+    apart = step * np.abs(np.subtract.outer(np.arange(nodes), np.arange(nodes)))
+    covariance = np.kron(np.exp(-apart / 0.1), np.diag([0.25, 4.0]))
+    W = weights.whitening(step, nodes)
+    np.testing.assert_allclose(W @ covariance @ W.T, np.eye(2 * nodes), atol=1e-12)
+
+
 def test_two_recordings_say_more(pendulums):
     machine, run = Machine(furuta.pendulum()), pendulums["viscous"]
     halves = [
@@ -315,6 +373,12 @@ def test_refused(pendulums):
         estimate(machine, [run], {"B.Izy": (0.0, 1.0)}, WEIGHTS, 0.01)
     with pytest.raises(ConfigError, match="expected a positive standard deviation"):
         Weights([0.0], [1.0])
+    with pytest.raises(ConfigError, match="B.Iyy both in `free` and in `own`"):
+        estimate(machine, [run], BOXES["viscous"], WEIGHTS, 0.01, own={"B.Iyy": (0.0, 1.0)})
+    with pytest.raises(ConfigError, match="torque_time is -1 s"):
+        Weights([1.0], [1.0], torque_time=-1)
+    with pytest.raises(ConfigError, match="no parameter is called 'hinge2.nil'"):
+        estimate(machine, [run], {}, WEIGHTS, 0.01, own={"hinge2.nil": (0.0, 1.0)})
     with pytest.raises(ConfigError, match="weights of 2 joints, expected 1"):
         estimate(machine, [run], {}, Weights([1e-3, 1e-3], [1.0, 1.0]), 0.01)
     with pytest.raises(ConfigError, match="belongs into start"):
