@@ -71,14 +71,14 @@ def _torques(
 ) -> np.ndarray | None:
     """Joint torques (n, nj) [Nm] of true size: measured, or the commands in force; None: none."""
     if all(s.effort is not None for s in joints):
-        return np.array([s.effort for s in joints]) / robot.torque_scale
+        return robot.motor_torque(np.array([s.effort for s in joints]))
     commands = [s for s in samples if isinstance(s, CommandSample)]
     if not commands:
         return None
     t = np.array([s.stamp_ns for s in commands])
     held = np.searchsorted(t, [s.stamp_ns for s in joints], side="right") - 1
     effort = np.array([s.effort for s in commands])
-    return effort[np.clip(held, 0, None)] / robot.torque_scale
+    return robot.motor_torque(effort[np.clip(held, 0, None)])
 
 
 def _stands(forces: Sequence[FootForceSample]) -> dict[int, FlagSample]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -36,8 +36,10 @@ class Sensed(Protocol):
     turning: list[int]
     joint_names: list[str]
     feet: list[str]
-    torque_scale: np.ndarray
-    torque_offset: np.ndarray
+
+    def motor_torque(self, reading: np.ndarray) -> np.ndarray:
+        """Torque of the motors by their readings (nj,) [Nm]."""
+        ...
 
 
 class Synchronizer:
@@ -54,7 +56,7 @@ class Synchronizer:
         wearer: the robot, as far as these must know it.
         use_effort: hand on torque.
         use_imu: False for a robot without IMU.
-        torque_scale, torque_offset: (nj,) reading of the motors per torque, and without it [Nm].
+        motor_torque: torque of the motors by their readings (nj,) [Nm].
         stale_ns: silence after which a stream is called stale, and longest interval between samples
             of joints or IMU that is bridged [ns].
         turning: indices of continuous joints, whose readings may begin anew after a turn
@@ -80,13 +82,12 @@ class Synchronizer:
         stale_ns: int = 50_000_000,
         turning: Sequence[int] = (),
         wearer: Wearer = NOBODY,
-        torque_scale: np.ndarray | float = 1.0,
-        torque_offset: np.ndarray | float = 0.0,
+        motor_torque: Callable[[np.ndarray], np.ndarray] = np.asarray,
     ):
         self.step_ns, self.nj = int(step_ns), int(nj)
         self.use_effort, self.use_imu = use_effort, use_imu
         self.stale_ns = int(stale_ns)
-        self._torque_scale, self._torque_offset = torque_scale, torque_offset
+        self._motor_torque = motor_torque
         self.counts: Counter = Counter()
         self.stale: set[str] = set()
         own = [s for s in SENSORS if s.sample is not None]  # samples of their own
@@ -129,8 +130,7 @@ class Synchronizer:
             use_imu=robot.imu_joint is not None,
             turning=robot.turning,
             wearer=Wearer(robot.joint_names, robot.feet, step),
-            torque_scale=robot.torque_scale,
-            torque_offset=robot.torque_offset,
+            motor_torque=robot.motor_torque,
             **options,
         )
 
@@ -239,7 +239,7 @@ class Synchronizer:
         if "torque" not in fields:
             fields |= self._commanded.fields(t, joints)
         if fields.get("torque") is not None:
-            fields["torque"] = (fields["torque"] - self._torque_offset) / self._torque_scale
+            fields["torque"] = self._motor_torque(fields["torque"])
         readings = fields.pop("readings", {})
         if self.use_imu:
             imu = NodeWindow.of(self._imu.stream, t, self.step_ns, self.counts)

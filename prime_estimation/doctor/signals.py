@@ -136,7 +136,7 @@ def _torque(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray | N
     source = joints if "effort" in joints.values else commands
     if source is None or not np.isfinite(source.values["effort"]).any():
         return None
-    return smooth(_on_grid(source, "effort", t)) / robot.torque_scale
+    return robot.motor_torque(smooth(_on_grid(source, "effort", t)))
 
 
 def _standing(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray | None:

@@ -146,6 +146,10 @@ class Robot:
         """(nj,) reading minus true position [rad]."""
         return np.array([float(self.config.joint_zeros.get(n, 0.0)) for n in self.joint_names])
 
+    def motor_torque(self, reading: np.ndarray) -> np.ndarray:
+        """Torque of the motors (..., nj) [Nm] by their readings (..., nj) [Nm]."""
+        return (reading - self.torque_offset) / self.torque_scale
+
     def _set_losses(self) -> None:
         """Losses and gains of the joints, and the motors' inertia in the model."""
         self.joint_friction = self._per_joint("joint_friction")

@@ -54,8 +54,9 @@ def test_rates_are_derivatives_of_positions(go1):
 def test_commands_stand_in_for_torque_and_are_better_than_flags():
     robot = Robot.load("mini_cheetah")
     samples = joints(3, velocity=np.zeros(12))
-    samples += [CommandSample(STEP_NS, np.full(12, 1.29)), FlagSample(0, np.ones(4))]
-    samples += [CommandSample(2 * STEP_NS, np.full(12, 2.58))]
+    one, two = (robot.torque_offset + robot.torque_scale * torque for torque in (1.0, 2.0))
+    samples += [CommandSample(STEP_NS, one), FlagSample(0, np.ones(4))]
+    samples += [CommandSample(2 * STEP_NS, two)]
     done = complete(samples, robot)
     assert all(isinstance(s, JointSample) for s in done)
     np.testing.assert_allclose([s.effort[0] for s in done], [1.0, 1.0, 2.0])
