@@ -42,7 +42,7 @@ def test_held_out_torque_of_a_double_pendulum(real):
 def test_held_out_torque_with_the_motion_estimated(real, machine, torque):
     """Better than least squares on filtered positions, also where the states come from these."""
     bench = joint_parameters_real.Bench.of(pendulums.machines(real)[machine])
-    held_out = bench.held_out("dry", 100.0)
+    held_out = bench.held_out(joint_parameters_real.Setting(torque_time=0.0))
     assert held_out.torque < torque
     assert held_out.from_positions < joint_parameters_real.BEFORE[bench.name]
     assert held_out.position < 0.01
