@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="NAME",
         help="go1, go2, ... or the path of a robot's YAML file; motors and joint_zeros of it "
-        "are in the readings, gear_loss in the physics",
+        "are in the readings, gear_loss and stribeck in the physics",
     )
     parser.add_argument(
         "--motion", default="trot", help="motion (default: trot; an unknown name lists all)"

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..types import Measurement
 from .monitor import Monitor
 
 
-class HeldFit(Monitor, ABC):
+class HeldFit(ABC):
     """Asks of parameters that are held by how much the cost would fall without the hold.
 
     All nodes that have left the window since the hold began are in the arrival cost
@@ -40,15 +41,9 @@ class HeldFit(Monitor, ABC):
         self._before = 0.0  # fall at the last look
         self._spoilt = False  # by nodes that say nothing of the parameters
 
-    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+    def begin(self) -> None:
         """A new window has the prior again."""
         self._nodes, self._agreed, self._before = 0, 0, 0.0
-
-    def judge(self, window: Window, situation: Situation) -> str:
-        """Look at a solved window; let go of what is wrong."""
-        if self.look(window, situation):
-            self.let_go(window)
-        return ""
 
     def look(self, window: Window, situation: Situation) -> bool:
         """Look at a solved window, every few nodes; True where the parameters are contradicted."""
@@ -81,6 +76,13 @@ class HeldFit(Monitor, ABC):
     def let_go(self, window: Window) -> None:
         """Estimate the parameters from now on."""
 
+    def follow(self, window: Window) -> None:
+        """Remember what is estimated by now, where somebody wants to know."""
+
+    def again(self) -> None:
+        """Others have been let go: what was seen may have been those."""
+        self._agreed = 0
+
     def _ask(self, window: Window) -> None:
         columns = np.r_[tuple(self.problem.columns(name) for name in self.hold.names)]
         mean, root = window.arrival.estimate(), window.arrival.L[columns]
@@ -101,3 +103,35 @@ class HeldFit(Monitor, ABC):
             columns = self.problem.columns(name)
             own = slice(first, first := first + columns.stop - columns.start)
             renew(window, name, list(range(own.stop - own.start)), mean[own], stddev[own])
+
+
+class HeldFits(Monitor):
+    """Lets go of held parameters, those first without whose hold the cost would fall most.
+
+    What is wrong with some looks like others at first; once these are estimated, what is left of
+    the others shows.
+    """
+
+    def __init__(self, parts: Sequence[HeldFit]):
+        self._parts = tuple(parts)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        for part in self._parts:
+            part.reset()
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """A new window has the prior again."""
+        for part in self._parts:
+            part.begin()
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at a solved window, every few nodes; let go of what is wrong."""
+        wrong = [part for part in self._parts if part.look(window, situation)]
+        for part in self._parts:
+            part.follow(window)
+        if wrong:
+            max(wrong, key=lambda part: part.fall).let_go(window)
+            for part in self._parts:
+                part.again()
+        return ""

@@ -16,12 +16,11 @@ from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
-from ..types import Measurement, SensorHealth
-from .held_fit import HeldFit
-from .monitor import Monitor
+from ..types import SensorHealth
+from .held_fit import HeldFit, HeldFits
 
 
-class Joints(HeldFit):
+class HeldJoints(HeldFit):
     """Asks of losses, or of offsets, and lets them go with the inertia that was learned beside.
 
     A foot that hits an edge looks like wrong losses, but only once.
@@ -57,10 +56,6 @@ class Joints(HeldFit):
         self._renew(window, np.maximum(self.estimate, np.concatenate(least)))
         release_inertia(window, self.problem.theta_prior_root)
 
-    def again(self) -> None:
-        """Others have been let go: what was seen may have been those."""
-        self._agreed = 0
-
     def farthest(self) -> tuple[str, float]:
         """The parameter that is farthest from the YAML, in words, and how far."""
         said = (_farthest(b, estimate) for b, estimate in self._by_block())
@@ -72,34 +67,12 @@ class Joints(HeldFit):
         return zip(self.hold.blocks, np.split(self.estimate, ends[:-1]))
 
 
-class JointFit(Monitor):
-    """Lets go of losses or of offsets of the joints, without whose hold the cost would fall most.
-
-    What is left of the others shows once these are estimated.
-    """
+class JointFit(HeldFits):
+    """Lets go of losses, or of offsets, of the joints."""
 
     def __init__(self, problem: Problem):
+        super().__init__([HeldJoints(problem, hold) for hold in problem.joint_holds])
         self.problem = problem
-        self._parts = [Joints(problem, hold) for hold in problem.joint_holds]
-
-    def reset(self) -> None:
-        """Forget everything."""
-        for part in self._parts:
-            part.reset()
-
-    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
-        """A new window has the prior again."""
-        for part in self._parts:
-            part.begin(window, batch, situation)
-
-    def judge(self, window: Window, situation: Situation) -> str:
-        """Look at a solved window, every few nodes; let go of what is wrong."""
-        wrong = [part for part in self._parts if part.look(window, situation)]
-        if wrong:
-            max(wrong, key=lambda part: part.fall).let_go(window)
-            for part in self._parts:
-                part.again()
-        return ""
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says what the YAML says of the joints that is not so."""

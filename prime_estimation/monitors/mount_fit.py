@@ -13,9 +13,8 @@ from ..mhe.mount_hold import IMU_ROTATION, MOCAP_DELAY, MOCAP_POSITION, MOCAP_WO
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import Measurement, SensorHealth
-from .held_fit import HeldFit
-from .monitor import Monitor
+from ..types import SensorHealth
+from .held_fit import HeldFit, HeldFits
 from .stance_motion import StanceMotion
 
 # by block: its name in the status, by how many milliunits it is wrong, and what to do
@@ -70,13 +69,12 @@ class OneMount(HeldFit):
         relax(window, self.hold)
 
     def follow(self, window: Window) -> None:
-        """Remember what is estimated by now."""
         if self.hold.let_go:
             self.estimate = self.problem.parameter(window.xs[-1], self.hold.names[0]).copy()
 
     def again(self) -> None:
-        """Another mount has been let go: what was seen may have been that."""
-        self._agreed = self._incredible = 0
+        super().again()
+        self._incredible = 0
 
     @property
     def incredible(self) -> bool:
@@ -93,37 +91,15 @@ class OneMount(HeldFit):
         return SensorHealth(name, True, f"{far}: it is estimated; {better}")
 
 
-class MountFit(Monitor):
-    """Lets go of the mount, one at a time, without whose hold the cost would fall most.
+class MountFit(HeldFits):
+    """Lets go of mounts, one at a time.
 
-    A tracked body that is elsewhere, a clock that is late and a world that is tilted look alike at
-    first; once one is estimated, what is left of the others shows.
+    A tracked body that is elsewhere, a clock that is late and a world that is tilted look alike.
     """
 
     def __init__(self, problem: Problem, stance: StanceMotion):
-        self._mounts = [OneMount(problem, hold, stance) for hold in problem.mount_holds]
-
-    def reset(self) -> None:
-        """Forget everything."""
-        for mount in self._mounts:
-            mount.reset()
-
-    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
-        """A new window has the prior again."""
-        for mount in self._mounts:
-            mount.begin(window, batch, situation)
-
-    def judge(self, window: Window, situation: Situation) -> str:
-        """Look at a solved window, every few nodes; let go of what is wrong."""
-        wrong = [mount for mount in self._mounts if mount.look(window, situation)]
-        for mount in self._mounts:
-            mount.follow(window)
-        if wrong:
-            max(wrong, key=lambda mount: mount.fall).let_go(window)
-            for mount in self._mounts:
-                mount.again()
-        return ""
+        super().__init__([OneMount(problem, hold, stance) for hold in problem.mount_holds])
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which sensors are not mounted as the YAML says."""
-        return tuple(m.said() for m in self._mounts if m.hold.let_go or m.incredible)
+        return tuple(m.said() for m in self._parts if m.hold.let_go or m.incredible)

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "joints/friction.hpp"
+
 namespace prime {
 
 using Eigen::MatrixXd;
@@ -14,12 +16,8 @@ using Quantity = JointQuantity;
 
 namespace {
 
-constexpr double kTorqueWidth = 0.1;  ///< t of the smoothed |tau| [Nm]
-
-constexpr double kLeastVelocity = 1e-3;    ///< of Stribeck's friction [rad/s]
-
 constexpr const char* kNames[kJointQuantities] = {
-    "armature",    "damping",  "dry_friction",  "gear_loss",     "friction_lead",
+    "armature",    "damping",  "dry_friction",      "gear_loss",     "friction_lead",
     "torque_gain", "stribeck", "stribeck_velocity", "torque_offset", "torque_delay"};
 
 constexpr int index(const Quantity quantity) { return static_cast<int>(quantity); }
@@ -34,19 +32,6 @@ constexpr bool isOfReadings(const Quantity quantity) {
 constexpr bool isSigned(const Quantity quantity) {
   return quantity == Quantity::TorqueGain || quantity == Quantity::TorqueOffset ||
          quantity == Quantity::TorqueDelay;
-}
-
-/// |tau|, smoothed, and its slope.
-double sizeOf(const double torque, double& slope) {
-  const double root = std::sqrt(torque * torque + kTorqueWidth * kTorqueWidth);
-  slope = torque / root;
-  return root - kTorqueWidth;
-}
-
-/// What is left at a joint rate of the friction that a joint has when it begins to move.
-double breakaway(const double rate, const double width) {
-  const double ratio = rate / std::max(width, kLeastVelocity);
-  return std::exp(-ratio * ratio);
 }
 
 }  // namespace
@@ -150,7 +135,7 @@ void JointModel::evaluate(Data& d, const ConstRef& rate, const ConstRef& acceler
     const double damping = d.value(j, index(Quantity::Damping));
     double friction = d.value(j, index(Quantity::DryFriction)), unused;
     if (reads_torque_)
-      friction += d.value(j, index(Quantity::GearLoss)) * sizeOf(d.torque[j], unused);
+      friction += d.value(j, index(Quantity::GearLoss)) * torqueSize(d.torque[j], unused);
     const double lead = d.value(j, index(Quantity::FrictionLead));
     const double ahead = rate[j] + lead * acceleration[j];
     const double root = std::sqrt(ahead * ahead + e2);
@@ -184,7 +169,7 @@ double JointModel::byValue(const Data& d, const Quantity quantity, const std::si
     case Quantity::DryFriction:
       return d.sign[j];
     case Quantity::GearLoss:
-      return sizeOf(d.torque[j], unused) * d.sign[j];
+      return torqueSize(d.torque[j], unused) * d.sign[j];
     case Quantity::FrictionLead:
       return d.dturn[j] * acceleration;
     case Quantity::Stribeck:
@@ -201,7 +186,7 @@ double JointModel::byValue(const Data& d, const Quantity quantity, const std::si
 double JointModel::byMotor(const Data& d, const Quantity quantity, const std::size_t j,
                            const double force) {
   double by_torque;
-  sizeOf(d.torque[j], by_torque);
+  torqueSize(d.torque[j], by_torque);
   by_torque *= d.value(j, index(Quantity::GearLoss)) * d.sign[j];
   if (quantity == Quantity::TorqueGain)
     return d.gain[j] * (force - d.shift[j]) - d.torque[j] * by_torque;

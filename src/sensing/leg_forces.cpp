@@ -11,6 +11,8 @@
 #include <pinocchio/algorithm/rnea.hpp>
 #include <stdexcept>
 
+#include "joints/friction.hpp"
+
 namespace prime {
 
 using Eigen::MatrixXd;
@@ -19,7 +21,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kTorqueWidth = 0.1;  ///< of the smoothed |moved| [Nm], as of JointModel
 const double kFrictionVelocity = DynamicsOptions().friction_velocity;  ///< e [rad/s]
 constexpr int kFreeFlyer = 7;  ///< coordinates of a floating base
 
@@ -75,14 +76,9 @@ void LegForces::takeLosses(const ConstRef& rate, const ConstRef& acceleration,
   for (Eigen::Index j = 0; j < nj; ++j) {
     const double r = rate[j], moved = l.gain[j] * (reading[j] - l.offset[j]);
     const double sign = r / std::sqrt(r * r + kFrictionVelocity * kFrictionVelocity);
-    double friction = l.dry_friction[j];
-    if (l.stribeck[j] != 0.0) {
-      const double ratio = r / l.stribeck_velocity[j];
-      friction += l.stribeck[j] * std::exp(-ratio * ratio);
-    }
-    if (l.gear_loss[j] != 0.0)
-      friction +=
-          l.gear_loss[j] * (std::sqrt(moved * moved + kTorqueWidth * kTorqueWidth) - kTorqueWidth);
+    double friction = l.dry_friction[j], unused;
+    if (l.stribeck[j] != 0.0) friction += l.stribeck[j] * breakaway(r, l.stribeck_velocity[j]);
+    if (l.gear_loss[j] != 0.0) friction += l.gear_loss[j] * torqueSize(moved, unused);
     torque[j] =
         moved - (l.damping[j] * r + friction * sign) - l.added_armature[j] * acceleration[j];
   }
