@@ -154,17 +154,33 @@ def _check_boxes(free: Mapping[str, Box]) -> None:
             )
 
 
-def validate(found: Estimate, recordings: Sequence[JointRecording]) -> Estimate:
+def validate(
+    found: Estimate,
+    recordings: Sequence[JointRecording],
+    machine: Machine | Sequence[Machine] | None = None,
+) -> Estimate:
     """Trajectories of other recordings, estimated with the parameters of an estimate fixed.
 
     What each recording has for itself is found anew.
+
+    Args:
+        found: the estimate.
+        recordings: the others.
+        machine: of these recordings, as of `estimate`; None: the one of the estimate.
+
+    Raises:
+        ConfigError: the estimate has several machines, and none is told.
     """
     of = found.segments[0]
+    if machine is None and any(s.machine is not found.machine for s in found.segments):
+        raise ConfigError(
+            "the estimate has a machine for each recording: say which machines these are of"
+        )
     start = dict(zip(found.machine.names, found.solution.values[0].tolist()))
     for name in found.own:  # not where another recording has it
         start[name] = float(found.machine.nominal[found.machine.index(name)])
     return estimate(
-        found.machine,
+        machine or found.machine,
         recordings,
         {},
         of.weights,

@@ -227,6 +227,10 @@ def test_payload_against_a_run_without():
     error = found.parameters["bob.mass"] - mass
     assert abs(error) < min(0.005, 3.0 * found.stddev["bob.mass"])
     assert found.parameters["B.Iyy"] == pytest.approx(INERTIA, rel=1e-3)
+    with_load, without = (validate(found, runs[1:], m) for m in (machines[1], machines[0]))
+    assert with_load.cost < 0.5 * without.cost
+    with pytest.raises(ConfigError, match="say which machines these are of"):
+        validate(found, runs[1:])
     with pytest.raises(ConfigError, match="1 machines for 2 recordings"):
         estimate(machines[:1], runs, boxes, WEIGHTS, 0.01)
     with pytest.raises(ConfigError, match="payload bob is on 'C', the moving links are B"):
