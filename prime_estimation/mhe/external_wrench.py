@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..types import ExternalWrench
@@ -35,7 +38,7 @@ def external_wrench(window: Window) -> ExternalWrench | None:
     if not all(given.weighed for given in window.inputs[nodes]):
         return None
     noise = problem.config.noise
-    stddev = np.array([noise.base_force] * 3 + [noise.base_moment] * 3)
+    stddev = [noise.base_force] * 3 + [noise.base_moment] * 3
     median, covariance = median_of(window.unexplained(nodes)[:, :6], stddev)
     return ExternalWrench(
         stamp_ns=window.stamps[first + SPAN // 2],
@@ -45,24 +48,24 @@ def external_wrench(window: Window) -> ExternalWrench | None:
     )
 
 
-def median_of(values: np.ndarray, stddev: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def median_of(values: np.ndarray, stddev: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Median (k,) of the rows of (n, k) and its covariance (k, k).
 
     Args:
         values: one row per node.
         stddev: (k,) of a row, as the model says.
     """
-    n, median = len(values), median_row(values)
-    spread = [
-        sum((value - middle) * (value - middle) for value in column) / n
-        for column, middle in zip(values.T.tolist(), median.tolist())
-    ]
-    covariance = np.zeros((len(median), len(median)))
-    covariance.flat[:: len(median) + 1] = np.pi / (2 * n) * (stddev * stddev + spread)
-    return median, covariance
+    n, k = values.shape
+    median, share, variances = median_row(values), math.pi / (2 * n), []
+    for column, middle, expected in zip(values.T.tolist(), median, stddev):
+        spread = sum([(value - middle) * (value - middle) for value in column]) / n
+        variances.append(share * (expected * expected + spread))
+    covariance = np.zeros((k, k))
+    covariance.reshape(-1)[:: k + 1] = variances
+    return np.array(median), covariance
 
 
-def median_row(values: np.ndarray) -> np.ndarray:
-    """Median (k,) of a few rows (n, k), for which np.median takes ten times as long."""
+def median_row(values: np.ndarray) -> list[float]:
+    """Median (k) of a few rows (n, k), for which np.median takes ten times as long."""
     n, ordered = len(values), [sorted(column) for column in values.T.tolist()]
-    return np.array([0.5 * (column[(n - 1) // 2] + column[n // 2]) for column in ordered])
+    return [0.5 * (column[(n - 1) // 2] + column[n // 2]) for column in ordered]

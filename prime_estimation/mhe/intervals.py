@@ -8,6 +8,7 @@ Its disturbances are white; the errors of a contact model are not.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -72,24 +73,28 @@ class ForceIntervals:
 
     def __init__(self, contacts: int):
         self._force, self._change = np.zeros((2, contacts, 3))
-        self._mark = np.zeros(contacts)
+        self._mark = [0.0] * contacts
 
-    def variances(self, force: np.ndarray, slides: np.ndarray) -> np.ndarray:
+    def variances(self, force: np.ndarray, slides: Sequence[bool]) -> np.ndarray:
         """Of each component (3 nc,) [N2]; to be asked node by node.
 
         Args:
             force: (3 nc,) of the node, world axes [N].
-            slides: (nc,) contacts that carry load and slide.
+            slides: whether each of the nc contacts carries load and slides.
         """
         force = force.reshape(-1, 3)
         change = force - self._force
         bend = change - self._change
         self._force, self._change = force, change
-        square = np.einsum("ij,ij->i", bend, bend)
-        self._mark = np.maximum(square, INTERVAL.shock_decay**2 * self._mark)
-        up = INTERVAL.force_change**2 * self._mark
-        along = 0.25 * up + slides * (INTERVAL.force_slip * force[:, 2]) ** 2
-        return np.stack([along, along, up], axis=1).ravel()
+        squares = [x * x + z * z + y * y for x, y, z in bend.tolist()]
+        keep, share = INTERVAL.shock_decay**2, INTERVAL.force_change**2
+        self._mark = [max(new, keep * old) for new, old in zip(squares, self._mark)]
+        out: list[float] = []
+        for mark, normal, sliding in zip(self._mark, force[:, 2].tolist(), slides):
+            up, slip = share * mark, INTERVAL.force_slip * normal
+            along = 0.25 * up + sliding * (slip * slip)
+            out += along, along, up
+        return np.array(out)
 
 
 def sole_tilt(robot: Robot, encoder_offset: float) -> float:
@@ -138,11 +143,13 @@ def creep_covariance(
     heading = i.heading**2 + (i.heading_soft * soft) ** 2
     heading += (ROLL * late**2) ** 2 + (elsewhere * i.elsewhere_heading) ** 2
     turn = heading - tilt  # about the vertical
-    up = vertical(quat_world_base).tolist()
+    x, y, z = vertical(quat_world_base).tolist()
+    xy, xz, yz = turn * (x * y), turn * (x * z), turn * (y * z)
     out = np.zeros((6, 6))
-    out.flat[:15:7] = place
+    out.reshape(-1)[:15:7] = place
     out[3:, 3:] = [
-        [(tilt if row == column else 0.0) + turn * (a * b) for column, b in enumerate(up)]
-        for row, a in enumerate(up)
+        [tilt + turn * (x * x), xy, xz],
+        [xy, tilt + turn * (y * y), yz],
+        [xz, yz, tilt + turn * (z * z)],
     ]
     return out

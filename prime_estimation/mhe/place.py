@@ -73,6 +73,8 @@ class Place:
 
         Position [m] and rotation [rad] in the tangent at the base.
         """
+        if self.measured:
+            return np.zeros((6, 6))
         tangent, up = _base_motions(x), self.risen * _rise(x)
         return tangent @ self.displacement(arrival, first, x) @ tangent.T + np.outer(up, up)
 

@@ -56,7 +56,7 @@ class LoadPlace(Monitor):
     def doubted(self) -> frozenset[int]:
         """Indices of the estimated links that are given what another one probably carries."""
         far = [i for i, nodes in enumerate(self._far) if nodes >= LOAD_PLACE.nodes]
-        return frozenset(far).union(*(limb.holders for limb in self.limbs.told))
+        return frozenset(far).union(*[limb.holders for limb in self.limbs.told])
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the inertia of the head, and at the torques of arms."""

@@ -49,10 +49,10 @@ class PushDetector(Monitor):
         if situation.suspended or situation.contradicted or not window.weighed():
             self.pushed = False  # what acts there is not known
             return ""
-        force = median_row(window.unexplained(slice(-PUSH.nodes, None))[:, :3]).tolist()
+        force = median_row(window.unexplained(slice(-PUSH.nodes, None))[:, :3])
         up = window.up().tolist()
         along = sum(map(operator.mul, up, force))
-        sideways = math.hypot(*(part - axis * along for part, axis in zip(force, up)))
+        sideways = math.hypot(*[part - axis * along for part, axis in zip(force, up)])
         bound = PUSH.gone if self.pushed else PUSH.found
         self.pushed, self._force = sideways > bound * self._weight, sideways
         return ""

@@ -54,28 +54,32 @@ class BaseReport:
         twist, quaternion = P[6:, 6:].copy(), layout.part(x, "rotation").copy()
         noise = problem.config.noise
         # what gears and drives make of commands bends the tilt as torques that are missing do
-        measured = window.weighed() and not m.torque_commanded
+        weighed = window.weighed()
+        measured = weighed and not m.torque_commanded
         bent = problem.bent
         zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(
-            m, noise.accelerometer_model, problem.softness(x), window.weighed()
+            m, noise.accelerometer_model, problem.softness(x), weighed
         )
-        variances[:3] += (bent * INTERVAL.mount_velocity) ** 2
-        variances[:3] += (elsewhere * INTERVAL.elsewhere) ** 2
+        if bent:
+            variances[:3] += INTERVAL.mount_velocity**2
+        if elsewhere:
+            variances[:3] += INTERVAL.elsewhere**2
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
+        pose = P[:6, :6] + creep_covariance(
+            window.unevenness, quaternion, measured, zeros, slipping, problem.delay, elsewhere
+        )
+        if bent:
+            pose += MOUNT_COVARIANCE
+        pose += window.place.covariance(window.arrival, window.xs[0], x)
         return dict(
             position_world=layout.part(x, "position").copy(),
             quat_world_base=quaternion,
             linear_velocity_base=linear,
             angular_velocity_base=angular,
-            pose_covariance=P[:6, :6]
-            + creep_covariance(
-                window.unevenness, quaternion, measured, zeros, slipping, problem.delay, elsewhere
-            )
-            + bent * MOUNT_COVARIANCE
-            + window.place.covariance(window.arrival, window.xs[0], x),
+            pose_covariance=pose,
             twist_covariance=twist,
         )
 

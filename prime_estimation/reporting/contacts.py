@@ -57,13 +57,17 @@ class ContactReport:
         if window.inputs[-2].ground_depth > 0.0:  # no contact is modelled while legs are not seen
             covariance = covariance + np.eye(len(force)) * (GRAVITY * mass) ** 2
         threshold = CONTACT_SHARE * GRAVITY * mass
-        speed = np.hypot(velocity[0::3], velocity[1::3])
-        slides = (force[2::3] >= threshold) & (speed > SLIP_SPEED)
-        covariance = covariance + np.diag(self._intervals.variances(force, slides))
-        normal, variance = force[2::3].tolist(), covariance.diagonal()[2::3].tolist()
+        normal, speeds = force[2::3].tolist(), velocity.reshape(-1, 3)[:, :2].tolist()
+        slides = [
+            carried >= threshold and math.hypot(*speed) > SLIP_SPEED
+            for carried, speed in zip(normal, speeds)
+        ]
+        covariance = covariance.copy()
+        variances = covariance.reshape(-1)[:: len(force) + 1]  # a view of its diagonal
+        variances += self._intervals.variances(force, slides)
         out = []
         for contact, rows, point, *told in zip(
-            self.robot.contacts, self._force_rows, points, normal, variance, slides.tolist()
+            self.robot.contacts, self._force_rows, points, normal, variances[2::3].tolist(), slides
         ):
             carried, spread, sliding = told
             unlikely = (threshold - carried) / math.sqrt(2.0 * max(spread, 1e-12))

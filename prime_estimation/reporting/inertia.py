@@ -31,8 +31,10 @@ class InertiaReport:
         self.nominal_mass = self.robot.total_mass
         self._fixed_mass = self.nominal_mass - sum(estimated)
         self._prior_stddev = problem.config.estimator.mass_stddev
-        lasting = INTERVAL.com, INTERVAL.com, INTERVAL.com_height
-        self._com_error = np.array(lasting) if problem.floating else np.zeros(3)
+        lasting = [INTERVAL.com, INTERVAL.com, INTERVAL.com_height]
+        as_said = np.array(lasting) if problem.floating else np.zeros(3)
+        # of the centre of mass: of a robot that is like its YAML, and of one that is not
+        self._com_errors = as_said, np.hypot(as_said, INTERVAL.unlike_com)
 
     def bodies(
         self,
@@ -51,10 +53,8 @@ class InertiaReport:
             contradicted: legs carry what no contact explains: nothing is observed.
             unlike: the robot is known to differ from its YAML.
         """
-        com_error = np.hypot(self._com_error, unlike * INTERVAL.unlike_com)
-        pis = self.problem.inertias(x)
-        total = self._fixed_mass + sum(pi[0] for pi, _ in pis)
-        systematic = torque_error * total
+        com_error, pis = self._com_errors[unlike], self.problem.inertias(x)
+        systematic = torque_error * (self._fixed_mass + sum([float(pi[0]) for pi, _ in pis]))
         bodies = []
         for i, (link, (pi, jacobian)) in enumerate(zip(self.robot.estimated_links, pis)):
             rows = slice(10 * i, 10 * i + 10)
@@ -80,6 +80,8 @@ class InertiaReport:
 
         `P + d d^T` with d = pi - pi_nominal: anything between nothing of it and all may be theirs.
         """
+        if not links:
+            return bodies
         out = list(bodies)
         for i in links:
             body, link = bodies[i], self.robot.link_joint(bodies[i].link)

@@ -65,11 +65,12 @@ class Reporter:
         doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)
         if doubt or monitors.support.doubted:
             bodies = tuple(replace(body, observable=False) for body in bodies)
-        bodies = self._inertia.doubted(bodies, monitors.place.doubted)
+        elsewhere = monitors.place.doubted
+        bodies = self._inertia.doubted(bodies, elsewhere)
         health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
         touching = self._contacts.contacts(window, contacts, mass, unweighed)
-        beside = self._contacts.slipping, bool(monitors.place.doubted)
+        beside = self._contacts.slipping, bool(elsewhere)
         return Estimate(
             stamp_ns=window.stamps[-1],
             **self._base.fields(window, m, base_covariance, *beside),
