@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..mhe.horizon import Horizon
 from ..mhe.problem import Problem
-from ..mhe.situation import Situation
+from ..mhe.situation import ON_ITS_FEET, Situation
 from ..mhe.window import Window
 from ..types import Measurement
 from .activity import ActivityMonitor
@@ -86,7 +86,7 @@ class Monitors:
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
         """The situation of the next node."""
-        situation = Situation()
+        situation = ON_ITS_FEET
         for monitor in self:
             situation = monitor.assess(m, window, situation)
         return situation

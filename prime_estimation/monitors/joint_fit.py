@@ -35,8 +35,8 @@ class HeldJoints(HeldFit):
     def reset(self) -> None:
         """Forget everything."""
         super().reset()
-        # (nf,) nodes since each foot has carried nothing
-        self._since = np.zeros(len(self.problem.robot.feet), int)
+        # nodes since each foot has carried nothing
+        self._since = [0] * len(self.problem.robot.feet)
 
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and all torques are seen.
@@ -44,8 +44,11 @@ class HeldJoints(HeldFit):
         Offsets of legs that stand are forces at their feet: only legs that swing tell them.
         """
         if OFFSETS in self.hold.names:
-            self._since = np.where(window.foot_forces() < self._light, 0, self._since + 1)
-            if self._since.max(initial=0) > JOINT_FIT.stands:
+            forces = window.foot_forces().tolist()
+            self._since = [
+                0 if force < self._light else nodes + 1 for force, nodes in zip(forces, self._since)
+            ]
+            if max(self._since, default=0) > JOINT_FIT.stands:
                 return False
         return not situation.suspended and window.weighed()
 

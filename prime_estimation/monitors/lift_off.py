@@ -118,8 +118,8 @@ class LiftDetector(Monitor):
         rates = np.zeros(len(m.torque)) if before.velocity is None else before.velocity
         base_M_imu, _ = self.problem.mount.motion(before.position, rates)
         felt = base_M_imu.rotation @ m.accelerometer
-        readings = np.concatenate([felt, before.position, rates, m.torque])
-        if not math.isfinite(float(readings @ readings)):
+        readings = felt, before.position, rates, m.torque
+        if not math.isfinite(sum([sum(reading.tolist()) for reading in readings])):
             return None
         return self._legs.deficit(felt, before.position, rates, m.torque)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pinocchio as pin
@@ -17,8 +18,6 @@ from ..mhe.window import Window
 from ..robot import GRAVITY
 from .leg_weight import LegWeight
 from .monitor import Monitor
-
-NONE = np.zeros((0, 3))
 
 
 class PayloadDetector(Monitor):
@@ -47,7 +46,8 @@ class PayloadDetector(Monitor):
         """Forget everything."""
         self.alarms = 0
         self._rest, self._agreed = PAYLOAD.rest_nodes, 0
-        self._left = NONE  # of the nodes that have left the window, oldest first
+        # forces (3) of the nodes that have left the window, oldest first
+        self._left: list[list[float]] = []
         self._legs.reset()
 
     def judge(self, window: Window, situation: Situation) -> str:
@@ -60,7 +60,7 @@ class PayloadDetector(Monitor):
             or "theta" not in self.problem.layout
             or not self.problem.floating
         ):
-            self._left = NONE
+            self._left = []
             self._agreed = 0
             if situation.doubted and not window.creeping:
                 self._legs.judge(window)  # a load may be what the contacts are doubted for
@@ -68,12 +68,13 @@ class PayloadDetector(Monitor):
                 self._legs.reset()
             return ""
         R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
-        inside = window.solver.first_residuals(3) @ R_world_base.T
-        forces = np.concatenate([self._left, inside])
+        inside = (window.solver.first_residuals(3) @ R_world_base.T).tolist()
+        forces = self._left + inside
         self._left = forces[: len(self._left) + 1][-self._spans[-1] :]
+        newest = forces[::-1]
         spans = [n for n in self._spans if n <= len(forces)]
-        sums = np.cumsum(forces[::-1], axis=0)[[n - 1 for n in spans]].tolist()
-        statistic = max(map(self._statistic, sums, spans), default=0.0)
+        statistics = [self._statistic(map(sum, zip(*newest[:n])), n) for n in spans]
+        statistic = max(statistics, default=0.0)
         found = statistic > self.problem.config.estimator.payload_threshold
         carried = self._is_carried(window)
         told = self._rest <= 0 and (carried or (found and self._is_load(window)))
@@ -82,7 +83,7 @@ class PayloadDetector(Monitor):
             release_inertia(window, self.problem.theta_prior_root)
             self.alarms += 1
             self._rest, self._agreed = PAYLOAD.rest_nodes, 0
-            self._left = NONE
+            self._left = []
             self._legs.reset()
         return ""
 
@@ -97,7 +98,7 @@ class PayloadDetector(Monitor):
         return left > PAYLOAD.lightest * self.problem.robot.total_mass
 
     @staticmethod
-    def _statistic(total: list[float], n: int) -> float:
+    def _statistic(total: Iterable[float], n: int) -> float:
         """Of the sum (3,) of n whitened forces, world axes; 0 of what pushes sideways as well."""
         x, y, up = total
         upright = abs(up) > PAYLOAD.upright * math.hypot(x, y)

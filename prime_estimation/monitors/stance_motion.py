@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import deque
 
@@ -71,12 +72,15 @@ class StanceMotion(Monitor):
         off = situation.suspended or self._legs is None or k + 2 > window.size
         if off or self._nodes % STANCE.every or window.inputs[k].ground_depth > 0.0:
             return ""
-        loaded = np.min([window.foot_forces(i) for i in range(k - 1, k + 2)], axis=0)
+        forces = zip(*[window.foot_forces(i).tolist() for i in range(k - 1, k + 2)])
         layout, x = self.problem.layout, window.xs[k]
         v = layout.v(x)
         rates = self._legs.evaluate(layout.q(x), v, np.zeros_like(v), None)[1]
-        stands = loaded > self._loaded
-        self._speeds.extend(np.linalg.norm(rates[stands, :2], axis=1).tolist())
+        self._speeds.extend(
+            math.sqrt(x * x + y * y)
+            for (x, y, _), around in zip(rates.tolist(), forces)
+            if all(force > self._loaded for force in around)
+        )
         if self.known:
             before, self.speed = self.unrest, statistics.median(self._speeds)
             if self.unrest and not before:
