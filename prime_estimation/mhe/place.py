@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pinocchio as pin
 
 from ..sensors.imu import vertical
 from .first_state import DEFINED
@@ -57,7 +56,7 @@ class Place:
             self._beside = carry @ self._beside
             self._beside[:2, 0] += WAY * step
             self._beside[2, 1] += TURN * _turn(before, x)
-            self.risen += RISE * math.hypot(*step)
+            self.risen += RISE * math.hypot(*step.tolist())
 
     def found(self, arrival, x: np.ndarray) -> None:
         """A sensor tells the place from now on: what is not known of the first state x (nx,)."""
@@ -75,8 +74,10 @@ class Place:
         """
         if self.measured:
             return np.zeros((6, 6))
-        tangent, up = _base_motions(x), self.risen * _rise(x)
-        return tangent @ self.displacement(arrival, first, x) @ tangent.T + np.outer(up, up)
+        tangent, up = _base_motions(x), self.risen * vertical(x[3:7])
+        covariance = tangent @ self.displacement(arrival, first, x) @ tangent.T
+        covariance[:3, :3] += up[:, None] * up
+        return covariance
 
     def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""
@@ -106,8 +107,8 @@ class Place:
             away = np.asarray(problem.dynamics.anchor) - x[:2]
             heights[:, :2] = -slopes
             heights[:, 2] = slopes[:, 0] * away[:, 1] - slopes[:, 1] * away[:, 0]
-            turned = np.column_stack([-slopes[:, 1], slopes[:, 0]])
-            motions[problem.columns("slope"), 2] = turned.ravel()
+            turned = motions[problem.columns("slope"), 2]
+            turned[0::2], turned[1::2] = -slopes[:, 1], slopes[:, 0]
         for frame in problem.measurements.frames:
             motions[problem.columns(frame.block)] = frame.motions(x)
         return motions
@@ -115,30 +116,41 @@ class Place:
     def _heights(self, x: np.ndarray) -> np.ndarray:
         """Tangent (ndx,) at x (nx,) of a motion of the world along the vertical."""
         heights = np.zeros(self.problem.ndx)
-        heights[:6], heights[self.problem.columns("height")] = _rise(x), 1.0
+        heights[:3], heights[self.problem.columns("height")] = vertical(x[3:7]), 1.0
         return heights
+
+
+def world_axes(quat_world_base: np.ndarray) -> np.ndarray:
+    """R_world_base (3, 3) of a quaternion xyzw: its rows are the world's axes in base axes.
+
+    As Pinocchio has it, whose own function is not found in the caches once in a node.
+    """
+    x, y, z, w = quat_world_base.tolist()
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
 
 
 def _base_motions(x: np.ndarray) -> np.ndarray:
     """Rows (6, 3) of the base; their transpose undoes them."""
-    axes, motions = pin.Quaternion(x[3:7]).toRotationMatrix().T, np.zeros((6, 3))
-    motions[:3, :2], motions[3:, 2] = axes[:, :2], axes[:, 2]
+    axes, motions = world_axes(x[3:7]), np.zeros((6, 3))
+    motions[:3, :2], motions[3:, 2] = axes[:2].T, axes[2]
     return motions
-
-
-def _rise(x: np.ndarray) -> np.ndarray:
-    """Row (6,) of the base, of a motion of the world along the vertical."""
-    return np.concatenate([vertical(x[3:7]), np.zeros(3)])
 
 
 def _turn(before: np.ndarray, x: np.ndarray) -> float:
     """Angle about the vertical [rad] by which the base at x is turned against that before it."""
-    turn = pin.Quaternion(x[3:7]) * pin.Quaternion(before[3:7]).conjugate()
-    return 2.0 * math.atan(turn.z / turn.w)
+    (x1, y1, z1, w1), (x0, y0, z0, w0) = x[3:7].tolist(), before[3:7].tolist()
+    z = (y1 * x0 - w1 * z0) + (z1 * w0 - x1 * y0)
+    w = (w1 * w0 + y1 * y0) + (z1 * z0 + x1 * x0)
+    return 2.0 * math.atan(z / w)
 
 
 def _transport(step: np.ndarray) -> np.ndarray:
     """Displacement (3, 3) of a base that has gone on by a step (2,) [m], from that before it."""
-    carry = np.eye(3)
-    carry[:2, 2] = -step[1], step[0]
-    return carry
+    x, y = step.tolist()
+    return np.array([[1.0, 0.0, -y], [0.0, 1.0, x], [0.0, 0.0, 1.0]])

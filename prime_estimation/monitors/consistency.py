@@ -51,7 +51,7 @@ class ConsistencyMonitor(Monitor):
         head = window.xs[-1]
         velocity = window.problem.layout.v(head).tolist()
         fastest = max(max(velocity), -min(velocity))
-        if not math.isfinite(sum(head.tolist())) or fastest > CONSISTENCY.fastest:
+        if not math.isfinite(float(head @ head)) or fastest > CONSISTENCY.fastest:
             return "the state is not that of a robot"
         square, count = self._learn(window)
         self._bad = self._bad + 1 if square > LOST_RATIO * max(count, 1) else 0

@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import pinocchio as pin
 
 from ..config.policies import PAYLOAD
 from ..mhe.knowledge import release_inertia
+from ..mhe.place import world_axes
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -67,8 +67,7 @@ class PayloadDetector(Monitor):
             else:
                 self._legs.reset()
             return ""
-        R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
-        inside = (window.solver.first_residuals(3) @ R_world_base.T).tolist()
+        inside = (window.solver.first_residuals(3) @ world_axes(window.xs[-1][3:7]).T).tolist()
         forces = self._left + inside
         self._left = forces[: len(self._left) + 1][-self._spans[-1] :]
         newest = forces[::-1]
@@ -110,9 +109,8 @@ class PayloadDetector(Monitor):
         A force that grows is a hand or a rope, as is one that acts sideways, or that lifts more
         than what the robot carries. Over the nodes before the newest one, which nothing follows.
         """
-        R_world_base = pin.Quaternion(window.xs[-1][3:7]).toRotationMatrix()
         newest = window.unexplained(slice(-PAYLOAD.steady_nodes - 1, -1))[:, :3]
-        force = newest @ R_world_base.T
+        force = newest @ world_axes(window.xs[-1][3:7]).T
         if len(force) < PAYLOAD.steady_nodes:
             return True  # a window as short as this shows no course
         half = len(force) // 2
