@@ -7,8 +7,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pinocchio as pin
 
-from ..sensors.imu import vertical
+from ..sensors.imu import vertical, world_axes
 from .first_state import DEFINED
 from .problem import Problem
 
@@ -120,21 +121,6 @@ class Place:
         return heights
 
 
-def world_axes(quat_world_base: np.ndarray) -> np.ndarray:
-    """R_world_base (3, 3) of a quaternion xyzw: its rows are the world's axes in base axes.
-
-    As Pinocchio has it, whose own function is not found in the caches once in a node.
-    """
-    x, y, z, w = quat_world_base.tolist()
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
-
-
 def _base_motions(x: np.ndarray) -> np.ndarray:
     """Rows (6, 3) of the base; their transpose undoes them."""
     axes, motions = world_axes(x[3:7]), np.zeros((6, 3))
@@ -144,10 +130,8 @@ def _base_motions(x: np.ndarray) -> np.ndarray:
 
 def _turn(before: np.ndarray, x: np.ndarray) -> float:
     """Angle about the vertical [rad] by which the base at x is turned against that before it."""
-    (x1, y1, z1, w1), (x0, y0, z0, w0) = x[3:7].tolist(), before[3:7].tolist()
-    z = (y1 * x0 - w1 * z0) + (z1 * w0 - x1 * y0)
-    w = (w1 * w0 + y1 * y0) + (z1 * z0 + x1 * x0)
-    return 2.0 * math.atan(z / w)
+    turn = pin.Quaternion(x[3:7]) * pin.Quaternion(before[3:7]).conjugate()
+    return 2.0 * math.atan(turn.z / turn.w)
 
 
 def _transport(step: np.ndarray) -> np.ndarray:

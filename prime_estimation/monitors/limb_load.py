@@ -48,25 +48,26 @@ class LimbLoad:
         links = enumerate(problem.robot.estimated_links)
         self.holders = [i for i, link in links if problem.robot.link_joint(link) in path]
         reach = np.array([own, *[LIMB_LOAD.reach * own] * 3])
-        self._prior = np.diag([*(LIMB_LOAD.torque / reach) ** 2, 0.0])
+        self._prior = np.diag((LIMB_LOAD.torque / reach) ** 2)
         self._keep = math.exp(-problem.dt / LIMB_LOAD.memory)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
         self.mass, self.told = 0.0, 0
-        self._products = np.zeros((5, 5))  # of the columns (Y, w)
+        self._normal, self._side, self._square = np.zeros((4, 4)), np.zeros(4), 0.0
 
     def judge(self, window: Window, Y: np.ndarray) -> None:
         """Take one more node; Y: J^T Y (n, 4) of the nominal model at that node."""
         node = slice(-SMOOTHED.nodes, 1 - SMOOTHED.nodes)
-        needed = window.unexplained(node)[0].tolist()
-        columns = np.array([[*y, -needed[row]] for y, row in zip(Y.tolist(), self._rows)])
-        self._products = self._keep * self._products + columns.T @ columns
-        products = (self._products + self._prior).tolist()
-        square = products[-1][-1]
-        self.mass, explained = _first_unknown(products)
-        found = abs(self.mass) > self._least and explained > LIMB_LOAD.explained * square
+        w = -window.unexplained(node)[0, self._rows]
+        self._normal = self._keep * self._normal + Y.T @ Y
+        self._side = self._keep * self._side + Y.T @ w
+        self._square = self._keep * self._square + float(w @ w)
+        load = np.linalg.solve(self._normal + self._prior, self._side)
+        explained = float(self._side @ load)
+        self.mass = float(load[0])
+        found = abs(self.mass) > self._least and explained > LIMB_LOAD.explained * self._square
         self.told = self.told + 1 if found else 0
 
 
@@ -96,26 +97,6 @@ class LimbLoads:
     def told(self) -> list[LimbLoad]:
         """Limbs that hold what the model does not know of."""
         return [limb for limb in self.limbs if limb.told >= LIMB_LOAD.nodes]
-
-
-def _first_unknown(products: list[list[float]]) -> tuple[float, float]:
-    """First unknown z_0 of a regression w = Y z, and what all of them explain of w^T w.
-
-    Eliminates the unknowns from the last one to the first: for as few as these, LAPACK takes ten
-    times as long to come back into the caches.
-
-    Args:
-        products: (Y, w)^T (Y, w), prior included; overwritten.
-    """
-    explained, last = 0.0, len(products) - 1
-    for k in reversed(range(last)):
-        pivot, side = products[k][k], products[k][last]
-        explained += side * side / pivot
-        for row in products[:k]:
-            share = row[k] / pivot
-            row[:k] = [a - share * b for a, b in zip(row[:k], products[k])]
-            row[last] -= share * side
-    return products[0][last] / products[0][0], explained
 
 
 def limbs(problem: Problem) -> list[list[int]]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..config.policies import PAYLOAD
 from ..mhe.knowledge import release_inertia
-from ..mhe.place import world_axes
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
+from ..sensors.imu import world_axes
 from .leg_weight import LegWeight
 from .monitor import Monitor
 

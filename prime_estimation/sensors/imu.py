@@ -99,3 +99,15 @@ def vertical(quat_world_body: np.ndarray) -> np.ndarray:
     """(3,) the vertical in body axes: third row of the rotation matrix of a quaternion xyzw."""
     x, y, z, w = quat_world_body.tolist()
     return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+
+
+def world_axes(quat_world_base: np.ndarray) -> np.ndarray:
+    """R_world_base (3, 3) of a quaternion xyzw: its rows are the world's axes in base axes."""
+    x, y, z, w = quat_world_base.tolist()
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
