@@ -51,14 +51,14 @@ class Soles:
         self._flat_feet = np.flatnonzero(self.flat).tolist()
         self.any = bool(self._flat_feet)
         self.tilted = np.zeros_like(self.flat)
-        self._aloft = np.zeros(len(self.flat), int)  # nodes without load
+        self._aloft = [0] * len(self.flat)  # nodes without load
         self._data = problem.robot.model.createData()
         joints = [spheres[0].joint for spheres in self._spheres]
         # of the links, which change with the data
         self._poses = [self._data.oMi[joint] for joint in joints]
         self._twists = [self._data.v[joint] for joint in joints]
-        # nodes; how the soles turn about the first two axes of the world [rad/s]; points (n, 3) [m]
-        self._resting = [0] * len(self.flat)
+        # at rest so far [nodes]; how fast they turn [rad/s], and their slopes [1/s]; points (n, 3) [m]
+        self._resting, self._turning = [0] * len(self.flat), [0.0] * len(self.flat)
         self._rates = [(0.0, 0.0)] * len(self.flat)
         self._points = [np.zeros((0, 3))] * len(self.flat)
         self.slopes, self.centres = np.zeros((len(self.flat), 2)), np.zeros((len(self.flat), 3))
@@ -73,8 +73,9 @@ class Soles:
         tilted = self.tilted.tolist()
         for foot in self._flat_feet:
             about_x, about_y, _ = (self._poses[foot].rotation @ self._twists[foot].angular).tolist()
-            self._rates[foot] = about_x, about_y
-            if tilted[foot] or self._turns_less(foot, SOLE.rolls):
+            self._rates[foot] = -about_y, about_x
+            self._turning[foot] = math.hypot(about_x, about_y)
+            if tilted[foot] or self._turning[foot] < SOLE.rolls:
                 self._find_plane(foot)
 
     def tilt(self, window: Window, normal: np.ndarray, standing: np.ndarray) -> np.ndarray:
@@ -117,33 +118,30 @@ class Soles:
 
         As soon as no node of the window stands on it: the next foothold has another one.
         """
-        self._aloft = np.where(loaded, 0, self._aloft + 1)
-        gone = self.tilted & (self._aloft > window.size)
+        counted = zip(self._aloft, loaded.tolist())
+        self._aloft = [0 if carries else nodes + 1 for nodes, carries in counted]
+        gone = self.tilted & [nodes > window.size for nodes in self._aloft]
         self.tilted &= ~gone
         return gone
-
-    def _turns_less(self, foot: int, most: float) -> bool:
-        """Whether a sole turns more slowly than so much [rad/s]."""
-        return math.hypot(*self._rates[foot]) < most
 
     def _find_plane(self, foot: int) -> None:
         places, radii = self._places[foot]
         pose = self._poses[foot]
         points = places @ pose.rotation.T + pose.translation
         points[:, 2] -= radii
-        centre = points.sum(axis=0) / len(points)
+        centre = np.add.reduce(points) / len(points)
         self.centres[foot], self._points[foot] = centre, points
         self.slopes[foot] = plane_slope(points - centre)
 
     def _has_rested(self, foot: int, stands: bool) -> bool:
         """Whether a foot has carried load without turning for a while; `stands`: it does now."""
-        rests = stands and self._turns_less(foot, SOLE.still)
+        rests = stands and self._turning[foot] < SOLE.still
         self._resting[foot] = self._resting[foot] + 1 if rests else 0
         return self._resting[foot] >= SOLE.nodes
 
     def _pressed(self, window: Window, foot: int, slope: np.ndarray) -> bool:
         """Whether a sole turns slowly, with a sphere below ground of this slope (2,)."""
-        if not self._turns_less(foot, SOLE.rolls):
+        if not self._turning[foot] < SOLE.rolls:
             return False
         height = self.problem.parameter(window.xs[-1], "height")[foot]
         away = self._points[foot] - [*self.problem.dynamics.anchor[foot], height]
@@ -154,8 +152,7 @@ class Soles:
         (places, _), twist = self._places[foot], self._twists[foot]
         rates = twist.linear - places @ pin.skew(twist.angular)  # link axes; w x p = -p^T [w]x
         self.centres[foot] = self._points[foot][np.argmin((rates * rates).sum(axis=1))]
-        about_x, about_y = self._rates[foot]
-        self.slopes[foot] += SOLE.ahead * np.array([-about_y, about_x])
+        self.slopes[foot] += SOLE.ahead * np.array(self._rates[foot])
 
     def _lies(self, window: Window, foot: int) -> bool:
         """Whether a sole carries its load between its edges, as the torques of its leg say.
