@@ -59,6 +59,8 @@ class Ground:
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
+        # by which feet go down on hard ground [m/N]
+        self._compliance = 1.0 / problem.dynamics.stiffness(0.0) if self._may_sink else 0.0
         self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
         self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
@@ -145,13 +147,13 @@ class Ground:
             softest = GROUND.softest if weighed else GROUND.hardest
             self._bound(window, "softness", GROUND.hardest, softest)
 
-    def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def _touching(self, soles: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
         away = []  # from the lowest point: r (up - normal)
-        for (x_slope, y_slope), radius in zip(self._slopes(x).tolist(), self._radius):
+        for (x_slope, y_slope), radius in zip(self._slopes(state).tolist(), self._radius):
             length = math.sqrt(x_slope * x_slope + y_slope * y_slope + 1.0)
-            part = x_slope / length, y_slope / length, 1.0 - 1.0 / length
-            away.append([radius * p for p in part])
+            x, y, z = x_slope / length, y_slope / length, 1.0 - 1.0 / length
+            away.append((radius * x, radius * y, radius * z))
         return soles + away
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
@@ -311,8 +313,7 @@ class Ground:
         softness = self.problem.softness(x) if self._may_sink else 0.0
         if softness == 0.0:
             return 0.0 * normal
-        stiffness = self.problem.dynamics.stiffness
-        return normal * (1.0 / stiffness(softness) - 1.0 / stiffness(0.0))
+        return normal * (1.0 / self.problem.dynamics.stiffness(softness) - self._compliance)
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet.

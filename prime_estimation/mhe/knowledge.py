@@ -51,10 +51,11 @@ def renew(
     Values that have not left their means are not put back: all nodes would be evaluated anew.
     """
     problem, arrival = window.problem, window.arrival
-    first, n = int(problem.columns(name).start), len(elements)
+    first, spread = int(problem.columns(name).start), np.empty(len(elements))
+    spread[:] = stddev
     change = mean - problem.parameter(arrival.reference, name)[elements]
-    columns, spread = [first + int(i) for i in elements], np.full(n, stddev)
-    arrival.replace_prior(columns, np.zeros((n, problem.ndx)), spread, change)
+    rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
+    arrival.replace_prior(columns, rows, spread, change)
     value = problem.parameter(window.xs[0], name)
     away = (value[elements] - mean).tolist()
     if any(abs(a) > UNMOVED * s for a, s in zip(away, spread.tolist())):

@@ -121,9 +121,7 @@ class ProcessModel:
             change = (given.torque - before.torque) / self.config.estimator.step
             given.torque_change = before.torque_change = change
 
-    def _weigh(
-        self, given, factors: Factors, joint: np.ndarray | float | None = None
-    ) -> None:
+    def _weigh(self, given, factors: Factors, joint: np.ndarray | float | None = None) -> None:
         """Weigh the disturbances of a step, with deviations `joint` [Nm] where they are known."""
         stddev, xi = self._stddev.copy(), self._weight_xi
         if joint is not None:

@@ -57,7 +57,8 @@ class Soles:
         # of the links, which change with the data
         self._poses = [self._data.oMi[joint] for joint in joints]
         self._twists = [self._data.v[joint] for joint in joints]
-        # at rest so far [nodes]; how fast they turn [rad/s], and their slopes [1/s]; points (n, 3) [m]
+        # nodes at rest so far; rates at which they turn [rad/s], and their slopes [1/s]; points
+        # (n, 3) of their spheres [m]
         self._resting, self._turning = [0] * len(self.flat), [0.0] * len(self.flat)
         self._rates = [(0.0, 0.0)] * len(self.flat)
         self._points = [np.zeros((0, 3))] * len(self.flat)
