@@ -37,7 +37,10 @@ class Creep:
 
     def sliding(self, window: Window) -> np.ndarray:
         """(nf,) feet that slide through much of a solved window."""
-        return (window.slack(window.us) > TERRAIN.slack).sum(axis=0) >= TERRAIN.sliding
+        slides = window.slack(window.us) > TERRAIN.slack
+        if np.count_nonzero(slides) < TERRAIN.sliding:
+            return np.zeros(slides.shape[1], bool)
+        return slides.sum(axis=0) >= TERRAIN.sliding
 
     def straining(self, window: Window, before: list[np.ndarray]) -> np.ndarray:
         """(nf,) feet that slid somewhere in a window before it was solved, or that do now."""

@@ -59,6 +59,8 @@ class Ground:
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
+        # by which feet go down on hard ground [m/N]
+        self._compliance = 1.0 / problem.dynamics.stiffness(0.0) if self._may_sink else 0.0
         self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
         self.creep, self._soles = Creep(problem), Soles(problem)
         self._untold = LoadByMotion(problem)
@@ -98,7 +100,7 @@ class Ground:
         soles, rates, normal, _ = window.legs()
         points = self._touching(soles, after)
         self._soles.look(window)
-        if self._soles.any:
+        if np.count_nonzero(self._soles.tilted):
             points[self._soles.tilted] = self._soles.centres[self._soles.tilted]
         above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.weighed()
@@ -114,8 +116,7 @@ class Ground:
         landed, wrong = self._touchdowns.judge(*at, weighed, gate, caution)
         footholds = landed & ~self._touchdowns.arriving
         if weighed:
-            reach = problem.dt * np.maximum(-rates[:, 2], 0.0)
-            wrong |= self._come_down(window, landed & ~wrong, gate, reach)
+            wrong |= self._come_down(window, landed & ~wrong, gate, rates)
         else:
             wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         if situation.suspended:
@@ -127,9 +128,10 @@ class Ground:
             self._lay(window, landed, wrong, soles)
             if self._soles.any and "slope" in problem.layout:
                 tilted = self._tilt(window, normal)
-                moved = self._soles.centres[:, 2] - problem.parameter(after, "height")
-                tilted &= np.abs(moved) > 0.5 * GROUND.gate
-                wrong, above = wrong | tilted, np.where(tilted, moved, above)
+                if np.count_nonzero(tilted):
+                    moved = self._soles.centres[:, 2] - problem.parameter(after, "height")
+                    tilted &= np.abs(moved) > 0.5 * GROUND.gate
+                    wrong, above = wrong | tilted, np.where(tilted, moved, above)
             self._let_creep(window)
             self._say(window)
         if np.count_nonzero(wrong):
@@ -145,13 +147,13 @@ class Ground:
             softest = GROUND.softest if weighed else GROUND.hardest
             self._bound(window, "softness", GROUND.hardest, softest)
 
-    def _touching(self, soles: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def _touching(self, soles: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
         away = []  # from the lowest point: r (up - normal)
-        for (x_slope, y_slope), radius in zip(self._slopes(x).tolist(), self._radius):
+        for (x_slope, y_slope), radius in zip(self._slopes(state).tolist(), self._radius):
             length = math.sqrt(x_slope * x_slope + y_slope * y_slope + 1.0)
-            part = x_slope / length, y_slope / length, 1.0 - 1.0 / length
-            away.append([radius * p for p in part])
+            x, y, z = x_slope / length, y_slope / length, 1.0 - 1.0 / length
+            away.append((radius * x, radius * y, radius * z))
         return soles + away
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
@@ -159,7 +161,7 @@ class Ground:
         return slope.reshape(-1, 2) if slope.size else np.zeros((len(self._radius), 2))
 
     def _come_down(
-        self, window: Window, landed: np.ndarray, gate: float, reach: np.ndarray
+        self, window: Window, landed: np.ndarray, gate: float, rates: np.ndarray
     ) -> np.ndarray:
         """Let the ground under feet that come down be where they will be found to stand.
 
@@ -171,7 +173,7 @@ class Ground:
             landed: (nf,) feet that have touched down or come to rest, where the ground is thought
                 to be.
             gate: height within which it is [m].
-            reach: (nf,) of feet in one node [m].
+            rates: (nf, 3) of the soles [m/s].
 
         Returns:
             (nf,) feet at rest whose ground is elsewhere.
@@ -180,6 +182,7 @@ class Ground:
             return landed
         rests = landed & ~self._touchdowns.arriving
         touches = landed & self._touchdowns.arriving
+        reach = self.problem.dt * np.maximum(-rates[:, 2], 0.0)  # in one node [m]
         footholds, within = self._footholds, gate + reach
         if footholds.on_floor:
             standing = self.stance.loaded & ~self._touchdowns.arriving
@@ -204,17 +207,18 @@ class Ground:
         """
         self.creep.land(landed)
         self._soles.tilted &= ~landed
-        if "slope" in self.problem.layout:
+        anew = landed | moved
+        if "slope" in self.problem.layout and np.count_nonzero(anew):
             self._incline_as_footholds(window, landed)
-            if np.count_nonzero(landed | moved):
-                points = self._touching(soles, window.xs[-1])
-                self.problem.move_anchors(landed | moved, points)
+            self.problem.move_anchors(anew, self._touching(soles, window.xs[-1]))
 
     def _tilt(self, window: Window, normal: np.ndarray) -> np.ndarray:
         """(nf,) flat feet whose ground slopes as they do from now on."""
         soles = self._soles
         self._incline_as_footholds(window, soles.lifted(window, self.stance.loaded))
         tilted = soles.tilt(window, normal, self.stance.loaded & (normal > self.stance.on))
+        if not np.count_nonzero(tilted):
+            return tilted
         self.creep.land(tilted)
         for foot in np.flatnonzero(tilted):
             self._lay_slope(foot, Slope(soles.slopes[foot].copy(), SOLE.stddev))
@@ -228,7 +232,7 @@ class Ground:
         which = self.creep.sliding(window)
         if "slope" in self.problem.layout:
             away = self._slopes(window.xs[-1]) - self._laid_means
-            which |= (away * away).sum(axis=1) > TERRAIN.steepest**2
+            which |= [x * x + y * y > TERRAIN.steepest**2 for x, y in away.tolist()]
         self._begin_creep(window, which)
 
     def loosen(self, window: Window, before: list[np.ndarray]) -> bool:
@@ -244,13 +248,15 @@ class Ground:
 
     def _say(self, window: Window) -> None:
         """Tell the window what kind of ground it stands on; what was uneven fades."""
-        creeps = self.creep.any and (self.stance.loaded & (self.creep.velocity > 0.0)).any()
-        window.creeping = bool(creeps)
+        creeps = self.stance.loaded & (self.creep.velocity > 0.0) if self.creep.any else False
+        window.creeping = bool(np.count_nonzero(creeps))
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         self._uneven = 1.0 if uneven else self._uneven * self._fades
         window.unevenness = self._uneven + self.problem.softness(window.xs[-1])
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
+        if not np.count_nonzero(which):
+            return False
         new = self.creep.begin(window, which)
         if "slope" in self.problem.layout:
             for foot in new:
@@ -304,10 +310,10 @@ class Ground:
 
     def _depth(self, x: np.ndarray, normal: np.ndarray | float) -> np.ndarray | float:
         """How much deeper than on hard ground feet stand under these forces [N] [m]."""
-        if not self._may_sink:
+        softness = self.problem.softness(x) if self._may_sink else 0.0
+        if softness == 0.0:
             return 0.0 * normal
-        stiffness = self.problem.dynamics.stiffness
-        return normal * (1.0 / stiffness(self.problem.softness(x)) - 1.0 / stiffness(0.0))
+        return normal * (1.0 / self.problem.dynamics.stiffness(softness) - self._compliance)
 
     def _place(self, window: Window, feet: np.ndarray, above: np.ndarray) -> None:
         """Put the ground under the soles of these feet.

@@ -50,12 +50,16 @@ def renew(
 
     Values that have not left their means are not put back: all nodes would be evaluated anew.
     """
-    problem = window.problem
-    first, value = int(problem.columns(name).start), problem.parameter(window.xs[0], name).copy()
-    change = mean - problem.parameter(window.arrival.reference, name)[elements]
+    problem, arrival = window.problem, window.arrival
+    first, spread = int(problem.columns(name).start), np.empty(len(elements))
+    spread[:] = stddev
+    change = mean - problem.parameter(arrival.reference, name)[elements]
     rows, columns = np.zeros((len(elements), problem.ndx)), [first + int(i) for i in elements]
-    window.arrival.replace_prior(columns, rows, np.full(len(elements), stddev), change)
-    if (np.abs(value[elements] - mean) > UNMOVED * np.asarray(stddev)).any():
+    arrival.replace_prior(columns, rows, spread, change)
+    value = problem.parameter(window.xs[0], name)
+    away = (value[elements] - mean).tolist()
+    if any(abs(a) > UNMOVED * s for a, s in zip(away, spread.tolist())):
+        value = value.copy()
         value[elements] = mean
         window.set_parameter(name, value)
 

@@ -59,7 +59,8 @@ class Landings:
         Unless none is `standing` (nf,): after a flight the base may be as far off as the ground,
         which then tells it.
         """
-        if not any(known is None for known, stands in zip(self._known, standing) if stands):
+        known = zip(self._known, standing.tolist())
+        if not (np.count_nonzero(feet) and any(k is None for k, stands in known if stands)):
             return
         settled = np.array([known is None for known in self._known]) & ~feet
         P = window.arrival.covariance

@@ -18,7 +18,7 @@ from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.frames import FrameTracker
 from ..sensors.pose_gate import WorldMotion
-from ..sensors.sensor import Block, Gate, SensorSet, Tracker, Wearer
+from ..sensors.sensor import Block, Gate, Sensor, SensorSet, Tracker, Wearer
 from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
@@ -56,6 +56,8 @@ class MeasurementModel:
             self.rows.setdefault(name, []).append(slice(first, first + size))
         self.trackers: dict[str, Tracker] = {}
         self.gates: dict[str, Gate] = {}
+        # event sensors whose readings no tracker hands out
+        self._untracked: Sequence[Sensor] = sensors.event_sensors
         self._late: Counter[str] = Counter()  # readings whose node had left, by sensor
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
@@ -65,6 +67,8 @@ class MeasurementModel:
         self.trackers = {name: t for name, t in trackers.items() if t is not None}
         gates = {s.name: s.gate(problem) for s in self.sensors}
         self.gates = {name: g for name, g in gates.items() if g is not None}
+        events = self.sensors.event_sensors
+        self._untracked = [s for s in events if s.name not in self.trackers]
 
     def expected(self, m: Measurement) -> Measurement:
         """The measurement without motion capture where none is expected.
@@ -127,7 +131,7 @@ class MeasurementModel:
 
         Events that come after their node has left are counted; trackers say what they refuse.
         """
-        self._late += self.give_events(readings, window.inputs, window.stamps)
+        self._late.update(self.give_events(readings, window.inputs, window.stamps))
         for name, tracker in self.trackers.items():
             tracker.give(readings.get(name, ()), window)
 
@@ -163,7 +167,7 @@ class MeasurementModel:
 
     def give_events(
         self, samples: Mapping[str, Sequence[Sample]], inputs: list, stamps: Sequence[int]
-    ) -> Counter[str]:
+    ) -> list[str]:
         """Hand samples of event sensors to the nodes in whose past step they were taken.
 
         Args:
@@ -172,26 +176,26 @@ class MeasurementModel:
             stamps: their times [ns].
 
         Returns:
-            How many found no node, by sensor. Those that find no place at theirs are left out
-            without being counted: such a sensor is faster than a node has use for.
+            The sensor of each sample that found no node. Those that find no place at theirs are
+            left out: such a sensor is faster than a node has use for.
         """
-        lost, step = Counter(), round(self.sensors.wearer.step * 1e9)
-        for sensor in self.sensors.event_sensors:
-            if sensor.name in self.trackers:
-                continue
+        lost, step = [], round(self.sensors.wearer.step * 1e9)
+        for sensor in self._untracked:
             for sample in samples.get(sensor.name, ()):
                 k = bisect_left(stamps, sample.stamp_ns)
                 before = stamps[k - 1] if k > 0 else stamps[0] - step
                 if k == len(stamps) or sample.stamp_ns <= before:
-                    lost[sensor.name] += 1
+                    lost.append(sensor.name)
                 elif (slot := self._free_slot(inputs[k], sensor)) is not None:
                     sensor.give_event(inputs[k], slot, sample, stamps[k], self.noise)
         return lost
 
     def _free_slot(self, given, sensor) -> int | None:
         """First place at a node that has no reading of a sensor yet; None where there is none."""
-        slots = range(self._slots[sensor.name])
-        return next((i for i in slots if not given.present(sensor.name, i)), None)
+        for slot in range(self._slots[sensor.name]):
+            if not given.present(sensor.name, slot):
+                return slot
+        return None
 
 
 def sensor_set(robot: Robot, config: Config, optional: Collection[str]) -> SensorSet:

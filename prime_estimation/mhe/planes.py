@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from .problem import Problem
 from .window import Window
 
 
-@dataclass(frozen=True)
-class Planes:
+class Planes(NamedTuple):
     """Height (nf,) [m] and slope (2 nf,) of the ground under each foot, at its anchor (2 nf,) [m].
 
     Zeros, where the ground has no slope.
@@ -26,8 +25,8 @@ class Planes:
     @staticmethod
     def of(problem: Problem, window: Window) -> Planes:
         """Those of a window, which all its nodes share."""
-        x = window.xs[-1].copy()
-        height, slope = problem.parameter(x, "height"), problem.parameter(x, "slope")
+        x = window.xs[-1]
+        height, slope = problem.parameter(x, "height").copy(), problem.parameter(x, "slope").copy()
         if not slope.size:
             return Planes(height, *np.zeros((2, 2 * len(height))))
         return Planes(height, slope, problem.dynamics.anchor.ravel())

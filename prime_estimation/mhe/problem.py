@@ -45,6 +45,7 @@ class Problem:
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
         contact_feet: (nc,) index of each contact's foot. legs: forces of its legs; None of a robot
             without feet, or on a fixed base, whose feet are not followed.
+        holds: those of the joints and of the mounts.
         delay: of motion capture, where it is estimated [s].
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
@@ -102,6 +103,7 @@ class Problem:
         self.interruption = _core.Interruption()
         self.measurements.noise = config.noise
         self.mount_holds = mount_holds(self.measurements)
+        self.holds: list[Hold] = [*self.joint_holds, *self.mount_holds]
         self.retune(config)
         self._set_inertia_prior()
         self.first = FirstState(self)
@@ -128,11 +130,6 @@ class Problem:
             self.delay = 0.0
             self.use_noise(self._noise)
         self.begin_with_joints(JointBelief(()))
-
-    @property
-    def holds(self) -> list[Hold]:
-        """Those of the joints and of the mounts."""
-        return [*self.joint_holds, *self.mount_holds]
 
     @property
     def joints_let_go(self) -> bool:
@@ -166,11 +163,12 @@ class Problem:
 
     def learn(self, x: np.ndarray) -> None:
         """Let legs and mount have the parameters of a state, where it tells them."""
-        if (turn := self.parameter(x, IMU_ROTATION)).any():
+        if np.count_nonzero(turn := self.parameter(x, IMU_ROTATION)):
             self.mount.turn(turn)
-        if (delay := self.parameter(x, MOCAP_DELAY)).any() and abs(delay[0] - self.delay) > DELAYED:
-            self.delay = float(delay[0])
-            self.use_noise(self._noise)
+        for delay in self.parameter(x, MOCAP_DELAY).tolist():
+            if delay and abs(delay - self.delay) > DELAYED:
+                self.delay = delay
+                self.use_noise(self._noise)
         self._learn_joints(x)
 
     def _learn_joints(self, x: np.ndarray) -> None:

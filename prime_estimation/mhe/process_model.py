@@ -55,6 +55,7 @@ class ProcessModel:
     def __init__(self, robot: Robot, dynamics, contacts, late: bool):
         self.robot, self.contacts = robot, contacts
         self._floating = robot.config.floating_base
+        self._first_joint = 6 if self._floating else 0  # among the generalized forces
         self._late = late
         self._weight = GRAVITY * robot.total_mass
         counts = [sum(c.foot == f for c in robot.contacts) for f in robot.feet]
@@ -63,7 +64,6 @@ class ProcessModel:
         self._components = np.array([i for foot in own for i in foot], int)
         ends = np.cumsum([0, *map(len, own)])
         self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
-        self._foot_of = np.repeat(np.arange(len(own)), np.array([len(part) for part in own], int))
         self._tangential = np.flatnonzero(self._components < 2)
         self._linear = np.flatnonzero(self._components < 3)
         sinking = [TERRAIN.soft_tangential] * 2 + [TERRAIN.soft_normal]
@@ -75,12 +75,14 @@ class ProcessModel:
         point = [noise.contact_tangential, noise.contact_tangential, noise.contact_normal]
         flat = [noise.contact_roll, noise.contact_roll, noise.contact_yaw]
         self._weight_xi = 1.0 / np.array(point + flat)[self._components]
-        self._base = np.array([noise.base_force] * 3 + [noise.base_moment] * 3)
         self._unmeasured = np.full(self.robot.nj, noise.joint_unmeasured)
+        base = [noise.base_force] * 3 + [noise.base_moment] * 3
+        # (nv,) of the generalized forces of a step of which nothing is measured
+        self._stddev = np.concatenate([base if self._floating else [], self._unmeasured])
 
     def unmeasured(self, given) -> None:
         """Disturbances of a step of which nothing is measured yet."""
-        self._weigh(given, AS_USUAL, self._unmeasured)
+        self._weigh(given, AS_USUAL)
         self.contacts.complete(given, None, self)
 
     def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
@@ -91,12 +93,11 @@ class ProcessModel:
             m: measurement at the end of its step.
             situation: who carries the robot.
         """
-        noise, factors = self.config.noise, AS_USUAL
+        noise, factors, joint = self.config.noise, AS_USUAL, None
         if m.torque is not None:
             given.torque = m.torque
             joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
         else:
-            joint = self._unmeasured
             # legs that may do anything would leave the ground, and an outlier carry the robot
             given.weighed = False
             if m.position is None or given.ground_depth:
@@ -120,10 +121,16 @@ class ProcessModel:
             change = (given.torque - before.torque) / self.config.estimator.step
             given.torque_change = before.torque_change = change
 
-    def _weigh(self, given, factors: Factors, joint: np.ndarray) -> None:
-        stddev = np.concatenate([factors.base * self._base, joint]) if self._floating else joint
+    def _weigh(self, given, factors: Factors, joint: np.ndarray | float | None = None) -> None:
+        """Weigh the disturbances of a step, with deviations `joint` [Nm] where they are known."""
+        stddev, xi = self._stddev.copy(), self._weight_xi
+        if joint is not None:
+            stddev[self._first_joint :] = joint
+        if factors is not AS_USUAL:
+            stddev[: self._first_joint] *= factors.base
+            xi = xi / factors.contact
         given.nominal_force = given.weight_force = 1.0 / stddev
-        given.nominal_xi = given.weight_xi = self._weight_xi / factors.contact
+        given.nominal_xi = given.weight_xi = xi
 
     def leave_ground_open(self, given) -> None:
         """Widen the disturbances of a step without torque in a batch, which guesses the ground."""
@@ -230,8 +237,9 @@ class ProcessModel:
         if softness > 0.0:
             at = self._linear
             weight[at] = 1.0 / np.hypot(1.0 / weight[at], softness * self._sinking)
-        lands = unloaded[self._foot_of]
-        weight[lands] /= self.config.noise.contact_landing
+        for part, lands in zip(self._foot_parts, unloaded.tolist()):
+            if lands:
+                weight[part] /= self.config.noise.contact_landing
         given.nominal_xi = given.weight_xi = weight
 
     def _let_creep(self, weight: np.ndarray, creep: np.ndarray, axes: int = 3) -> None:

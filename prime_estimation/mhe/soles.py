@@ -30,8 +30,8 @@ class Soles:
     Attributes:
         flat: (nf,) feet with a plane; any: whether there is one. tilted: (nf,) those that stand on
             a slope of their own.
-        slopes: (nf, 2) of the soles at the newest complete node. centres: (nf, 3) of the lowest
-            points of their spheres [m].
+        slopes: (nf, 2) of the soles at the newest complete node that are tilted, or do not turn
+            fast. centres: (nf, 3) of the lowest points of their spheres [m].
 
     Args:
         problem: model and contact points.
@@ -48,14 +48,21 @@ class Soles:
             for spheres in self._spheres
         ]
         self.flat = np.array(flat_feet(problem.robot), bool)
-        self.any = bool(self.flat.any())
+        self._flat_feet = np.flatnonzero(self.flat).tolist()
+        self.any = bool(self._flat_feet)
         self.tilted = np.zeros_like(self.flat)
-        self._aloft = np.zeros(len(self.flat), int)  # nodes without load
+        self._aloft = [0] * len(self.flat)  # nodes without load
         self._data = problem.robot.model.createData()
-        self._resting, self._turning = np.zeros(len(self.flat), int), np.zeros(len(self.flat))
-        self.slopes, self.centres = np.zeros((len(self.flat), 2)), np.zeros((len(self.flat), 3))
-        self._rates, self._edges = np.zeros_like(self.slopes), np.zeros_like(self.centres)
+        joints = [spheres[0].joint for spheres in self._spheres]
+        # of the links, which change with the data
+        self._poses = [self._data.oMi[joint] for joint in joints]
+        self._twists = [self._data.v[joint] for joint in joints]
+        # nodes at rest so far; rates at which they turn [rad/s], and their slopes [1/s]; points
+        # (n, 3) of their spheres [m]
+        self._resting, self._turning = [0] * len(self.flat), [0.0] * len(self.flat)
+        self._rates = [(0.0, 0.0)] * len(self.flat)
         self._points = [np.zeros((0, 3))] * len(self.flat)
+        self.slopes, self.centres = np.zeros((len(self.flat), 2)), np.zeros((len(self.flat), 3))
 
     def look(self, window: Window) -> None:
         """Find the planes of flat feet at the newest complete node, and how they turn."""
@@ -64,8 +71,13 @@ class Soles:
         layout, (before, after) = self.problem.layout, window.xs[-2:]
         model, data = self.problem.robot.model, self._data
         pin.forwardKinematics(model, data, layout.q(before), layout.v(after))
-        for foot in np.flatnonzero(self.flat):
-            self._turning[foot] = self._look(foot)
+        tilted = self.tilted.tolist()
+        for foot in self._flat_feet:
+            about_x, about_y, _ = (self._poses[foot].rotation @ self._twists[foot].angular).tolist()
+            self._rates[foot] = -about_y, about_x
+            self._turning[foot] = math.hypot(about_x, about_y)
+            if tilted[foot] or self._turning[foot] < SOLE.rolls:
+                self._find_plane(foot)
 
     def tilt(self, window: Window, normal: np.ndarray, standing: np.ndarray) -> np.ndarray:
         """Let the ground slope as soles do that rest on it, or that roll on where it holds none.
@@ -79,24 +91,27 @@ class Soles:
             (nf,) feet whose ground has been turned, about their `centres`.
         """
         slopes = self.problem.parameter(window.xs[-1], "slope").reshape(-1, 2)
-        rests = self.flat & standing & (self._turning < SOLE.still)
-        self._resting = np.where(rests, self._resting + 1, 0)
-        rests = self._resting >= SOLE.nodes
-        alone = standing & (normal > SOLE.alone * float(normal.sum()))
-        rolls = self._pressed(window, slopes) & alone & ~rests
-        away = np.linalg.norm(self.slopes - slopes, axis=1)
-        most = np.where(rolls, SOLE.steepest, TERRAIN.steepest)
-        tilted = (rests | rolls) & (away > SOLE.gate) & (away < most)
-        for foot in np.flatnonzero(tilted & rests):
-            tilted[foot] = self._lies(window, foot)
-        rolls &= tilted
-        self.slopes[rolls] += SOLE.ahead * self._rates[rolls]
-        self.centres[rolls] = self._edges[rolls]
-        if tilted.any():
+        stands, forces = standing.tolist(), normal.tolist()
+        least = SOLE.alone * float(normal.sum())  # of a foot that stands alone [N]
+        lie, roll = [], []
+        for foot in self._flat_feet:
+            rests = self._has_rested(foot, stands[foot])
+            alone = stands[foot] and forces[foot] > least
+            if rests or (alone and self._pressed(window, foot, slopes[foot])):
+                away = math.dist(self.slopes[foot].tolist(), slopes[foot].tolist())
+                most = TERRAIN.steepest if rests else SOLE.steepest
+                if SOLE.gate < away < most:
+                    (lie if rests else roll).append(foot)
+        for foot in roll:  # before `_lies` leaves other kinematics in the data
+            self._roll_on(foot)
+        turned = [*roll, *(foot for foot in lie if self._lies(window, foot))]
+        tilted = np.zeros(len(stands), bool)
+        if turned:
+            tilted[turned] = True
             self.problem.move_anchors(tilted, self.centres)
-        for foot in np.flatnonzero(tilted):
-            self._incline(window, foot)
-        self.tilted |= tilted
+            for foot in sorted(turned):
+                self._incline(window, foot)
+            self.tilted |= tilted
         return tilted
 
     def lifted(self, window: Window, loaded: np.ndarray) -> np.ndarray:
@@ -104,35 +119,41 @@ class Soles:
 
         As soon as no node of the window stands on it: the next foothold has another one.
         """
-        self._aloft = np.where(loaded, 0, self._aloft + 1)
-        gone = self.tilted & (self._aloft > window.size)
+        counted = zip(self._aloft, loaded.tolist())
+        self._aloft = [0 if carries else nodes + 1 for nodes, carries in counted]
+        gone = self.tilted & [nodes > window.size for nodes in self._aloft]
         self.tilted &= ~gone
         return gone
 
-    def _look(self, foot: int) -> float:
-        """Find the plane of a foot; returns how fast it turns [rad/s]."""
-        joint, (places, radii) = self._spheres[foot][0].joint, self._places[foot]
-        pose, twist = self._data.oMi[joint], self._data.v[joint]
-        rotation, angular = pose.rotation, twist.angular
-        points = places @ rotation.T + pose.translation
+    def _find_plane(self, foot: int) -> None:
+        places, radii = self._places[foot]
+        pose = self._poses[foot]
+        points = places @ pose.rotation.T + pose.translation
         points[:, 2] -= radii
-        centre = points.sum(axis=0) / len(points)
+        centre = np.add.reduce(points) / len(points)
         self.centres[foot], self._points[foot] = centre, points
         self.slopes[foot] = plane_slope(points - centre)
-        rates = twist.linear - places @ pin.skew(angular)  # link axes; w x p = -p^T [w]x
-        self._edges[foot] = points[np.argmin((rates * rates).sum(axis=1))]
-        about_x, about_y, _ = (rotation @ angular).tolist()
-        self._rates[foot] = -about_y, about_x
-        return math.hypot(about_x, about_y)
 
-    def _pressed(self, window: Window, slopes: np.ndarray) -> np.ndarray:
-        """(nf,) soles that turn slowly, with a sphere below ground of these slopes (nf, 2)."""
-        heights = self.problem.parameter(window.xs[-1], "height")
-        out = np.zeros_like(self.flat)
-        for foot in np.flatnonzero(self.flat & (self._turning < SOLE.rolls)):
-            away = self._points[foot] - [*self.problem.dynamics.anchor[foot], heights[foot]]
-            out[foot] = (away[:, 2] - away[:, :2] @ slopes[foot]).min() < -SOLE.below
-        return out
+    def _has_rested(self, foot: int, stands: bool) -> bool:
+        """Whether a foot has carried load without turning for a while; `stands`: it does now."""
+        rests = stands and self._turning[foot] < SOLE.still
+        self._resting[foot] = self._resting[foot] + 1 if rests else 0
+        return self._resting[foot] >= SOLE.nodes
+
+    def _pressed(self, window: Window, foot: int, slope: np.ndarray) -> bool:
+        """Whether a sole turns slowly, with a sphere below ground of this slope (2,)."""
+        if not self._turning[foot] < SOLE.rolls:
+            return False
+        height = self.problem.parameter(window.xs[-1], "height")[foot]
+        away = self._points[foot] - [*self.problem.dynamics.anchor[foot], height]
+        return bool((away[:, 2] - away[:, :2] @ slope).min() < -SOLE.below)
+
+    def _roll_on(self, foot: int) -> None:
+        """Let a sole be where it rolls to, about the sphere of it that moves least."""
+        (places, _), twist = self._places[foot], self._twists[foot]
+        rates = twist.linear - places @ pin.skew(twist.angular)  # link axes; w x p = -p^T [w]x
+        self.centres[foot] = self._points[foot][np.argmin((rates * rates).sum(axis=1))]
+        self.slopes[foot] += SOLE.ahead * np.array(self._rates[foot])
 
     def _lies(self, window: Window, foot: int) -> bool:
         """Whether a sole carries its load between its edges, as the torques of its leg say.

@@ -53,17 +53,26 @@ class Touchdowns:
             gate: height above the ground at which it is not where it was thought [m].
             caution: factor on the load that a touch-down takes.
         """
-        stance = self._stance
+        stance, velocities, forces = self._stance, rates.tolist(), normal.tolist()
+        upward = [z for _, _, z in velocities]
         # a foot on its way up does not touch down
-        falling = rates[:, 2] < GROUND.rest
-        touchdown = stance.update(np.where(falling, normal, 0.0), caution)
-        rests = self._rest(rates, normal, caution) if weighed else np.zeros_like(touchdown)
-        heights, motion = (above, lowest), (rates[:, 2], normal, touchdown, rests)
-        of_feet = (*heights, *motion, stance.loaded, self.arriving)
+        load = [force if z < GROUND.rest else 0.0 for z, force in zip(upward, forces)]
+        touchdown = stance.update(np.array(load), caution).tolist()
+        rests = self._rest(velocities, forces, caution) if weighed else [False] * len(forces)
         feet = [
-            self._foot(weighed, gate, *foot) for foot in zip(*(part.tolist() for part in of_feet))
+            self._foot(weighed, gate, *foot)
+            for foot in zip(
+                above.tolist(),
+                lowest.tolist(),
+                upward,
+                forces,
+                touchdown,
+                rests,
+                stance.loaded.tolist(),
+                self.arriving.tolist(),
+            )
         ]
-        stance.loaded, self.arriving, landed, wrong = np.array(list(zip(*feet)), bool)
+        stance.loaded, self.arriving, landed, wrong = np.array(feet, bool).T
         return landed, wrong
 
     def _foot(
@@ -94,10 +103,12 @@ class Touchdowns:
         wrong = wrong or ((touchdown or arrived or not loaded) and above < lowest - gate)
         return loaded, arriving, touchdown or settled, wrong
 
-    def _rest(self, rates: np.ndarray, normal: np.ndarray, caution: float) -> np.ndarray:
-        """(nf,) feet that have stood still for a while with a load too light for a touch-down."""
-        for foot, ((x, y, z), force) in enumerate(zip(rates.tolist(), normal.tolist())):
+    def _rest(
+        self, velocities: list[list[float]], forces: list[float], caution: float
+    ) -> list[bool]:
+        """Feet that have stood still for a while with a load too light for a touch-down."""
+        for foot, ((x, y, z), force) in enumerate(zip(velocities, forces)):
             still = x * x + y * y + z * z < GROUND.still**2
             light = force > caution * self._stance.off
             self._resting[foot] = self._resting[foot] + 1 if still and light else 0
-        return np.array([nodes >= GROUND.still_nodes for nodes in self._resting])
+        return [nodes >= GROUND.still_nodes for nodes in self._resting]

@@ -64,7 +64,7 @@ class Window:
         self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
-        self._held: list[str] = []  # blocks of which the solver has no columns
+        self._held = [False] * len(problem.holds)  # of which the solver has no columns
         self.creeping, self.unevenness = False, 0.0
         self._bounds: dict[str, tuple[float, float]] = {}
         for node, given in zip([*self.nodes, self.terminal], self.inputs):
@@ -103,11 +103,12 @@ class Window:
         that has changed, the next solution is the first that knows.
         """
         problem = self.problem
-        held = [name for hold in problem.holds if hold.held for name in hold.names]
+        held = [hold.held for hold in problem.holds]
         if self._held == held:
             return
         self._held = held
-        rows = [problem.layout.parameter_rows(name) for name in held]
+        names = [name for hold in problem.holds if hold.held for name in hold.names]
+        rows = [problem.layout.parameter_rows(name) for name in names]
         self.solver.hold([i for part in rows for i in range(part.start, part.stop)])
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:

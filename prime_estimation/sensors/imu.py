@@ -14,6 +14,7 @@ from ..types import Measurement
 from .sensor import INSTANT, Block, Role, Sensor, Wearer
 
 ROTATION = "imu_rotation"  # parameter block, where mounts are parameters
+AXES = np.ones(3)  # where the changes between samples are not known, all have the same weight
 
 
 class Imu(Sensor):
@@ -80,10 +81,10 @@ class Imu(Sensor):
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Gyro, and the vertical where the IMU has an orientation."""
         if m.gyro is not None:
-            sampled = np.full(3, noise.gyro / math.sqrt(m.gyro_samples))
-            given.set("gyro", m.gyro, 1.0 / np.hypot(sampled, INSTANT * m.gyro_change))
+            sampled = noise.gyro / math.sqrt(m.gyro_samples)
+            given.set("gyro", m.gyro, AXES / np.hypot(sampled, INSTANT * m.gyro_change))
         if m.quat_world_imu is not None:
-            given.set("tilt", vertical(m.quat_world_imu), np.full(3, 1.0 / noise.imu_tilt))
+            given.set("tilt", vertical(m.quat_world_imu), AXES / noise.imu_tilt)
 
     def give_step(self, given, m: Measurement, noise) -> None:
         """Specific force."""
@@ -91,8 +92,8 @@ class Imu(Sensor):
             return
         sampled = noise.accelerometer / math.sqrt(m.accelerometer_samples)
         missed = noise.accelerometer_sampling * m.accelerometer_change
-        variance = np.full(3, sampled**2 + noise.accelerometer_model**2) + missed * missed
-        given.set("accelerometer", m.accelerometer, 1.0 / np.sqrt(variance))
+        variance = sampled**2 + noise.accelerometer_model**2 + missed * missed
+        given.set("accelerometer", m.accelerometer, AXES / np.sqrt(variance))
 
 
 def vertical(quat_world_body: np.ndarray) -> np.ndarray:

@@ -51,22 +51,26 @@ class Joints(Sensor):
         """Encoders and rates with their weights."""
         if m.position is not None:
             position, stddev = self._position(m, noise, wearer.step)
-            given.set("encoders", wearer.joints(position), 1.0 / stddev)
+            given.set("encoders", wearer.joints(position), self._weight(position, stddev))
         if m.velocity is not None:
             sampled = noise.joint_velocity / math.sqrt(m.velocity_samples)
             missed = noise.joint_velocity_sampling * m.velocity_change
-            stddev = np.hypot(np.full(len(m.velocity), sampled), missed)
-            given.set("rates", m.velocity, 1.0 / stddev)
+            given.set("rates", m.velocity, self._weight(m.velocity, np.hypot(sampled, missed)))
 
     @staticmethod
-    def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray]:
+    def _weight(reading: np.ndarray, stddev: np.ndarray | float) -> np.ndarray:
+        """Weights (nj,) of a reading (nj,) with this standard deviation, or that of each joint."""
+        weight = 1.0 / stddev
+        return weight if isinstance(weight, np.ndarray) else np.full(len(reading), weight)
+
+    @staticmethod
+    def _position(m: Measurement, noise, step: float) -> tuple[np.ndarray, np.ndarray | float]:
         """Joint positions (nj,) [rad] and their standard deviation."""
-        last = np.full(len(m.position), noise.encoder)
+        last = noise.encoder
         if m.position_carried is None:
             return m.position, last
         samples = math.sqrt(m.velocity_samples)
-        sampled = np.full(len(m.position), noise.joint_velocity / samples)
-        rate = np.hypot(sampled, INSTANT * m.velocity_change)
+        rate = np.hypot(noise.joint_velocity / samples, INSTANT * m.velocity_change)
         carried = np.hypot(noise.encoder / samples, step * rate)
         better = carried < last
         return np.where(better, m.position_carried, m.position), np.minimum(carried, last)
@@ -98,15 +102,14 @@ class Torque(Sensor):
         return "commanded, not measured" if m.torque_commanded else ""
 
     @staticmethod
-    def stddev(m: Measurement, noise) -> np.ndarray:
-        """Standard deviation (nj,) [Nm] of the torque of a measurement.
+    def stddev(m: Measurement, noise) -> np.ndarray | float:
+        """Standard deviation [Nm] of the torque of a measurement: of all joints, or (nj,) of each.
 
         Made of targets, it has the errors of position and rate times the gains, and what the
         motors made of them.
         """
-        sampled = noise.joint_torque / np.sqrt(m.torque_samples)
         if (held := m.readings.get(TARGETS)) is None:
-            return np.full(len(m.torque), sampled)
+            return noise.joint_torque / np.sqrt(m.torque_samples)
         noisy = np.hypot(held.stiffness * noise.encoder, held.damping * noise.joint_velocity)
         obeyed = np.hypot(noise.joint_targets, noise.joint_targets_share * m.torque)
         return np.hypot(noisy / np.sqrt(m.torque_samples), obeyed)

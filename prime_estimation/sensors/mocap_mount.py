@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -14,8 +14,7 @@ NAME = "mocap"  # of the sensor, its residual, and the parameters of its body's 
 POSITION, DELAY, WORLD = "mocap_position", "mocap_delay", "mocap_world"
 
 
-@dataclass(frozen=True)
-class MocapMount:
+class MocapMount(NamedTuple):
     """What a state says of it, beside the model.
 
     Attributes:
@@ -31,11 +30,12 @@ class MocapMount:
     @staticmethod
     def of(problem, x: np.ndarray) -> MocapMount:
         """Mount at a state; zeros where it is no parameter."""
-        blocks = (problem.parameter(x, name) for name in (NAME, POSITION, WORLD, DELAY))
-        rotation, position, tilt, delay = blocks
+        part = problem.layout.part
+        rotation, position = part(x, NAME), part(x, POSITION)
         if not position.size:
             return MocapMount(rotation, np.zeros(3), np.zeros(3), 0.0)
-        return MocapMount(rotation, position, np.append(tilt, 0.0), float(delay[0]))
+        tilt = np.array([*part(x, WORLD).tolist(), 0.0])
+        return MocapMount(rotation, position, tilt, float(part(x, DELAY)[0]))
 
     @property
     def body(self) -> pin.SE3:

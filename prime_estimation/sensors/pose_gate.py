@@ -86,7 +86,7 @@ class PoseGate:
         self._error: np.ndarray | None = None
         self._fitted_ns: int | None = None
         self._apart_ns: int | None = None
-        self._last: bytes | None = None
+        self._last: tuple[bytes, bytes] | None = None
         self.moved: WorldMotion | None = None
 
     def passes(self, sample, window) -> bool:
@@ -129,10 +129,12 @@ class PoseGate:
 
     def _is_held(self, sample, window) -> bool:
         """Whether a pose is the one before it to the last bit, of a robot that moves."""
-        pose = np.concatenate([sample.position_world, sample.quat_world_body]).tobytes()
+        pose = sample.position_world.tobytes(), sample.quat_world_body.tobytes()
         same, self._last = pose == self._last, pose
+        if not same:
+            return False
         velocity = self.problem.layout.v(window.xs[-1])[:6]
-        return same and bool(np.abs(velocity).max() > MOVING)
+        return bool(np.abs(velocity).max() > MOVING)
 
     def _tells_motion(self, sample, window) -> bool:
         """Whether the newest poses tell of one motion of the world, which is `moved` then."""

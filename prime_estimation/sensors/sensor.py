@@ -9,6 +9,7 @@ prior and random walk of its parameters, inputs of the nodes, health and innovat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,9 +21,8 @@ import numpy as np
 if TYPE_CHECKING:
     from ..types import Measurement, Sample
 
-INSTANT = 1.0 / np.sqrt(
-    12.0
-)  # standard deviation of an instant in an interval, share of its length
+# standard deviation of an instant in an interval, share of its length
+INSTANT = 1.0 / math.sqrt(12.0)
 
 
 @dataclass(frozen=True)
