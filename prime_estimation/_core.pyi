@@ -558,7 +558,12 @@ class ActionMeasurement(ActionLeastSquares):
         """
     def contact_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Forces (3 nc) [N] at the last calc."""
-    def expect_velocity(self, data: crocoddyl.ActionDataAbstract, velocity: numpy.ndarray) -> None:
+    def expect_velocity(
+        self,
+        data: crocoddyl.ActionDataAbstract,
+        velocity: numpy.ndarray,
+        before: crocoddyl.ActionDataAbstract | None = None,
+    ) -> None:
         """Next velocity (nv) from which the next calc may start."""
     def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces."""

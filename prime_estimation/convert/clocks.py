@@ -15,6 +15,10 @@ from .units import factor_to_si
 # between) [rad], and how far the first guess of an elapsed time may be off, relative to it
 _POSITION = 0.001
 _GUESS = 0.75
+# of `arrivals`: rows over which the mean step is taken, longer than a burst, and the share of the
+# period that is kept between stamps: one a little too long would push all rows ever earlier
+_BURST = 100
+_SPACING = 0.99
 
 
 def row_times(table: Table, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
@@ -25,13 +29,20 @@ def row_times(table: Table, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
         DataError: stamps that repeat or go back, or none at all.
     """
     if clock.column:
-        if clock.rate or clock.step or clock.from_rates:
+        if (clock.rate and not clock.arrivals) or clock.step or clock.from_rates:
             raise ConfigError(
                 f"files.{table.name}.time: rows have a column of stamps, or a rate, not both", clock
             )
         stamps = table.first_of(clock.column) * factor_to_si("time", clock.unit, "time.unit")
         keep = _increasing(table, clock, stamps)
-        return stamps[keep] + clock.offset, keep
+        stamps = stamps[keep]
+        if clock.arrivals:
+            stamps = times_of_arrivals(stamps, clock.rate)
+        return stamps + clock.offset, keep
+    if clock.arrivals:
+        raise ConfigError(
+            f"files.{table.name}.time: arrivals want a column of stamps, those of arrival", clock
+        )
     step = table.scalar(clock.step) if isinstance(clock.step, str) else clock.step
     if bool(step) == bool(clock.rate):
         raise ConfigError(
@@ -44,13 +55,14 @@ def row_times(table: Table, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _increasing(table: Table, clock: Clock, stamps: np.ndarray) -> np.ndarray:
-    """Rows whose stamps are later than all before."""
+    """Rows whose stamps are later than all before; arrivals may be equal: several come at once."""
     known = np.isfinite(stamps)
     if not known.any():
         raise DataError(f"{table.path}: the column of stamps is NaN throughout", clock)
     filled = np.where(known, stamps, -np.inf)
     newest = np.maximum.accumulate(filled)
-    later = known & (filled > np.concatenate([[-np.inf], newest[:-1]]))
+    before = np.concatenate([[-np.inf], newest[:-1]])
+    later = known & ((filled >= before) if clock.arrivals else (filled > before))
     wrong = np.flatnonzero(~later)
     if len(wrong) and clock.irregular == "refuse":
         row, value = table.first + wrong[0], stamps[wrong[0]]
@@ -61,6 +73,26 @@ def _increasing(table: Table, clock: Clock, stamps: np.ndarray) -> np.ndarray:
             wrong,
         )
     return later
+
+
+def times_of_arrivals(arrivals: np.ndarray, rate: float = 0.0) -> np.ndarray:
+    """Seconds (n,) at which rows were sampled, up to the delay of those that came at once.
+
+    No row was sampled after it arrived, and none less than a period before the next: the latest
+    such times are taken. Rows that were lost leave their gap.
+
+    Args:
+        arrivals: (n,) not decreasing [s].
+        rate: at which rows were sampled [Hz]; 0: the usual one over stretches longer than a burst.
+    """
+    n = len(arrivals)
+    if n < 3:
+        return arrivals
+    span = min(_BURST, n - 1)
+    period = 1.0 / rate if rate else float(np.median(arrivals[span:] - arrivals[:-span])) / span
+    spaced = _SPACING * period * np.arange(n)
+    # the latest t with t_k <= arrival_k and t_k <= t_(k+1) - spacing
+    return spaced + np.minimum.accumulate((arrivals - spaced)[::-1])[::-1]
 
 
 def times_from_rates(

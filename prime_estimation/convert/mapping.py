@@ -80,6 +80,12 @@ class Clock:
         "rows without stamps: between two fresh joint readings passes the time that the joint "
         "rates need for the change of the positions; step or rate is the first guess",
     )
+    arrivals: bool = param(
+        False,
+        "stamps are those of arrival, of rows that were sampled at one rate (`rate`, or as the "
+        "stamps have it) and came late in bursts: a row is stamped one period before the next, "
+        "where it did not arrive before",
+    )
     irregular: str = param("refuse", "stamps that repeat or go back", choices=("refuse", "drop"))
 
 

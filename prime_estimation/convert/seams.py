@@ -12,6 +12,7 @@ from .tables import Table
 
 _JOINTS = 1.0 / 3.0  # share of the joints that jump at a seam: one encoder's glitch is none
 _LOST = 0.03  # time without a reading that is no cut: some samples were lost [s]
+_PUSHED = 2000.0  # of joints, when feet land: between two readings rates do not tell all [rad/s^2]
 
 
 def seam_rows(
@@ -65,7 +66,10 @@ def _jumps(settings: Seams, times, fresh, position, velocity) -> list[int]:
         own = (change * rate).sum(axis=1) / np.maximum((rate**2).sum(axis=1), 1e-6)
         own = np.clip(own, 0.0, np.maximum(5.0 * elapsed, _LOST))
         expected = [rate * elapsed[:, None], rate * own[:, None]]
-    jumped = np.logical_and.reduce([np.abs(change - e) > settings.jump for e in expected])
+    # there and back within the usual interval between two readings
+    usual = float(np.median(elapsed)) if len(elapsed) else 0.0
+    least = settings.jump + 0.125 * _PUSHED * usual**2
+    jumped = np.logical_and.reduce([np.abs(change - e) > least for e in expected])
     steps = jumped.mean(axis=1) >= _JOINTS
     return rows[1:][pauses | steps].tolist()
 

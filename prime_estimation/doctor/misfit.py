@@ -66,7 +66,8 @@ class Misfit:
             mine, theirs = getattr(self, f.name), getattr(other, f.name)
             if np.isnan(mine):  # what there was nothing to measure with cannot get better
                 continue
-            theirs = f.metadata["worst"] if np.isnan(theirs) else theirs
+            if np.isnan(theirs):  # and what is lost is no better than what there was
+                theirs = max(f.metadata["worst"], mine)
             floor = f.metadata["floor"]
             total += np.log(max(mine, floor) / max(theirs, floor))
         return float(total)

@@ -131,7 +131,9 @@ class Window:
         last.input = self.inputs[-1]
         self.terminal.input = given
         u, v = self._control(self.xs[-1]), self.problem.layout.v
-        last.expect_velocity(data, 2.0 * v(self.xs[-1]) - v(self.xs[-2]))  # as fast on as before
+        # on as fast as before, on feet that carry what they carried
+        before = self.data[-2] if self.size > 1 else None
+        last.expect_velocity(data, 2.0 * v(self.xs[-1]) - v(self.xs[-2]), before)
         last.calc(data, self.xs[-1], u)
         self.look_anew()
         for entries, new in (

@@ -72,9 +72,14 @@ class HeldFit(ABC):
         """Whether what was seen since the last look speaks against the YAML."""
         return self.fall > self._policy.fall
 
+    @property
+    def explains(self) -> float:
+        """Fall of the cost by each node that has told anything."""
+        return self._before / self._nodes if self._nodes else 0.0
+
     @abstractmethod
-    def let_go(self, window: Window) -> None:
-        """Estimate the parameters from now on."""
+    def let_go(self, window: Window) -> str:
+        """Estimate the parameters from now on; returns why the estimate must start anew for it."""
 
     def follow(self, window: Window) -> None:
         """Remember what is estimated by now, where somebody wants to know."""
@@ -130,8 +135,14 @@ class HeldFits(Monitor):
         wrong = [part for part in self._parts if part.look(window, situation)]
         for part in self._parts:
             part.follow(window)
-        if wrong:
-            max(wrong, key=lambda part: part.fall).let_go(window)
-            for part in self._parts:
-                part.again()
-        return ""
+        chosen = self._choose(wrong) if wrong else None
+        if chosen is None:
+            return ""
+        failure = chosen.let_go(window)
+        for part in self._parts:
+            part.again()
+        return failure
+
+    def _choose(self, wrong: list[HeldFit]) -> HeldFit | None:
+        """Which of those that are contradicted is let go."""
+        return max(wrong, key=lambda part: part.fall)

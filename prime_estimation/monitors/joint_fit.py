@@ -52,7 +52,7 @@ class HeldJoints(HeldFit):
                 return False
         return not situation.suspended and window.weighed()
 
-    def let_go(self, window: Window) -> None:
+    def let_go(self, window: Window) -> str:
         self.problem.let_joints_go(self.hold)
         # a loss below none is as good as none
         least = [np.full(len(b.mean), 0.0 if b.positive else -np.inf) for b in self.hold.blocks]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..config.policies import MOUNT_FIT
 from ..mhe.hold import Hold
-from ..mhe.knowledge import relax
+from ..mhe.knowledge import relax, renew
 from ..mhe.mount_hold import IMU_ROTATION, MOCAP_DELAY, MOCAP_POSITION, MOCAP_WORLD
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -46,9 +46,15 @@ class OneMount(HeldFit):
         self._settled, self._incredible = False, 0  # the latter: looks in a row
 
     def _tells(self, window: Window, situation: Situation) -> bool:
-        """Nodes in which the feet carry the robot, and stand, on ground that does not give way."""
+        """Nodes in which the feet carry the robot, and stand, on ground that does not give way.
+
+        A tracked body that is elsewhere looks like both: a base that is taken to be where it is not
+        pushes feet along the ground, and into it.
+        """
+        if situation.suspended or self.hold.names[0] == MOCAP_POSITION:
+            return not situation.suspended
         soft = self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
-        return not (soft or situation.suspended or self._stance.unrest)
+        return not (soft or self._stance.unrest)
 
     def _ask(self, window: Window) -> None:
         before = self.estimate
@@ -58,15 +64,28 @@ class OneMount(HeldFit):
 
     def _contradicts(self) -> bool:
         """What comes to be wrong, or by more than anybody mounts it, is not the mount."""
-        if not (super()._contradicts() and self._settled and self._stance.known):
+        told = super()._contradicts() and self.explains > MOUNT_FIT.fall
+        if not (told and self._settled and self._stance.known):
             self._incredible = 0
             return False
-        credible = (np.abs(self.estimate) < MOUNT_FIT.credible * self.hold.stddev).all()
-        self._incredible = 0 if credible else self._incredible + 1
-        return bool(credible)
+        self._incredible = 0 if self.credible else self._incredible + 1
+        return self.credible
 
-    def let_go(self, window: Window) -> None:
-        relax(window, self.hold)
+    @property
+    def credible(self) -> bool:
+        """It may be mounted as the data would rather have it."""
+        return bool((np.abs(self.estimate) < MOUNT_FIT.credible * self.hold.stddev).all())
+
+    def let_go(self, window: Window) -> str:
+        """What is far from its place has bent all that was learned beside it: that starts anew."""
+        far = float(np.linalg.norm(self.estimate))
+        name = self.hold.names[0]
+        if name != MOCAP_POSITION or far < MOUNT_FIT.far:
+            relax(window, self.hold)
+            return ""
+        self.hold.held = False
+        renew(window, name, list(range(len(self.estimate))), self.estimate, self.hold.stddev)
+        return f"the tracked body is {1e3 * far:.0f} mm from its place"
 
     def follow(self, window: Window) -> None:
         if self.hold.let_go:
@@ -99,6 +118,13 @@ class MountFit(HeldFits):
 
     def __init__(self, problem: Problem, stance: StanceMotion):
         super().__init__([OneMount(problem, hold, stance) for hold in problem.mount_holds])
+
+    def _choose(self, wrong: list[HeldFit]) -> HeldFit | None:
+        """None while another explains far more of what was seen: they only look like it."""
+        held = [mount for mount in self._parts if mount.hold.held and mount.credible]
+        most = max(mount.explains for mount in held)
+        chosen = max(wrong, key=lambda mount: mount.explains)
+        return chosen if chosen.explains > MOUNT_FIT.alike * most else None
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which sensors are not mounted as the YAML says."""

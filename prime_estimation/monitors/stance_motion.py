@@ -34,6 +34,12 @@ class StanceMotion(Monitor):
     learned of these two is forgotten; from `STANCE.fast` on the motion is not to be believed, and
     from `STANCE.lost` on, where motion capture does not tell that the ground moves, it is given up.
 
+    Where motion capture measures the base, all feet together move also when it is the base that
+    does not move so: its tracked body is elsewhere, its clock is late. What widens the contacts is
+    then the speed of feet against one another,
+
+        sqrt(n / (n - 1)) |v_i - mean v|   of n soles that carry
+
     Attributes:
         speed: median over the newest stances [m/s]; 0 while too few have been seen.
     """
@@ -48,6 +54,8 @@ class StanceMotion(Monitor):
         """Forget everything."""
         self.speed, self._nodes = 0.0, 0
         self._speeds: deque[float] = deque(maxlen=STANCE.soles)
+        self._apart: deque[float] = deque(maxlen=STANCE.soles)  # of feet against one another
+        self._measured = False  # the base is, by motion capture
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Feet that move where they stand are expected to."""
@@ -61,8 +69,11 @@ class StanceMotion(Monitor):
     @property
     def unrest(self) -> float:
         """Deviation of the velocity of a sole that stands [m/s]; 0 where it does not move."""
+        speed = self.speed
+        if self._measured:
+            speed = statistics.median(self._apart) if len(self._apart) == STANCE.soles else 0.0
         # the median of the length of two normal variables is 1.18 deviations
-        speed = min(self.speed, STANCE.widest)
+        speed = min(speed, STANCE.widest)
         return speed / 1.18 if speed > STANCE.slow else 0.0
 
     def judge(self, window: Window, situation: Situation) -> str:
@@ -76,11 +87,14 @@ class StanceMotion(Monitor):
         layout, x = self.problem.layout, window.xs[k]
         v = layout.v(x)
         rates = self._legs.evaluate(layout.q(x), v, np.zeros_like(v), None)[1]
-        self._speeds.extend(
-            math.sqrt(x * x + y * y)
-            for (x, y, _), around in zip(rates.tolist(), forces)
-            if all(force > self._loaded for force in around)
+        self._take(
+            [
+                (x, y)
+                for (x, y, _), around in zip(rates.tolist(), forces)
+                if all(force > self._loaded for force in around)
+            ]
         )
+        self._measured = window.place.measured
         if self.known:
             before, self.speed = self.unrest, statistics.median(self._speeds)
             if self.unrest and not before:
@@ -90,6 +104,16 @@ class StanceMotion(Monitor):
         why = FEET_MOVE.format(self.speed)
         self.reset()
         return why
+
+    def _take(self, velocities: list[tuple[float, float]]) -> None:
+        """Horizontal velocities [m/s] of the soles that carry in one node."""
+        self._speeds.extend(math.hypot(x, y) for x, y in velocities)
+        n = len(velocities)
+        if n < 2:
+            return
+        mean_x, mean_y = (sum(part) / n for part in zip(*velocities))
+        scale = math.sqrt(n / (n - 1))
+        self._apart.extend(scale * math.hypot(x - mean_x, y - mean_y) for x, y in velocities)
 
     def _forget(self, window: Window) -> None:
         """Friction becomes what its prior says, the gyro's bias what it was at rest, or none.

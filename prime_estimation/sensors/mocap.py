@@ -62,10 +62,17 @@ class Mocap(Sensor):
             0.00873, "motion capture, rotation", "rad", 1e-6, 1.0, tunable=True
         )
         mocap_offset: float = param(
-            0.02, "unknown constant rotation between tracked body and base", "rad", 0.0, 1.0
+            0.02,
+            "unknown constant rotation between tracked body and base, about its vertical",
+            "rad",
+            0.0,
+            1.0,
+        )
+        mocap_lean: float = param(
+            0.05, "and about its horizontal axes, which gravity tells", "rad", 0.0, 1.0
         )
         mocap_lever: float = param(
-            0.05,
+            0.2,
             "unknown place of the tracked body in the base, once data contradict the model's",
             "m",
             1e-4,
@@ -104,7 +111,7 @@ class Mocap(Sensor):
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Mounting of the tracked body."""
         return {
-            NAME: Block(noise.mocap_offset),
+            NAME: Block(np.array([noise.mocap_lean] * 2 + [noise.mocap_offset])),
             POSITION: Block(noise.mocap_lever, lasting=True),
             DELAY: Block(noise.mocap_delay, lasting=True),
             WORLD: Block(noise.mocap_tilt, lasting=True),

@@ -279,14 +279,17 @@ void bindMeasurement() {
           "Forces (3 nc) [N] at the last calc.")
       .def(
           "expect_velocity",
-          +[](const ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& velocity) {
+          +[](const ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& velocity,
+              const ActionDataPtr& before) {
             requireSize("velocity", velocity.size(), node.nv());
             auto& d = static_cast<ActionMeasurement::Data&>(*data);
             d.guess = velocity;
             d.has_guess = true;
+            if (before) node.follow(d, static_cast<const ActionMeasurement::Data&>(*before));
           },
-          (bp::arg("data"), bp::arg("velocity")),
-          "Next velocity (nv) from which the next calc may start.")
+          (bp::arg("data"), bp::arg("velocity"), bp::arg("before") = ActionDataPtr()),
+          "Next velocity (nv) from which the next calc may start, with the contact forces of the "
+          "node `before`, where it is given.")
       .def(
           "unmodelled_covariance",
           +[](const ActionMeasurement& node, const ActionDataPtr& data) {

@@ -180,6 +180,9 @@ class ContactDynamics {
   /// v+ with g(v+) = 0, started from `guess`. Throws SolveError that says what was
   /// infeasible.
   Solved solve(const Prepared& prepared, const ConstRef& guess) const;
+  /// The next `solve` of `data` begins with the contact law linear about the solution in `before`,
+  /// that of the step before: what feet carry that stand, no guess of a velocity tells as well.
+  virtual void follow(Data&, const Data&) const {}
   /// g and contact impulses at v+.
   Solved residual(const Prepared& prepared, const ConstRef& vplus) const;
   /// Partial derivatives of g at v+.

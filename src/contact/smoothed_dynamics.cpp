@@ -64,6 +64,7 @@ SmoothedDynamics::Data::Homotopy::Homotopy(const int n)
 SmoothedDynamics::Data::Data(const SmoothedDynamics& d)
     : ContactDynamics::Data(d),
       law(d.nc()),
+      law_velocity(d.nc(), Eigen::Vector3d::Zero()),
       psi(d.nc(), 0.0),
       dpsi(psi),
       psi_by_softness(psi),

@@ -33,6 +33,8 @@ class SmoothedDynamics : public ContactDynamics {
     explicit Data(const SmoothedDynamics& dynamics);
 
     std::vector<ContactLaw::Result> law;
+    bool follows = false;  ///< `law` is that of another step, about `law_velocity`
+    std::vector<Eigen::Vector3d> law_velocity;  ///< as of `lawVelocity` [m/s]
     double share = 0.0, dshare = 0.0;        ///< of a penetration that a step corrects, its slope
     double soft = 0.0, dsoft = 0.0;          ///< share of it by which a radius shrinks, its slope
     std::vector<double> psi, dpsi;           ///< effective gap [m], its slope
@@ -84,6 +86,7 @@ class SmoothedDynamics : public ContactDynamics {
     return std::make_unique<Data>(*this);
   }
   const ImpulseDerivatives& impulseDerivatives(ContactDynamics::Data& data) const override;
+  void follow(ContactDynamics::Data& data, const ContactDynamics::Data& before) const override;
 
   /// Of ground under a contact by the parameter of its softness [N/m].
   double stiffness(const double parameter) const { return stiffnessAt(softness(parameter)); }
@@ -138,6 +141,8 @@ class SmoothedDynamics : public ContactDynamics {
 
   bool newton(Data& data, const ContactLaw& law, const ConstRef& guess, double shortest) const;
   void newtonStep(Data& data) const;
+  Eigen::Vector3d lawVelocity(const Data& data, std::size_t contact) const;
+  void startFromLaw(Data& data, const ConstRef& guess) const;
   template <int Rows>
   void addContactSlope(Data& data, std::size_t body) const;
 

@@ -6,6 +6,7 @@
 #include <pinocchio/spatial/skew.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "contact/smoothed_dynamics.hpp"
 #include "linalg/solve_error.hpp"
@@ -143,12 +144,42 @@ bool SmoothedDynamics::newton(Data& d, const ContactLaw& law, const ConstRef& gu
   return d.step.lpNorm<Eigen::Infinity>() < 1e-9 * (1.0 + d.out.vplus.lpNorm<Eigen::Infinity>());
 }
 
+/// What the law takes, in world axes: velocity of the contact and its disturbance, and the rate by
+/// which the gap must close.
+Vector3d SmoothedDynamics::lawVelocity(const Data& d, const std::size_t i) const {
+  Vector3d c = d.out.velocity.segment<3>(3 * i) + disturbance(d, i);
+  c += d.psi[i] / options.dt * d.frame[contacts[i].foot].row(2).transpose();
+  return c;
+}
+
+void SmoothedDynamics::follow(ContactDynamics::Data& data,
+                              const ContactDynamics::Data& before) const {
+  auto& d = static_cast<Data&>(data);
+  const auto& b = static_cast<const Data&>(before);
+  d.law = b.law;
+  for (std::size_t i = 0; i < contacts.size(); ++i) d.law_velocity[i] = lawVelocity(b, i);
+  d.follows = true;
+}
+
+/// One Newton step with the law linear about where it was a step before; v_start is its result.
+void SmoothedDynamics::startFromLaw(Data& d, const ConstRef& guess) const {
+  d.out.vplus = guess;
+  d.out.velocity.noalias() = d.Jmid * d.out.vplus;
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    d.out.impulse.segment<3>(3 * i) =
+        d.law[i].impulse + d.law[i].d_velocity * (lawVelocity(d, i) - d.law_velocity[i]);
+  balance(d);
+  newtonStep(d);
+  d.v_start = d.out.vplus - d.step;
+}
+
 void SmoothedDynamics::solveFrom(ContactDynamics::Data& data, const ConstRef& guess) const {
   // near its solution Newton needs no short steps; where it does, the residual has a local minimum
   // more often than not
   constexpr double kDirect = 1.0 / 16.0;
   auto& d = static_cast<Data&>(data);
   d.v_start = guess;
+  if (std::exchange(d.follows, false) && d.v_start.allFinite()) startFromLaw(d, guess);
   if (d.v_start.allFinite() && newton(d, d.at.law, d.v_start, kDirect)) return;
   const bool warm = d.v_start != d.at.v;
   d.v_start = d.at.v;

@@ -80,6 +80,12 @@ class ActionMeasurement : public ActionSecondOrder {
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
             const ConstRef& u) override;
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
+  /// The next step begins with the contact law about where it was in the step of `before`.
+  void follow(Data& data, const Data& before) const {
+    if (!before.solved) return;
+    data.solved.reset();
+    dynamics->follow(data.dynamics, before.dynamics);
+  }
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
                 const ConstRef& u) override;
   void calcDiff(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;

@@ -5,7 +5,12 @@
 import numpy as np
 import pytest
 
-from prime_estimation.convert.clocks import on_times, row_times, times_from_rates
+from prime_estimation.convert.clocks import (
+    on_times,
+    row_times,
+    times_from_rates,
+    times_of_arrivals,
+)
 from prime_estimation.convert.held import fresh_rows
 from prime_estimation.convert.mapping import Clock, LogFile, Seams
 from prime_estimation.convert.seams import seam_rows, with_gaps
@@ -45,6 +50,37 @@ def test_rows_without_stamps(table):
     for wrong in (Clock(), Clock(rate=1.0, step=1.0), Clock("t", rate=1.0)):
         with pytest.raises(ConfigError):
             row_times(table([1, 2, 3]), wrong)
+
+
+def _arrivals():
+    """Rows sampled at 180 Hz that a network holds back now and then, and 40 of them lost."""
+    rng = np.random.default_rng(2)
+    sampled = np.arange(4000) / 180.0
+    sampled = np.delete(sampled, np.arange(2000, 2040))
+    arrival = sampled + 0.0005 + rng.exponential(0.001, len(sampled))
+    for first in range(300, len(sampled), 400):  # 27 rows, 150 ms
+        arrival[first : first + 27] = arrival[first + 27]
+    return sampled, np.maximum.accumulate(arrival)
+
+
+@pytest.mark.parametrize("rate", [0.0, 180.0])
+def test_rows_that_arrived_all_at_once(rate):
+    """The stamps they were sampled at come back to half a period, and what was lost stays lost."""
+    sampled, arrival = _arrivals()
+    assert np.abs(arrival - sampled).max() > 0.14
+    told = times_of_arrivals(arrival, rate)
+    late = told - sampled
+    assert np.ptp(late) < 0.5 / 180.0 and np.diff(told).min() > 0.9 / 180.0
+    assert np.diff(told).max() == pytest.approx(41.0 / 180.0, abs=0.003)
+
+
+def test_arrivals_in_a_mapping(table):
+    stamps = [0.0, 0.01, 0.05, 0.05, 0.05, 0.0503, 0.06]
+    times, kept = row_times(table(stamps), Clock("t", arrivals=True, rate=100.0, offset=1.0))
+    assert kept.all() and (times <= 1.0 + np.array(stamps) + 1e-12).all()
+    assert np.diff(times).min() > 0.0098
+    with pytest.raises(ConfigError, match="arrivals want a column"):
+        row_times(table(stamps), Clock(rate=100.0, arrivals=True))
 
 
 def test_the_joints_tell_the_time():
@@ -94,6 +130,16 @@ def test_seams(table):
     assert with_gaps(times[[199, 200]], np.array([times[200]]), 1.0) == pytest.approx(
         [times[199], times[200] + 1.0]
     )
+
+
+@pytest.mark.parametrize("rate, seams", [(500.0, [200]), (50.0, [])])
+def test_landing_feet_are_no_seam_where_readings_are_rare(table, rate, seams):
+    """Half of a running Go2's joints move 0.1 rad within 20 ms, which the rates do not show."""
+    n = 400
+    times = np.arange(n) / rate
+    position, velocity = np.zeros((n, 12)), np.zeros((n, 12))
+    position[200:, :5] += 0.1
+    assert seam_rows(Seams(), table(range(n)), times, np.ones(n, bool), position, velocity) == seams
 
 
 def test_another_files_stamps():

@@ -148,6 +148,26 @@ def test_expected_velocity_is_where_the_step_starts():
         node.model.expect_velocity(data, np.zeros(3))
 
 
+def test_step_that_begins_with_the_forces_of_another_ends_the_same():
+    """Forces of a node near by, of one in another stance, and of one that has none yet."""
+    node = random_node("go2", "forward", "coulomb", "stance", 14)
+    solution = np.array(node.calc(node.x, node.u).xnext)
+    nq, nv = node.problem.nq, node.problem.nv
+    near = np.array(node.x)
+    near[nq : nq + nv] += 0.01
+    other = random_node("go2", "forward", "coulomb", "stance", 15)
+    for before in (
+        node.calc(near, node.u),
+        other.calc(other.x, other.u),
+        node.model.createData(),
+    ):
+        for start in (node.x[nq : nq + nv], np.full(nv, np.nan)):
+            data = node.model.createData()
+            node.model.expect_velocity(data, start, before)
+            node.model.calc(data, node.x, node.u)
+            np.testing.assert_allclose(data.xnext, solution, atol=1e-8)
+
+
 def test_absent_readings_leave_no_trace():
     """Weights of zero: no residual, no derivative, whatever the reading says."""
     node = random_node("go2", "forward", "coulomb", "stance", 11)

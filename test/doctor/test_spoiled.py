@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.spoiling import shifted
+from scipy.spatial.transform import Rotation
 
 HINTS = ("hint", "fault")
 
@@ -60,6 +61,31 @@ def late_torque(seconds: float, rate: float = 500.0):
 
 def late_mocap(topic, seconds, message):
     return shifted(message, 0.33) if topic == "/mocap/pose" else message
+
+
+def moved_mocap(place):
+    """The tracked body at another place of the base [m], turned as the base."""
+
+    def spoil(topic, seconds, message):
+        if topic != "/mocap/pose":
+            return message
+        p, q = message.pose.position, message.pose.orientation
+        x, y, z = Rotation.from_quat([q.x, q.y, q.z, q.w]).apply(place)
+        position = replace(p, x=p.x + x, y=p.y + y, z=p.z + z)
+        return replace(message, pose=replace(message.pose, position=position))
+
+    return spoil
+
+
+def test_a_tracked_body_on_the_head_is_not_the_base(findings):
+    """As on a Go2 whose markers sat 0.21 m before the base: legs and turning tell where."""
+    place = np.array([0.21, -0.01, 0.09])
+    found = {f.name: f for f in findings(moved_mocap(place)).findings}
+    assert found["mocap.place"].severity == "hint"
+    proposed = found["mocap.place"].proposal["robot"]["mocap_position"]
+    assert np.array(proposed) == pytest.approx(place, abs=0.03)
+    assert found["mocap.velocity"].evidence["slope_of_base"] == pytest.approx(1.0, abs=0.05)
+    assert [f.name for f in found.values() if f.severity in HINTS] == ["mocap.place"]
 
 
 def test_nothing_is_found_where_nothing_is_wrong(findings):

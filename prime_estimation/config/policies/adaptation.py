@@ -96,6 +96,10 @@ class MountFitPolicy(HoldPolicy):
         "fall of the cost by each node, three looks in a row: up to 0.13 where the mount is right, "
         "on any ground; 0.37 and more of a Go2 with IMU and markers 24 mrad and 2 cm off",
     )
+    alike: float = param(
+        0.5, "share of what another explains, below which a mount is not what is wrong"
+    )
+    far: float = param(0.05, "distance of a tracked body from its place that begins anew", "m")
     credible: float = param(2.0, "deviations of the prior that a mount may be off")
     moved: float = param(
         0.5, "share of itself by which it has changed since the last look: it was not wrong before"

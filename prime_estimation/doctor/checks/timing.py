@@ -58,7 +58,7 @@ def _stream(name: str, stream: Stream) -> Iterator[Finding]:
             f"{name}: stamps jitter by {1e3 * facts['jitter_s']:.1f} ms at intervals of "
             f"{1e3 * facts['interval_s']:.1f} ms",
             facts,
-            "stamp with the sensor's clock, not with the arrival",
+            "stamp with the sensor's clock, not with the arrival (a mapping has time.arrivals)",
         )
     yield from _rates(name, facts)
 
