@@ -14,9 +14,9 @@ class SolverPolicy:
     """Effort of the solver while the window slides."""
 
     reach: float = param(
-        4e-2,
+        2e-2,
         "change of velocity within which a node's derivatives are kept, of positions in one step: "
-        "the estimate moves by some 0.1 mm/s",
+        "the estimate moves by some 0.05 mm/s",
         "m/s, rad/s",
     )
     settled: float = param(
