@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from .problem import Problem
 from .window import Window
 
 
-class Planes(NamedTuple):
+@dataclass(frozen=True)
+class Planes:
     """Height (nf,) [m] and slope (2 nf,) of the ground under each foot, at its anchor (2 nf,) [m].
 
     Zeros, where the ground has no slope.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
@@ -14,7 +14,8 @@ NAME = "mocap"  # of the sensor, its residual, and the parameters of its body's 
 POSITION, DELAY, WORLD = "mocap_position", "mocap_delay", "mocap_world"
 
 
-class MocapMount(NamedTuple):
+@dataclass(frozen=True)
+class MocapMount:
     """What a state says of it, beside the model.
 
     Attributes:
