@@ -564,7 +564,10 @@ class ActionMeasurement(ActionLeastSquares):
         velocity: numpy.ndarray,
         before: crocoddyl.ActionDataAbstract | None = None,
     ) -> None:
-        """Next velocity (nv) from which the next calc may start."""
+        """
+        Next velocity (nv) from which the next calc may start, with the contact forces of the node
+        `before`, where it is given.
+        """
     def unmodelled_covariance(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:
         """Covariance (3 nc, 3 nc) [N^2] of the unmodelled ones among the contact forces."""
     def unmodelled_force(self, arg2: crocoddyl.ActionDataAbstract) -> numpy.ndarray:

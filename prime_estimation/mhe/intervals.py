@@ -86,7 +86,7 @@ class ForceIntervals:
         change = force - self._force
         bend = change - self._change
         self._force, self._change = force, change
-        squares = [x * x + z * z + y * y for x, y, z in bend.tolist()]
+        squares = [x * x + y * y + z * z for x, y, z in bend.tolist()]
         keep, share = INTERVAL.shock_decay**2, INTERVAL.force_change**2
         self._mark = [max(new, keep * old) for new, old in zip(squares, self._mark)]
         out: list[float] = []

@@ -165,7 +165,7 @@ class Problem:
         """Let legs and mount have the parameters of a state, where it tells them."""
         if np.count_nonzero(turn := self.parameter(x, IMU_ROTATION)):
             self.mount.turn(turn)
-        for delay in self.parameter(x, MOCAP_DELAY).tolist():
+        for delay in self.parameter(x, MOCAP_DELAY).tolist():  # one, or none
             if delay and abs(delay - self.delay) > DELAYED:
                 self.delay = delay
                 self.use_noise(self._noise)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..config.policies import MOUNT_FIT
 from ..mhe.hold import Hold
-from ..mhe.knowledge import relax, renew
+from ..mhe.knowledge import relax
 from ..mhe.mount_hold import IMU_ROTATION, MOCAP_DELAY, MOCAP_POSITION, MOCAP_WORLD
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -51,10 +51,14 @@ class OneMount(HeldFit):
         A tracked body that is elsewhere looks like both: a base that is taken to be where it is not
         pushes feet along the ground, and into it.
         """
-        if situation.suspended or self.hold.names[0] == MOCAP_POSITION:
-            return not situation.suspended
         soft = self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
-        return not (soft or self._stance.unrest)
+        feet_tell = self._drags_base or not (soft or self._stance.unrest)
+        return feet_tell and not situation.suspended
+
+    @property
+    def _drags_base(self) -> bool:
+        """Where it is wrong the base is held to be elsewhere, with all that is learned beside it."""
+        return self.hold.names[0] == MOCAP_POSITION
 
     def _ask(self, window: Window) -> None:
         before = self.estimate
@@ -79,12 +83,11 @@ class OneMount(HeldFit):
     def let_go(self, window: Window) -> str:
         """What is far from its place has bent all that was learned beside it: that starts anew."""
         far = float(np.linalg.norm(self.estimate))
-        name = self.hold.names[0]
-        if name != MOCAP_POSITION or far < MOUNT_FIT.far:
+        if not self._drags_base or far < MOUNT_FIT.far:
             relax(window, self.hold)
             return ""
         self.hold.held = False
-        renew(window, name, list(range(len(self.estimate))), self.estimate, self.hold.stddev)
+        self._renew(window, self.estimate)
         return f"the tracked body is {1e3 * far:.0f} mm from its place"
 
     def follow(self, window: Window) -> None:

@@ -40,6 +40,8 @@ class StanceMotion(Monitor):
 
         sqrt(n / (n - 1)) |v_i - mean v|   of n soles that carry
 
+    and nothing is forgotten, for poses tell the gyro's bias.
+
     Attributes:
         speed: median over the newest stances [m/s]; 0 while too few have been seen.
     """
@@ -55,7 +57,8 @@ class StanceMotion(Monitor):
         self.speed, self._nodes = 0.0, 0
         self._speeds: deque[float] = deque(maxlen=STANCE.soles)
         self._apart: deque[float] = deque(maxlen=STANCE.soles)  # of feet against one another
-        self._measured = False  # the base is, by motion capture
+        # their median where motion capture measures the base, and while it does [m/s]
+        self._speed_apart: float | None = None
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Feet that move where they stand are expected to."""
@@ -69,11 +72,8 @@ class StanceMotion(Monitor):
     @property
     def unrest(self) -> float:
         """Deviation of the velocity of a sole that stands [m/s]; 0 where it does not move."""
-        speed = self.speed
-        if self._measured:
-            speed = statistics.median(self._apart) if len(self._apart) == STANCE.soles else 0.0
         # the median of the length of two normal variables is 1.18 deviations
-        speed = min(speed, STANCE.widest)
+        speed = min(self.speed if self._speed_apart is None else self._speed_apart, STANCE.widest)
         return speed / 1.18 if speed > STANCE.slow else 0.0
 
     def judge(self, window: Window, situation: Situation) -> str:
@@ -94,16 +94,21 @@ class StanceMotion(Monitor):
                 if all(force > self._loaded for force in around)
             ]
         )
-        self._measured = window.place.measured
+        measured = window.place.measured
         if self.known:
             before, self.speed = self.unrest, statistics.median(self._speeds)
-            if self.unrest and not before:
+            self._speed_apart = self._median_apart() if measured else None
+            if self.unrest and not before and not measured:
                 self._forget(window)
-        if self.speed < STANCE.lost or window.place.measured:
+        if self.speed < STANCE.lost or measured:
             return ""
         why = FEET_MOVE.format(self.speed)
         self.reset()
         return why
+
+    def _median_apart(self) -> float:
+        """Median speed of feet against one another [m/s]; 0 while too few have been seen."""
+        return statistics.median(self._apart) if len(self._apart) == STANCE.soles else 0.0
 
     def _take(self, velocities: list[tuple[float, float]]) -> None:
         """Horizontal velocities [m/s] of the soles that carry in one node."""
