@@ -2,12 +2,16 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Recordings that our own simulator did not make: no false alarm, and what real logs hide."""
 
+import itertools
+
 import pytest
+from helpers.spoiling import SENSORS, write
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.doctor import examine
 from prime_estimation.doctor.recording import read_recording
+from prime_estimation.io.bag import BagReader
 from prime_estimation.robot import Robot
 
 CLEAN = (
@@ -29,6 +33,20 @@ def examined(bag, robot: str, seconds: float = 11.0):
 @pytest.mark.parametrize("run", CLEAN)
 def test_no_false_alarm(run, recorded_runs):
     assert [f.text for f in examined(recorded_runs / run, run.split("_")[0]).faults] == []
+
+
+def test_seldom_torques_tell_no_armature(recorded_runs, tmp_path):
+    """Of joints read every 10 ms the torques of a swing are guessed between readings."""
+    number = itertools.count()
+
+    def seldom(topic, seconds, message):
+        return None if topic == "/joint_states" and next(number) % 5 else message
+
+    with BagReader(recorded_runs / "go2_payload3") as bag:
+        spoilt = write(tmp_path / "seldom.mcap", list(bag.messages(SENSORS)), seldom)
+    found = {f.name: f for f in examined(spoilt, "go2").findings}
+    assert found["timing.joint_states"].evidence["rate_hz"] == pytest.approx(100.0, rel=0.01)
+    assert "torques" in found and "torques.armature" not in found
 
 
 def test_motion_capture_of_the_sipo_recording_is_late(real, tmp_path):
