@@ -18,6 +18,8 @@ FEWEST, REMEMBERED = 40, 400  # nodes from which a scale is learnt, at least and
 # standard deviation that the forces of every foot must have, as a share of its part of the weight,
 # and their correlation with the readings
 LEAST_SPREAD, LEAST_CORRELATION = 0.4, 0.7
+NOT_LIFTED = "feet have not been lifted"
+UNLIKE = "readings do not change as the feet's forces do: are they in the order of the feet?"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Scale:
 
     Attributes:
         gain: (nf,) unit of the reading per newton; None while it is not known. offset: (nf,) unit.
+        lacks: why it is not known, at the last look.
     """
 
     def __init__(self, weight: float):
@@ -44,6 +47,7 @@ class Scale:
         self._pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=REMEMBERED)
         self.gain: np.ndarray | None = None
         self.offset: np.ndarray | None = None
+        self.lacks = NOT_LIFTED
 
     def learn(self, reading: np.ndarray, force: np.ndarray) -> None:
         """Look at readings and vertical forces [N] of the feet at one node, (nf,) each."""
@@ -54,7 +58,11 @@ class Scale:
             return
         readings, forces = (np.array(column) for column in zip(*self._pairs))
         spread, own = forces.std(axis=0), readings.std(axis=0)
-        if spread.min() < self._least_spread / forces.shape[1] or not own.min() > 0.0:
+        self.lacks = NOT_LIFTED
+        if spread.min() < self._least_spread / forces.shape[1]:
+            return
+        self.lacks = UNLIKE
+        if not own.min() > 0.0:
             return
         together = np.mean((readings - readings.mean(0)) * (forces - forces.mean(0)), axis=0)
         if np.min(together / (own * spread)) > LEAST_CORRELATION:
@@ -103,9 +111,7 @@ class FootForceTracker:
         """What is wrong with the sensor; empty when nothing is."""
         if self._last is None:
             return "no data"
-        return (
-            "" if self.scale.gain is not None else "unit not known yet: feet have not been lifted"
-        )
+        return "" if self.scale.gain is not None else f"unit not known yet: {self.scale.lacks}"
 
 
 class FootForce(Sensor):

@@ -11,7 +11,7 @@ from helpers.models import config, robot
 
 from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.recordings.replay import replay
-from prime_estimation.sensors.foot_force import Scale
+from prime_estimation.sensors.foot_force import NOT_LIFTED, UNLIKE, Scale
 
 WEIGHT = 150.0
 
@@ -33,14 +33,22 @@ def test_unit_stays_unknown_while_the_robot_stands():
     for _ in range(400):
         force = 0.5 * WEIGHT + 5.0 * rng.normal(size=2)
         scale.learn(3.0 * force + 20.0, force)
-    assert scale.gain is None
+    assert scale.gain is None and scale.lacks == NOT_LIFTED
 
 
 def test_dead_sensor_is_never_used():
     scale = Scale(WEIGHT)
     for k in range(200):
         scale.learn(np.zeros(2), WEIGHT * np.array([k // 20 % 2, 1.0 - k // 20 % 2]))
-    assert scale.gain is None
+    assert scale.gain is None and scale.lacks == UNLIKE
+
+
+def test_sensors_of_exchanged_feet_are_not_used():
+    rng, scale = np.random.default_rng(1), Scale(WEIGHT)
+    for k in range(200):
+        force = WEIGHT * np.array([k // 20 % 2, 1.0 - k // 20 % 2]) + rng.normal(size=2)
+        scale.learn(force[::-1], force)
+    assert scale.gain is None and scale.lacks == UNLIKE
 
 
 @pytest.mark.slow
