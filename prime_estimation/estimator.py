@@ -42,7 +42,7 @@ class Estimator:
         self.robot, self.config = robot.check_contacts(), config
         self.problem = problem = Problem(robot, config, {*sensors, *["mocap"] * mocap}, holds=True)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
-        self._predictor, self._reporter = Predictor(robot, problem.mount), Reporter(problem)
+        self._predictor = Predictor(robot, problem.mount)
         self.reset()
 
     def update(self, m: Measurement, iterations: int | None = None) -> Estimate | None:
@@ -78,7 +78,7 @@ class Estimator:
         situation = self.monitors.assess(m, self.window)  # 1
         number = self.config.estimator.iterations if iterations is None else iterations
         if self.window is None:
-            failure = self.horizon.start(situation) or self.monitors.begin(self.horizon, situation)
+            failure = self.monitors.start(self.horizon, situation)
         else:
             failure = situation.restart or self._move(m, situation, number)
         failure = failure and self.monitors.restart(failure, self.horizon, situation)
@@ -116,6 +116,7 @@ class Estimator:
         self.horizon.reset()
         self.monitors.reset()
         self._predictor.reset()
+        self._reporter = Reporter(self.problem)
 
     def interrupt(self) -> None:
         """End the update that another thread is in, and all later ones: they raise Interrupted."""

@@ -81,6 +81,8 @@ class JointReadings:
         before, back = self.stream.newest, self.stream.push(sample.stamp_ns, row)
         if before != self.stream.newest == sample.stamp_ns:
             self._glitches.believe(sample.stamp_ns, row[: 2 * nj])
+            if sample.position is not None:
+                self._unwrapper.believe(row[:nj])
         return back
 
     def fields(self, seen: NodeWindow) -> dict:

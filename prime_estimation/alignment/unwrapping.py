@@ -26,10 +26,13 @@ class AngleUnwrapper:
         self._last: np.ndarray | None = None
 
     def unwrap(self, position: np.ndarray) -> None:
-        """Change a row of joint positions (nj,) [rad] in place."""
+        """Bring a row of joint positions (nj,) [rad] next to the last believed one, in place."""
         if not self._joints.size:
             return
         reading = position[self._joints]
         last = reading if self._last is None else self._last
-        self._last = reading + TURN * np.round((last - reading) / TURN)
-        position[self._joints] = self._last
+        position[self._joints] = reading + TURN * np.round((last - reading) / TURN)
+
+    def believe(self, position: np.ndarray) -> None:
+        """Bring the next readings next to this row (nj,) of unwrapped positions [rad]."""
+        self._last = position[self._joints]

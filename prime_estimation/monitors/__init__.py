@@ -65,6 +65,11 @@ class Monitors:
         for monitor in self:
             monitor.reset()
 
+    def start(self, horizon: Horizon, situation: Situation) -> str:
+        """Try to start from what has been gathered; why the window that this gave is lost."""
+        self.hold.outlast(None, situation.suspended, self.lift.as_before)
+        return horizon.start(situation) or self.begin(horizon, situation)
+
     def begin(self, horizon: Horizon, situation: Situation) -> str:
         """Look at the window that a start batch may have given; why it is lost, as `judge`."""
         if horizon.window is None:

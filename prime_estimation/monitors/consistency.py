@@ -20,7 +20,7 @@ class ConsistencyMonitor(Monitor):
 
     Attributes:
         restarts, refused: since construction: windows that were given up, steps that the solver
-            refused. reason: of the last restart.
+            refused in the updates of others. reason: of the last restart.
         innovations: mean square of the whitened residuals by part, smoothed over time; 1 is
             consistent. present: parts that the newest window has readings of.
     """
@@ -28,13 +28,17 @@ class ConsistencyMonitor(Monitor):
     def __init__(self):
         self.restarts = self.refused = 0
         self.reason = ""
-        self._fit: dict[str, float] = {}
-        self._seen = 0
         self._parts: tuple[list[str], np.ndarray] | None = None
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was smoothed; counters go on."""
+        """Forget everything but the counters."""
+        self._fit: dict[str, float] = {}
+        self._seen = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what was smoothed of a window; how well the robot fits is remembered."""
         self.innovations: dict[str, float] = {}
         self.present: set[str] = set()
         self._bad = 0
@@ -43,7 +47,7 @@ class ConsistencyMonitor(Monitor):
         """Note that the window was given up."""
         self.restarts += 1
         self.reason = why
-        self.reset()
+        self._begin()
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Judges whether the window fits its data, and is within physical bounds."""

@@ -51,6 +51,10 @@ class ContactAgreement(Monitor):
         self._loaded = 0  # nodes in a row in which the legs carried another weight than before
         self._excused = 0  # nodes for which feet may differ, while that is learned
 
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """Contacts of the window before are of the past."""
+        self.reset()
+
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Whether the contacts of the nodes that were solved last are right."""
         if self._legs is None or window is None or situation.restart:

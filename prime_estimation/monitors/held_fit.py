@@ -82,7 +82,10 @@ class HeldFit(ABC):
         """Estimate the parameters from now on; returns why the estimate must start anew for it."""
 
     def follow(self, window: Window) -> None:
-        """Remember what is estimated by now, where somebody wants to know."""
+        """Remember what is estimated by now."""
+        if self.hold.let_go:
+            parameter, head = self.problem.parameter, window.xs[-1]
+            self.estimate = np.concatenate([parameter(head, name) for name in self.hold.names])
 
     def again(self) -> None:
         """Others have been let go: what was seen may have been those."""

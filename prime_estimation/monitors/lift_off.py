@@ -134,6 +134,11 @@ class LiftDetector(Monitor):
         base = window.solver.first_residuals(3)
         return float(np.sqrt(np.mean(base**2))) > LIFT.unexplained
 
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """The ground of an estimate that begins on its feet is where that found it."""
+        if not situation.suspended:
+            self._ground = None
+
     def ground_under(self, previous_state: np.ndarray | None) -> np.ndarray | None:
         """State from which an estimate starts anew.
 

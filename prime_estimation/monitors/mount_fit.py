@@ -90,10 +90,6 @@ class OneMount(HeldFit):
         self._renew(window, self.estimate)
         return f"the tracked body is {1e3 * far:.0f} mm from its place"
 
-    def follow(self, window: Window) -> None:
-        if self.hold.let_go:
-            self.estimate = self.problem.parameter(window.xs[-1], self.hold.names[0]).copy()
-
     def again(self) -> None:
         super().again()
         self._incredible = 0

@@ -16,7 +16,7 @@ from ..mhe.knowledge import widen
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import SensorHealth
+from ..types import Measurement, SensorHealth
 from .monitor import Monitor
 
 
@@ -87,6 +87,10 @@ class NoiseLevels(Monitor):
         self._used: dict[str, float] = {}  # factors that the problem has
         self._largest = 1.0  # factor of contacts so far
         self._use()
+
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """Residuals of the window before have nothing to do with those of this one."""
+        self._past.clear()
 
     def retune(self, config: Config) -> None:
         """Take other configured levels; factors go on."""

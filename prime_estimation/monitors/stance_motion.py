@@ -60,6 +60,10 @@ class StanceMotion(Monitor):
         # their median where motion capture measures the base, and while it does [m/s]
         self._speed_apart: float | None = None
 
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """How feet moved in the window before may have been what was wrong with it."""
+        self.reset()
+
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Feet that move where they stand are expected to."""
         return situation.having(unrest=self.unrest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..config.parameters import Config
@@ -63,11 +64,14 @@ class EstimatorNode:
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
         self._inertia_ns, self._begun = 0, False
+        self._learned: dict[str, Callable[[Estimator], object]] = {}  # before this program began
         self._announce()
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
         )
-        self.joints = JointStream(self.send["joint_states"], self.outputs.joint_states, step)
+        self.joints = JointStream(
+            self.send["joint_states"], self.outputs.joint_states, step, config.node.backlog
+        )
         self.sensors = SensorSubscriptions(
             transport, robot, config.node, self.intake.reader, self.health, self._push
         )
@@ -121,8 +125,12 @@ class EstimatorNode:
         self.transport.serve("~/freeze_inertia", "std_srvs/srv/SetBool", self._freeze)
 
     def _reset(self, _request) -> dict:
-        self.solver.post(lambda estimator: estimator.reset())
+        self.solver.post(self._begin_anew)
         return {"success": True, "message": "the estimator starts anew with the next measurements"}
+
+    def _begin_anew(self, estimator: Estimator) -> None:
+        estimator.reset()
+        self.latest = None
 
     def _freeze(self, request) -> dict:
         frozen = bool(request.data)
@@ -139,7 +147,7 @@ class EstimatorNode:
         belief = belief_of(message, self.robot, now_ns, oldest)
         if belief is not None:
             log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
-            self.solver.post(lambda estimator: estimator.resume_inertia(belief))
+            self._begin_with("inertia", lambda estimator: estimator.resume_inertia(belief))
 
     def _resume_joints(self, message, _arrival_ns: int) -> None:
         if self._begun:
@@ -147,7 +155,12 @@ class EstimatorNode:
         belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
         if belief is not None:
             log.info("going on with joint parameters that were learned before")
-            self.solver.post(lambda estimator: estimator.resume_joints(belief))
+            self._begin_with("joints", lambda estimator: estimator.resume_joints(belief))
+
+    def _begin_with(self, what: str, order: Callable[[Estimator], object]) -> None:
+        """Begin with what was learned before, also if time jumps before the first estimate."""
+        self._learned[what] = order
+        self.solver.post(order)
 
     # --- sensors in, estimates out ----------------------------------------------------------------
 
@@ -206,6 +219,8 @@ class EstimatorNode:
         return refused + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:
+        for order in () if self._begun else list(self._learned.values()):
+            order(self.estimator)
         self.latest = None
         self.odometry.forget()
         self.joints.forget()
@@ -219,3 +234,4 @@ class EstimatorNode:
                 f"the solver failed and starts anew: {type(error).__name__}: {error}"
             )
             log.exception("the solver failed", exc_info=error)
+            self.latest = None

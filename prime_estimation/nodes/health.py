@@ -192,17 +192,21 @@ class Health:
                 kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
             )
             text = troubles.get(role, f"{stream.rate:.0f} Hz")
-            mine = {
-                reason: n
-                for reason, n in counts.items()
-                if reason.startswith(_STREAMS.get(role, role)) and not reason.endswith(_LOST)
-            }
+            mine = {reason: n for reason, n in counts.items() if self._counted(reason) == role}
             heard = {"topic": stream.topic, "messages": stream.count, _LOST: self._lost(stream)}
             detail = {**heard, **mine}
             entries.append(self._entry(make, role, level, text, detail))
         return make("diagnostic_msgs/msg/DiagnosticArray")(
             header=header(make, stamp_ns, ""), status=entries
         )
+
+    def _counted(self, reason: str) -> str:
+        """Role of the stream of which a reason to count tells; empty where of none."""
+        if reason.endswith(_LOST):
+            return ""
+        names = {name: role for role in self._streams for name in (role, _STREAMS.get(role, role))}
+        told = [name for name in names if reason.startswith(name)]
+        return names[max(told, key=len)] if told else ""
 
     def standby_status(self, make: Make, stamp_ns: int, frame: str, dropped: int, overruns: int):
         """prime_estimation_msgs/EstimatorStatus while there is no estimate.

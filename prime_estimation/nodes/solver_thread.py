@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from .._core import Interrupted
 from ..estimator import Estimator
@@ -42,7 +43,7 @@ class SolverThread:
 
     Attributes:
         overruns: updates that began late, with more than one node waiting.
-        dropped: nodes that were given up.
+        dropped: nodes that were given up, those in whose update something failed among them.
         pending: nodes that wait or are being worked on.
     """
 
@@ -56,7 +57,7 @@ class SolverThread:
         self._estimator, self._publish, self._failed = estimator, publish, failed
         self._on_discontinuity = on_discontinuity
         self._waiting: deque[tuple[Node, float]] = deque()
-        self._orders: deque[Callable[[Estimator], None]] = deque()
+        self._orders: deque[Callable[[Estimator], object]] = deque()
         self._condition = threading.Condition()
         self._running = False
         self._thread: threading.Thread | None = None
@@ -102,7 +103,7 @@ class SolverThread:
         with self._condition:
             self._condition.wait_for(lambda: not self.pending or not self._running)
 
-    def post(self, action: Callable[[Estimator], None]) -> None:
+    def post(self, action: Callable[[Estimator], object]) -> None:
         """Have something done to the estimator between two updates."""
         with self._condition:
             self._orders.append(action)
@@ -120,16 +121,25 @@ class SolverThread:
                 self._waiting.clear()
             try:
                 for action in orders:
-                    action(self._estimator)
+                    self._safely(partial(action, self._estimator))
                 self._work(nodes)
             except Interrupted:
                 return
-            except Exception as error:  # noqa: BLE001 - a thread that dies silently would be a node that lies
-                self._failed(error)
-                self._estimator.reset()
             with self._condition:
                 self.pending -= len(nodes)
                 self._condition.notify_all()
+
+    def _safely(self, act: Callable[[], object]) -> bool:
+        """Do something with the estimator; False: that failed, and it begins anew."""
+        try:
+            act()
+        except Interrupted:
+            raise
+        except Exception as error:  # noqa: BLE001 - a thread that dies silently would be a node that lies
+            self._failed(error)
+            self._estimator.reset()
+            return False
+        return True
 
     def _work(self, nodes: list[tuple[Node, float]]) -> None:
         self.overruns += len(nodes) > 1
@@ -140,15 +150,21 @@ class SolverThread:
             if node.apart:
                 self._estimator.reset()  # first: until then it predicts from what was before
                 self._on_discontinuity()
-            behind, restarts = len(nodes) - 1 - i, self._estimator.monitors.last_restart[0]
-            estimate = self._estimator.update(node.measurement, 0 if behind % stride else most)
-            now_restarts, reason = self._estimator.monitors.last_restart
-            if now_restarts > restarts:
-                self._failed(reason)
-            now = time.perf_counter()
-            if estimate is not None and (behind < BEHIND or now - self._published > LATE_S):
-                self._published = now
-                self._publish(self._timed(estimate, 1e3 * (now - since)))
+            behind = len(nodes) - 1 - i
+            iterations = 0 if behind % stride else most
+            if not self._safely(partial(self._update, node, since, iterations, behind)):
+                self.dropped += 1
+
+    def _update(self, node: Node, since: float, iterations: int | None, behind: int) -> None:
+        restarts, _ = self._estimator.monitors.last_restart
+        estimate = self._estimator.update(node.measurement, iterations)
+        now_restarts, reason = self._estimator.monitors.last_restart
+        if now_restarts > restarts:
+            self._failed(reason)
+        now = time.perf_counter()
+        if estimate is not None and (behind < BEHIND or now - self._published > LATE_S):
+            self._published = now
+            self._publish(self._timed(estimate, 1e3 * (now - since)))
 
     def _timed(self, estimate: Estimate, latency_ms: float) -> Estimate:
         status = replace(estimate.status, latency_ms=latency_ms, overruns=self.overruns)

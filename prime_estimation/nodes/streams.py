@@ -19,7 +19,6 @@ from ..types import Estimate, Measurement
 _PREDICTED_S = 0.25
 _EARLY_NS = 1000  # of a sample, due to the rounding of stamps
 _LATE = 1.5  # steps behind the readings, from which on an estimate is late
-_KEPT = 128  # readings, more than wait for the solver
 
 
 class _Stream(ABC):
@@ -105,10 +104,13 @@ class JointStream(_Stream):
         send: publishes a sensor_msgs/JointState.
         message: makes one from an estimate.
         step: between nodes [s].
+        backlog: nodes that wait for the solver at most; as many may be in its hands.
     """
 
-    def __init__(self, send: Callable, message: Callable[[Estimate], object], step: float):
-        self._late_ns = 1e9 * _LATE * step
+    def __init__(
+        self, send: Callable, message: Callable[[Estimate], object], step: float, backlog: int
+    ):
+        self._late_ns, self._kept = 1e9 * _LATE * step, 2 * backlog + 1
         super().__init__(send, message)
 
     def estimated(self, estimate: Estimate, message) -> None:
@@ -144,7 +146,7 @@ class JointStream(_Stream):
         )
 
     def _forget(self) -> None:
-        self._read: deque[Measurement] = deque(maxlen=_KEPT)
+        self._read: deque[Measurement] = deque(maxlen=self._kept)
         self._estimate: Estimate | None = None
 
 

@@ -103,10 +103,11 @@ class BaseReport:
 
 
 def _fixed_base() -> dict:
-    zero, none = np.zeros(3), np.zeros((6, 6))
     return dict(
-        position_world=zero,
+        position_world=np.zeros(3),
         quat_world_base=np.array([0.0, 0.0, 0.0, 1.0]),
-        **dict.fromkeys(("linear_velocity_base", "angular_velocity_base"), zero),
-        **dict.fromkeys(("pose_covariance", "twist_covariance"), none),
+        linear_velocity_base=np.zeros(3),
+        angular_velocity_base=np.zeros(3),
+        pose_covariance=np.zeros((6, 6)),
+        twist_covariance=np.zeros((6, 6)),
     )

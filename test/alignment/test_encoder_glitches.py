@@ -44,6 +44,18 @@ def test_a_glitch_is_refused_and_counted_at_its_joint(length, size, rates):
     assert milliseconds(nodes) == list(range(10, 300, 10))
 
 
+def test_glitches_of_a_continuous_joint_do_not_turn_it():
+    """Two of them half a turn apart would look like a turn."""
+    sync = Synchronizer(STEP, NJ, wearer=Wearer(NAMES, (), 0.01), turning=[2])
+    samples = []
+    for t in np.arange(0, 300, 2.0):
+        sample = swinging(t, {100: 2.2, 102: -1.8}.get(t, 0.0), speed=2.0)
+        samples += [sample, imu(t)]
+    nodes = feed(sync, samples)
+    assert sync.counts["joint_glitch_calf"] == 2
+    assert abs(nodes[-1].position[2] - nodes[-1].position[0]) < 1e-9
+
+
 def test_a_step_that_stays_is_followed():
     nodes, counts, _ = run(lambda t: 0.5 * (t > 101))
     assert 5 <= counts["joint_glitch_calf"] <= 10

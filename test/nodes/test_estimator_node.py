@@ -56,7 +56,7 @@ def test_reset_and_freeze(graph, messages):
         "/prime/reset",
         g.me.make("std_srvs/srv/Trigger_Request")(structure_needs_at_least_one_member=0),
     ).success
-    assert wait(lambda: g.node.estimator.window is None)
+    assert wait(lambda: g.node.estimator.window is None and g.node.latest is None)
 
 
 def test_silence_is_explained(graph, caplog):

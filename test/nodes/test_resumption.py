@@ -73,6 +73,16 @@ def test_inertia_is_valid_at_once_after_a_restart(go2, messages):
     assert variance[0] > 4.0 * variance[1]
 
 
+def test_inertia_is_not_lost_where_time_jumps_before_the_first_estimate(go2, messages):
+    graph, half = Successive(*go2), len(messages) * 2 // 3
+    graph.estimate(messages[:half])
+    later = len(messages) * 5 // 6
+    second = graph.estimate([*messages[later : later + 100], *messages[half:]])
+    alone = Successive(*go2).estimate(messages[half:])
+    assert second[0].valid
+    assert alone[0].bodies[0].covariance[0] > 4.0 * second[0].bodies[0].covariance[0]
+
+
 def test_what_does_not_apply_is_not_taken_up(go2, messages):
     robot, config = go2
     kept = Successive(robot, config).estimate(messages)[-1]

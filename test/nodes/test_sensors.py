@@ -4,6 +4,7 @@
 
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -68,6 +69,22 @@ def test_the_log_names_topics_as_the_graph_does_and_not_our_own_output(bus, heal
         and "on /robot1/joint_states" in line
     )
     assert "topics of that type: none" in line and "/prime/joint_states" not in line
+
+
+def test_diagnostics_file_counts_under_the_sensor_that_they_are_of(bus, health):
+    for role in ("joint_states", "joint_commands", "joint_targets", "imu"):
+        health.expect(role, f"/{role}", JOINTS, False)
+    said = {
+        "joint_held": "joint_states",
+        "joint_commands: no efforts": "joint_commands",
+        "command_stale": "joint_commands",
+        "joint_targets_stale": "joint_targets",
+        "imu_stale": "imu",
+        "solver: overruns": None,
+    }
+    array = health.diagnostics(health._transport.make, 0, "running", {}, Counter(said))
+    found = {pair.key: s.name.split()[-1] for s in array.status[1:] for pair in s.values}
+    assert {reason: found.get(reason) for reason in said} == said
 
 
 def test_a_lowstate_is_one_message(bus, health):

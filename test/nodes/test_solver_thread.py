@@ -80,3 +80,34 @@ def test_a_gap_is_told_before_the_node_behind_it():
     assert wait(lambda: thread.pending == 0)
     thread.stop()
     assert estimator.resets == 1 and parted == [1]
+
+
+class Failing(Slow):
+    """An estimator that fails at the first node and at one of its orders."""
+
+    def update(self, measurement, iterations=None):
+        super().update(measurement, iterations)
+        if measurement == 1:
+            raise ValueError("no such thing")
+
+
+def test_a_failure_loses_one_node_and_no_order_and_no_gap():
+    estimator, said, parted, done = Failing(), [], [], []
+
+    def fails(_):
+        raise RuntimeError("order")
+
+    thread = SolverThread(estimator, lambda _: None, said.append, lambda: parted.append(True))
+    thread.start()
+    thread.put(Node(0))
+    assert wait(lambda: estimator.asked)
+    for k, gap in ((1, False), (2, False), (3, True), (4, False)):
+        thread.put(Node(k, gap))
+    thread.post(fails)
+    thread.post(done.append)
+    estimator.go.set()
+    assert wait(lambda: thread.pending == 0)
+    thread.stop()
+    assert [node for node, _ in estimator.asked] == [0, 1, 2, 3, 4]
+    assert [type(e) for e in said] == [RuntimeError, ValueError]
+    assert done == [estimator] and parted == [True] and thread.dropped == 1

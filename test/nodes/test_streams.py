@@ -39,7 +39,7 @@ class Heard:
 
     def __init__(self):
         self.sent = []
-        self.stream = JointStream(self.sent.append, lambda e: e, 1e-9 * STEP)
+        self.stream = JointStream(self.sent.append, lambda e: e, 1e-9 * STEP, backlog=4)
 
     def stamps(self) -> list[int]:
         """Of all that was sent, in steps from the start."""
