@@ -20,7 +20,7 @@ FIRST_PLACE, FIRST_ATTITUDE, FIRST_VELOCITY = 0.05, 0.1, 0.5  # m, rad, m/s and 
 # without motion capture the first node defines place and heading of the world; the height of its
 # ground is guessed from the legs
 DEFINED, FIRST_HEIGHT = 1e-4, 0.02  # m and rad, m
-FIRST_SLOPE = 1e-6  # of the ground under the first feet, taken to be level
+FIRST_SLOPE = 1e-6  # of the ground under the first feet: level, or as it was before a restart
 # where an estimate goes on without its feet
 CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
 CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone

@@ -78,7 +78,6 @@ def guess_states(
     layout, x0, xs = problem.layout, problem.first.neutral(), []
     if previous_state is not None and _credible(problem, previous_state):
         layout.p(x0)[:] = layout.p(previous_state)
-        problem.parameter(x0, "slope")[:] = 0.0  # of the ground under other feet, at other places
     for position, rate in zip(*_joint_motion(ms, problem.dt)):
         x = x0.copy()
         layout.part(x, "joints")[:] = problem.robot.coordinates(position)
