@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 import yaml
-from helpers.spoiling import trot, write
+from helpers.spoiling import shifted, trot, write
 
 from prime_estimation import cli
 from prime_estimation.io.bag import BagWriter
@@ -162,6 +162,45 @@ def test_output_over_input(recording, tmp_path, capsys):
     before = bag.read_bytes()
     assert "same file" in fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(bag))
     assert bag.read_bytes() == before
+    for verb, folder, out in (
+        ("replay", tmp_path, bag),
+        ("reconstruct", tmp_path / "motion", tmp_path / "motion"),
+    ):
+        folder.mkdir(exist_ok=True)
+        inside = folder / ("motion.mcap" if verb == "reconstruct" else "bag.mcap")
+        inside.write_bytes(before)
+        assert "same file" in fails(capsys, verb, str(folder), "--robot", "go2", "--out", str(out))
+        assert inside.read_bytes() == before
+
+
+def test_inertia_is_not_identified_without_torques(recording, tmp_path, capsys):
+    bag = write(
+        tmp_path / "bag.mcap",
+        recording[1],
+        lambda topic, t, m: _without(m, "effort") if topic == "/joint_states" else m,
+    )
+    line = fails(capsys, "identify", str(bag), "--robot", "go2", "--out", str(tmp_path / "out"))
+    assert "has no joint torques" in line
+
+
+def test_stamps_before_time_began(recording, tmp_path, capsys):
+    bag = write(tmp_path / "bag.mcap", recording[1], lambda topic, t, m: shifted(m, -2e9))
+    line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
+    assert "negative stamp" in line
+
+
+def test_doctor_of_clocks_that_have_nothing_in_common(recording, tmp_path, capsys):
+    bag = write(
+        tmp_path / "bag.mcap",
+        recording[1],
+        lambda topic, t, m: shifted(m, 100.0) if topic == "/imu" else m,
+    )
+    assert cli.main(["doctor", "--bag", str(bag), "--robot", "go2"]) == 0
+    said = capsys.readouterr().out
+    assert "no time in common" in said and "same clock" in said
+    assert "must be positive" in fails(
+        capsys, "doctor", "--bag", str(bag), "--robot", "go2", "--seconds", "0"
+    )
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,8 @@ def _examine(args: argparse.Namespace) -> dict:
         raise ConfigError(
             "--bag without a robot; give --robot NAME, whose recording it is", args.bag
         )
+    if not args.seconds > 0.0:
+        raise ConfigError(f"--seconds must be positive, got {args.seconds:g}", args.seconds)
     from .examination import examine_bag
 
     return examine_bag(args, topics_of(args))

@@ -8,6 +8,7 @@ import argparse
 
 from ..identify.reconstruct import motion, write_mcap, write_npz
 from ..identify.residuals import residuals
+from ..io.bag import keep_input
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Reconstructs the motion, writes it, prints a summary."""
     out = out_folder(args)
+    keep_input(out / "motion.mcap", args.bag)
     config = offline_config(args)
     robot = Robot(config.robot)
     with progress_bar(args, "reconstruct") as progress, interruptible() as stop:

@@ -77,19 +77,24 @@ def run(args: argparse.Namespace) -> dict:
             folder.append(RunFolder(out.parent if beside else out.parent / RUNS, out.stem))
         folder[0].add_pose(estimate)
 
-    with progress_bar(args, "replay") as progress:
-        summary = replay(
-            args.bag,
-            robot,
-            config,
-            out,
-            mocap=not args.no_mocap,
-            realtime=args.realtime,
-            topics=topics_of(args),
-            without=without,
-            progress=progress,
-            observer=keep,
-        )
+    try:
+        with progress_bar(args, "replay") as progress:
+            summary = replay(
+                args.bag,
+                robot,
+                config,
+                out,
+                mocap=not args.no_mocap,
+                realtime=args.realtime,
+                topics=topics_of(args),
+                without=without,
+                progress=progress,
+                observer=keep,
+            )
+    except BaseException:  # of a replay that is interrupted nothing is left
+        for begun in folder:
+            begun.discard()
+        raise
     result = {**summary.to_dict(), "out": str(out), "folder": str(folder[0].path)}
     if _has_truth(args.bag):
         try:

@@ -45,10 +45,25 @@ def is_yaml(robot: str) -> bool:
     return robot.endswith((".yaml", ".yml"))
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is there twice, of which the last would win in silence."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else None
+            if name in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key '{name}' is there twice", key.start_mark
+                )
+            seen.update([name] if name is not None else [])
+        return super().construct_mapping(node, deep)
+
+
 def read_yaml(path: Path) -> dict:
     """A YAML mapping; anything else raises ConfigError with the file's name."""
     try:
-        content = yaml.safe_load(path.read_text())
+        content = yaml.load(path.read_text(), _Loader)  # noqa: S506 - it is a SafeLoader
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}", path) from error
     except UnicodeDecodeError as error:

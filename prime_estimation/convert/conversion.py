@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError
 from ..io.bag import BagWriter
 from .clocks import row_times, times_from_rates
 from .held import fresh_rows
@@ -22,6 +22,8 @@ from .seams import seam_rows, with_gaps
 from .sensors import JointRows, feet_series, imu_series, mocap_series
 from .series import Rows, Series
 from .tables import Table, open_table
+
+LATEST = 2.0**31  # s, that a stamp of a message can hold
 
 _FIELDS = {  # what tells a fresh reading; orientation comes from a filter of its own
     "joint_states": ("position", "velocity"),
@@ -96,6 +98,13 @@ def convert(
     shift = float(max(0, math.ceil(1.0 - first)))
     for s in series:
         s.times = with_gaps(s.times, np.array(seams), mapping.seams.gap) + shift
+    last = max(float(s.times[-1]) for s in series)
+    if not last < LATEST:
+        raise DataError(
+            f"{log}: stamps reach {last:.3g} s, later than {LATEST:.3g} s: is the unit of the "
+            "stamps (files.NAME.time.unit) ms, us or ns?",
+            log,
+        )
     cuts = [t + shift + mapping.seams.gap * (i + 1) for i, t in enumerate(seams)]
     _write(mapping, series, Path(out), progress)
     return Conversion(series, cuts, shift)

@@ -65,7 +65,11 @@ def read_content(path: Path, kind: str, header: bool, names: list[str]) -> Conte
 
 def _text(path: Path, delimiter: str | None, header: bool, names: list[str]) -> Content:
     with path.open(encoding="utf-8-sig") as file:
-        first = file.readline()
+        first, second = file.readline(), file.readline()
+    if not (second if header else first).strip():
+        raise DataError(f"{path} has no rows", path)
+    if delimiter == "," and "," not in first and ";" in first:
+        raise DataError(f"{path}: columns are separated by ';', and ',' is wanted", path)
     head = [part.strip().strip("\"'") for part in first.strip().split(delimiter)]
     if header:
         names = head

@@ -13,7 +13,7 @@ from ..config.files import config_dir, is_yaml, read_yaml
 from ..declaration import types_of
 from ..errors import ConfigError
 from .hints import did_you_mean
-from .mapping import Columns, Feet, Joints, LogFile, Mapping, Rotation, Seams
+from .mapping import Columns, Feet, Joints, LogFile, Mapping, Rotation, Seams, Targets
 from .units import factor_to_si
 
 _EULER = 3  # columns of Euler angles, and of a vector; a quaternion has one more
@@ -50,6 +50,7 @@ def mapping_of(content: dict, source: str = "mapping") -> Mapping:
     for name, file in mapping.files.items():
         if file.time is None:
             raise ConfigError(f"{source}: 'files.{name}' lacks 'time': column, rate or step")
+        _check_columns(file.time.column, f"{source}: 'files.{name}.time.column'")
     return _checked(_with_files(mapping, source), source)
 
 
@@ -81,7 +82,7 @@ def _field_value(kind: type, f, value, source: str, prefix: str):
     if section is None:
         return _plain_value(kind, f, value, source, name)
     if f.metadata.get("by_name"):
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             raise ConfigError(f"{source}: '{name}' must be a mapping of names, got {value!r}")
         return {
             key: _section(section, entry or {}, source, f"{name}.{key}.")
@@ -111,7 +112,9 @@ def _plain_value(kind: type, f, value, source: str, name: str):
         raise ConfigError(f"{source}: '{name}' cannot be {value!r}{hint}", value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low = f.metadata["low"]
-        if not math.isfinite(value) or (low is not None and value < low):
+        if not math.isfinite(value):
+            raise ConfigError(f"{source}: '{name}' = {value!r} must be finite", value)
+        if low is not None and value < low:
             raise ConfigError(f"{source}: '{name}' = {value!r} is below {low}", value)
     return value
 
@@ -164,6 +167,7 @@ def _checked(mapping: Mapping, source: str) -> Mapping:
             wanted = count
             if isinstance(part, Rotation):
                 wanted = _EULER + (part.order in ("xyzw", "wxyz"))
+            _check_columns(part.columns, f"{source}: '{name}'")
             if isinstance(part.columns, list) and len(part.columns) != wanted:
                 raise ConfigError(
                     f"{source}: '{name}' has {wanted} columns per quantity, but one list names "
@@ -179,6 +183,12 @@ def _checked(mapping: Mapping, source: str) -> Mapping:
     return mapping
 
 
+def _check_columns(columns, name: str) -> None:
+    for entry in columns if isinstance(columns, list) else []:
+        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
+            raise ConfigError(f"{name}: columns are names or numbers, got {entry!r}", entry)
+
+
 def _check_joints(joints: Joints, source: str) -> None:
     count = len(joints.names)
     if joints.signs:
@@ -189,6 +199,22 @@ def _check_joints(joints: Joints, source: str) -> None:
         _numbers(joints.offsets, count, f"{source}: 'joints.offsets'")
     if joints.command is not None and joints.targets is not None:
         raise ConfigError(f"{source}: 'joints' has both command and targets: give one of them")
+    if joints.targets is not None:
+        _check_targets(joints, joints.targets, f"{source}: 'joints.targets'")
+
+
+def _check_targets(joints: Joints, targets: Targets, name: str) -> None:
+    if (targets.kp is None) != (targets.position is None):
+        raise ConfigError(f"{name}: kp and position belong together, one of them is missing")
+    if targets.kd is not None and joints.velocity is None:
+        raise ConfigError(f"{name}: kd needs joints.velocity, which is missing")
+    if targets.velocity is not None and targets.kd is None:
+        raise ConfigError(f"{name}: velocity needs kd, which is missing")
+    parts = _columns_of(targets)
+    if not any(part in (targets.effort, targets.kp, targets.kd) for part in parts):
+        raise ConfigError(f"{name} gives no torque: effort, kp with position, or kd")
+    if any(part.limit for part in parts):
+        raise ConfigError(f"{name}: 'limit' is of readings; give it to those of joints")
 
 
 def _check_seams(seams: Seams, source: str) -> None:

@@ -57,8 +57,7 @@ class JointRows:
         """Topic joint_states."""
         values = {"position": self.position, "velocity": self.velocity, "effort": self.effort}
         series = Series("joint_states", times, {k: v for k, v in values.items() if v is not None})
-        velocity = self.joints.velocity
-        without_garbage(series, {"velocity": velocity.limit} if velocity is not None else {})
+        without_garbage(series, {name: getattr(self.joints, name).limit for name in series.values})
         return series
 
     def commands(self, times: np.ndarray) -> Series | None:
@@ -67,7 +66,8 @@ class JointRows:
             return None
         late = times + self.joints.command_delay
         series = Series("joint_commands", late, {"effort": self.command})
-        without_garbage(series, {})
+        command = self.joints.command
+        without_garbage(series, {"effort": command.limit} if command is not None else {})
         return series
 
 

@@ -85,6 +85,13 @@ def signals_of(recording: Recording, robot: Robot) -> Signals:
     begin = max(float(s.stamps.min()) for s in needed)
     end = min(float(s.stamps.max()) for s in needed)
     t = np.arange(begin, end, STEP)
+    if not t.size:
+        spans = " and ".join(f"{s.stamps.min():.1f} to {s.stamps.max():.1f} s" for s in needed)
+        raise DataError(
+            f"{recording.path}: joint states and IMU have no time in common ({spans} from the "
+            "start of the recording): are they stamped by the same clock?",
+            recording.path,
+        )
     usable = np.logical_and.reduce([_covered(s, t) for s in needed])
     if usable.sum() * STEP < SHORTEST:
         seconds = usable.sum() * STEP

@@ -27,7 +27,7 @@ def check_overlap(t: np.ndarray, what: str, settle: float) -> None:
     if len(t) < 10:
         raise DataError(
             f"only {len(t)} {what} samples overlap the ground truth after {settle:g} s: "
-            "are these bags of the same run?",
+            "is the estimate longer than that, and are these bags of the same run?",
             len(t),
         )
 

@@ -92,6 +92,15 @@ def load(
     return ms
 
 
+def _check_torques(bag: str | Path, ms: list[Measurement]) -> None:
+    if all(m.torque is None for m in ms):
+        raise DataError(
+            f"{bag} has no joint torques, without which nothing weighs a link: record the effort "
+            "of joint_states, or joint_commands",
+            bag,
+        )
+
+
 def _check_links(robot: Robot) -> None:
     if not robot.estimated_links:
         which = (
@@ -134,6 +143,7 @@ def identify_run(
     """
     _check_links(robot)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
+    _check_torques(bag, ms)
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node
     way = config.updated({"estimator": {"iterations": 1, "adapt_joints": False}})

@@ -116,6 +116,18 @@ class BagReader:
         self.close()
 
 
+def keep_input(out: str | Path, recording: str | Path) -> None:
+    """Refuse an output that is the recording itself, or a file of its folder.
+
+    Raises:
+        DataError: writing `out` would overwrite what it is made from.
+    """
+    out, recording = Path(out), Path(recording)
+    files = recording.iterdir() if recording.is_dir() else [recording]
+    if out.exists() and any(out.samefile(file) for file in files if file.exists()):
+        raise DataError(f"input and output are the same file: {out}", out)
+
+
 class BagWriter:
     """Writes one MCAP file with the message definitions inside, so that any tool can read it.
 

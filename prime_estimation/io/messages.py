@@ -120,6 +120,8 @@ class MessageReader:
             elif (stamp := stamp_ns(message.header)) == 0:
                 self.counts[f"{role}: no stamp, arrival time taken"] += 1
                 stamp = arrival_ns
+            elif stamp < 0:
+                raise ValueError("negative stamp")
             return self._convert[role](message, stamp, arrival_ns)
         except ValueError as error:
             self.refuse(role, str(error))

@@ -62,11 +62,15 @@ class RunFolder:
         try:
             yield
         except PrimeError:
-            shutil.rmtree(self.path)
-            link = self.path.parent / "latest"
-            if link.is_symlink() and not link.exists():
-                link.unlink()
+            self.discard()
             raise
+
+    def discard(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path)
+        link = self.path.parent / "latest"
+        if link.is_symlink() and not link.exists():
+            link.unlink()
 
     def add_pose(self, estimate: Estimate) -> None:
         """Append the pose of an estimate to the trajectory."""

@@ -207,6 +207,11 @@ class LowStateReader:
             effort=np.array([m.tau_est for m in motors], float),
         )
 
+    def secondary_imu(self, state, arrival_ns: int):
+        """sensor_msgs/Imu of the IMU that is not in the message, stamped when it came."""
+        # it has no counter: what is known is that it did not come before it was measured
+        return self.imu(state, arrival_ns, self.family.secondary_imu.frame)
+
     def imu(self, state, stamp_ns: int, frame: str):
         """sensor_msgs/Imu of an IMUState.
 

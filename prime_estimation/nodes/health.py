@@ -18,6 +18,7 @@ from ..sensors import SENSORS
 from ..sensors.sensor import Alignment
 from ..transport.base import Transport, graph_name
 from ..types import Activity, SensorHealth
+from .diagnostics import diagnostic_status
 
 STALE_S = 0.3  # silence of a sensor after which it is called out
 CLOCKS = ("joint_states", "lowstate")  # whose stamps those of the others are compared with
@@ -241,12 +242,5 @@ class Health:
         )
 
     def _entry(self, make: Make, part: str, level, message: str, values: dict[str, object]):
-        pair = make("diagnostic_msgs/msg/KeyValue")
-        pairs = [pair(key=str(k), value=str(v)) for k, v in values.items()]
-        return make("diagnostic_msgs/msg/DiagnosticStatus")(
-            level=level,
-            name=f"{self._name}: {part}",
-            message=message,
-            hardware_id=self._hardware,
-            values=pairs,
-        )
+        name = f"{self._name}: {part}"
+        return diagnostic_status(make, name, level, message, values, self._hardware)

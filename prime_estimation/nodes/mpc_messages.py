@@ -9,6 +9,7 @@ import numpy as np
 from ..control.motion_types import JointCommand, Plan
 from ..io.to_messages import Make
 from ..robot import Robot
+from .diagnostics import diagnostic_status
 
 
 class MpcMessages:
@@ -71,12 +72,7 @@ class MpcMessages:
         """diagnostic_msgs/DiagnosticArray; an error while there is a reason not to walk."""
         make = self._make
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        pair = make("diagnostic_msgs/msg/KeyValue")
-        status = kind(
-            level=kind.ERROR if reason else kind.OK,
-            name=f"{self._node}: controller",
-            message=reason or values["mode"],
-            hardware_id="",
-            values=[pair(key=key, value=str(value)) for key, value in values.items()],
-        )
+        level = kind.ERROR if reason else kind.OK
+        name, said = f"{self._node}: controller", reason or values["mode"]
+        status = diagnostic_status(make, name, level, said, values)
         return make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status])

@@ -71,7 +71,7 @@ class SensorSubscriptions:
         second = lowstate.family.secondary_imu
         if second is not None and robot.config.imu_frame == second.frame:
             self._apart = ("imu",)
-            self._listen("imu", second.topic, second.type, True, partial(_secondary, lowstate))
+            self._listen("imu", second.topic, second.type, True, lowstate.secondary_imu)
 
     def _listen_to_role(self, role: str, required: bool) -> None:
         self._listen(role, ROLES[role].names[0], ROLES[role].types[0], required)
@@ -119,11 +119,6 @@ class SensorSubscriptions:
 
 def _pose(source: PoseSource, body: str, message, _arrival_ns: int):
     return source.pose(message, body)
-
-
-def _secondary(lowstate: LowStateReader, state, arrival_ns: int):
-    # it has no counter: what is known is that it did not come before it was measured
-    return lowstate.imu(state, arrival_ns, lowstate.family.secondary_imu.frame)
 
 
 def expected_sensors(config: NodeConfig) -> list[str]:

@@ -15,6 +15,7 @@ from ..io.to_messages import header
 from ..io.topics import ROLES
 from ..io.unitree import ROLES_IN_LOWSTATE, LowStateReader, family_of
 from ..transport.base import Qos, Transport, graph_name
+from .diagnostics import diagnostic_status
 from .lowcmd_outlet import LowCmdOutlet
 from .periodic import Periodic
 
@@ -74,8 +75,7 @@ class UnitreeBridgeNode(Periodic):
             self._send[role](part)
 
     def _on_torso(self, state, arrival_ns: int) -> None:
-        # it has no counter: what is known is that it did not come before it was measured
-        self._torso(self.reader.imu(state, arrival_ns, self.reader.family.secondary_imu.frame))
+        self._torso(self.reader.secondary_imu(state, arrival_ns))
 
     def _work(self) -> None:
         rate, self._reported = self.messages - self._reported, self.messages
@@ -91,7 +91,6 @@ class UnitreeBridgeNode(Periodic):
     def _report(self, rate: int) -> None:
         make, clock = self._transport.make, self.reader.clock
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
-        pair = make("diagnostic_msgs/msg/KeyValue")
         values = {
             "arrival jitter [ms]": f"{clock.jitter_ms:.2f}",
             "restarts of the robot's clock": clock.restarts,
@@ -99,14 +98,8 @@ class UnitreeBridgeNode(Periodic):
         }
         level = kind.ERROR if not rate else kind.WARN if self.reader.counts else kind.OK
         text = ", ".join(self.reader.counts) or (f"{rate} Hz" if rate else "no lowstate")
-        pairs = [pair(key=k, value=str(v)) for k, v in values.items()]
-        status = make("diagnostic_msgs/msg/DiagnosticStatus")(
-            level=level,
-            name=f"{graph_name(self._transport)}: lowstate",
-            message=text,
-            hardware_id="",
-            values=pairs,
-        )
+        name = f"{graph_name(self._transport)}: lowstate"
+        status = diagnostic_status(make, name, level, text, values)
         stamped = header(make, self._transport.now_ns(), "")
         self._diagnose(make("diagnostic_msgs/msg/DiagnosticArray")(header=stamped, status=[status]))
 

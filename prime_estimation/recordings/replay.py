@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..config.parameters import Config
 from ..errors import DataError
-from ..io.bag import BagReader, BagWriter
+from ..io.bag import BagReader, BagWriter, keep_input
 from ..output_messages import Outputs
 from ..robot import Robot
 from ..types import Estimate, ImuSample, Sample
@@ -107,8 +107,7 @@ def replay(
         DataError: the bag cannot be used, or does not fit the robot, or is too short for one
             estimate.
     """
-    if Path(out).exists() and Path(bag_path).exists() and Path(out).samefile(bag_path):
-        raise DataError(f"input and output are the same file: {out}", out)
+    keep_input(out, bag_path)
     started = time.perf_counter()
     with BagReader(bag_path) as bag:
         used = choose_topics(bag, robot, mocap, topics, without)

@@ -20,6 +20,7 @@ from .push import Push, force_at
 from .world import Step, World, rotation
 
 SETTLE = 1.0  # s of standing before the motion starts
+SHORTEST = 0.1  # s of a recording, in which every sensor speaks
 
 
 class SimulationError(PrimeError):
@@ -131,10 +132,10 @@ def _controller(
 
 
 def _check_times(duration: float, start: float, payload: Payload | None) -> None:
-    if not (0.0 < duration <= 3600.0 and 0.0 <= start <= 600.0):
+    if not (SHORTEST <= duration <= 3600.0 and 0.0 <= start <= 600.0):
         raise ConfigError(
-            f"duration must be within 0..3600 s and start within 0..600 s, got {duration} and "
-            f"{start}",
+            f"duration must be within {SHORTEST:g}..3600 s and start within 0..600 s, "
+            f"got {duration} and {start}",
             duration,
         )
     for time in payload.switches if payload is not None else ():

@@ -49,12 +49,23 @@ def test_no_text(tmp_path):
         ("locked_joints: {universe: 0}", "unknown joints universe"),
         ("joint_offsets: {FL_calf_joint: 0.01}", "FL_calf_joint, must be three numbers [m]"),
         ("joint_offsets: {FL_calf: [0, 0, 0]}", "no joint of the URDF; there are FL_calf_joint"),
-        ("kappa: 900, name: 'my robot/1'", "becomes the name of files"),
         ("base_frame: FL_foot", "base_frame FL_foot is not at the root of the URDF, which is base"),
     ],
 )
 def test_robots_that_make_no_sense(change, words, tmp_path):
     assert words in refused(tmp_path, ROBOT.replace("CHANGE", change))
+
+
+def test_a_name_is_that_of_files(tmp_path):
+    content = ROBOT.replace("CHANGE", "kappa: 900").replace("name: a1", "name: 'my robot/1'")
+    assert "becomes the name of files" in refused(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    "content", ["noise: {gyro: 0.1}\nnoise: {encoder: 0.003}\n", "noise: {gyro: 0.1, gyro: 0.2}"]
+)
+def test_a_key_that_is_there_twice(content, tmp_path):
+    assert "is there twice" in refused(tmp_path, content)
 
 
 def test_numbers_as_people_write_them(tmp_path):

@@ -77,6 +77,21 @@ def test_units_signs_offsets_and_axes(table, mapping, write_csv, tmp_path):
         assert turned == pytest.approx(left[f"w{axis}"], abs=1e-6)
 
 
+@pytest.mark.parametrize("name, column", [("position", "q0"), ("effort", "tau0")])
+def test_garbage_beyond_its_limit_is_left_out(name, column, table, mapping, write_csv, tmp_path):
+    table[column][50] = 30.0
+    mapping["joints"][name] = {"columns": f"{column[:-1]}{{}}", "limit": 10.0}
+    conversion, bag = converted(write_csv(table), mapping, tmp_path)
+    assert len(bag["/joint_states"]) == len(table["t"]) - 1
+    assert max(abs(v) for _, m in bag["/joint_states"] for v in getattr(m, name)) < 10.0
+
+
+def test_stamps_of_another_unit_than_said(table, mapping, write_csv, tmp_path):
+    table["t"] = 1e3 * (1.7e9 + table["t"])
+    with pytest.raises(DataError, match="is the unit of the stamps .* ms, us or ns"):
+        converted(write_csv(table), mapping, tmp_path)
+
+
 def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path):
     t = table["t"]
     turn = Rotation.from_euler("xyz", np.stack([0.1 * t, 0.05 * t, 0.2 * t], axis=1))

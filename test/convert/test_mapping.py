@@ -51,6 +51,15 @@ def changed(mapping: dict, path: str, value) -> dict:
         ("imu.file", "lag", "did you mean 'log'"),
         ("seams", {"rows": [1.5]}, "numbers or names"),
         ("joints", "q", "must be a mapping"),
+        ("joints.position", [["q0", "q1"], "q2"], "names or numbers, got ['q0', 'q1']"),
+        ("files.log.time.column", [["t"]], "names or numbers"),
+        ("files", {1: {"time": {"rate": 1}}}, "must be a mapping of names"),
+        ("files.log.time.rate", float("nan"), "must be finite"),
+        ("joints.targets", {}, "gives no torque"),
+        ("joints.targets", {"kp": 20}, "kp and position belong together"),
+        ("joints.targets", {"position": "d{}"}, "kp and position belong together"),
+        ("joints.targets", {"velocity": "d{}"}, "velocity needs kd"),
+        ("joints.targets", {"effort": {"columns": "d{}", "limit": 3.0}}, "'limit' is of readings"),
     ],
 )
 def test_keys_and_values_are_checked(mapping, path, value, said):

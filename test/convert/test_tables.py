@@ -122,3 +122,19 @@ def test_bad_files(tmp_path):
     (tmp_path / "log.xls").write_text("")
     with pytest.raises(DataError, match="give its 'format'"):
         opened(tmp_path / "log.xls")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "has no rows"),
+        ("t,q0,q1\n", "has no rows"),
+        ("t;q0;q1\n1;2;3\n2;3;4\n", "separated by ';'"),
+    ],
+)
+def test_text_that_is_no_table(content, said, tmp_path, recwarn):
+    path = tmp_path / "log.csv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=said):
+        opened(path)
+    assert not recwarn.list

@@ -123,6 +123,12 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
             {"seconds": pytest.approx(0.33, abs=0.005)},
         ),
         (
+            "units.torque",
+            only_joints(lambda m: joint(m, effort=lambda x: 1e3 * x)),
+            "are they in Nm?",
+            {},
+        ),
+        (
             "units.velocity",
             only_joints(lambda m: joint(m, velocity=np.degrees)),
             "joint rates are in degrees per second",

@@ -14,6 +14,7 @@ from ..misfit import misfit
 from ..search import Mistake, find_mistakes
 
 _CARRIED = 0.5  # share of what the motion asks for that the feet give, below which others carry
+_TOO_MUCH = 3.0  # times that, from which it is not a load but another unit
 
 
 def examine(case: Case) -> Verdict:
@@ -22,6 +23,11 @@ def examine(case: Case) -> Verdict:
         return case, []
     mistakes, signals = find_mistakes(case.legs, case.signals)
     share = _carried(replace(case, signals=signals))
+    if share > _TOO_MUCH:
+        case = case.with_signals(replace(signals, torque=None))
+        text = f"the torques of the legs carry {share:.3g} times the weight: are they in Nm?"
+        proposal = f"divide the torques by about {share:.2g}: `scale` or `unit` of a mapping"
+        return case, [Finding("units.torque", FAULT, text, {"carried": share}, proposal)]
     if share < _CARRIED:
         # no mistake makes the feet carry it: something else does
         case = replace(case, carried=False)

@@ -70,7 +70,7 @@ def _facts(stream: Stream) -> dict:
     gaps = forward[forward > max(_GAP * usual, _LONG)]
     late = stream.arrivals - stream.stamps
     return {
-        "rate_hz": len(stream) / max(stream.stamps[-1] - stream.stamps[0], 1e-9),
+        "rate_hz": len(forward) / max(float(forward.sum()), 1e-9),
         "interval_s": usual,
         "jitter_s": float(np.median(np.abs(forward - usual))) * 1.4826,
         "gaps": len(gaps),

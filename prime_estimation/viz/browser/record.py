@@ -51,7 +51,7 @@ class Cut:
     size: tuple[int, int]
 
     def __post_init__(self):
-        if min(self.duration, self.rate, self.speed, *self.size) <= 0:
+        if not all(x > 0 for x in (self.duration, self.rate, self.speed, *self.size)):
             raise ConfigError(
                 "duration, rate, speed and size of a recording must be positive", self
             )
