@@ -76,11 +76,21 @@ class GyroRest(Monitor):
         walk = self.problem.config.noise.gyro_bias_walk**2 * self.problem.dt  # by node
         return self.bias, np.sqrt(self._variance + self._age * walk)
 
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """What a rest told outlasts the window in which it was."""
+        self._tell(window)
+
     def judge(self, window: Window, situation: Situation) -> str:
-        """Renew the bias of a robot just seen at rest, about axes of which it says more."""
+        """Renew the bias of a robot just seen at rest."""
+        if not self._age:
+            self._tell(window)
+        return ""
+
+    def _tell(self, window: Window) -> None:
+        """Renew the bias about axes of which the last rest says more."""
         # what tells the heading tells the bias, too, and knows a robot that is turned evenly
-        if self._age or window.place.measured or (told := self.told()) is None:
-            return ""
+        if window.place.measured or (told := self.told()) is None:
+            return
         mean, stddev = told
         known = np.sqrt(np.diag(window.arrival.covariance)[self.problem.columns("gyro_bias")])
         believed = self.problem.parameter(window.xs[-1], "gyro_bias")
@@ -88,4 +98,3 @@ class GyroRest(Monitor):
         axes = np.flatnonzero((known > GYRO_REST.worth * stddev) | wrong)
         if axes.size:
             renew(window, "gyro_bias", axes.tolist(), mean[axes], stddev[axes])
-        return ""

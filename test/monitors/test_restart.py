@@ -72,3 +72,14 @@ def test_nothing_of_intervals_and_doubts_outlasts_a_reset(standing):
     found = [e for e in map(estimator.update, to_come) if e is not None]
     assert found and estimator._reporter._contacts.slipping < 0.1
     assert estimator.monitors.consistency._fit["model"] < 5.0
+
+
+def test_what_a_rest_told_of_the_gyro_outlasts_the_window(standing):
+    estimator, _ = standing
+    rest, told = estimator.monitors.rest, np.array([0.001, -0.002, 0.003])
+    rest.bias, rest._variance = told, np.full(3, 1e-8)
+    assert estimator.monitors.restart("a test", estimator.horizon, ON_ITS_FEET) == ""
+    problem, window = estimator.problem, estimator.window
+    stddev = np.sqrt(np.diag(window.arrival.covariance)[problem.columns("gyro_bias")])
+    assert problem.parameter(window.xs[-1], "gyro_bias") == pytest.approx(told, abs=5e-4)
+    assert stddev.max() < 3e-4
