@@ -173,6 +173,20 @@ def test_output_over_input(recording, tmp_path, capsys):
         assert inside.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("evaluate", "out.mcap", "run", "--settle", "-1"), "--settle must be 0 s or more"),
+        (
+            ("calibrate", ".", "--robot", "go2", "--out", "out", "--iterations", "-1"),
+            "--iterations must be 0 or more",
+        ),
+    ],
+)
+def test_numbers_below_zero(arguments, words, capsys):
+    assert words in fails(capsys, *arguments)
+
+
 def test_inertia_is_not_identified_without_torques(recording, tmp_path, capsys):
     bag = write(
         tmp_path / "bag.mcap",

@@ -116,6 +116,8 @@ def run(args: argparse.Namespace) -> dict:
     """Calibrate, write the results, print them."""
     what = _groups(args)
     _check_bags(args)
+    if args.iterations < 0:
+        raise ConfigError(f"--iterations must be 0 or more, got {args.iterations}", args.iterations)
     config, out = Config.load(args.robot, args.config), out_folder(args)
     checkpoint = Checkpoint(out, _job(args, config, what))
     if args.resume:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..errors import ConfigError
 from ..evaluation.scores import evaluate
 from .console import say, table
 
@@ -36,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict:
     """Evaluates and prints tables."""
+    if not args.settle >= 0.0:
+        raise ConfigError(f"--settle must be 0 s or more, got {args.settle:g}", args.settle)
     result = evaluate(args.estimate, args.reference, args.settle, args.truth)
     say(args, *tables(result))
     return result

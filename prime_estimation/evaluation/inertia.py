@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from ..errors import DataError
 from ..io.inertia_messages import inertia_parameters
 from .statistics import CONFIDENT, times, xyz
 
@@ -99,4 +100,7 @@ def true_parameters(truth: dict, link: str, time: float) -> np.ndarray:
     else:
         changes, before = payload_changes(truth), truth.get("bodies_before")
         bodies = before if before and changes and time < changes[0] else truth["bodies_true"]
-    return np.array(bodies[link]["pin_dynamic_parameters"])
+    parameters = np.ravel(bodies[link].get("pin_dynamic_parameters", ()))
+    if len(parameters) != 10:
+        raise DataError(f"the truth has no pin_dynamic_parameters (10 numbers) of {link}", link)
+    return parameters

@@ -124,9 +124,12 @@ def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> d
     for path in candidates:
         if path.is_file():
             try:
-                return json.loads(path.read_text())
+                truth = json.loads(path.read_text())
             except ValueError as error:
                 raise DataError(f"{path} is not valid JSON: {error}", path) from error
+            if not isinstance(truth, dict):
+                raise DataError(f"{path} is not the truth of a run: it must be an object", path)
+            return truth
     if truth_json:
         raise DataError(f"no such file: {truth_json}", truth_json)
     return {}

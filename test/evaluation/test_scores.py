@@ -283,6 +283,15 @@ def test_the_truth_of_a_run_whose_name_has_a_dot(tmp_path):
     assert load_truth(tmp_path / "trot_0.5" / "run.mcap") == {"name": "trot_0.5"}
 
 
+def test_a_truth_that_is_none(tmp_path):
+    path = tmp_path / "truth.json"
+    path.write_text("[1, 2]")
+    with pytest.raises(DataError, match="must be an object"):
+        load_truth(tmp_path, path)
+    with pytest.raises(DataError, match="no pin_dynamic_parameters"):
+        true_parameters({"bodies_true": {"base": {}}}, "base", 0.0)
+
+
 def test_speed_is_that_of_estimates():
     """While there is none, a status has the times 0, and no nodes."""
 
