@@ -210,10 +210,9 @@ def _check_targets(joints: Joints, targets: Targets, name: str) -> None:
         raise ConfigError(f"{name}: kd needs joints.velocity, which is missing")
     if targets.velocity is not None and targets.kd is None:
         raise ConfigError(f"{name}: velocity needs kd, which is missing")
-    parts = _columns_of(targets)
-    if not any(part in (targets.effort, targets.kp, targets.kd) for part in parts):
+    if targets.effort is targets.kp is targets.kd is None:
         raise ConfigError(f"{name} gives no torque: effort, kp with position, or kd")
-    if any(part.limit for part in parts):
+    if any(part.limit for part in _columns_of(targets)):
         raise ConfigError(f"{name}: 'limit' is of readings; give it to those of joints")
 
 

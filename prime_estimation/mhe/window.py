@@ -277,11 +277,11 @@ class Window:
         return self.size >= -k and bool(self.inputs[:-1][k].weighed)
 
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
-        """(n, nv) generalized forces w [N, Nm] that lack beside the torques at the running nodes.
+        """(n, nv) forces w [N, Nm] that the dynamics need beside the torques at the running nodes.
 
-        What the dynamics need and no torque gives, those on the base in its axes.
-        The first nv rows of a node's residual are w times `weight_force`, the weight that outliers
-        have by now; divided out here. Not to be written to.
+        Generalized ones, those on the base in its axes. The first nv rows of a node's residual are
+        w times `weight_force`, the weight that outliers have by now; divided out here. Not to be
+        written to.
         """
         if self._unexplained is None:
             self._unexplained = self.solver.unexplained()

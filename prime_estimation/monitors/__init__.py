@@ -81,7 +81,6 @@ class Monitors:
     def restart(self, why: str, horizon: Horizon, situation: Situation) -> str:
         """Give an estimate up and start anew; returns why that is not possible yet."""
         self.consistency.restarted(why)
-        self.payload.reset()
         self.hold.outlast(horizon.window, situation.suspended, self.lift.as_before)
         previous = self.activity.unlearned(self.lift.ground_under(horizon.previous_state()))
         failure = horizon.restart(situation, previous)

@@ -50,6 +50,10 @@ class PayloadDetector(Monitor):
         self._left: list[list[float]] = []
         self._legs.reset()
 
+    def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
+        """Forces of the window before are of the past."""
+        self.reset()
+
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the newest nodes; an alarm releases the inertia."""
         self._rest -= 1

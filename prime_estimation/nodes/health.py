@@ -188,12 +188,13 @@ class Health:
         kind = make("diagnostic_msgs/msg/DiagnosticStatus")
         level = kind.ERROR if any(errors) else kind.WARN if said else kind.OK
         entries = [self._entry(make, "estimator", level, "; ".join(said) or summary, values)]
+        roles = {reason: self._counted(reason) for reason in counts}
         for role, stream in self._streams.items():
             level = (
                 kind.OK if role not in troubles else kind.ERROR if stream.required else kind.WARN
             )
             text = troubles.get(role, f"{stream.rate:.0f} Hz")
-            mine = {reason: n for reason, n in counts.items() if self._counted(reason) == role}
+            mine = {reason: n for reason, n in counts.items() if roles[reason] == role}
             heard = {"topic": stream.topic, "messages": stream.count, _LOST: self._lost(stream)}
             detail = {**heard, **mine}
             entries.append(self._entry(make, role, level, text, detail))

@@ -55,7 +55,7 @@ def test_ground_that_was_left_is_not_that_of_a_later_start(standing):
 
 
 def test_inertia_kept_over_a_lift_is_decided_on_by_the_start_that_follows(standing):
-    estimator, to_come = standing
+    estimator, _ = standing
     hold, problem = estimator.monitors.hold, estimator.problem
     theta = problem.theta_nominal + 0.1
     hold._outlasting = theta, 1e-4 * np.eye(len(theta))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Order of the legs, signs of the joints, axes of the IMU: which mistake explains a misfit."""
+"""Order of the legs, signs of the joints, axes of the IMU: which mistake explains a misfit.
+
+Torques that carry many times the weight are in another unit.
+"""
 
 from __future__ import annotations
 
