@@ -69,11 +69,25 @@ UnmodelledForces::UnmodelledForces(const pinocchio::Model& model,
 void UnmodelledForces::expect(const Step& step, std::vector<UnmodelledForce>& found) const {
   std::fill(found.begin(), found.end(), UnmodelledForce{Vector3d::Zero(), Matrix3d::Zero()});
   std::vector<Candidate> candidates;
+  std::vector<Torques> stopped;
   Candidate candidate;
-  for (const auto& leg : legs_)
-    if (look(leg, step, candidate)) candidates.push_back(candidate);
-  if (candidates.empty()) return;
-  askBase(step, candidates);
+  for (const auto& leg : legs_) {
+    const auto torques = torquesOf(leg, step);
+    if (!torques.stop.isZero())
+      stopped.push_back(torques);
+    else if (look(torques, step, candidate))
+      candidates.push_back(candidate);
+  }
+  if (candidates.empty() && stopped.empty()) return;
+  Base base{step.w.head<kBase>(), step.stddev.head<kBase>().array().square()};
+  askBase(base, step.dof, candidates);
+  for (const auto& c : candidates)
+    if (c.likely()) base.w -= c.on_base, base.variance += c.base_spread;
+  for (const auto& leg : stopped) {
+    if (!lookAtStop(leg, step, base, candidate)) continue;
+    candidates.push_back(candidate);
+    if (candidate.likely()) base.w -= candidate.on_base;
+  }
   const double variance = prior_.stddev * prior_.stddev;
   for (const auto& c : candidates) {
     const double p = probability(c.odds);
@@ -83,27 +97,31 @@ void UnmodelledForces::expect(const Step& step, std::vector<UnmodelledForce>& fo
   }
 }
 
-/// Whether the torques of a leg are outliers that a force at its foot may explain; with which odds,
-/// as far as the leg tells.
-bool UnmodelledForces::look(const Leg& leg, const Step& step, Candidate& c) const {
-  Vector3d at, w, stddev;
-  Matrix3d J;
+UnmodelledForces::Torques UnmodelledForces::torquesOf(const Leg& leg, const Step& step) const {
+  Torques at;
+  at.contact = leg.contact;
   for (int k = 0; k < 3; ++k) {
     const int column = leg.columns[k];
-    at[k] = step.q[leg.coordinates[k]], w[k] = step.w[column], stddev[k] = step.stddev[column];
-    J.col(k) = step.J.block<3, 1>(3 * leg.contact, column);
+    const double q = step.q[leg.coordinates[k]];
+    at.w[k] = step.w[column], at.stddev[k] = step.stddev[column];
+    at.J.col(k) = step.J.block<3, 1>(3 * leg.contact, column);
+    at.stop[k] = int(q <= leg.least[k]) - int(q >= leg.most[k]);
   }
-  const auto deviations = w.array() / stddev.array();
-  if (!((deviations.abs() >= prior_.least).any() && w.allFinite())) return false;
-  if (!((at.array() > leg.least.array()).all() && (at.array() < leg.most.array()).all()))
-    return false;
-  Eigen::FullPivLU<Matrix3d> lu(J.transpose());
+  return at;
+}
+
+/// Whether the torques of a leg are outliers that a force at its foot may explain; with which odds,
+/// as far as the leg tells.
+bool UnmodelledForces::look(const Torques& leg, const Step& step, Candidate& c) const {
+  const auto deviations = leg.w.array() / leg.stddev.array();
+  if (!((deviations.abs() >= prior_.least).any() && leg.w.allFinite())) return false;
+  Eigen::FullPivLU<Matrix3d> lu(leg.J.transpose());
   lu.setThreshold(prior_.stretched);
   if (!lu.isInvertible()) return false;
-  const Matrix3d root = lu.inverse() * stddev.asDiagonal();
+  const Matrix3d root = lu.inverse() * leg.stddev.asDiagonal();
   c.contact = leg.contact;
   c.S = root * root.transpose();
-  c.f = lu.solve(w);
+  c.f = lu.solve(leg.w);
   const Matrix3d wide = c.S + prior_.stddev * prior_.stddev * Matrix3d::Identity();
   c.odds = prior_.odds - 0.5 * c.f.dot(wide.inverse() * c.f) -
            0.5 * std::log(wide.determinant() / c.S.determinant());
@@ -114,17 +132,53 @@ bool UnmodelledForces::look(const Leg& leg, const Step& step, Candidate& c) cons
   return true;
 }
 
+/// Whether a force at its foot may explain what a leg with a joint at its stop and the base lack;
+/// with which odds.
+bool UnmodelledForces::lookAtStop(const Torques& leg, const Step& step, const Base& base,
+                                  Candidate& c) const {
+  const double spread = prior_.stddev * prior_.stddev;
+  const Eigen::Array3d away = leg.stop.array().cast<double>(), own = leg.stddev.array().square(),
+                       moved = leg.J.colwise().squaredNorm().transpose().array() * spread,
+                       variance = own + away.abs() * moved;
+  const Eigen::Array3d deviations = leg.w.array() / variance.sqrt();
+  const bool unusual = (deviations.abs() >= prior_.least).any() ||
+                       (base.w.array().abs() >= prior_.least * base.variance.array().sqrt()).any();
+  if (!(unusual && leg.w.allFinite() && base.w.allFinite())) return false;
+  const Eigen::Matrix<double, 3, kBase> J_base = step.J.block<3, kBase>(3 * leg.contact, 0);
+  const Eigen::DiagonalMatrix<double, 3> known(variance.inverse().matrix());
+  const Eigen::DiagonalMatrix<double, kBase> base_known(base.variance.cwiseInverse());
+  const Matrix3d information = leg.J * known * leg.J.transpose() +
+                               J_base * base_known * J_base.transpose();
+  c.contact = leg.contact;
+  c.S = information.inverse();
+  c.f = c.S * (leg.J * (known * leg.w) + J_base * (base_known * base.w));
+  const Matrix3d wide = c.S + spread * Matrix3d::Identity();
+  const Vector3d mean = spread * wide.inverse() * c.f;
+  const Vector3d rest = leg.w - leg.J.transpose() * mean;
+  if ((rest.array() * away < -prior_.least * leg.stddev.array()).any()) return false;
+  c.on_base = J_base.transpose() * c.f;
+  c.odds = prior_.odds - 0.5 * mean.squaredNorm() / spread -
+           0.5 * std::log(wide.determinant() / c.S.determinant()) +
+           logBase(base.w - J_base.transpose() * mean, base.variance, step.dof) -
+           logBase(base.w, base.variance, step.dof);
+  for (int k = 0; k < 3; ++k)
+    c.odds += logTail(rest[k] * rest[k] / variance[k], 1, step.dof) -
+              logTail(deviations[k] * deviations[k], 1, step.dof);
+  return true;
+}
+
 /// The base moves by the forces of the feet, and not by wrong torques.
-void UnmodelledForces::askBase(const Step& step, std::vector<Candidate>& candidates) const {
-  Vector6d w = step.w.head<kBase>(), variance = step.stddev.head<kBase>().array().square();
+void UnmodelledForces::askBase(const Base& base, const double dof,
+                               std::vector<Candidate>& candidates) const {
+  auto [w, variance] = base;
   for (const auto& c : candidates)
     if (c.likely()) w -= c.on_base, variance += c.base_spread;
   std::vector<double> told;
   for (const auto& c : candidates) {  // against what the others leave
     const double taken = c.likely() ? 1.0 : 0.0;
     const Vector6d rest = w + taken * c.on_base, spread = variance - taken * c.base_spread;
-    told.push_back(logBase(rest - c.on_base, spread + c.base_spread, step.dof) -
-                   logBase(rest, spread, step.dof));
+    told.push_back(logBase(rest - c.on_base, spread + c.base_spread, dof) -
+                   logBase(rest, spread, dof));
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].odds += told[i];
 }

@@ -32,8 +32,16 @@ struct UnmodelledForce {
 ///
 /// with the densities of f in units of those of w. A wrong torque moves no base; the force of a
 /// foot does. What other feet that are likely to be pushed bring to the base is taken off w_base
-/// before. Feet that touch in a point only: a sole has moments, too. A joint at its stop has a
-/// torque that no motor gives: its leg tells no force then.
+/// before. Feet that touch in a point only: a sole has moments, too.
+///
+/// A joint at its stop has a torque that no motor gives, away from the stop, and as large as what f
+/// may bring to the joint: Q of that joint grows by sigma_f^2 |J_k|^2, and what it hides of f the
+/// base tells,
+///
+///     S^-1   = J Q^-1 J^T + J_base Q_base^-1 J_base^T
+///     S^-1 f = J Q^-1 w_leg + J_base Q_base^-1 w_base
+///     log p/(1 - p) = odds + log t(w - J^T E f) / t(w) - |E f|^2 / 2 sigma_f^2
+///                          - log |1 + F S^-1| / 2,      E f = F (F + S)^-1 f here, w of both
 class UnmodelledForces {
  public:
   struct Prior {
@@ -70,9 +78,20 @@ class UnmodelledForces {
     Eigen::Vector3i coordinates, columns;  ///< of its joints: indices in q and v
     Eigen::Vector3d least, most;           ///< of the coordinates of joints away from their stops
   };
+  /// A leg at a step.
+  struct Torques {
+    std::size_t contact;
+    Eigen::Vector3d w, stddev;
+    Eigen::Vector3i stop;  ///< of each joint: 0: away from both, else the sign of its torque there
+    Eigen::Matrix3d J;
+  };
 
   using Vector6d = Eigen::Matrix<double, 6, 1>;
-  /// A leg whose torques are outliers.
+  /// What is left of the base's disturbances, variances.
+  struct Base {
+    Vector6d w, variance;
+  };
+  /// A leg that may tell a force.
   struct Candidate {
     std::size_t contact;
     Eigen::Vector3d f;
@@ -82,8 +101,10 @@ class UnmodelledForces {
     bool likely() const { return odds > 0.0; }
   };
 
-  bool look(const Leg& leg, const Step& step, Candidate& candidate) const;
-  void askBase(const Step& step, std::vector<Candidate>& candidates) const;
+  Torques torquesOf(const Leg& leg, const Step& step) const;
+  bool look(const Torques& leg, const Step& step, Candidate& candidate) const;
+  bool lookAtStop(const Torques& leg, const Step& step, const Base& base, Candidate& c) const;
+  void askBase(const Base& base, double dof, std::vector<Candidate>& candidates) const;
 
   std::vector<Leg> legs_;
   Prior prior_;

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.models import ground_under, problem, random_configuration, random_point
-from reference.unmodelled_forces import expect
+from reference.unmodelled_forces import expect, expect_at_stop
 
 from prime_estimation.config.policies import UNMODELLED
 from prime_estimation.contact.points import leg_joints
@@ -154,8 +154,47 @@ def test_torques_that_noise_explains_and_gaussian_tails_tell_no_force():
         np.testing.assert_array_equal(u, node.u)
 
 
-def test_a_joint_at_its_stop_tells_no_force():
-    node = Node("forward", {6: OUTLIERS[6]})
+def held(calf: int, side: str, torque: float) -> Node:
+    """The first leg's calf at a stop that gives this torque, its foot pushed beside the law."""
+    node = Node("forward", {}, pushed=False)
+    model = node.problem.robot.model
+    at = {"upper": model.upperPositionLimit, "lower": model.lowerPositionLimit}[side][7 + calf]
+    node.x[7 + calf] = at + (0.5 if side == "lower" else -0.5) * UNMODELLED.stop
+    node.model.calc(node.data, node.x, node.u)
+    node.J = node.model.contact_kinematics(node.data)["jacobian"]
+    node.w += node.J[:3].T @ PUSH
+    node.w[6 + calf] += torque
+    node.u[: node.problem.nv] = node.w
+    node.model.calc(node.data, node.x, node.u)
+    return node
+
+
+PUSH = np.array([-60.0, 5.0, -45.0])  # N, of a foot that is hooked on a riser
+
+
+@pytest.mark.parametrize("side, torque", [("upper", -8.0), ("lower", 8.0)])
+def test_what_a_stop_hides_of_a_force_the_base_tells(side, torque):
+    node = held(2, side, torque)
+    robot = node.problem.robot
+    prior = UNMODELLED.share * GRAVITY * robot.total_mass, UNMODELLED.odds
+    leg = node.J[:3, [*range(6), 6, 7, 8]], node.w[6:9], np.full(3, STDDEV)
+    mean, covariance = expect_at_stop(leg, 2, (node.w[:6], BASE_STDDEV), prior, FORCE_DOF)
+    node.model.reweight(node.data, node.u, CONTACT_DOF, FORCE_DOF)
+    found = node.model.unmodelled_force(node.data)[:3]
+    np.testing.assert_allclose(found, mean, rtol=1e-6, atol=1e-6)
+    told = node.model.unmodelled_covariance(node.data)[:3, :3]
+    np.testing.assert_allclose(told, covariance, rtol=1e-5, atol=1e-6)
+    assert np.linalg.norm(found - PUSH) < 0.1 * np.linalg.norm(PUSH)
+
+
+def test_a_stop_that_would_have_to_pull_tells_no_force():
+    node = held(2, "upper", 8.0)
+    node.model.reweight(node.data, node.u, CONTACT_DOF, FORCE_DOF)
+    assert not node.given.outer_force.any()
+
+
+def test_a_stop_alone_is_no_force():
+    node = Node("forward", {8: [-8.0]}, pushed=False)
     limits = node.problem.robot.model.upperPositionLimit
     node.x[7 + 2] = limits[7 + 2] - 0.5 * UNMODELLED.stop
     node.model.calc(node.data, node.x, node.u)

@@ -61,3 +61,36 @@ def expect(
         mean = p * F @ np.linalg.solve(F + S, f)
         out.append((mean, p * S + p * (1.0 - p) * np.outer(f, f)))
     return out
+
+
+def expect_at_stop(
+    leg: tuple[np.ndarray, np.ndarray, np.ndarray],
+    stopped: int,
+    base: tuple[np.ndarray, np.ndarray],
+    prior: tuple[float, float],
+    dof: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (3,) and covariance (3, 3) of the force at a foot one of whose joints is at its stop.
+
+    The stop's torque is one more unknown of that joint, as large as the force may bring to it.
+
+    Args:
+        leg, base, prior, dof: as of `expect`; of one leg. stopped: which of its joints.
+    """
+    J, w, stddev = leg
+    own = J[:, 6:].T
+    variance = stddev**2
+    variance[stopped] += prior[0] ** 2 * (own[stopped] @ own[stopped])
+    H = np.vstack([own, J[:, :6].T])
+    y, R = np.concatenate([w, base[0]]), np.diag(np.concatenate([variance, base[1] ** 2]))
+    S = np.linalg.inv(H.T @ np.linalg.solve(R, H))
+    f = S @ H.T @ np.linalg.solve(R, y)
+    F = prior[0] ** 2 * np.eye(3)
+    mean = F @ np.linalg.solve(F + S, f)
+    odds = prior[1] - 0.5 * mean @ np.linalg.solve(F, mean)
+    odds -= 0.5 * np.linalg.slogdet(np.eye(3) + F @ np.linalg.inv(S))[1]
+    for sign, of in ((1.0, y - H @ mean), (-1.0, y)):
+        tails = sum(log_tail(np.array([e]), dof) for e in of[:3] / np.sqrt(variance))
+        odds += sign * (tails + log_base(of[3:], base[1] ** 2, dof))
+    p = 1.0 / (1.0 + np.exp(-odds))
+    return p * mean, p * S + p * (1.0 - p) * np.outer(f, f)
