@@ -66,7 +66,7 @@ class EstimatorConfig:
         0.4, "prior uncertainty of its rotational inertia (relative)", "", 1e-3, 5.0
     )
     mass_walk: float = param(
-        0.01, "forgetting: random walk of the mass", "kg/sqrt(s)", 0.0, 10.0, tunable=True
+        0.005, "forgetting: random walk of the mass", "kg/sqrt(s)", 0.0, 10.0, tunable=True
     )
     com_walk: float = param(
         0.0005, "forgetting: random walk of the centre of mass", "m/sqrt(s)", 0.0, 1.0, tunable=True
