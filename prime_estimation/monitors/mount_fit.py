@@ -44,6 +44,7 @@ class OneMount(HeldFit):
         """Forget everything."""
         super().reset()
         self._settled, self._incredible = False, 0  # the latter: looks in a row
+        self._soft = False
 
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and stand, on ground that does not give way.
@@ -51,8 +52,8 @@ class OneMount(HeldFit):
         A tracked body that is elsewhere looks like both: a base that is taken to be where it is not
         pushes feet along the ground, and into it.
         """
-        soft = self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
-        feet_tell = self._drags_base or not (soft or self._stance.unrest)
+        self._soft = self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
+        feet_tell = self._drags_base or not (self._soft or self._stance.unrest)
         return feet_tell and not situation.suspended
 
     @property
@@ -69,11 +70,17 @@ class OneMount(HeldFit):
     def _contradicts(self) -> bool:
         """What comes to be wrong, or by more than anybody mounts it, is not the mount."""
         told = super()._contradicts() and self.explains > MOUNT_FIT.fall
+        # feet that sink look like a body some centimetres from its place, and not like more
+        told = told and (not self._soft or self._far >= MOUNT_FIT.far)
         if not (told and self._settled and self._stance.known):
             self._incredible = 0
             return False
         self._incredible = 0 if self.credible else self._incredible + 1
         return self.credible
+
+    @property
+    def _far(self) -> float:
+        return float(np.linalg.norm(self.estimate))
 
     @property
     def credible(self) -> bool:
@@ -82,13 +89,12 @@ class OneMount(HeldFit):
 
     def let_go(self, window: Window) -> str:
         """What is far from its place has bent all that was learned beside it: that starts anew."""
-        far = float(np.linalg.norm(self.estimate))
-        if not self._drags_base or far < MOUNT_FIT.far:
+        if not self._drags_base or self._far < MOUNT_FIT.far:
             relax(window, self.hold)
             return ""
         self.hold.held = False
         self._renew(window, self.estimate)
-        return f"the tracked body is {1e3 * far:.0f} mm from its place"
+        return f"the tracked body is {1e3 * self._far:.0f} mm from its place"
 
     def again(self) -> None:
         super().again()
@@ -102,7 +108,7 @@ class OneMount(HeldFit):
     def said(self) -> SensorHealth:
         """By how much it is wrong."""
         name, what, better = SAID[self.hold.names[0]]
-        far = what.format(1e3 * float(np.linalg.norm(self.estimate)))
+        far = what.format(1e3 * self._far)
         if self.incredible:
             wrong = f"{far}, as it seems, more than is credible: not estimated; {better}"
             return SensorHealth(name, False, wrong)

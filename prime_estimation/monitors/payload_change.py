@@ -79,7 +79,8 @@ class PayloadDetector(Monitor):
         statistics = [self._statistic(map(sum, zip(*newest[:n])), n) for n in spans]
         statistic = max(statistics, default=0.0)
         found = statistic > self.problem.config.estimator.payload_threshold
-        carried = self._is_carried(window)
+        # a hand that presses is carried by the legs as well: its force tells which it is
+        carried = self._is_carried(window) and not situation.pushed
         told = self._rest <= 0 and (carried or (found and self._is_load(window)))
         self._agreed = self._agreed + 1 if told else 0
         if self._agreed >= PAYLOAD.agreeing:

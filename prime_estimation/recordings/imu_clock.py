@@ -96,7 +96,8 @@ class ImuClock:
         if self._seen % IMU_CLOCK.every:
             return 0
         late = self.lateness()
-        self._agreed = self._agreed + 1 if late and self._tells(late) else 0
+        told = late is not None and self._tells(late) and self._lasts(late)
+        self._agreed = self._agreed + 1 if told else 0
         if self._agreed < IMU_CLOCK.looks:
             return 0
         found = round(1e9 * late.seconds)
@@ -104,12 +105,18 @@ class ImuClock:
         self.reset()
         return found
 
-    def lateness(self) -> Lateness | None:
-        """What the newest measurements tell; None where too few feet stood."""
-        count = sum(row.shape[1] for row in self._rows)
-        if count < IMU_CLOCK.pairs:
+    def lateness(self, part: slice = slice(None), least: int = IMU_CLOCK.pairs) -> Lateness | None:
+        """What the newest measurements tell; None where fewer than `least` pairs of feet stood.
+
+        Args:
+            part: of these measurements.
+            least: of all of them.
+        """
+        rows = list(self._rows)[part]
+        count = sum(row.shape[1] for row in rows)
+        if count < least:
             return None
-        (moved, mixed, by_delay), d = np.concatenate(list(self._rows), axis=1), 0.0
+        (moved, mixed, by_delay), d = np.concatenate(rows, axis=1), 0.0
         for _ in range(IMU_CLOCK.iterations):
             square = moved + d * (2.0 * mixed + d * by_delay)
             weight = 1.0 / (1.0 + square / IMU_CLOCK.slip**2) ** 2
@@ -130,6 +137,18 @@ class ImuClock:
         if self.late_ns:  # what is left of one that is known
             return size > IMU_CLOCK.rest and len(self._rows) == IMU_CLOCK.nodes
         return size > IMU_CLOCK.least and late.gain > IMU_CLOCK.gain
+
+    def _lasts(self, late: Lateness) -> bool:
+        """Both halves of what was seen tell it: feet that sink where they land do not."""
+        half = len(self._rows) // 2
+        parts = slice(half), slice(half, None)
+        told = [self.lateness(part, IMU_CLOCK.pairs // 2) for part in parts]
+        return all(
+            part is not None
+            and abs(part.seconds - late.seconds) < IMU_CLOCK.alike * abs(late.seconds)
+            and (self.late_ns or part.gain > IMU_CLOCK.gain)
+            for part in told
+        )
 
     def _turn(self, m: Measurement) -> _Turn | None:
         seen = (m.position, m.velocity, m.gyro, m.accelerometer)

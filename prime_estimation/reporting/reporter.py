@@ -59,6 +59,7 @@ class Reporter:
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         unlike = self.problem.bent or self.problem.joints_let_go
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque)
+        torque_error = math.hypot(torque_error, self.problem.process.carried_by_friction)
         theta = parameters[self._theta, self._theta] if held is None else held
         bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted, unlike)
         mass, stddev = self._inertia.total(bodies, torque_error)

@@ -54,10 +54,15 @@ def laid_on_its_side(robot: Robot, standing: np.ndarray):
 
 
 def estimates_of(
-    name: str, motion, share=on_its_feet, seconds=SECONDS, **options: str
+    name: str, motion, share=on_its_feet, seconds=SECONDS, sticks=True, **options: str
 ) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
-    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`."""
+    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`.
+
+    `sticks`: joints may, by the YAML; those of these readings have no friction.
+    """
     config = Config.load(name).updated({"estimator": options})
+    if not sticks:
+        config = config.updated({"robot": {"joint_friction": 0.0}})
     robot = Robot(config.robot)
     path = motion(robot, standing_pose(robot, POSTURES[name]))
     estimator, out = Estimator(robot, config, mocap=False), []
@@ -133,10 +138,13 @@ def let_down_to(share: float):
 
 
 def test_a_hand_that_lets_go_late():
-    """What a hand still holds of a robot that has been put down is no mass that is gone."""
+    """What a hand still holds of a robot that has been put down is no mass that is gone.
+
+    Of joints that do not stick: dry friction at rest hides a fifth of the weight in a start batch.
+    """
     held = let_down_to(0.8)
     estimates, robot = estimates_of(
-        "go2", lifted, lambda t: held(t) + 0.2 * smooth(t, 4.3, 4.4), seconds=5.6
+        "go2", lifted, lambda t: held(t) + 0.2 * smooth(t, 4.3, 4.4), seconds=5.6, sticks=False
     )
     known = next(e for t, _, e in estimates if t > AWAY[0] - 0.2)
     after = [e for t, _, e in estimates if t > BACK[1]]

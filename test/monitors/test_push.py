@@ -23,12 +23,12 @@ PULL, KICK = Push((-25.0, 0.0, 0.0), 1.5, 0.8), Push((0.0, 90.0, 0.0), 2.8, 0.15
 SECONDS = 3.4
 
 
-def follow(recording):
+def follow(recording, name: str = "go2", seconds: float = SECONDS):
     """Estimates of all nodes, and what the push detector said of them."""
-    config = Config.load("go2")
+    config = Config.load(name)
     robot = Robot(config.robot)
     estimator, t, estimates, pushed = Estimator(robot, config), [], [], []
-    batch = measurements(recording, robot, config, SECONDS)
+    batch = measurements(recording, robot, config, seconds)
     for m in batch:
         estimate = estimator.update(m)
         if estimate is not None:
@@ -111,3 +111,13 @@ def test_a_hand_that_lifts_takes_no_load_off(tmp_path):
     force = np.array([e.external.force_base for e in lifted.estimates])[:, 2]
     held = (lifted.t > 1.3) & (lifted.t < 1.5)
     assert np.median(force[held]) == pytest.approx(60.0, abs=6.0)
+
+
+def test_a_hand_that_presses_aslant_is_no_load(tmp_path):
+    """The legs carry what it presses with, as they would a load: 1.3 kg of it were learned."""
+    push = Push((14.0, 18.0, -14.0), 5.0, 1.5)
+    out = run("go1", "trot", 6.5, tmp_path / "pressed", pushes=(push,), seed=6035)
+    pressed = follow(out, "go1", 6.5)
+    mass = np.array([e.total_mass for e in pressed.estimates])
+    before = mass[pressed.t < push.begin][-1]
+    assert np.abs(mass[pressed.t >= push.begin] - before).max() < 0.3

@@ -52,6 +52,7 @@ class ImuClockPolicy:
     pairs: int = param(150, "of standing feet that a look needs")
     every: int = param(25, "nodes from one look to the next")
     looks: int = param(2, "in a row that must agree")
+    alike: float = param(0.3, "share of it by which each half of what was seen may differ")
     least: float = param(0.0015, "delay below which stamps are as good as those of the joints", "s")
     rest: float = param(0.0005, "the same of what is left, once one is known", "s")
     most: float = param(0.03, "above which its effect is not linear", "s")

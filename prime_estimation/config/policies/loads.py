@@ -51,7 +51,9 @@ class LoadPlacePolicy:
     """When the link whose inertia is estimated cannot be the one that carries a load."""
 
     mass: float = param(0.1, "least load that has a place, as a share of the link's own mass")
-    far: float = param(2.0, "from the link's centre of mass: radii of gyration; a box has 1.7")
+    far: float = param(
+        2.6, "from the link's centre of mass: radii of gyration; a box has 1.7, loads stand on it"
+    )
     reach: float = param(0.2, "and so far at least: a hand holds things before it", "m")
     nodes: int = param(200, "in a row for which it is there")
 

@@ -77,6 +77,12 @@ class IntervalPolicy:
         1.2e-3, "deviation of roll and pitch by creep of all feet, and zeros of encoders", "rad"
     )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
+    tilt_at_rest: float = param(
+        4e-3,
+        "of roll and pitch of a robot whose joints rest: dry friction of 0.2 Nm bends forces of "
+        "feet by a hundredth of the weight, and the accelerometer's bias may be 5 mrad of it",
+        "rad",
+    )
     tilt_soft: float = param(
         2.5e-3,
         "the same on soft ground, per unit by which that is more than uneven: feet that come up "
