@@ -54,14 +54,15 @@ class ProcessModel:
         dynamics: C++ contact dynamics.
         contacts: the contact model.
         late: torques are not read when they act.
+        sticks: joints with dry friction stick while none moves.
     """
 
-    def __init__(self, robot: Robot, dynamics, contacts, late: bool):
+    def __init__(self, robot: Robot, dynamics, contacts, late: bool, sticks: bool = False):
         self.robot, self.contacts = robot, contacts
         self._floating = robot.config.floating_base
         self._first_joint = 6 if self._floating else 0  # among the generalized forces
         self._late = late
-        self._sticks = bool(np.any(robot.joint_friction))
+        self._sticks = sticks and bool(np.any(robot.joint_friction))
         self._held_with = robot.joint_friction * math.sqrt(REST.nodes)
         self.rests = False
         self._weight = GRAVITY * robot.total_mass

@@ -29,7 +29,7 @@ def deviations(problem: Problem, rate: float, **readings) -> np.ndarray:
 
 def test_torques_of_joints_at_rest_are_not_known():
     config = Config.load("go2")
-    problem = Problem(Robot(config.robot), config)
+    problem = Problem(Robot(config.robot), config, sticks=True)
     process = problem.process
     moving = deviations(problem, 1.0)
     assert not process.rests and process.carried_by_friction == 0.0
@@ -46,7 +46,7 @@ def test_torques_of_joints_at_rest_are_not_known():
 
 def test_joints_without_friction_do_not_stick():
     config = Config.load("go2").updated({"robot": {"joint_friction": 0.0}})
-    problem = Problem(Robot(config.robot), config)
+    problem = Problem(Robot(config.robot), config, sticks=True)
     np.testing.assert_array_equal(deviations(problem, 0.0), deviations(problem, 1.0))
     assert not problem.process.rests
 

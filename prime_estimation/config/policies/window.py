@@ -78,7 +78,7 @@ class IntervalPolicy:
     )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
     tilt_at_rest: float = param(
-        4e-3,
+        6e-3,
         "of roll and pitch of a robot whose joints rest: dry friction of 0.2 Nm bends forces of "
         "feet by a hundredth of the weight, and the accelerometer's bias may be 5 mrad of it",
         "rad",
