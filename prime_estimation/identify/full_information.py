@@ -106,7 +106,6 @@ class ForwardPass:
             estimator.config.updated({"noise": noise or {}}),
             estimator.problem.optional,
             holds=True,
-            sticks=True,
         )
         stamps = [m.stamp_ns for m in ms]
         inputs = batch_inputs(problem, ms, self.situation)

@@ -100,7 +100,7 @@ class MountFitPolicy(HoldPolicy):
     alike: float = param(
         0.5, "share of what another explains, below which a mount is not what is wrong"
     )
-    far: float = param(0.045, "distance of a tracked body from its place that begins anew", "m")
+    far: float = param(0.05, "distance of a tracked body from its place that begins anew", "m")
     credible: float = param(2.0, "deviations of the prior that a mount may be off")
     moved: float = param(
         0.5, "share of itself by which it has changed since the last look: it was not wrong before"

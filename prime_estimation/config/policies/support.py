@@ -42,7 +42,7 @@ class RestPolicy:
 
     rate: float = param(0.1, "of all joints below which the robot rests", "rad/s")
     moving: float = param(2.0, "factor on it above which it rests no longer")
-    nodes: int = param(7, "over which torques that do not change tell as much as one does")
+    nodes: int = param(10, "over which torques that do not change tell as much as one does")
     lever: float = param(0.3, "by which dry friction of a joint changes what its leg carries", "m")
 
 
