@@ -40,8 +40,7 @@ class Estimator:
         self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection[str] = ()
     ):
         self.robot, self.config = robot.check_contacts(), config
-        optional = {*sensors, *["mocap"] * mocap}
-        self.problem = problem = Problem(robot, config, optional, holds=True, sticks=True)
+        self.problem = problem = Problem(robot, config, {*sensors, *["mocap"] * mocap}, holds=True)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
         self._predictor = Predictor(robot, problem.mount)
         self.reset()

@@ -63,10 +63,6 @@ class Ground:
         self._compliance = 1.0 / problem.dynamics.stiffness(0.0) if self._may_sink else 0.0
         self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
         self.creep, self._soles = Creep(problem), Soles(problem)
-        # what the contact law is while the robot rests: at first, as nothing is known of it
-        self._law = {"friction": math.log(problem.config.estimator.friction)}
-        if self._may_sink:
-            self._law["softness"] = 0.0
         self._untold = LoadByMotion(problem)
         self._laid = [Slope(np.zeros(2), 0.0, level=True)] * feet  # the ground under each, before
         self._laid_means = np.zeros((feet, 2))
@@ -145,7 +141,6 @@ class Ground:
             self._landings.forget(wrong)
         if weighed:
             self._remember(window, footholds, soles)
-        self._keep_law(window)
         self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
         if self._may_sink:
             # without the load, nothing tells how much the ground gives way under it
@@ -296,15 +291,6 @@ class Ground:
         self._footholds.sinking = TERRAIN.sinking * self._depth(after, self._standing)
         for foot in np.flatnonzero(landed):
             self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
-
-    def _keep_law(self, window: Window) -> None:
-        """A robot that rests learns nothing of the contact law, for it does not know its forces."""
-        rests = self.problem.process.rests
-        for name, kept in self._law.items():
-            if rests:
-                renew(window, name, [0], kept, GROUND.bounded_stddev)
-            else:
-                self._law[name] = float(self.problem.parameter(window.xs[-1], name)[0])
 
     def _bound(self, window: Window, name: str, least: float, most: float) -> None:
         """Keep a logarithmic parameter of the contact law where the law is one of a ground.

@@ -58,7 +58,6 @@ class Problem:
         optional: names of the optional sensors that are expected.
         holds: losses of the joints, where the configuration wants that, and mounts of the sensors
             stay as the YAML has them until they are let go; else mounts are no parameters.
-        sticks: dry friction holds joints at rest with torques that nothing tells.
     """
 
     def __init__(
@@ -67,7 +66,6 @@ class Problem:
         config: Config,
         optional: Collection[str] = (),
         holds: bool = False,
-        sticks: bool = False,
     ):
         self.robot, self.dt = robot, config.estimator.step
         self.optional = tuple(optional)
@@ -101,7 +99,7 @@ class Problem:
         self._inertias: tuple[bytes, list] = b"", []  # of the theta that was asked for last
         self.contact_feet = np.array([robot.feet.index(c.foot) for c in robot.contacts], int)
         late = robot.config.torque_delay != 0.0 or any(b.name == DELAY for b in self.joints)
-        self.process = ProcessModel(robot, self.dynamics, self.contacts, late, sticks)
+        self.process = ProcessModel(robot, self.dynamics, self.contacts, late)
         self.interruption = _core.Interruption()
         self.measurements.noise = config.noise
         self.mount_holds = mount_holds(self.measurements)

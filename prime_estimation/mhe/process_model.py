@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..config.parameters import Config
-from ..config.policies import LIFT, PUSH, REST, TERRAIN
+from ..config.policies import LIFT, PUSH, TERRAIN
 from ..contact.leg_forces import FREE_FALL
 from ..robot import GRAVITY, Robot
 from ..sensors.joints import Torque
@@ -46,28 +45,19 @@ UNWEIGHED = 10.0
 class ProcessModel:
     """Torque and weights of the disturbances of running nodes.
 
-    Attributes:
-        rests: no joint moves: dry friction holds them with torques that nothing tells.
-
     Args:
         robot: joints, weight.
         dynamics: C++ contact dynamics.
         contacts: the contact model.
         late: torques are not read when they act.
-        sticks: joints with dry friction stick while none moves.
     """
 
-    def __init__(self, robot: Robot, dynamics, contacts, late: bool, sticks: bool = False):
+    def __init__(self, robot: Robot, dynamics, contacts, late: bool):
         self.robot, self.contacts = robot, contacts
         self._floating = robot.config.floating_base
         self._first_joint = 6 if self._floating else 0  # among the generalized forces
         self._late = late
-        self._sticks = sticks and bool(np.any(robot.joint_friction))
-        self._held_with = robot.joint_friction * math.sqrt(REST.nodes)
-        self.rests = False
         self._weight = GRAVITY * robot.total_mass
-        stuck = len(robot.feet) * float(np.mean(robot.joint_friction)) / REST.lever  # N
-        self._stuck_share = stuck / self._weight
         counts = [sum(c.foot == f for c in robot.contacts) for f in robot.feet]
         # of linear velocity in a point, and of the angular one of a flat foot
         own = [range(6 if n > 1 else 3) for n in counts]
@@ -107,10 +97,9 @@ class ProcessModel:
         if m.torque is not None:
             given.torque = m.torque
             joint = np.hypot(noise.joint_model, Torque.stddev(m, noise))
-            joint = np.hypot(joint, self._friction_at_rest(m))
         else:
             # legs that may do anything would leave the ground, and an outlier carry the robot
-            given.weighed = self.rests = False
+            given.weighed = False
             if m.position is None or given.ground_depth:
                 factors, given.ground_depth = UNSEEN, OUT_OF_REACH
         self._weigh(given, factors, joint)
@@ -121,22 +110,6 @@ class ProcessModel:
         elif situation.pushed:
             self.leave_pushed(given)
         self.contacts.complete(given, m, self)
-
-    def _friction_at_rest(self, m: Measurement) -> np.ndarray | float:
-        """Deviation (nj,) [Nm] of what dry friction holds the joints of a robot at rest with.
-
-        Anything up to its size, the same for as long as they rest, as white noise that tells no
-        more in `REST.nodes` nodes than that.
-        """
-        fastest = REST.rate * (REST.moving if self.rests else 1.0)
-        still = m.velocity is not None and bool((np.abs(m.velocity) < fastest).all())
-        self.rests = still and self._sticks
-        return self._held_with if self.rests else 0.0
-
-    @property
-    def carried_by_friction(self) -> float:
-        """Share of the weight by which legs whose joints rest may carry more or less than said."""
-        return self._stuck_share if self.rests else 0.0
 
     def follow(self, given, before) -> None:
         """Say how the torque changes between two steps, where its readings come late or early.

@@ -37,6 +37,7 @@ class BaseReport:
         P: np.ndarray,
         slipping: float,
         elsewhere: bool,
+        stuck: bool,
     ) -> dict:
         """Those of the `Estimate`.
 
@@ -46,6 +47,7 @@ class BaseReport:
             P: covariance (12, 12) of pose and mean velocity.
             slipping: share of the feet that carry and slide.
             elsewhere: links whose inertia is not estimated carry a load.
+            stuck: dry friction holds joints that rest.
         """
         problem, layout, x = self.problem, self.problem.layout, window.xs[-1]
         if not problem.floating:
@@ -58,7 +60,7 @@ class BaseReport:
         measured = weighed and not m.torque_commanded
         bent = problem.bent
         zeros = self._zeros + (problem.joints_let_go * INTERVAL.unlike_tilt) ** 2
-        zeros += (problem.process.rests * INTERVAL.tilt_at_rest) ** 2
+        zeros += (stuck * INTERVAL.rest_tilt) ** 2
         variances = twist.reshape(-1)[:: len(twist) + 1]  # a view of its diagonal
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), weighed

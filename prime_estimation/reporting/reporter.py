@@ -18,6 +18,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..monitors import Monitors
 from ..monitors.consistency import ConsistencyMonitor
+from ..robot import GRAVITY
 from ..types import Estimate, JointParameter, Measurement, SensorHealth, SolverStatus
 from .base import BaseReport
 from .contacts import ContactReport
@@ -31,6 +32,10 @@ class Reporter:
         self.problem, self.robot = problem, problem.robot
         self._base, self._inertia = BaseReport(problem), InertiaReport(problem)
         self._contacts = ContactReport(problem)
+        # weight that legs at rest may carry more or less, by the dry friction of their joints
+        friction = float(np.mean(self.robot.joint_friction))
+        stuck = len(self.robot.feet) * friction / INTERVAL.rest_lever  # N
+        self._stuck = stuck / (GRAVITY * self.robot.total_mass)
         self._theta = problem.layout.parameter_rows("theta")
         model, events = problem.measurements, problem.sensors.event_sensors
         told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
@@ -58,8 +63,8 @@ class Reporter:
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         unlike = self.problem.bent or self.problem.joints_let_go
-        torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque)
-        torque_error = math.hypot(torque_error, self.problem.process.carried_by_friction)
+        stuck = self._rests(m) * self._stuck
+        torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
         theta = parameters[self._theta, self._theta] if held is None else held
         bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted, unlike)
         mass, stddev = self._inertia.total(bodies, torque_error)
@@ -71,7 +76,7 @@ class Reporter:
         health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
         touching = self._contacts.contacts(window, contacts, mass, unweighed)
-        beside = self._contacts.slipping, bool(elsewhere)
+        beside = self._contacts.slipping, bool(elsewhere), stuck > 0.0
         return Estimate(
             stamp_ns=window.stamps[-1],
             **self._base.fields(window, m, base_covariance, *beside),
@@ -92,6 +97,13 @@ class Reporter:
             activity=monitors.activity.activity,
             joint_parameters=self._joints(x, parameters, torque_error),
         )
+
+    @staticmethod
+    def _rests(m: Measurement) -> bool:
+        """No joint moves: dry friction holds them, with torques that nothing tells."""
+        if m.torque is None or m.velocity is None:
+            return False
+        return bool((np.abs(m.velocity) < INTERVAL.rest_rate).all())
 
     def _health(
         self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, doubt: str

@@ -75,7 +75,6 @@ def heads(request, recorded_runs):
     robot = Robot(config.robot)
     ms = measurements(recorded_runs / request.param, robot, config, SECONDS)
     online, states, covariances = Estimator(robot, config), {}, {}
-    online.problem.process._sticks = False  # as in full information
     for m in ms:
         if online.update(m) is not None:
             online.window.posterior()

@@ -203,7 +203,6 @@ def test_a_new_height_is_as_uncertain_as_the_ground_is_rough(standing, rough, so
     estimator, last = standing
     ground, window = estimator.horizon.ground, estimator.window
     window.set_parameter("softness", softness)
-    ground._law["softness"] = softness  # which a robot at rest keeps
     height = window.problem.columns("height").start
     known = window.problem.parameter(window.xs[-1], "height").copy()
     for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)) * 2):

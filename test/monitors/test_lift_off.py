@@ -54,15 +54,10 @@ def laid_on_its_side(robot: Robot, standing: np.ndarray):
 
 
 def estimates_of(
-    name: str, motion, share=on_its_feet, seconds=SECONDS, sticks=True, **options: str
+    name: str, motion, share=on_its_feet, seconds=SECONDS, **options: str
 ) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
-    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`.
-
-    `sticks`: joints may, by the YAML; those of these readings have no friction.
-    """
+    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`."""
     config = Config.load(name).updated({"estimator": options})
-    if not sticks:
-        config = config.updated({"robot": {"joint_friction": 0.0}})
     robot = Robot(config.robot)
     path = motion(robot, standing_pose(robot, POSTURES[name]))
     estimator, out = Estimator(robot, config, mocap=False), []
@@ -138,13 +133,10 @@ def let_down_to(share: float):
 
 
 def test_a_hand_that_lets_go_late():
-    """What a hand still holds of a robot that has been put down is no mass that is gone.
-
-    Of joints that do not stick: dry friction at rest hides a fifth of the weight in a start batch.
-    """
+    """What a hand still holds of a robot that has been put down is no mass that is gone."""
     held = let_down_to(0.8)
     estimates, robot = estimates_of(
-        "go2", lifted, lambda t: held(t) + 0.2 * smooth(t, 4.3, 4.4), seconds=5.6, sticks=False
+        "go2", lifted, lambda t: held(t) + 0.2 * smooth(t, 4.3, 4.4), seconds=5.6
     )
     known = next(e for t, _, e in estimates if t > AWAY[0] - 0.2)
     after = [e for t, _, e in estimates if t > BACK[1]]

@@ -8,7 +8,7 @@ Parameters that a user may change are in `parameters`.
 from .adaptation import GYRO_REST, IMU_CLOCK, JOINT_FIT, MOUNT_FIT, NOISE_LEVELS
 from .ground import GROUND, SOLE, TERRAIN
 from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
-from .support import ACTIVITY, AGREEMENT, LIFT, REST, STANCE, SUPPORT, UNMODELLED
+from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "NOISE_LEVELS",
     "PAYLOAD",
     "PUSH",
-    "REST",
     "SMOOTHED",
     "SOLE",
     "SOLVER",

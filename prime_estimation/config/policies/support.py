@@ -37,16 +37,6 @@ class UnmodelledPolicy:
 
 
 @dataclass(frozen=True)
-class RestPolicy:
-    """When dry friction holds the joints with torques that nothing tells."""
-
-    rate: float = param(0.1, "of all joints below which the robot rests", "rad/s")
-    moving: float = param(2.0, "factor on it above which it rests no longer")
-    nodes: int = param(10, "over which torques that do not change tell as much as one does")
-    lever: float = param(0.3, "by which dry friction of a joint changes what its leg carries", "m")
-
-
-@dataclass(frozen=True)
 class LiftPolicy:
     """When something else than the feet carries the robot."""
 
@@ -116,7 +106,6 @@ class ActivityPolicy:
 
 AGREEMENT = AgreementPolicy()
 UNMODELLED = UnmodelledPolicy()
-REST = RestPolicy()
 LIFT = LiftPolicy()
 SUPPORT = SupportPolicy()
 STANCE = StancePolicy()

@@ -77,10 +77,16 @@ class IntervalPolicy:
         1.2e-3, "deviation of roll and pitch by creep of all feet, and zeros of encoders", "rad"
     )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
-    tilt_at_rest: float = param(
+    rest_rate: float = param(
+        0.1, "of all joints below which dry friction holds a robot as nothing tells", "rad/s"
+    )
+    rest_lever: float = param(
+        0.3, "by which dry friction of a resting joint changes what its leg carries", "m"
+    )
+    rest_tilt: float = param(
         6e-3,
-        "of roll and pitch of a robot whose joints rest: dry friction of 0.2 Nm bends forces of "
-        "feet by a hundredth of the weight, and the accelerometer's bias may be 5 mrad of it",
+        "of roll and pitch there: dry friction of 0.2 Nm bends forces of feet by a hundredth of "
+        "the weight, and the accelerometer's bias may be 5 mrad of it",
         "rad",
     )
     tilt_soft: float = param(
