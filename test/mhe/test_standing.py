@@ -16,7 +16,6 @@ from prime_estimation.config.policies import INTERVAL
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 
-
 LOAD, SECONDS = 2.5, 8.0  # kg, s
 
 
