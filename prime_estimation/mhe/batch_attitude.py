@@ -24,11 +24,35 @@ class ImuMotion:
     Attributes:
         rotations: of the IMU in the base. rates: (3,) of the base, base axes [rad/s].
         turns: rotation of the base since the first node.
+        offsets: (3,) velocity of the IMU relative to the base's, base axes [m/s].
     """
 
     rotations: list[np.ndarray]
     rates: list[np.ndarray]
     turns: list[np.ndarray]
+    offsets: list[np.ndarray]
+
+    def gained(
+        self, R0: np.ndarray, ms: list[Measurement], gravity: np.ndarray, dt: float
+    ) -> np.ndarray | None:
+        """Velocity (n, 3) [m/s] that the base has gained since the first node, world axes.
+
+        By what is felt; None where that is not felt all the time.
+
+        Args:
+            R0: attitude (3, 3) of the base at the first node. ms: measurements of the nodes.
+            gravity: (3,) m/s2. dt: of a step [s].
+        """
+        if any(m.accelerometer is None for m in ms[1:]):
+            return None
+        attitudes = [R0 @ turn for turn in self.turns]
+        felt = [
+            R @ (X @ m.accelerometer) + gravity
+            for R, X, m in zip(attitudes, self.rotations, ms[1:])
+        ]
+        gained = np.concatenate([np.zeros((1, 3)), dt * np.cumsum(felt, axis=0)])
+        offsets = np.array([R @ offset for R, offset in zip(attitudes, self.offsets)])
+        return gained - (offsets - offsets[0])
 
 
 def imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> ImuMotion:
@@ -45,7 +69,11 @@ def imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) ->
     turns = [np.eye(3)]
     for rate in rates[1:]:
         turns.append(turns[-1] @ pin.exp3(problem.dt * rate))
-    return ImuMotion([X.rotation for X, _ in poses], rates, turns)
+    offsets = [
+        np.cross(rate, X.translation) + X.rotation @ moved.linear
+        for rate, (X, moved) in zip(rates, poses)
+    ]
+    return ImuMotion([X.rotation for X, _ in poses], rates, turns, offsets)
 
 
 def first_attitude(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..config.policies import TERRAIN
 from ..inertia import InertiaBelief
+from .batch_ground import FLOOR, GroundGuess
 from .joint_belief import JointBelief
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ FIRST_PLACE, FIRST_ATTITUDE, FIRST_VELOCITY = 0.05, 0.1, 0.5  # m, rad, m/s and 
 # without motion capture the first node defines place and heading of the world; the height of its
 # ground is guessed from the legs
 DEFINED, FIRST_HEIGHT = 1e-4, 0.02  # m and rad, m
-FIRST_SLOPE = 1e-6  # of the ground under the first feet: level, or as it was before a restart
+FIRST_SLOPE = 1e-6  # of a floor under the first feet
+UNEVEN_TILT = 0.02  # rad, of a guess by feet that stand and by what is felt: no floor tells better
 # where an estimate goes on without its feet
 CONTINUED_TILT, CONTINUED_VELOCITY = 0.01, 0.05  # rad, m/s and rad/s
 CREDIBLE = 6.0  # prior standard deviations that parameters of a lost estimate may have gone
@@ -89,7 +92,9 @@ class FirstState:
             self._problem.parameter(x, name)[:] = mean
         return x
 
-    def root(self, located: bool, continued: bool = False) -> np.ndarray:
+    def root(
+        self, located: bool, continued: bool = False, ground: GroundGuess = FLOOR
+    ) -> np.ndarray:
         """Square root (ndx, ndx) of the covariance of the first state.
 
         Wide, but for what defines the world where nothing measures it.
@@ -97,8 +102,9 @@ class FirstState:
         Args:
             located: position and heading are measured.
             continued: tilt and velocity go on from an estimate that was still right.
+            ground: under the feet.
         """
-        std = self._own_stddev(located, continued)
+        std = self._own_stddev(located, continued, ground)
         for name, block in self._problem.measurements.parameter_priors().items():
             std[self._problem.columns(name)] = block.prior
         for hold in self._problem.mount_holds:
@@ -115,21 +121,22 @@ class FirstState:
         root[theta, theta] = self._theta_root
         return root
 
-    def _own_stddev(self, located: bool, continued: bool) -> np.ndarray:
+    def _own_stddev(self, located: bool, continued: bool, ground: GroundGuess) -> np.ndarray:
         """Standard deviations (ndx,) of what is no sensor's, in the order of the state."""
-        e = self._problem.config.estimator
+        e, uneven = self._problem.config.estimator, ground.footholds is not None
         parts = {
             "joints": FIRST_JOINT,
             "joint_rates": FIRST_JOINT_RATE,
             "velocity": CONTINUED_VELOCITY if continued else FIRST_VELOCITY,
             "rate": CONTINUED_VELOCITY if continued else FIRST_VELOCITY,
-            "height": FIRST_HEIGHT if located else e.terrain_stddev,
-            "slope": FIRST_SLOPE,
+            "height": max(FIRST_HEIGHT * (located or uneven), e.terrain_stddev, ground.deviation),
+            "slope": TERRAIN.learned * TERRAIN.slope if uneven else FIRST_SLOPE,
             "friction": e.friction_stddev,
             "softness": e.softness_stddev,
         }
         if self._problem.floating:
-            tilt = CONTINUED_TILT if continued else FIRST_ATTITUDE
+            guessed = UNEVEN_TILT if uneven and not located else FIRST_ATTITUDE
+            tilt = CONTINUED_TILT if continued else guessed
             heading = FIRST_ATTITUDE if located else DEFINED
             parts["rotation"] = [tilt, tilt, heading]
             parts["position"] = FIRST_PLACE if located else [DEFINED, DEFINED, FIRST_HEIGHT]

@@ -80,6 +80,12 @@ class Ground:
         """
         return ~self.stance.loaded if self.legs is not None else np.zeros_like(self.stance.loaded)
 
+    def begin(self, window: Window) -> None:
+        """Begin with the slopes that a start batch has found."""
+        for foot, mean in enumerate(self._slopes(window.xs[-1])):
+            if mean.any():
+                self._lay_slope(foot, Slope(mean.copy(), TERRAIN.slope))
+
     def update(self, window: Window, situation: Situation) -> None:
         """Look at the newest complete node: who has touched down, and on which ground."""
         if self.legs is None or window.inputs[-2].ground_depth > 0.0:

@@ -10,16 +10,18 @@ import numpy as np
 import pinocchio as pin
 
 from ..contact.leg_forces import CLEARANCE, LegForces
+from ..robot import GRAVITY
 from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
+from .batch_ground import FLOOR, GroundGuess, deviation, footholds_of, slope_of, stances_of
+from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
 from .first_state import CREDIBLE
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
-ANY_LOAD = 1e-3  # weight of a foot that carries nothing, so that the mean exists
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,10 @@ def guess_states(
     ms: list[Measurement],
     previous_state: np.ndarray | None,
     situation: Situation = ON_ITS_FEET,
-) -> list[np.ndarray]:
-    """Initial states of all nodes; a joint reading that is missing is held, rates are differences.
+) -> tuple[list[np.ndarray], GroundGuess]:
+    """States of all nodes, and the ground under the feet.
+
+    A joint reading that is missing is held, rates are differences.
 
     Args:
         problem: models, priors.
@@ -83,11 +87,14 @@ def guess_states(
         layout.part(x, "joints")[:] = problem.robot.coordinates(position)
         layout.part(x, "joint_rates")[:] = rate
         xs.append(x)
-    if problem.floating:
-        imu, legs = imu_motion(problem, ms, xs), LegForces(problem.robot)
-        guess = _guess_suspended_base if situation.suspended else _guess_standing_base
-        guess(Batch(problem, ms, xs, imu, legs, previous_state))
-    return xs
+    if not problem.floating:
+        return xs, FLOOR
+    imu, legs = imu_motion(problem, ms, xs), LegForces(problem.robot)
+    batch = Batch(problem, ms, xs, imu, legs, previous_state)
+    if not situation.suspended:
+        return xs, _guess_standing_base(batch)
+    _guess_suspended_base(batch)
+    return xs, FLOOR
 
 
 def _joint_motion(ms: list[Measurement], dt: float) -> tuple[np.ndarray, np.ndarray]:
@@ -116,42 +123,73 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
     return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
 
 
-def _guess_standing_base(batch: Batch) -> None:
-    """Attitude, velocity, position and ground heights of a robot on its feet."""
-    loads, heights = _follow_feet(batch)
-    ground, offset = _ground(batch, loads, heights)
+def _guess_standing_base(batch: Batch) -> GroundGuess:
+    """Attitude, velocity, position and ground of a robot on its feet."""
+    problem, located = batch.problem, any(m.mocap for m in batch.ms)
+    loads, soles = _follow_feet(batch)
+    heights, offset = _heights(batch, loads, soles[:, :, 2])
+    stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
+    slope = slope_of(stances)
+    # without torque the lowest feet are thought to carry: of a floor
+    weighed = any(m.torque is not None for m in batch.ms)
+    if slope.level or not weighed or "slope" not in problem.layout:
+        guess = GroundGuess(deviation(stances) if weighed else 0.0)
+        if not located:
+            heights[:] = np.average(soles[:, :, 2], weights=loads)
+    else:
+        footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
+        guess = GroundGuess(footholds=footholds)
+        problem.move_anchors(np.ones(len(stances), bool), footholds[-1])
+        heights = footholds[-1, :, 2] - offset[2]
     for x in batch.xs:
-        batch.problem.parameter(x, "position")[:] += offset
-        batch.problem.parameter(x, "height")[:] = ground + offset[2]
+        problem.parameter(x, "position")[:] += offset
+        problem.parameter(x, "height")[:] = heights + offset[2]
+        if guess.footholds is not None:
+            problem.parameter(x, "slope")[:] = np.tile(slope.mean, len(stances))
+    return guess
 
 
 def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """Motion of the base over feet that stand, from the origin.
 
     Returns:
-        Loads and heights (n, nf) of the feet.
+        Loads (n, nf) of the feet that stand, and soles (n, nf, 3) [m].
     """
-    ms, imu, part = batch.ms, batch.imu, batch.problem.layout.part
-    R0 = first_attitude(ms, imu, batch.previous_state)
-    loads, heights, position = [], [], np.zeros(3)
-    for k, x in enumerate(batch.xs):
-        R, joints = R0 @ imu.turns[k], (part(x, "joints"), part(x, "joint_rates"))
-        torque = ms[k + 1].torque if k + 1 < len(ms) else None
-        load, foot, rate = batch.legs.kinematics(R, *joints, torque)
-        load = load + ANY_LOAD
-        # the sole stands still: v + w x r + J dq = 0
-        slip = rate + np.cross(R @ imu.rates[k], foot)
-        v = -R.T @ np.average(slip, axis=0, weights=load)
-        if k > 0:
-            position = position + batch.problem.dt * R @ v
-        batch.set_base(k, position, R, v)
+    imu, dt = batch.imu, batch.problem.dt
+    R0 = first_attitude(batch.ms, imu, batch.previous_state)
+    feet = _feet(batch, R0)
+    gained = imu.gained(R0, batch.ms, batch.problem.robot.model.gravity.linear, dt)
+    if gained is None:
+        velocity, loads = mean_velocity(feet), feet.loads
+    else:
+        times = dt * np.arange(len(batch.xs))
+        velocity, excess, loads = stance_velocity(feet, gained, times)
+        if not any(m.mocap for m in batch.ms):  # R f + g is too much by excess: phi x (-g) = excess
+            tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
+            R0, velocity, feet = tilt @ R0, velocity @ tilt.T, feet.turned(tilt)
+    position = dt * np.cumsum(velocity, axis=0)
+    position -= position[0]
+    for k, turn in enumerate(imu.turns):
+        R = R0 @ turn
+        batch.set_base(k, position[k], R, R.T @ velocity[k])
+    return loads + ANY_LOAD, position[:, None, :] + feet.points
+
+
+def _feet(batch: Batch, R0: np.ndarray) -> FeetOfBatch:
+    """Feet of the batch with attitude R0 (3, 3) at the first node, whose base stays there."""
+    part, torques = batch.problem.layout.part, [m.torque for m in batch.ms[1:]] + [None]
+    loads, points, rates = [], [], []
+    for x, turn, rate, torque in zip(batch.xs, batch.imu.turns, batch.imu.rates, torques):
+        R, joints = R0 @ turn, (part(x, "joints"), part(x, "joint_rates"))
+        load, foot, moves = batch.legs.kinematics(R, *joints, torque)
         loads.append(load)
-        heights.append(position[2] + foot[:, 2])
-    return np.array(loads), np.array(heights)
+        points.append(foot)
+        rates.append(moves + np.cross(R @ rate, foot))
+    return FeetOfBatch(*map(np.array, (loads, points, rates)))
 
 
-def _ground(batch: Batch, loads: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Height of the ground under each foot (nf,), and by how much all is shifted then."""
+def _heights(batch: Batch, loads: np.ndarray, heights: np.ndarray):
+    """Height of the ground under each foot (nf,), and by how much all is shifted then (3,)."""
     ground = np.average(heights, axis=0, weights=loads)
     # a foot that never stood in the batch takes the common height
     common = np.average(heights, weights=loads)
@@ -159,7 +197,6 @@ def _ground(batch: Batch, loads: np.ndarray, heights: np.ndarray) -> tuple[np.nd
     offset = batch.mocap_offset()
     if offset is None:
         offset = np.array([0.0, 0.0, -common])
-        ground[:] = common
         if batch.previous_state is not None:
             part, x = batch.problem.parameter, batch.previous_state
             offset += [*part(x, "position")[:2], np.mean(part(x, "height"))]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Ground of a start batch: a level floor, or where each foot has stood.
+
+While it is a floor, it tells tilt better than what is felt. Ground that slopes, steps and boxes
+taken for a floor turn the base until it is one: a robot on a slope of 12 degrees stood upright.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contact.footholds import Footholds, Slope
+
+STANDING = 0.5  # share of its part of the weight with which a foot stands
+SHORTEST = 3  # nodes of a stance
+GUESSED = 0.005  # deviation of the place of a stance by what is guessed [m]
+FLAT = 0.002  # deviation of stances that is none of a ground [m]
+
+
+@dataclass(frozen=True)
+class GroundGuess:
+    """What the guess of the states has found of the ground.
+
+    Attributes:
+        deviation: of where feet have stood from a level floor [m], as far as it may be one.
+        footholds: (n, nf, 3) [m] where each foot stands at each node, or has stood or will stand
+            next, on ground that is none. The height of the states is that of the last ones.
+    """
+
+    deviation: float = 0.0
+    footholds: np.ndarray | None = None
+
+
+FLOOR = GroundGuess()
+
+
+@dataclass(frozen=True)
+class Stance:
+    """A foot that stands.
+
+    Attributes:
+        node: the first one. place: (3,) of its sole [m]. sure: it carries all the time.
+    """
+
+    node: int
+    place: np.ndarray
+    sure: bool = True
+
+
+def stances_of(loads: np.ndarray, soles: np.ndarray) -> list[Stance]:
+    """Stances of a foot by its loads (n,) and soles (n, 3), one at least."""
+    stands = np.flatnonzero(loads > STANDING)
+    runs = np.split(stands, np.flatnonzero(np.diff(stands) > 1) + 1)
+    stances = [
+        Stance(int(k[0]), np.average(soles[k], axis=0, weights=loads[k]))
+        for k in runs
+        if len(k) >= SHORTEST
+    ]
+    return stances or [Stance(0, np.average(soles, axis=0, weights=loads), sure=False)]
+
+
+def _in_order(stances: list[list[Stance]]) -> list[Stance]:
+    """Stances of all feet that carry."""
+    return sorted((s for own in stances for s in own if s.sure), key=lambda stance: stance.node)
+
+
+def deviation(stances: list[list[Stance]]) -> float:
+    """Deviation of the stances of all feet from their mean height [m]."""
+    return float(np.std([s.place[2] for s in _in_order(stances)] or [0.0]))
+
+
+def slope_of(stances: list[list[Stance]]) -> Slope:
+    """How the ground slopes, by the stances of all feet: level where they do not tell."""
+    footholds = Footholds(len(stances))
+    footholds.sinking = GUESSED
+    for stance in _in_order(stances):
+        footholds.add(stance.place)
+    told = not footholds.few and deviation(stances) > FLAT
+    return footholds.slope() if told else Slope(np.zeros(2), 0.0, level=True)
+
+
+def footholds_of(stances: list[Stance], n: int) -> np.ndarray:
+    """Places (n, 3) [m] of a foot at n nodes: the nearest of its stances in time."""
+    began = np.array([s.node for s in stances])
+    nearest = np.searchsorted(0.5 * (began[1:] + began[:-1]), np.arange(n))
+    return np.array([s.place for s in stances])[nearest]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Ground of a start batch: a floor, a slope, stairs; and starts in the middle of a walk on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.runs import measurements, truth
+from scipy.spatial.transform import Rotation
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.batch_ground import deviation, footholds_of, slope_of, stances_of
+from prime_estimation.robot import Robot
+
+PLACES = np.array([[0.2, 0.15], [0.2, -0.15], [-0.2, 0.15], [-0.2, -0.15]])
+
+
+def stances(heights) -> list:
+    """Of four feet that stand in two places each, 0.1 m apart, at heights (4, 2) [m]."""
+    found = []
+    for (x, y), (before, after) in zip(PLACES, heights):
+        loads = np.repeat([1.0, 0.0, 1.0], [15, 10, 25])
+        z = np.repeat([before, 0.06 + max(before, after), after], [15, 10, 25])
+        soles = np.stack([x + 0.1 * (np.arange(50) > 20), np.full(50, y), z], axis=1)
+        found.append(stances_of(loads, soles))
+    return found
+
+
+def test_stances_of_a_foot():
+    first, second = stances(np.zeros((4, 2)))[0]
+    assert (first.node, second.node) == (0, 25)
+    np.testing.assert_allclose(second.place, [0.3, 0.15, 0.0])
+    places = footholds_of([first, second], 50)
+    assert np.flatnonzero(np.diff(places[:, 0]))[0] == 12  # nearer to the next one
+    (none,) = stances_of(np.full(50, 0.1), np.tile([1.0, 2.0, 3.0], (50, 1)))
+    assert not none.sure
+    np.testing.assert_allclose(none.place, [1.0, 2.0, 3.0])
+
+
+def test_a_floor_is_level():
+    noise = np.random.default_rng(0).normal(scale=0.001, size=(4, 2))
+    assert slope_of(stances(noise)).level and deviation(stances(noise)) < 0.003
+    assert slope_of(stances(noise)[:2] + [[], []]).level  # too few to tell
+
+
+def test_slopes_and_stairs():
+    x = PLACES[:, :1] + [0.0, 0.1]
+    slope = slope_of(stances(0.2 * x))
+    assert not slope.level
+    np.testing.assert_allclose(slope.mean, [0.2, 0.0], atol=0.02)
+    assert not slope_of(stances(np.where(x > 0.15, 0.08, 0.0))).level
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """Function: a robot that walks ahead, on a ramp or on the floor."""
+    pytest.importorskip("mujoco")
+    from prime_estimation.simulate import Ground, Payload, run
+
+    def simulate(name: str, slope: float):
+        ground = Ground(slope=slope, slope_length=2.0, begin=0.5) if slope else Ground()
+        path = tmp_path_factory.mktemp("walk") / "run"
+        load = Payload(1.0, (0.0, 0.0, 0.05))
+        return run(name, "forward", 5.0, path, payload=load, terrain=ground, seed=5)
+
+    return simulate
+
+
+def started(name: str, bag, first: int, bend: float = 0.0) -> tuple[float, float, float]:
+    """Errors of tilt [rad] and velocity [m/s] half a second after a start, and the friction.
+
+    Args:
+        name: of the robot. bag: its recording. first: node at which data begin.
+        bend: of its legs beyond their encoders [rad/Nm].
+    """
+    config = Config.load(name)
+    robot = Robot(config.robot)
+    last = first + config.estimator.start_nodes + 50
+    ms = measurements(bag, robot, config, 4.9, mocap=False)[first:last]
+    torques = np.array([m.torque for m in ms])
+    rates = np.gradient(torques, config.estimator.step, axis=0)
+    estimator = Estimator(robot, config, mocap=False)
+    for m, torque, rate in zip(ms, torques, rates):
+        bent = dict(position=m.position + bend * torque, velocity=m.velocity + bend * rate)
+        estimate = estimator.update(replace(m, **bent))
+    assert estimator.monitors.last_restart == (0, "")
+    t, motion = truth(bag, "/ground_truth/odom", _motion)
+    now = motion[np.argmin(np.abs(t - estimate.stamp_ns))]
+    attitudes = Rotation.from_quat([estimate.quat_world_base, now[:4]]).as_matrix()
+    tilt = float(np.linalg.norm(attitudes[0, 2] - attitudes[1, 2]))
+    velocity = float(np.linalg.norm(estimate.linear_velocity_base - now[4:]))
+    friction = np.exp(estimator.problem.parameter(estimator.window.xs[-1], "friction")[0])
+    return tilt, velocity, float(friction)
+
+
+def _motion(odometry) -> list[float]:
+    turn, velocity = odometry.pose.pose.orientation, odometry.twist.twist.linear
+    return [turn.x, turn.y, turn.z, turn.w, velocity.x, velocity.y, velocity.z]
+
+
+def test_starts_on_a_slope(walk):
+    """A ramp taken for a floor turned the base by up to .16 rad, or its speed was .2 m/s off."""
+    bag = walk("go2", np.deg2rad(10.0))
+    for first in (170, 210, 250, 290, 330):
+        tilt, velocity, _ = started("go2", bag, first)
+        assert tilt < 0.02 and velocity < 0.02
+
+
+def test_starts_on_legs_that_give_way(walk):
+    """Legs of a Mini Cheetah bend beyond their encoders.
+
+    Feet that seem to slide are no sign of a ground with next to no friction: that was found .12 for
+    .8, and the velocity off by .06 m/s and more.
+    """
+    bag = walk("mini_cheetah", 0.0)
+    for first in (180, 300):
+        _, velocity, friction = started("mini_cheetah", bag, first, bend=0.005)
+        assert friction > 0.4 and velocity < 0.045
