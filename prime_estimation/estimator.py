@@ -118,6 +118,13 @@ class Estimator:
         self._predictor.reset()
         self._reporter = Reporter(self.problem)
 
+    def go_on(self, m: Measurement) -> None:
+        """Data begin again with m: what was known goes on, unless it is too long ago."""
+        if self.monitors.break_off(m.stamp_ns, self.horizon):
+            self._predictor.reset()
+        else:
+            self.reset()
+
     def interrupt(self) -> None:
         """End the update that another thread is in, and all later ones: they raise Interrupted."""
         self.problem.interruption.request()

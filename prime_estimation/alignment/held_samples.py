@@ -8,6 +8,7 @@ import numpy as np
 
 RATE = 0.2  # rad/s of a joint whose position cannot stay where it is
 FELT = np.array([0.005] * 3 + [0.02] * 3)  # rad/s, m/s2: between samples of an IMU that moves
+DEAD = 25  # samples that differ in what is felt, after which a gyro that says the same is dead
 
 
 class HeldCheck:
@@ -23,6 +24,7 @@ class HeldCheck:
         """Forget all samples."""
         self._last: np.ndarray | None = None
         self._changed: np.ndarray | None = None  # by how much the last one differed
+        self._turned, self._dead = False, 0  # a gyro has lived; and samples in which it has not
 
     def joints(self, row: np.ndarray, nj: int) -> bool:
         """Whether joints are held: row (3 nj,) of positions, rates, torques, NaN where absent."""
@@ -33,9 +35,19 @@ class HeldCheck:
         return same and bool(rates.max() > RATE)
 
     def imu(self, row: np.ndarray) -> bool:
-        """Whether an IMU is held: row (n,) of angular rate, specific force, and what follows."""
+        """Whether an IMU is held: row (n,) of angular rate, specific force, and what follows.
+
+        Or its gyro alone, which has told a motion before, while the accelerometer lives.
+        """
         same = self._same(row)
-        return same and self._changed is not None and bool((self._changed[:6] > FELT).any())
+        if self._changed is None:
+            return False
+        lives = self._changed[:6] > FELT
+        if same:
+            return bool(lives.any())
+        self._turned |= bool(lives[:3].any())
+        self._dead = 0 if self._changed[:3].any() else self._dead + bool(lives[3:].any())
+        return self._turned and self._dead > DEAD
 
     def _same(self, row: np.ndarray) -> bool:
         """Whether a row is the one before it; remembers it where it is not."""

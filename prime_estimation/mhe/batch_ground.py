@@ -12,29 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..config.policies import TERRAIN
 from ..contact.footholds import Footholds, Slope
 
 STANDING = 0.5  # share of its part of the weight with which a foot stands
 SHORTEST = 3  # nodes of a stance
 GUESSED = 0.005  # deviation of the place of a stance by what is guessed [m]
 FLAT = 0.002  # deviation of stances that is none of a ground [m]
-
-
-@dataclass(frozen=True)
-class GroundGuess:
-    """What the guess of the states has found of the ground.
-
-    Attributes:
-        deviation: of where feet have stood from a level floor [m], as far as it may be one.
-        footholds: (n, nf, 3) [m] where each foot stands at each node, or has stood or will stand
-            next, on ground that is none. The height of the states is that of the last ones.
-    """
-
-    deviation: float = 0.0
-    footholds: np.ndarray | None = None
-
-
-FLOOR = GroundGuess()
+STEP = 0.01  # and that which even a few are too far apart for on a floor
 
 
 @dataclass(frozen=True)
@@ -74,12 +59,13 @@ def deviation(stances: list[list[Stance]]) -> float:
 
 def slope_of(stances: list[list[Stance]]) -> Slope:
     """How the ground slopes, by the stances of all feet: level where they do not tell."""
-    footholds = Footholds(len(stances))
+    footholds, away = Footholds(len(stances)), deviation(stances)
     footholds.sinking = GUESSED
     for stance in _in_order(stances):
         footholds.add(stance.place)
-    told = not footholds.few and deviation(stances) > FLAT
-    return footholds.slope() if told else Slope(np.zeros(2), 0.0, level=True)
+    if footholds.few:
+        return Slope(np.zeros(2), TERRAIN.slope, level=away < STEP)
+    return footholds.slope() if away > FLAT else Slope(np.zeros(2), 0.0, level=True)
 
 
 def footholds_of(stances: list[Stance], n: int) -> np.ndarray:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..config.policies import TERRAIN
 from ..inertia import InertiaBelief
-from .batch_ground import FLOOR, GroundGuess
 from .joint_belief import JointBelief
 
 if TYPE_CHECKING:
@@ -92,9 +91,7 @@ class FirstState:
             self._problem.parameter(x, name)[:] = mean
         return x
 
-    def root(
-        self, located: bool, continued: bool = False, ground: GroundGuess = FLOOR
-    ) -> np.ndarray:
+    def root(self, located: bool, continued: bool = False, uneven: bool = False) -> np.ndarray:
         """Square root (ndx, ndx) of the covariance of the first state.
 
         Wide, but for what defines the world where nothing measures it.
@@ -102,9 +99,9 @@ class FirstState:
         Args:
             located: position and heading are measured.
             continued: tilt and velocity go on from an estimate that was still right.
-            ground: under the feet.
+            uneven: the ground under the feet is no level floor.
         """
-        std = self._own_stddev(located, continued, ground)
+        std = self._own_stddev(located, continued, uneven)
         for name, block in self._problem.measurements.parameter_priors().items():
             std[self._problem.columns(name)] = block.prior
         for hold in self._problem.mount_holds:
@@ -121,21 +118,21 @@ class FirstState:
         root[theta, theta] = self._theta_root
         return root
 
-    def _own_stddev(self, located: bool, continued: bool, ground: GroundGuess) -> np.ndarray:
+    def _own_stddev(self, located: bool, continued: bool, uneven: bool) -> np.ndarray:
         """Standard deviations (ndx,) of what is no sensor's, in the order of the state."""
-        e, uneven = self._problem.config.estimator, ground.footholds is not None
+        e = self._problem.config.estimator
         parts = {
             "joints": FIRST_JOINT,
             "joint_rates": FIRST_JOINT_RATE,
             "velocity": CONTINUED_VELOCITY if continued else FIRST_VELOCITY,
             "rate": CONTINUED_VELOCITY if continued else FIRST_VELOCITY,
-            "height": max(FIRST_HEIGHT * (located or uneven), e.terrain_stddev, ground.deviation),
+            "height": FIRST_HEIGHT if located or uneven else e.terrain_stddev,
             "slope": TERRAIN.learned * TERRAIN.slope if uneven else FIRST_SLOPE,
             "friction": e.friction_stddev,
             "softness": e.softness_stddev,
         }
         if self._problem.floating:
-            guessed = UNEVEN_TILT if uneven and not located else FIRST_ATTITUDE
+            guessed = UNEVEN_TILT if uneven else FIRST_ATTITUDE
             tilt = CONTINUED_TILT if continued else guessed
             heading = FIRST_ATTITUDE if located else DEFINED
             parts["rotation"] = [tilt, tilt, heading]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ from .initialization import first_window
 from .problem import Problem
 from .situation import Situation
 from .window import Window
-from .world_motion import motion_between, move_window, moved_state, way_unseen
+from .world_motion import gone, motion_between, move_window, moved_state, way_unseen
 
 RECOVERY = 5  # iterations where legs are seen again, or feet do not hold: the window is far off
 RECENT = 5  # nodes back to which legs that were not seen make a node one of these
@@ -30,7 +31,7 @@ class Horizon:
     Attributes:
         window: None before the first batch is solved.
         prior_parameters: (np,) mean of the parameters' prior, as the batch took it.
-        ground: heights under the feet.
+        ground: heights under the feet. newest_ns: stamp of the last measurement; None before.
     """
 
     def __init__(self, problem: Problem):
@@ -46,6 +47,7 @@ class Horizon:
         self._recent: deque[Measurement] = deque(maxlen=batch)
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._last_position: np.ndarray | None = None
+        self.newest_ns: int | None = None
         self._displacement = np.zeros((3, 3))  # what was not known of place and heading, when lost
         self._risen = 0.0  # nor of the height
         self._lost: tuple[int, np.ndarray] | None = None  # head then, where no start went on
@@ -56,6 +58,7 @@ class Horizon:
         m = self.problem.measurements.expected(m)
         self.problem.contacts.observe(m)
         self._recent.append(m)
+        self.newest_ns = m.stamp_ns
         return m
 
     @property
@@ -83,30 +86,48 @@ class Horizon:
 
     def _go_on(self, previous_state: np.ndarray | None) -> None:
         """Place and heading go on where they were lost, with what was not known of them."""
-        window, (stamp, x) = self.window, self._lost or (0, None)
+        problem, window, (stamp, x) = self.problem, self.window, self._lost or (0, None)
         if previous_state is None and x is not None and not window.place.measured:
-            move_window(self.problem, window, motion_between(self.problem, window.xs[0], x))
             gap = 1e-9 * (window.stamps[0] - stamp)
-            self._displacement = self._displacement + way_unseen(self.problem, x, gap)
+            unseen = way_unseen(problem, x, gap)
+            there = gone(problem, x, gap)
+            move_window(problem, window, motion_between(problem, window.xs[0], there))
+            self._displacement = self._displacement + np.diag(unseen**2)
+            self._risen = math.hypot(self._risen, TERRAIN.slope * unseen[0])
         window.place.go_on(self._displacement, self._risen)
         self._lost = None
 
     def restart(self, situation: Situation, previous_state: np.ndarray | None) -> str:
         """Start anew from the last measurements, or from the next ones if these cannot carry it."""
-        self.ground = Ground(self.problem)
         untried = self.window is not None or previous_state is not None
-        if self.window is not None:
-            arrival, x = self.window.arrival, self.window.xs[0]
-            self.problem.first.keep(x, np.sqrt(np.diag(arrival.covariance)))
-            displacement = self.window.place.displacement(arrival, x, x)
-            self._risen = self.window.place.risen
-            if np.isfinite(displacement).all():
-                self._displacement = displacement
+        self._give_up()
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"
         if failure:
-            self._lost = self._lost or next(self._finite_heads(), None)
-            self._recent.clear()
+            self._wait()
         return failure
+
+    def break_off(self) -> None:
+        """Give the estimate up where data end; it goes on from there, with those to come."""
+        self._give_up()
+        self.window = None
+        self._wait()
+
+    def _give_up(self) -> None:
+        """Keep what outlasts the window: lasting parameters, and what is not known of its place."""
+        self.ground = Ground(self.problem)
+        if self.window is None:
+            return
+        arrival, x = self.window.arrival, self.window.xs[0]
+        self.problem.first.keep(x, np.sqrt(np.diag(arrival.covariance)))
+        displacement = self.window.place.displacement(arrival, x, x)
+        self._risen = self.window.place.risen
+        if np.isfinite(displacement).all():
+            self._displacement = displacement
+
+    def _wait(self) -> None:
+        """For other measurements than those that have been taken."""
+        self._lost = self._lost or next(self._finite_heads(), None)
+        self._recent.clear()
 
     def complete(self, m: Measurement, situation: Situation) -> None:
         """Gives the former head torque, specific force and disturbances of the step that ends."""

@@ -15,7 +15,7 @@ from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
-from .batch_ground import FLOOR, GroundGuess, deviation, footholds_of, slope_of, stances_of
+from .batch_ground import footholds_of, slope_of, stances_of
 from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
 from .first_state import CREDIBLE
 from .problem import Problem
@@ -65,10 +65,12 @@ def guess_states(
     ms: list[Measurement],
     previous_state: np.ndarray | None,
     situation: Situation = ON_ITS_FEET,
-) -> tuple[list[np.ndarray], GroundGuess]:
-    """States of all nodes, and the ground under the feet.
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """States of all nodes, and the footholds (n, nf, 3) [m] of ground that is no level floor.
 
-    A joint reading that is missing is held, rates are differences.
+    Where each foot stands at each node, has stood or will stand next; the height of the states is
+    that of the last ones. None on a floor, and where motion capture tells tilt and height. A joint
+    reading that is missing is held, rates are differences.
 
     Args:
         problem: models, priors.
@@ -88,13 +90,13 @@ def guess_states(
         layout.part(x, "joint_rates")[:] = rate
         xs.append(x)
     if not problem.floating:
-        return xs, FLOOR
+        return xs, None
     imu, legs = imu_motion(problem, ms, xs), LegForces(problem.robot)
     batch = Batch(problem, ms, xs, imu, legs, previous_state)
     if not situation.suspended:
         return xs, _guess_standing_base(batch)
     _guess_suspended_base(batch)
-    return xs, FLOOR
+    return xs, None
 
 
 def _joint_motion(ms: list[Measurement], dt: float) -> tuple[np.ndarray, np.ndarray]:
@@ -123,30 +125,28 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
     return bool(np.abs(np.concatenate(deviation)).max(initial=0.0) < CREDIBLE)
 
 
-def _guess_standing_base(batch: Batch) -> GroundGuess:
-    """Attitude, velocity, position and ground of a robot on its feet."""
-    problem, located = batch.problem, any(m.mocap for m in batch.ms)
+def _guess_standing_base(batch: Batch) -> np.ndarray | None:
+    """Attitude, velocity, position, ground of a robot on its feet; footholds: `guess_states`."""
+    problem, footholds = batch.problem, None
     loads, soles = _follow_feet(batch)
     heights, offset = _heights(batch, loads, soles[:, :, 2])
     stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
     slope = slope_of(stances)
+    located = any(m.mocap for m in batch.ms)
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
-    if slope.level or not weighed or "slope" not in problem.layout:
-        guess = GroundGuess(deviation(stances) if weighed else 0.0)
-        if not located:
-            heights[:] = np.average(soles[:, :, 2], weights=loads)
-    else:
+    if weighed and not (located or slope.level) and "slope" in problem.layout:
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
-        guess = GroundGuess(footholds=footholds)
         problem.move_anchors(np.ones(len(stances), bool), footholds[-1])
         heights = footholds[-1, :, 2] - offset[2]
+    elif not located:
+        heights[:] = np.average(soles[:, :, 2], weights=loads)
     for x in batch.xs:
         problem.parameter(x, "position")[:] += offset
         problem.parameter(x, "height")[:] = heights + offset[2]
-        if guess.footholds is not None:
+        if footholds is not None:
             problem.parameter(x, "slope")[:] = np.tile(slope.mean, len(stances))
-    return guess
+    return footholds
 
 
 def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from ..config.policies import STANCE
 from ..errors import InitializationError
 from ..robot import GRAVITY
 from ..types import Measurement
+from .first_state import CREDIBLE
 from .initial_guess import guess_states
 from .problem import Problem
 from .residual_rows import LOST_RATIO, misfit
@@ -27,10 +28,27 @@ from .window import Window
 HELD_ITERATIONS = 5  # with the inertia fixed: until forces and motion roughly agree, it would
 # absorb their errors
 HELD_SHARE = 1e-3  # of the prior's standard deviation of what is held
-# shares of kappa in these, one start after the other until one fits: a softer law lets forces move
-# from foot to foot, a sharp one keeps a wrong guess of who stands; where the way from one end leads
-# astray, that from the other often does not
-SOFT = 0.1, 0.02, 0.5, 1.0
+
+
+@dataclass(frozen=True)
+class Way:
+    """To a solution of a batch.
+
+    Attributes:
+        soft: share of kappa in the first iterations: a softer law lets forces move from foot to
+            foot, a sharp one keeps a wrong guess of who stands.
+        grip: friction is held, as it is on ground that is no floor. It may else vanish for feet
+            that slide all the time: that explains what the noise of a real robot, not learned yet,
+            does not.
+    """
+
+    soft: float
+    grip: bool
+
+
+# one start after the other until one fits: where the way from one end leads astray, that from the
+# other often does not
+WAYS = Way(0.1, False), *(Way(soft, True) for soft in (0.1, 0.02, 0.5, 1.0))
 FITS = 1.0  # mean square of the whitened residuals of a start that needs no other
 FEET_MOVE = "feet that carry move at {:.2f} m/s: are joint rates, clocks, legs right?"
 # s/m, what a speed of feet that carry counts beside that: feet of a Mini Cheetah that trots move at
@@ -79,9 +97,10 @@ def first_window(
     noise = problem.process_noise(held=True)
     best, least, nothing = Start(), np.inf, "no motion of the model fits the first measurements"
     why = nothing
-    for soft in SOFT:
+    weighed = any(m.torque is not None for m in ms)
+    for way in WAYS if weighed else WAYS[1:]:  # without torque, nothing tells friction
         try:
-            batch = solve_batch(problem, ms, previous_state, soft, situation)
+            batch = solve_batch(problem, ms, previous_state, way, situation)
             window = shorten(batch, min(problem.config.estimator.window, batch.size), noise)
             window.solve(1)
         except InitializationError as failure:
@@ -93,6 +112,10 @@ def first_window(
         told = situation.suspended or window.place.measured
         speed = 0.0 if told else stance_speed(batch)
         ratio = misfit(window) + SLIDES * max(speed - STANCE.slow, 0.0)
+        if ratio > LOST_RATIO:
+            continue
+        if not told and slippery(problem, batch.xs[-1]):
+            ratio += LOST_RATIO  # whatever else leads anywhere is better
         if ratio < least:
             prior = problem.layout.p(batch.arrival.reference)
             best, least = Start(window, np.array(prior)), ratio
@@ -100,7 +123,14 @@ def first_window(
                 best = Start(reason=FEET_MOVE.format(speed))
         if ratio < FITS and speed < STANCE.slow:
             break
-    return Start(reason=why) if least > LOST_RATIO else best
+    return Start(reason=why) if least == np.inf else best
+
+
+def slippery(problem: Problem, x: np.ndarray) -> bool:
+    """Whether there is less friction at x (nx,) than any ground is thought to have."""
+    e = problem.config.estimator
+    away = problem.parameter(x, "friction")[0] - np.log(e.friction)
+    return bool(away < -CREDIBLE * e.friction_stddev)
 
 
 def stance_speed(window: Window) -> float:
@@ -123,7 +153,7 @@ def start_window(
     problem: Problem,
     measurements: list[Measurement],
     previous_state: np.ndarray | None = None,
-    soft: float = SOFT[0],
+    way: Way = WAYS[0],
     situation: Situation = ON_ITS_FEET,
 ) -> Window:
     """A converged window over all measurements but those before the first complete one.
@@ -134,7 +164,7 @@ def start_window(
         previous_state: state of a former window at the beginning of the measurements, when the
             estimate was lost: place, heading, ground and parameters go on from there (with the
             uncertainty of a first start).
-        soft: share of kappa in the first iterations.
+        way: that is gone.
         situation: who carries the robot.
 
     Raises:
@@ -146,7 +176,7 @@ def start_window(
         what = "cannot start: the first measurements hold no joint positions"
         raise InitializationError(what, measurements)
     try:
-        return solve_batch(problem, ms, previous_state, soft, situation)
+        return solve_batch(problem, ms, previous_state, way, situation)
     except _core.SolveError as error:
         raise InitializationError(f"cannot start: {error}", ms) from error
 
@@ -171,7 +201,7 @@ def solve_batch(
     problem: Problem,
     ms: list[Measurement],
     previous_state: np.ndarray | None,
-    soft: float,
+    way: Way,
     situation: Situation,
 ) -> Window:
     """Converged window over complete measurements; arguments as of `start_window`.
@@ -180,26 +210,27 @@ def solve_batch(
         _core.SolveError: there is no solution.
         InitializationError: nothing tells the vertical.
     """
-    xs, ground = guess_states(problem, ms, previous_state, situation)
+    xs, footholds = guess_states(problem, ms, previous_state, situation)
     inputs, stamps = batch_inputs(problem, ms, situation), [m.stamp_ns for m in ms]
-    if ground.footholds is not None:
-        stand_on(inputs, ground.footholds)
-    located = any(m.mocap for m in ms)
-    root = problem.first.root(located, situation.suspended and previous_state is not None, ground)
+    uneven, located = footholds is not None, any(m.mocap for m in ms)
+    root = problem.first.root(located, situation.suspended and previous_state is not None, uneven)
     arrival = _core.ActionArrival(problem.state, xs[0], root @ root.T)
     window = Window(problem, arrival, inputs, stamps, xs, located=located)
     free = np.array(arrival.L)
     inertia = _holding(problem, free, "theta", *(block.name for block in problem.joints))
     if situation.suspended or all(m.torque is None for m in ms):
         free = inertia  # nothing tells the weight
-    arrival.L = _holding(problem, inertia, "friction")
-    window.set_kappa(soft * problem.config.robot.kappa)
+    held = ["friction"] * (way.grip or uneven)
+    if uneven:
+        stand_on(inputs, footholds)
+        # heights and slopes that are free would turn the base by .2 rad, and biases explain what
+        # is felt then: the guess is better
+        held += ["rotation", "gyro_bias", "accelerometer_bias"]
+    arrival.L = _holding(problem, inertia, *held)
+    window.set_kappa(way.soft * problem.config.robot.kappa)
     window.solve(HELD_ITERATIONS)
     window.set_kappa(problem.config.robot.kappa)
-    # where nothing measures the way, and noise is not learned yet, feet of a real robot that slide
-    # all the time on next to no friction explain what that does not: .07 for .8, and a trunk that
-    # trots .4 m/s too slow. Where the ground is slippery, the window finds it in a second
-    arrival.L = free if located else _holding(problem, free, "friction")
+    arrival.L = _holding(problem, free, *held)
     window.solve(problem.config.estimator.start_iterations)
     arrival.L = free
     return window

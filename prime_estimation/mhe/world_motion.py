@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pinocchio as pin
 
@@ -30,8 +32,8 @@ def move_window(problem: Problem, window: Window, motion: WorldMotion) -> None:
     arrival.reference = moved_state(problem, arrival.reference, motion)
     if "slope" in problem.layout:
         problem.dynamics.anchor = motion.points(np.array(problem.dynamics.anchor))
-        given, turn = window.inputs[0], motion.turn[:2, :2]
-        for name in ("slope_offset", "anchor_offset"):
+        turn = motion.turn[:2, :2]
+        for given, name in product(window.inputs, ("slope_offset", "anchor_offset")):
             offset = np.array(getattr(given, name)).reshape(-1, 2)
             setattr(given, name, (offset @ turn.T).ravel())
     for given in window.inputs:
@@ -71,10 +73,18 @@ def motion_between(problem: Problem, x: np.ndarray, other: np.ndarray) -> WorldM
 
 
 def way_unseen(problem: Problem, x: np.ndarray, seconds: float) -> np.ndarray:
-    """Covariance (3, 3) of a way in the plane [m] and of a turn [rad], if it went on as at x."""
+    """Deviations (3,) of a way in the plane [m] and of a turn [rad], if it went on as at x."""
     v, w = (problem.layout.part(x, name) for name in ("velocity", "rate"))
     way, turn = seconds * np.linalg.norm(v), seconds * np.linalg.norm(w)
-    return np.diag([way, way, turn]) ** 2
+    return np.array([way, way, turn])
+
+
+def gone(problem: Problem, x: np.ndarray, seconds: float) -> np.ndarray:
+    """A state (nx,) that has gone on in the plane as fast as it was."""
+    part, on = problem.layout.part, np.array(x)
+    R = pin.Quaternion(np.array(part(x, "rotation"))).toRotationMatrix()
+    part(on, "position")[:2] += seconds * (R @ part(x, "velocity"))[:2]
+    return on
 
 
 def moved_slope(slope: Slope, motion: WorldMotion) -> Slope:

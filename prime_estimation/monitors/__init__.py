@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..config.policies import CONSISTENCY
 from ..mhe.horizon import Horizon
 from ..mhe.problem import Problem
 from ..mhe.situation import ON_ITS_FEET, Situation
@@ -87,6 +88,20 @@ class Monitors:
         if not failure:  # whatever is said of it, it is the best that these data give
             self.begin(horizon, situation)
         return failure
+
+    def break_off(self, stamp_ns: int, horizon: Horizon) -> bool:
+        """Give an estimate up that was right until its data ended; they begin again at that stamp.
+
+        False: that is so much later, or before, that the robot may be another one anywhere.
+        """
+        gap = 1e-9 * (stamp_ns - (horizon.newest_ns or stamp_ns))
+        if not 0.0 < gap < CONSISTENCY.longest_gap:
+            return False
+        if horizon.window is not None:
+            self.consistency.restarted(f"no data for {gap:.2f} s")
+            self.hold.keep(horizon.window)
+        horizon.break_off()
+        return True
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
         """The situation of the next node."""

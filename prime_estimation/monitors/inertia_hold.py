@@ -42,6 +42,7 @@ class InertiaHold(Monitor):
         self._forget()
         # mean and covariance before something else than the feet carried the robot
         self._outlasting: tuple[np.ndarray, np.ndarray] | None = None
+        self._kept = False  # the next start begins with what was known when data ended
 
     def _forget(self) -> None:
         self.covariance: np.ndarray | None = None
@@ -59,6 +60,9 @@ class InertiaHold(Monitor):
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
         """Hold the inertia from the start, where the batch does not weigh the robot."""
         self._forget()
+        if self._kept:
+            self.problem.first.forget_inertia()
+            self._kept = False
         weighed = any(m.torque is not None for m in batch) and not situation.suspended
         self._blind = 0 if weighed else window.size
         if situation.suspended and self._outlasting is not None:
@@ -66,6 +70,15 @@ class InertiaHold(Monitor):
         if self.frozen or self._blind:
             window.posterior()
             self._hold(window, self._prior if self._blind else self._known(window))
+
+    def keep(self, window: Window) -> None:
+        """Let the next start begin with what is known of the inertia."""
+        if not self.held:
+            window.posterior()
+        known = self.covariance if self.held else self._known(window)
+        mean = self.problem.parameter(window.xs[-1], "theta").copy()
+        self.problem.first.keep_inertia(mean, known)
+        self._kept = True
 
     def outlast(self, window: Window | None, suspended: bool, as_before: bool) -> None:
         """Prepare a new start when who carries the robot has changed.

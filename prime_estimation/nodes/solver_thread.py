@@ -147,8 +147,8 @@ class SolverThread:
         for i, (node, since) in enumerate(nodes):
             if not self._running:
                 return
-            if node.apart:
-                self._estimator.reset()  # first: until then it predicts from what was before
+            if node.apart:  # first: until then it predicts from what was before
+                self._estimator.go_on(node.measurement)
                 self._on_discontinuity()
             behind = len(nodes) - 1 - i
             iterations = 0 if behind % stride else most

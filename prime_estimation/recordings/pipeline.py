@@ -162,7 +162,7 @@ class Pipeline:
 
 
 def update(estimator: Estimator, node: Node, iterations: int | None = None) -> Estimate | None:
-    """Estimate of a node; the estimator starts anew where time is not connected."""
+    """Estimate of a node; the estimator begins anew where time is not connected."""
     if node.apart:
-        estimator.reset()
+        estimator.go_on(node.measurement)
     return estimator.update(node.measurement, iterations)

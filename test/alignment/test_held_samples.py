@@ -38,6 +38,25 @@ def test_held_samples_are_refused_and_bridged():
         np.testing.assert_allclose(nodes[t].gyro, 7e-3 * (t - 5), atol=1e-9)
 
 
+def test_a_gyro_that_dies_beside_its_accelerometer():
+    """From 150 ms on it says the same; 50 ms later no sample of the IMU is taken."""
+    rng = np.random.default_rng(0)
+    samples = []
+    for t in range(0, 261, 2):
+        felt = imu(t).linear_acceleration + rng.normal(scale=0.1, size=3)
+        living = dataclasses.replace(imu(t), linear_acceleration=felt)
+        rate = rng.normal(scale=0.1, size=3) if t < 150 else np.zeros(3)
+        samples += [joint(t), dataclasses.replace(living, angular_velocity=rate)]
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, samples)
+    assert 20 < sync.counts["imu_held"] < 35
+    never = [dataclasses.replace(s, angular_velocity=np.zeros(3)) if hasattr(s, "angular_velocity")
+             else s for s in samples]  # fmt: skip
+    sync = Synchronizer(STEP, NJ)
+    feed(sync, never)
+    assert not sync.counts["imu_held"]  # a machine that does not turn
+
+
 def test_a_robot_at_rest_may_say_the_same_again():
     still = joint(0.0, value=1.0, velocity=np.zeros(NJ))
     level = dataclasses.replace(imu(0.0), linear_acceleration=np.array([0.0, 0.0, 9.81]))

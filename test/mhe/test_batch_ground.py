@@ -44,7 +44,7 @@ def test_stances_of_a_foot():
 def test_a_floor_is_level():
     noise = np.random.default_rng(0).normal(scale=0.001, size=(4, 2))
     assert slope_of(stances(noise)).level and deviation(stances(noise)) < 0.003
-    assert slope_of(stances(noise)[:2] + [[], []]).level  # too few to tell
+    assert slope_of([own[:1] for own in stances(noise)[:2]] + [[], []]).level  # few
 
 
 def test_slopes_and_stairs():
@@ -52,7 +52,9 @@ def test_slopes_and_stairs():
     slope = slope_of(stances(0.2 * x))
     assert not slope.level
     np.testing.assert_allclose(slope.mean, [0.2, 0.0], atol=0.02)
-    assert not slope_of(stances(np.where(x > 0.15, 0.08, 0.0))).level
+    stairs = stances(np.where(x > 0.15, 0.08, 0.0))
+    assert not slope_of(stairs).level
+    assert not slope_of([*stairs[:1], [], *stairs[2:]]).level  # few, and yet no floor
 
 
 @pytest.fixture(scope="module")

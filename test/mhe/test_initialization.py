@@ -108,25 +108,26 @@ def test_arm_with_continuous_joints(name):
 def test_another_way_where_the_first_leads_astray(monkeypatch, failure):
     ways, solve = [], start.solve_batch
 
-    def first_fails(problem, ms, previous_state, soft, situation):
-        ways.append(soft)
+    def first_fails(problem, ms, previous_state, way, situation):
+        ways.append(way)
         if len(ways) == 1:
             raise failure
-        return solve(problem, ms, previous_state, soft, situation)
+        return solve(problem, ms, previous_state, way, situation)
 
     monkeypatch.setattr(start, "solve_batch", first_fails)
     estimator = Estimator(robot("go2"), config("go2"), False)
     assert [estimator.update(m) for m in standing("go2", 50)][-1] is not None
-    assert estimator.monitors.last_restart[0] == 0 and ways == list(start.SOFT[:2])
+    # without torque, friction is held
+    assert estimator.monitors.last_restart[0] == 0 and ways == list(start.WAYS[1:3])
 
 
 def test_says_why_no_way_leads_to_a_start(monkeypatch):
-    def fails(problem, ms, previous_state, soft, situation):
-        raise _core.SolveError(f"soft {soft}")
+    def fails(problem, ms, previous_state, way, situation):
+        raise _core.SolveError(f"soft {way.soft}")
 
     monkeypatch.setattr(start, "solve_batch", fails)
     ms = standing("go2", 50)
-    reason = f"no motion of the model fits the first measurements (soft {start.SOFT[-1]})"
+    reason = f"no motion of the model fits the first measurements (soft {start.WAYS[-1].soft})"
     begun = start.first_window(Problem(robot("go2"), config("go2")), ms, None)
     assert begun.window is None and begun.reason == reason
     estimator = Estimator(robot("go2"), config("go2"), False)

@@ -49,6 +49,9 @@ class ConsistencyPolicy:
     )
     lighter_share: float = param(0.05, "and share of the mass")
     fastest: float = param(100.0, "speed of base or joints that no robot has", "m/s, rad/s")
+    longest_gap: float = param(
+        60.0, "time without any data, after which a robot may be another one anywhere", "s"
+    )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Data that end for a while: what was known goes on, and what was not is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.models import config, robot
+from helpers.runs import measurements, truth
+
+from prime_estimation.config.policies import CONSISTENCY
+from prime_estimation.estimator import Estimator
+
+LOST, GAP = 250, 60  # node at which data end, and nodes without any
+
+
+def run(bag, lost: int, gap: int) -> tuple[Estimator, list]:
+    """Estimates of a walk with a gap, told to the estimator."""
+    estimator, found = Estimator(robot("go2"), config("go2"), mocap=False), []
+    ms = measurements(bag, robot("go2"), config("go2"), 5.0, mocap=False)
+    for m in ms[:lost] + ms[lost + gap :]:
+        if estimator.horizon.newest_ns and m.stamp_ns - estimator.horizon.newest_ns > 2e7:
+            estimator.go_on(m)
+        found.append(estimator.update(m))
+    return estimator, [e for e in found if e is not None]
+
+
+def test_place_and_mass_go_on(recorded_runs):
+    """They had begun at the origin, and with the mass of the model, as if known."""
+    bag = recorded_runs / "go2_payload3"
+    estimator, found = run(bag, LOST, GAP)
+    assert estimator.monitors.last_restart == (1, "no data for 0.61 s")
+    behind = next(k for k in range(1, len(found)) if found[k].stamp_ns - found[k - 1].stamp_ns > 1e8)
+    before, after = found[behind - 1], found[behind]
+    assert after.status.restarts == 1
+    assert after.total_mass == pytest.approx(before.total_mass, abs=0.3)
+    t, p = truth(
+        bag, "/ground_truth/odom", lambda m: [getattr(m.pose.pose.position, a) for a in "xyz"]
+    )
+    true = np.array([p[np.argmin(np.abs(t - e.stamp_ns))] for e in (before, after)])
+    error = (after.position_world - before.position_world) - (true[1] - true[0])
+    stated = np.sqrt(np.diag(after.pose_covariance)[:3])
+    assert np.linalg.norm(error[:2]) < 0.5 * np.linalg.norm(true[1] - true[0])
+    assert np.linalg.norm(error[:2]) < 2.0 * np.linalg.norm(stated[:2]) and stated[0] > 0.02
+    assert stated[2] > np.sqrt(before.pose_covariance[2, 2])
+
+
+def test_a_long_time_without_data_is_another_recording(recorded_runs):
+    for away in (-10, int(1.1e9 * CONSISTENCY.longest_gap)):
+        estimator, _ = run(recorded_runs / "go2_payload3", LOST, 0)
+        newest = estimator.horizon.newest_ns
+        ms = measurements(recorded_runs / "go2_payload3", robot("go2"), config("go2"), 1.0)
+        estimator.go_on(replace(ms[-1], stamp_ns=newest + away))
+        assert estimator.window is None and estimator.horizon.newest_ns is None
+
+
+def test_a_gap_while_the_first_batch_is_gathered(recorded_runs):
+    """Nothing is lost yet: the batch is gathered anew."""
+    estimator, found = run(recorded_runs / "go2_payload3", 20, 30)
+    assert estimator.monitors.last_restart == (0, "") and found
