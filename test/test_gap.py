@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers.models import config, robot
 from helpers.runs import measurements, truth
+from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.policies import CONSISTENCY
 from prime_estimation.estimator import Estimator
@@ -46,6 +47,22 @@ def test_place_and_mass_go_on(recorded_runs):
     assert np.linalg.norm(error[:2]) < 0.5 * np.linalg.norm(true[1] - true[0])
     assert np.linalg.norm(error[:2]) < 2.0 * np.linalg.norm(stated[:2]) and stated[0] > 0.02
     assert stated[2] > np.sqrt(before.pose_covariance[2, 2])
+
+
+def test_on_a_slope_and_turned(recorded_runs):
+    """The ground is found anew, in the world as it was."""
+    bag = recorded_runs / "go2_slope12_payload3"
+    estimator, found = run(bag, 340, GAP)
+    assert estimator.monitors.last_restart[0] == 1
+    slopes = estimator.problem.parameter(estimator.window.xs[-1], "slope").reshape(-1, 2)
+    np.testing.assert_allclose(estimator.horizon.ground._laid_means, slopes, atol=0.05)
+    t, q = truth(
+        bag, "/ground_truth/odom", lambda m: [getattr(m.pose.pose.orientation, a) for a in "xyzw"]
+    )
+    last = found[-1]
+    attitudes = Rotation.from_quat([last.quat_world_base, q[np.argmin(np.abs(t - last.stamp_ns))]])
+    up, true_up = attitudes.as_matrix()[:, 2]
+    assert np.linalg.norm(up - true_up) < 0.02
 
 
 def test_a_long_time_without_data_is_another_recording(recorded_runs):

@@ -75,8 +75,8 @@ class Horizon:
         if begun.window is None:
             return f"cannot start: {begun.reason}"
         self.window, self.prior_parameters = begun.window, begun.prior_parameters
-        self.ground.begin(begun.window)
         self._go_on(previous_state)
+        self.ground.begin(self.window)
         model = self.problem.measurements
         for beside in (*model.trackers.values(), *model.gates.values()):
             beside.reset()
