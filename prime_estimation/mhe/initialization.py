@@ -9,7 +9,7 @@ of the whole batch, the inertia held for the first iterations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,6 +94,7 @@ def first_window(
     ms = usable(measurements)
     if ms is None:
         return Start(reason="the first measurements hold no joint positions")
+    ms = without_stray_poses(problem, ms)
     noise = problem.process_noise(held=True)
     best, least, nothing = Start(), np.inf, "no motion of the model fits the first measurements"
     why = nothing
@@ -124,6 +125,16 @@ def first_window(
         if ratio < FITS and speed < STANCE.slow:
             break
     return Start(reason=why) if least == np.inf else best
+
+
+def without_stray_poses(problem: Problem, ms: list[Measurement]) -> list[Measurement]:
+    """Measurements without the poses of motion capture that most others contradict."""
+    poses = sorted((pose for m in ms for pose in m.mocap), key=lambda pose: pose.stamp_ns)
+    if not poses:
+        return ms
+    agree = dict(zip(map(id, poses), problem.measurements.gates["mocap"].sift(poses)))
+    kept = [tuple(pose for pose in m.mocap if agree[id(pose)]) for m in ms]
+    return [replace(m, readings={**m.readings, "mocap": poses}) for m, poses in zip(ms, kept)]
 
 
 def slippery(problem: Problem, x: np.ndarray) -> bool:

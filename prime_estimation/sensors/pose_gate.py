@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from .. import _core
 from .mocap_mount import MocapMount
+from .stray_poses import agreeing_poses
 
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
@@ -115,6 +116,16 @@ class PoseGate:
         self.refused += 1
         self._far = float(np.linalg.norm(error[:3]))
         return False
+
+    def sift(self, poses: list) -> list[bool]:
+        """Which poses may be used of those that come before any window, oldest first."""
+        agree = agreeing_poses(poses)
+        kept = [pose for pose, agrees in zip(poses, agree) if agrees]
+        for pose in (p for p, agrees in zip(poses, agree) if not agrees):
+            near = min(kept, key=lambda other: abs(other.stamp_ns - pose.stamp_ns))
+            self._far = float(np.linalg.norm(pose.position_world - near.position_world))
+            self.refused += 1
+        return agree
 
     def remark(self) -> str:
         """What was refused so far; empty when nothing."""
