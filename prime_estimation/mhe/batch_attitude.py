@@ -32,27 +32,29 @@ class ImuMotion:
     turns: list[np.ndarray]
     offsets: list[np.ndarray]
 
-    def gained(
-        self, R0: np.ndarray, ms: list[Measurement], gravity: np.ndarray, dt: float
-    ) -> np.ndarray | None:
-        """Velocity (n, 3) [m/s] that the base has gained since the first node, world axes.
+    def felt(self, R0: np.ndarray, ms: list[Measurement], problem: Problem) -> np.ndarray:
+        """Velocity (n, 3) [m/s] that the IMU has gained since the first node, world axes.
 
-        By what is felt; None where that is not felt all the time.
+        Nothing in steps in which nothing is felt.
 
         Args:
-            R0: attitude (3, 3) of the base at the first node. ms: measurements of the nodes.
-            gravity: (3,) m/s2. dt: of a step [s].
+            R0: attitude (3, 3) of the base at the first node.
+            ms: measurements of the nodes.
+            problem: its gravity and step.
         """
+        gravity, changes = problem.robot.model.gravity.linear, [np.zeros(3)]
+        for turn, rotation, m in zip(self.turns, self.rotations, ms[1:]):
+            f = m.accelerometer
+            felt = np.zeros(3) if f is None else R0 @ turn @ rotation @ f + gravity
+            changes.append(problem.dt * felt)
+        return np.cumsum(changes, axis=0)
+
+    def gained(self, R0: np.ndarray, ms: list[Measurement], problem: Problem) -> np.ndarray | None:
+        """The same of the base; None where it is not felt all the time. Arguments as of `felt`."""
         if any(m.accelerometer is None for m in ms[1:]):
             return None
-        attitudes = [R0 @ turn for turn in self.turns]
-        felt = [
-            R @ (X @ m.accelerometer) + gravity
-            for R, X, m in zip(attitudes, self.rotations, ms[1:])
-        ]
-        gained = np.concatenate([np.zeros((1, 3)), dt * np.cumsum(felt, axis=0)])
-        offsets = np.array([R @ offset for R, offset in zip(attitudes, self.offsets)])
-        return gained - (offsets - offsets[0])
+        offsets = np.array([R0 @ turn @ own for turn, own in zip(self.turns, self.offsets)])
+        return self.felt(R0, ms, problem) - (offsets - offsets[0])
 
 
 def imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> ImuMotion:

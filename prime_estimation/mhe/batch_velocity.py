@@ -60,7 +60,8 @@ def stance_velocity(
     with Cauchy's loss rho, by reweighting.
 
     Args:
-        feet: of the batch. gained: (n, 3) [m/s] velocity since the first node by what is felt.
+        feet: of the batch.
+        gained: (n, 3) [m/s] velocity since the first node by what is felt.
         times: (n,) [s] since the first node.
 
     Returns:

@@ -42,11 +42,27 @@ class Batch:
     legs: LegForces
     previous_state: np.ndarray | None
 
-    def set_base(self, k: int, position, R: np.ndarray, velocity: np.ndarray) -> None:
-        """Write pose and velocity (3,) [m/s] of the base, which has its axes, into a node."""
-        x, part = self.xs[k], self.problem.layout.part
-        part(x, "position")[:], part(x, "rotation")[:] = position, pin.Quaternion(R).coeffs()
-        part(x, "velocity")[:], part(x, "rate")[:] = velocity, self.imu.rates[k]
+    @property
+    def located(self) -> bool:
+        """Motion capture tells the base's place."""
+        return any(m.mocap for m in self.ms)
+
+    def move_base(self, R0: np.ndarray, velocity: np.ndarray, position: np.ndarray) -> np.ndarray:
+        """Write the motion of the base into the nodes; returns its places (n, 3) [m].
+
+        Args:
+            R0: attitude (3, 3) at the first node.
+            velocity: (n, 3) [m/s], world axes.
+            position: (3,) at the first node [m].
+        """
+        part, steps = self.problem.layout.part, self.problem.dt * np.cumsum(velocity, axis=0)
+        places = position + steps - steps[0]
+        nodes = zip(self.xs, places, self.imu.turns, velocity, self.imu.rates)
+        for x, place, turn, v, rate in nodes:
+            R = R0 @ turn
+            part(x, "position")[:], part(x, "rotation")[:] = place, pin.Quaternion(R).coeffs()
+            part(x, "velocity")[:], part(x, "rate")[:] = R.T @ v, rate
+        return places
 
     def mocap_offset(self) -> np.ndarray | None:
         """Mean place (3,) [m] that motion capture says, less that of the states; None without."""
@@ -132,14 +148,13 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     heights, offset = _heights(batch, loads, soles[:, :, 2])
     stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
     slope = slope_of(stances)
-    located = any(m.mocap for m in batch.ms)
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
-    if weighed and not (located or slope.level) and "slope" in problem.layout:
+    if weighed and not (batch.located or slope.level) and "slope" in problem.layout:
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
         problem.move_anchors(np.ones(len(stances), bool), footholds[-1])
         heights = footholds[-1, :, 2] - offset[2]
-    elif not located:
+    elif not batch.located:
         heights[:] = np.average(soles[:, :, 2], weights=loads)
     for x in batch.xs:
         problem.parameter(x, "position")[:] += offset
@@ -158,21 +173,17 @@ def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     imu, dt = batch.imu, batch.problem.dt
     R0 = first_attitude(batch.ms, imu, batch.previous_state)
     feet = _feet(batch, R0)
-    gained = imu.gained(R0, batch.ms, batch.problem.robot.model.gravity.linear, dt)
+    gained = imu.gained(R0, batch.ms, batch.problem)
     if gained is None:
         velocity, loads = mean_velocity(feet), feet.loads
     else:
         times = dt * np.arange(len(batch.xs))
         velocity, excess, loads = stance_velocity(feet, gained, times)
-        if not any(m.mocap for m in batch.ms):  # R f + g is too much by excess: phi x (-g) = excess
+        if not batch.located:  # R f + g is too much by excess: phi x (-g) = excess
             tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
             R0, velocity, feet = tilt @ R0, velocity @ tilt.T, feet.turned(tilt)
-    position = dt * np.cumsum(velocity, axis=0)
-    position -= position[0]
-    for k, turn in enumerate(imu.turns):
-        R = R0 @ turn
-        batch.set_base(k, position[k], R, R.T @ velocity[k])
-    return loads + ANY_LOAD, position[:, None, :] + feet.points
+    places = batch.move_base(R0, velocity, np.zeros(3))
+    return loads + ANY_LOAD, places[:, None, :] + feet.points
 
 
 def _feet(batch: Batch, R0: np.ndarray) -> FeetOfBatch:
@@ -219,20 +230,12 @@ def _guess_suspended_base(batch: Batch) -> None:
 
 def _follow_imu(batch: Batch) -> np.ndarray:
     """Attitude, velocity and position by the IMU alone; returns the first attitude (3, 3)."""
-    previous, imu, dt = batch.previous_state, batch.imu, batch.problem.dt
-    part, gravity = batch.problem.layout.part, batch.problem.robot.model.gravity.linear
+    previous, imu, part = batch.previous_state, batch.imu, batch.problem.layout.part
     if previous is None:
         R0, velocity, position = first_attitude(batch.ms, imu, None), np.zeros(3), np.zeros(3)
     else:
         R0 = pin.Quaternion(part(previous, "rotation").copy()).toRotationMatrix()
         position = part(previous, "position").copy()
         velocity = R0 @ part(previous, "velocity")
-    for k, m in enumerate(batch.ms):
-        if k > 0 and m.accelerometer is not None:
-            R_world_imu = R0 @ imu.turns[k - 1] @ imu.rotations[k - 1]
-            velocity = velocity + dt * (R_world_imu @ m.accelerometer + gravity)
-        if k > 0:
-            position = position + dt * velocity
-        R = R0 @ imu.turns[k]
-        batch.set_base(k, position, R, R.T @ velocity)
+    batch.move_base(R0, velocity + imu.felt(R0, batch.ms, batch.problem), position)
     return R0

@@ -251,7 +251,8 @@ def stand_on(inputs: list["_core.NodeInput"], footholds: np.ndarray) -> None:
     """Let the ground of each node be where feet stand then, beside that of the last one.
 
     Args:
-        inputs: of n nodes. footholds: (n, nf, 3) [m].
+        inputs: of n nodes.
+        footholds: (n, nf, 3) [m].
     """
     for given, apart in zip(inputs, footholds - footholds[-1]):
         given.height_offset = apart[:, 2]

@@ -73,9 +73,10 @@ class InertiaHold(Monitor):
 
     def keep(self, window: Window) -> None:
         """Let the next start begin with what is known of the inertia."""
-        if not self.held:
+        known = self.covariance
+        if known is None:
             window.posterior()
-        known = self.covariance if self.held else self._known(window)
+            known = self._known(window)
         mean = self.problem.parameter(window.xs[-1], "theta").copy()
         self.problem.first.keep_inertia(mean, known)
         self._kept = True

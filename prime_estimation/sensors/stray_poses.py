@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
-from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..types import PoseSample
@@ -23,22 +21,17 @@ def agreeing_poses(poses: list[PoseSample]) -> list[bool]:
     agrees are of one set, and the largest set is kept: a jump within the poses leaves the longer
     part, single outliers none of them.
     """
-    pairs = [
-        (i, j)
-        for j in range(len(poses))
-        for i in range(j)
-        if (i == j - 1 or poses[j].stamp_ns - poses[i].stamp_ns <= NEAR_NS)
-        and _agree(poses[i], poses[j])
-    ]
-    rows, columns = np.array(pairs, int).reshape(-1, 2).T
-    size = len(poses), len(poses)
-    _, sets = connected_components(coo_array((np.ones(len(pairs)), (rows, columns)), shape=size))
-    return (sets == np.bincount(sets, minlength=1).argmax()).tolist()
-
-
-def _agree(a: PoseSample, b: PoseSample) -> bool:
-    seconds = 1e-9 * abs(b.stamp_ns - a.stamp_ns)
-    if np.linalg.norm(b.position_world - a.position_world) > REACH + SPEED * seconds:
-        return False
-    turns = [pin.Quaternion(p.quat_world_body / np.linalg.norm(p.quat_world_body)) for p in (a, b)]
-    return turns[0].angularDistance(turns[1]) <= REACH_TURN + RATE * seconds
+    if not poses:
+        return []
+    stamps = np.array([pose.stamp_ns for pose in poses])
+    places = np.array([pose.position_world for pose in poses])
+    turns = np.array([pose.quat_world_body for pose in poses])
+    turns /= np.linalg.norm(turns, axis=1)[:, None]
+    later = np.abs(stamps[:, None] - stamps)  # ns
+    near = later <= NEAR_NS
+    near |= np.eye(len(poses), k=1, dtype=bool) | np.eye(len(poses), k=-1, dtype=bool)
+    apart = np.linalg.norm(places[:, None] - places, axis=2)
+    turned = 2.0 * np.arccos(np.minimum(np.abs(turns @ turns.T), 1.0))
+    agree = (apart <= REACH + 1e-9 * SPEED * later) & (turned <= REACH_TURN + 1e-9 * RATE * later)
+    _, sets = connected_components(near & agree)
+    return (sets == np.bincount(sets).argmax()).tolist()

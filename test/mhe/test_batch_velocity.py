@@ -78,9 +78,9 @@ def test_velocity_gained_by_an_imu_beside_the_base():
     ]
     xs = [problem.first.neutral() for _ in ms]
     imu = imu_motion(problem, ms, xs)
-    gained = imu.gained(np.eye(3), ms, problem.robot.model.gravity.linear, problem.dt)
+    gained = imu.gained(np.eye(3), ms, problem)
     np.testing.assert_allclose(gained[:, :2], 0.0, atol=0.05)  # of .6 m/s that the IMU moves with
     turned = pin.log3(imu.turns[-1])
     np.testing.assert_allclose(turned, rate * problem.dt * (len(ms) - 1), atol=1e-9)
     ms[5] = replace(ms[5], accelerometer=None)
-    assert imu.gained(np.eye(3), ms, problem.robot.model.gravity.linear, problem.dt) is None
+    assert imu.gained(np.eye(3), ms, problem) is None
