@@ -134,7 +134,8 @@ def leg_gains(
     and what they owe to the same encoder is correlated.
 
     Args:
-        leg: of the robot. foot: its index.
+        leg: of the robot.
+        foot: its index.
         recording: whose readings are taken for the joints' motion.
         offsets: of the machine; real, or complex for derivatives.
         up: (n, 3) vertical of the world in IMU axes, about which the foot's sphere rolls.

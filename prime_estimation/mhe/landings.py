@@ -104,9 +104,7 @@ class Landings:
                 window.tie("height", [foot], *of_foot)
         return off
 
-    def _regress(
-        self, window: Window, P: np.ndarray, foot: int, settled: np.ndarray
-    ) -> _Known:
+    def _regress(self, window: Window, P: np.ndarray, foot: int, settled: np.ndarray) -> _Known:
         """`a = P_hx P_xx^-1`, solved in units of the deviations.
 
         The ground of feet that come down, too, is none that it will be known by: `settled` (nf,).

@@ -115,7 +115,8 @@ class ProcessModel:
         """Say how the torque changes between two steps, where its readings come late or early.
 
         Args:
-            given: input of a complete node. before: of the one before it.
+            given: input of a complete node.
+            before: of the one before it.
         """
         if self._late and given.weighed and before.weighed:
             change = (given.torque - before.torque) / self.config.estimator.step

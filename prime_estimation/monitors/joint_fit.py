@@ -53,6 +53,7 @@ class HeldJoints(HeldFit):
         return not situation.suspended and window.weighed()
 
     def let_go(self, window: Window) -> str:
+        """Estimate them from now on, beside an inertia that is learned anew."""
         self.problem.let_joints_go(self.hold)
         # a loss below none is as good as none
         least = [np.full(len(b.mean), 0.0 if b.positive else -np.inf) for b in self.hold.blocks]

@@ -58,7 +58,7 @@ class OneMount(HeldFit):
 
     @property
     def _drags_base(self) -> bool:
-        """Where it is wrong the base is held to be elsewhere, with all that is learned beside it."""
+        """Where it is wrong the base is thought elsewhere, with all that is learned beside it."""
         return self.hold.names[0] == MOCAP_POSITION
 
     def _ask(self, window: Window) -> None:
@@ -97,6 +97,7 @@ class OneMount(HeldFit):
         return f"the tracked body is {1e3 * self._far:.0f} mm from its place"
 
     def again(self) -> None:
+        """Others have been let go: what could not be may have been those, too."""
         super().again()
         self._incredible = 0
 

@@ -16,6 +16,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..sensors.imu import world_axes
+from ..types import Measurement
 from .leg_weight import LegWeight
 from .monitor import Monitor
 

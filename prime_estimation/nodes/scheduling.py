@@ -57,8 +57,9 @@ def precedence() -> Iterator[None]:
 
 
 def uninterrupted(make: Callable[[], Made]) -> Made:
-    """What `make` returns, called in a thread that runs without a break; threads that it starts do
-    not (they run as usual).
+    """What `make` returns, called in a thread that runs without a break.
+
+    Threads that it starts run as usual.
 
     For the making of a node: Fast DDS announces a participant before it attaches what receives
     answers. One that comes in between is thrown away and not repeated; participants that sent it

@@ -17,7 +17,6 @@ from .mocap_mount import DELAY, NAME, POSITION, WORLD
 from .pose_gate import PoseGate
 from .sensor import Alignment, Block, Role, Sensor, Wearer
 
-
 # half of what a trotting trunk accelerates, rms: what is left of its way and turn over a delay that
 # is taken back at its present velocity
 SWAY, ROLL = 0.75, 2.0  # m/s^2, rad/s^2

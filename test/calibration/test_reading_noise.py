@@ -129,9 +129,9 @@ def test_states_that_follow_the_noise_leave_less_of_it(case):
     problem.covariance = problem._covariances()
     problem.weigh()
     feet = case.nominal.columns["feet"]
-    assert np.abs(problem.noise_gradient[feet]).max() < 0.01 * np.abs(
-        case.noise_gradient[feet]
-    ).max()
+    assert (
+        np.abs(problem.noise_gradient[feet]).max() < 0.01 * np.abs(case.noise_gradient[feet]).max()
+    )
 
 
 def test_noise_of_samples_that_move():

@@ -29,9 +29,7 @@ def ahead_problem(name: str) -> Problem:
 
 def random_parameters(of, rng) -> np.ndarray:
     """Of all joint blocks of the dynamics, within their priors."""
-    return np.concatenate(
-        [b.mean + b.stddev * rng.normal(size=len(b.labels)) for b in of.joints]
-    )
+    return np.concatenate([b.mean + b.stddev * rng.normal(size=len(b.labels)) for b in of.joints])
 
 
 def values(of, z: np.ndarray) -> dict[str, np.ndarray]:

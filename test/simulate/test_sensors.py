@@ -12,8 +12,8 @@ from prime_estimation.config.parameters import Config, NoiseConfig
 from prime_estimation.errors import ConfigError
 from prime_estimation.robot import GRAVITY, Robot
 from prime_estimation.simulate.sensors import (
-    RATE,
     FAULTS,
+    RATE,
     SensorFaults,
     faults_named,
     read_sensors,
