@@ -111,7 +111,7 @@ class Ground:
         above = points[:, 2] - problem.parameter(after, "height")
         weighed = window.weighed()
         if not weighed:
-            normal = self._untold.forces(window, above, rates)
+            normal = self._untold.forces(window, above, soles, rates)
         if situation.suspended and not situation.landing:
             # torques of a leg that hangs jump where data are missing
             normal = np.zeros_like(normal)
@@ -121,17 +121,16 @@ class Ground:
         at = above, lowest, rates, normal
         landed, wrong = self._touchdowns.judge(*at, weighed, gate, caution)
         footholds = landed & ~self._touchdowns.arriving
-        if weighed:
-            wrong |= self._come_down(window, landed & ~wrong, gate, rates)
-        else:
+        wrong |= self._come_down(window, landed & ~wrong, gate, rates)
+        if not weighed:
             wrong |= self._untold.left_hanging(window, normal, self.stance.on)
         if situation.suspended:
             # base and ground drift against each other: the ground stays away until a foot carries
             # load
             away = ~self.stance.loaded & (above < 0.5 * CLEARANCE)
             wrong, above = wrong | away, above - CLEARANCE * away
+        self._lay(window, landed, wrong, soles)
         if weighed:
-            self._lay(window, landed, wrong, soles)
             if self._soles.any and "slope" in problem.layout:
                 tilted = self._tilt(window, normal)
                 if np.count_nonzero(tilted):
@@ -139,19 +138,16 @@ class Ground:
                     tilted &= np.abs(moved) > 0.5 * GROUND.gate
                     wrong, above = wrong | tilted, np.where(tilted, moved, above)
             self._let_creep(window)
-            self._say(window)
+        self._say(window)
         if np.count_nonzero(wrong):
             turned = (self._touching(soles, after) - points)[:, 2]
             above += np.where(self._soles.tilted, 0.0, turned)
             self._place(window, np.flatnonzero(wrong), above)
             self._landings.forget(wrong)
-        if weighed:
-            self._remember(window, footholds, soles)
+        self._remember(window, footholds, soles)
         self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
         if self._may_sink:
-            # without the load, nothing tells how much the ground gives way under it
-            softest = GROUND.softest if weighed else GROUND.hardest
-            self._bound(window, "softness", GROUND.hardest, softest)
+            self._bound(window, "softness", GROUND.hardest, GROUND.softest)
 
     def _touching(self, soles: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
@@ -190,7 +186,7 @@ class Ground:
         touches = landed & self._touchdowns.arriving
         reach = self.problem.dt * np.maximum(-rates[:, 2], 0.0)  # in one node [m]
         footholds, within = self._footholds, gate + reach
-        if footholds.on_floor:
+        if footholds.on_floor or (footholds.few and not window.weighed()):
             standing = self.stance.loaded & ~self._touchdowns.arriving
             self._landings.touch(window, touches, within, standing)
             return self._landings.join(window, rests, gate)

@@ -145,11 +145,10 @@ class Horizon:
             creep.velocity if creep.any and not creep.superseded else None,
         )
         # without motion capture it is what the feet carry that holds the tilt
-        if self.window.place.measured:
-            if self.window.creeping:
-                self.problem.process.expect_lasting_force(former)
-            if not former.weighed:
-                self.problem.process.expect_unknown_load(former)
+        if self.window.place.measured and self.window.creeping:
+            self.problem.process.expect_lasting_force(former)
+        if not former.weighed:
+            self.problem.process.expect_unknown_load(former)
         self._last_position = self._last_position if m.position is None else m.position
 
     def shift(self, m: Measurement, situation: Situation) -> str:

@@ -37,9 +37,10 @@ GROUND_UNKNOWN = Factors(10.0, 3.0)
 # without joint positions either no contact is modelled: contact forces become a disturbance of the
 # base, which follows the IMU
 UNSEEN = Factors(250.0, 1.0)
-# on the moment on the base where nothing weighs the robot: a load of 3 kg, 0.15 m from where the
-# model has its centre of mass, would tilt it until that stands over the feet
-UNWEIGHED = 10.0
+# lever arm of the weight by which its centre is unknown where nothing weighs the robot [m]: a load
+# of 3 kg, 0.15 m from where the model has its centre of mass, would tilt it until that stands over
+# the feet
+UNWEIGHED_ARM = 0.035
 
 
 class ProcessModel:
@@ -207,7 +208,8 @@ class ProcessModel:
             given: input with its dynamics part.
         """
         weight = given.nominal_force.copy()
-        weight[3:6] /= UNWEIGHED
+        moment = UNWEIGHED_ARM * self._weight
+        weight[3:6] = 1.0 / np.hypot(1.0 / weight[3:6], moment)
         given.nominal_force = given.weight_force = weight
 
     def expect_motion(

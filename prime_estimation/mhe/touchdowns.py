@@ -94,10 +94,9 @@ class Touchdowns:
         settled = arriving and abs(rate) < GROUND.rest
         arriving = (arriving or touchdown) and loaded and not settled
         reach = 0.0 if settled else self._dt * max(-rate, 0.0)
-        arrived = stands = settled
-        if weighed:  # what carries is on the ground, at any time
-            arrived = loaded and not arriving
-            stands = arrived and force > self._stance.on and rate < GROUND.rest
+        # what carries is on the ground, at any time
+        arrived = loaded and not arriving
+        stands = arrived and force > self._stance.on and rate < GROUND.rest
         wrong = (touchdown or stands) and above > gate + reach
         wrong = wrong or (rests and above > gate)
         wrong = wrong or ((touchdown or arrived or not loaded) and above < lowest - gate)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import ACTIVITY
+from ..config.policies import ACTIVITY, GROUND
 from ..contact.leg_forces import FREE_FALL
 from ..contact.points import contact_points
 from ..mhe.problem import Problem
@@ -146,17 +146,24 @@ class ActivityMonitor(Monitor):
     def _on_its_feet(self, window: Window | None) -> Activity:
         if window is None:
             return Activity.UNKNOWN
-        force, before = window.foot_forces().tolist(), self._loaded
-        on, off = ACTIVITY.loaded * self._weight, ACTIVITY.unloaded * self._weight
-        self._loaded = [
-            part > (off if was else on) for part, was in zip(force, before or [False] * len(force))
-        ]
+        before, self._loaded = self._loaded, self._on_the_ground(window)
         stepped = before is not None and before != self._loaded
         self._since_step = 0 if stepped else self._since_step + 1
         forward, left, _ = self.problem.layout.part(window.xs[-1], "velocity").tolist()
         speed = math.hypot(forward, left)
         moves = self._since_step < ACTIVITY.step_nodes or speed > ACTIVITY.speed
         return Activity.WALKING if moves else Activity.STANDING
+
+    def _on_the_ground(self, window: Window) -> list[bool]:
+        """Feet that stand: that carry or, where no torque tells how much, that do not move."""
+        if window.weighed():
+            evidence = window.foot_forces().tolist()
+            on, off = ACTIVITY.loaded * self._weight, ACTIVITY.unloaded * self._weight
+        else:
+            evidence = [-math.hypot(*rate) for rate in window.legs()[1].tolist()]
+            on, off = -GROUND.still, -GROUND.slow
+        before = self._loaded or [False] * len(evidence)
+        return [value > (off if was else on) for value, was in zip(evidence, before)]
 
 
 def _reach(robot: Robot) -> float:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..config.policies import LIFT
+from ..config.policies import ACTIVITY, LIFT
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -26,6 +26,9 @@ class LiftDetector(Monitor):
     for as long as a start batch takes: the estimate then starts anew from it. A hand that still
     holds a part would pass for a mass that is gone: the feet shall carry what they did before, or
     stand so long that the load has changed instead.
+
+    Without torque only its attitude tells: feet do not carry a robot that has turned over, until it
+    has been upright and quiet for a start batch.
 
     Attributes:
         suspended: something else than the feet carries the robot; since_ns: the first measurement
@@ -52,18 +55,24 @@ class LiftDetector(Monitor):
         self._usual, self._walked = 0.0, 0  # mean share on its feet, and nodes of it
         self._settled: deque[float] = deque(maxlen=2 * LIFT.nodes)  # that it follows
         self._quiet = 0  # nodes for which the IMU has felt gravity and nothing else
+        self._turned_over = self._upright = 0  # nodes in a row that lie, and that are, so
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Who carries the robot; the estimate must start anew when that has changed."""
         was = self.suspended
-        self._update(m, window)
         self._quiet = self._quiet + 1 if _is_quiet(m) else 0
+        if m.torque is None and self._legs is not None and window is not None:
+            self._look_at_attitude(m, window)
+        else:
+            self._update(m, window)
         since = self.since_ns if self.suspended else None
         if was == self.suspended:
             if not self.suspended:
                 return situation
             found = {"resting": self._quiet >= LIFT.quiet_nodes, "landing": self._mean < LIFT.found}
             return replace(situation, suspended_since_ns=since, **found)
+        if self.suspended and m.torque is None:
+            return replace(situation, suspended_since_ns=since)  # a batch would be none of a floor
         what = "do not carry the robot any more" if self.suspended else "carry the robot again"
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
@@ -88,6 +97,16 @@ class LiftDetector(Monitor):
             # the newest ones may already be those of a robot that is taken off its feet
             self._walked = min(self._walked + 1, LIFT.usual_nodes)
             self._usual += (self._settled[0] - self._usual) / self._walked
+
+    def _look_at_attitude(self, m: Measurement, window: Window) -> None:
+        tilt = math.acos(min(max(float(window.up()[2]), -1.0), 1.0))
+        self._turned_over = self._turned_over + 1 if tilt > ACTIVITY.overturned else 0
+        self._upright = self._upright + 1 if tilt < ACTIVITY.upright else 0
+        if self._turned_over == 1 and not self.suspended:
+            self.since_ns = m.stamp_ns
+        stands = min(self._quiet, self._upright) >= self._batch
+        stands = stands or self._upright >= LIFT.reloaded * self._batch
+        self.suspended = not stands if self.suspended else self._turned_over >= ACTIVITY.nodes
 
     def _stands(self) -> bool:
         """The feet have carried the robot for a start batch, and nothing else does any more."""

@@ -34,10 +34,8 @@ class Arrays:
         settled = self.arriving & (np.abs(rate) < GROUND.rest)
         self.arriving = (self.arriving | touchdown) & self.loaded & ~settled
         reach = np.where(settled, 0.0, DT * np.maximum(-rate, 0.0))
-        arrived, stands = settled, settled
-        if weighed:
-            arrived = self.loaded & ~self.arriving
-            stands = arrived & (normal > ON) & (rate < GROUND.rest)
+        arrived = self.loaded & ~self.arriving
+        stands = arrived & (normal > ON) & (rate < GROUND.rest)
         wrong = (touchdown | stands) & (above > gate + reach)
         wrong |= rests & (above > gate)
         wrong |= (touchdown | arrived | ~self.loaded) & (above < lowest - gate)

@@ -1,18 +1,54 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Without torque on bumps, under motion capture: nothing weighs the robot, nor says who carries."""
+"""Without torque on any ground: nothing weighs the robot, nor says which feet carry it."""
 
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from helpers.runs import measurements, truth
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.robot import Robot
+from prime_estimation.mhe.load_by_motion import LoadByMotion
+from prime_estimation.robot import GRAVITY, Robot
+from prime_estimation.types import Activity
 
 SECONDS = 3.0
+
+
+def estimates_of(bag, name: str, seconds: float, mocap: bool = False) -> list:
+    """Estimates without torque."""
+    config = Config.load(name)
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config, mocap)
+    ms = measurements(bag, robot, config, seconds, mocap=mocap, effort=False)
+    return [e for m in ms if (e := estimator.update(m)) is not None]
+
+
+def velocity_errors(bag, estimates) -> np.ndarray:
+    """Of the base, in its axes, (n, 3) [m/s]."""
+    linear = lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]  # noqa: E731
+    stamps, velocity = truth(bag, "/ground_truth/odom", linear)
+    at = np.array([e.stamp_ns for e in estimates])
+    true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
+    return np.array([e.linear_velocity_base for e in estimates]) - true
+
+
+def stated(estimates) -> np.ndarray:
+    """Deviations of the same."""
+    return np.sqrt([np.diag(e.twist_covariance)[:3] for e in estimates])
+
+
+def tilts_off(bag, estimates) -> np.ndarray:
+    """Angle between true and estimated vertical [rad]."""
+    axes = lambda m: [getattr(m.pose.pose.orientation, i) for i in "xyzw"]  # noqa: E731
+    stamps, quats = truth(bag, "/ground_truth/odom", axes)
+    up = lambda quat: pin.Quaternion(np.array(quat)).toRotationMatrix()[2]  # noqa: E731
+    true = [up(quats[np.abs(stamps - e.stamp_ns).argmin()]) for e in estimates]
+    pairs = zip(true, estimates)
+    return np.array([np.linalg.norm(np.cross(t, up(e.quat_world_base))) for t, e in pairs])
 
 
 def test_base_is_where_motion_capture_sees_it(tmp_path):
@@ -25,16 +61,98 @@ def test_base_is_where_motion_capture_sees_it(tmp_path):
     run = simulate.run(
         "go2", "trot", SECONDS, tmp_path / "run", payload=load, terrain=ground, seed=5, start=1.0
     )
+    out = estimates_of(run, "go2", SECONDS, mocap=True)[50:]
+    error = velocity_errors(run, out)
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.015
+    assert np.mean(np.abs(error) < 1.96 * stated(out)) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("run", "speed", "tilt"),
+    [
+        ("go2_stairs_payload3", 0.018, 0.015),  # it flew: 1.2 m/s
+        ("go2_slope12_payload3", 0.015, 0.015),  # likewise, 2 m/s
+        ("go2_rough11_payload3", 0.012, 0.02),  # 0.33 m/s, 80 mrad
+        ("go1_bumps_payload3", 0.018, 0.012),  # 0.11 m/s, 22 mrad
+        ("g1_bumps_payload29", 0.03, 0.03),  # 0.05 m/s, 32 mrad
+    ],
+)
+def test_any_ground_without_motion_capture(run, speed, tilt, recorded_runs):
+    """Feet that come down on higher or lower ground stand there, and the base stays level."""
+    bag, name = recorded_runs / run, run.split("_")[0]
+    out = estimates_of(bag, name, 12.0)[150:]
+    error = velocity_errors(bag, out)
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < speed
+    assert np.mean(np.abs(error) < 1.96 * stated(out)) > 0.9
+    assert np.sqrt(np.mean(tilts_off(bag, out) ** 2)) < tilt
+
+
+def test_a_step_up_is_found(tmp_path):
+    """Stairs whose risers are five times what a floor's footholds may differ by."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    ground = simulate.Ground(stair_height=0.06, begin=0.6, extent=2.0)
+    run = simulate.run("go2", "trot", 6.0, tmp_path / "run", terrain=ground, seed=3)
+    out = estimates_of(run, "go2", 6.0)[100:]
+    error = velocity_errors(run, out)
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.02
+    assert tilts_off(run, out).max() < 0.02
+
+
+def test_a_robot_that_falls_over_does_not_fly(recorded_runs):
+    """Its attitude says so, and that it is upright again; it flew with 2.7 m/s."""
+    bag = recorded_runs / "go2_fall_payload2"
+    out = estimates_of(bag, "go2", 10.5)
+    begins = out[0].stamp_ns
+    lies = [e for e in out if 4.5e9 < e.stamp_ns - begins < 5.5e9]
+    assert all(e.activity in (Activity.FALLING, Activity.FALLEN) for e in lies)
+    assert np.abs([e.linear_velocity_base for e in lies[80:]]).max() < 0.1
+    walks = [e for e in out if e.stamp_ns - begins > 9.0e9]
+    assert np.sqrt(np.mean(np.sum(velocity_errors(bag, walks) ** 2, axis=1))) < 0.03
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory) -> Estimator:
+    """A robot on a floor, whose feet are then said to be elsewhere, or to move."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    run = simulate.run("go2", "stand", 2.0, tmp_path_factory.mktemp("stand") / "run", seed=2)
     config = Config.load("go2")
     robot = Robot(config.robot)
-    estimator = Estimator(robot, config)
-    ms = measurements(run, robot, config, SECONDS, effort=False)
-    out = [e for m in ms if (e := estimator.update(m)) is not None]
-    linear = lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]  # noqa: E731
-    stamps, velocity = truth(run, "/ground_truth/odom", linear)
-    at = np.array([e.stamp_ns for e in out])
-    true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
-    error = (np.array([e.linear_velocity_base for e in out]) - true)[50:]
-    stddev = np.sqrt([np.diag(e.twist_covariance)[:3] for e in out])[50:]
-    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.015
-    assert np.mean(np.abs(error) < 1.96 * stddev) > 0.9
+    estimator = Estimator(robot, config, mocap=False)
+    for m in measurements(run, robot, config, 2.0, effort=False):
+        estimator.update(m)
+    return estimator
+
+
+def shares(standing, above, speeds) -> np.ndarray:
+    """Shares of the weight of feet at such heights [m] that move so fast [m/s]."""
+    soles, rates = standing.window.legs()[0], np.outer(speeds, [1.0, 0.0, 0.0])
+    load = LoadByMotion(standing.problem)
+    forces = load.forces(standing.window, np.array(above), soles, rates)
+    return forces / (GRAVITY * standing.robot.total_mass)
+
+
+def test_all_that_stand_share_the_weight_and_its_moment(standing):
+    share, true = shares(standing, np.zeros(4), np.zeros(4)), standing.window.foot_forces()
+    assert share.sum() == pytest.approx(1.0, abs=0.02) and share.min() > 0.15
+    soles = standing.window.legs()[0][:, :2]
+    centres = share @ soles / share.sum(), true @ soles / true.sum()
+    np.testing.assert_allclose(*centres, atol=0.02)
+
+
+def test_a_pair_that_carries_leaves_the_others_in_the_air(standing):
+    share = shares(standing, [0.0, 0.05, 0.05, 0.0], [0.0, 0.8, 0.8, 0.0])
+    assert share[[1, 2]].max() < 0.01 and share[[0, 3]].min() > 0.35
+
+
+def test_a_high_foot_that_is_needed_stands_there(standing):
+    share = shares(standing, [0.08, 0.05, 0.05, 0.0], [0.0, 0.8, 0.8, 0.0])
+    assert share[0] > 0.25 and share[[1, 2]].max() < 0.05
+
+
+def test_a_high_foot_that_is_not_needed_is_held_up(standing):
+    assert shares(standing, [0.08, 0.0, 0.0, 0.0], np.zeros(4))[0] < 0.08

@@ -35,7 +35,12 @@ class GroundPolicy:
     )
     rest: float = param(0.3, "vertical speed below which a foot has arrived", "m/s")
     slow: float = param(0.25, "speed that tells a foot in the air, where no torque does", "m/s")
-    near: float = param(0.02, "and height above the lowest foot that does", "m")
+    near: float = param(0.008, "and height above the lowest foot that does", "m")
+    elsewhere: float = param(
+        0.1, "likelihood that one which is still stands on ground that is elsewhere"
+    )
+    share: float = param(0.05, "share of the weight by which such loads may miss it")
+    lever: float = param(0.05, "lever arm of the weight by which they may miss its moment", "m")
     hanging_nodes: int = param(2, "nodes that nothing carries, before the ground is looked for")
     hanging_share: float = param(0.5, "share of the felt weight below which nothing carries")
     missed_nodes: int = param(4, "nodes that a flagged foot carries nothing, likewise")
