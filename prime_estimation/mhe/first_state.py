@@ -42,9 +42,13 @@ class FirstState:
 
     def forget(self) -> None:
         """Begin with nominal inertia and the joints of the robot's YAML."""
-        self._kept: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self.forget_sensors()
         self.forget_inertia()
         self.begin_with_joints(JointBelief(()))
+
+    def forget_sensors(self) -> None:
+        """Begin with sensors of which nothing has been learned."""
+        self._kept: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def forget_inertia(self) -> None:
         """Begin with nominal inertia."""

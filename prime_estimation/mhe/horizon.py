@@ -59,12 +59,12 @@ class Horizon:
         self.problem.contacts.observe(m)
         self._recent.append(m)
         self.newest_ns = m.stamp_ns
-        return m
+        return self.problem.turned_back(m)
 
     @property
     def batch(self) -> list[Measurement]:
         """The newest measurements, as many as a start takes."""
-        return list(self._recent)
+        return [self.problem.turned_back(m) for m in self._recent]
 
     def start(self, situation: Situation, previous_state: np.ndarray | None = None) -> str:
         """Solve a batch, once it has been gathered; returns why it has no solution."""

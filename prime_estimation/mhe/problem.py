@@ -16,6 +16,7 @@ from ..inertia import from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
 from ..robot import Robot
 from ..sensors.mocap import delayed
+from ..sensors.mocap_mount import turned_back
 from ..types import Measurement
 from .contact_model import contact_model
 from .first_state import FirstState
@@ -46,7 +47,8 @@ class Problem:
         contact_feet: (nc,) index of each contact's foot. legs: forces of its legs; None of a robot
             without feet, or on a fixed base, whose feet are not followed.
         holds: those of the joints and of the mounts.
-        delay: of motion capture, where it is estimated [s].
+        delay: of motion capture, where it is estimated [s]. body_turn: (3, 3) by which its tracked
+            body is turned beyond the YAML's mount.
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
             theta_walk_root: of its random walk, per root of a second. first: prior of the first
@@ -123,13 +125,34 @@ class Problem:
     def forget(self) -> None:
         """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
         self.first.forget()
+        self.body_turn = np.eye(3)
+        self._forget_mounts()
+        self.begin_with_joints(JointBelief(()))
+
+    def _forget_mounts(self) -> None:
         for hold in self.mount_holds:
             hold.held = hold.possible
         self.mount.turn(np.zeros(3))
         if self.delay:
             self.delay = 0.0
             self.use_noise(self._noise)
-        self.begin_with_joints(JointBelief(()))
+
+    def turn_body(self, turn: np.ndarray) -> None:
+        """Take poses for those of a body that is turned by so much (3, 3) more than was thought.
+
+        What that had made of the mounts is void.
+        """
+        self.body_turn = self.body_turn @ turn
+        self._forget_mounts()
+        self.first.forget_sensors()
+
+    def turned_back(self, m: Measurement) -> Measurement:
+        """The measurement with poses of a tracked body that is not turned beyond its mount."""
+        if not m.mocap or (self.body_turn == np.eye(3)).all():
+            return m
+        place = self.robot.mocap_placement.translation
+        poses = tuple(turned_back(pose, self.body_turn, place) for pose in m.mocap)
+        return replace(m, readings={**m.readings, "mocap": poses})
 
     @property
     def joints_let_go(self) -> bool:

@@ -13,6 +13,7 @@ from ..mhe.situation import ON_ITS_FEET, Situation
 from ..mhe.window import Window
 from ..types import Measurement
 from .activity import ActivityMonitor
+from .body_turn import BodyTurn
 from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
 from .gyro_rest import GyroRest
@@ -35,7 +36,7 @@ class Monitors:
 
     Attributes:
         lift, agreement, hold, consistency, payload, push, place, rest, stance, support, joints,
-            mounts, levels, activity: each of them.
+            mounts, turn, levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -46,12 +47,20 @@ class Monitors:
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
         self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
-        self.mounts = MountFit(problem, self.stance)
+        self.mounts, self.turn = MountFit(problem, self.stance), BodyTurn(problem)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
-        self._all = (*carried, *watched, self.joints, self.mounts, self.levels, self.activity)
+        self._all = (
+            *carried,
+            *watched,
+            self.joints,
+            self.mounts,
+            self.turn,
+            self.levels,
+            self.activity,
+        )
 
     def __iter__(self) -> Iterator[Monitor]:
         return iter(self._all)
@@ -84,6 +93,7 @@ class Monitors:
         self.consistency.restarted(why)
         self.hold.outlast(horizon.window, situation.suspended, self.lift.as_before)
         previous = self.activity.unlearned(self.lift.ground_under(horizon.previous_state()))
+        previous = self.turn.unlearned(previous)
         failure = horizon.restart(situation, previous)
         if not failure:  # whatever is said of it, it is the best that these data give
             self.begin(horizon, situation)

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
+
+from ..types import PoseSample
 
 NAME = "mocap"  # of the sensor, its residual, and the parameters of its body's rotation
 # parameter blocks where mounts are parameters
@@ -47,3 +49,19 @@ class MocapMount:
     def world(self) -> pin.SE3:
         """Pose of our world in that of motion capture."""
         return pin.SE3(pin.exp3(np.array(self.tilt)), np.zeros(3))
+
+
+def turned_back(pose: PoseSample, turn: np.ndarray, place: np.ndarray) -> PoseSample:
+    """Pose of the base, whose tracked body is turned: `R = R' C`, `p = p' + (R' - R) l`.
+
+    Args:
+        pose: that it would have by the mount of the YAML, R' and p'.
+        turn: (3, 3) C, of the body beyond that.
+        place: (3,) l of the body in the base [m].
+    """
+    before = pin.Quaternion(np.array(pose.quat_world_body)).normalized().toRotationMatrix()
+    after = before @ turn
+    position = np.asarray(pose.position_world) + (before - after) @ place
+    return replace(
+        pose, position_world=position, quat_world_body=pin.Quaternion(after).coeffs().copy()
+    )

@@ -5,7 +5,7 @@
 Parameters that a user may change are in `parameters`.
 """
 
-from .adaptation import GYRO_REST, IMU_CLOCK, JOINT_FIT, MOUNT_FIT, NOISE_LEVELS
+from .adaptation import BODY_TURN, GYRO_REST, IMU_CLOCK, JOINT_FIT, MOUNT_FIT, NOISE_LEVELS
 from .ground import GROUND, SOLE, TERRAIN
 from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
@@ -14,6 +14,7 @@ from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 __all__ = [
     "ACTIVITY",
     "AGREEMENT",
+    "BODY_TURN",
     "CONSISTENCY",
     "GROUND",
     "GYRO_REST",

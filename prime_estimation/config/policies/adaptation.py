@@ -108,8 +108,21 @@ class MountFitPolicy(HoldPolicy):
     soft: float = param(0.5, "softness of ground on which feet that sink look like a turned IMU")
 
 
+@dataclass(frozen=True)
+class BodyTurnPolicy:
+    """When motion capture's body is turned on the base against any mount."""
+
+    span: float = param(0.1, "between poses that are compared: longer than their noise", "s")
+    memory: float = param(2.0, "over which they are", "s")
+    nodes: int = param(100, "for which gyro and poses are kept: late ones find theirs")
+    left: float = param(0.5, "share of all that turned, above which one turn does not explain it")
+    known: float = param(0.15, "deviation from which on a turn is known", "rad")
+    angle: float = param(0.35, "turn that is no error of a mount", "rad")
+
+
 GYRO_REST = GyroRestPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
 JOINT_FIT = JointFitPolicy()
 MOUNT_FIT = MountFitPolicy()
+BODY_TURN = BodyTurnPolicy()

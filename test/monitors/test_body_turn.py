@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Body turn: found by how body and gyro turn, taken out, said; and not where nothing tells it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from helpers.runs import measurements, truth
+
+from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
+from prime_estimation.mhe.situation import Situation
+from prime_estimation.monitors.body_turn import BodyTurn
+from prime_estimation.robot import Robot
+from prime_estimation.sensors.mocap_mount import turned_back
+from prime_estimation.types import PoseSample
+
+DT, NOISE = 0.01, 0.00873
+CLEAR = Situation()
+
+
+class Base:
+    """Stands in for a problem: a body with an IMU at its origin."""
+
+    def __init__(self):
+        self.dt, self.body_turn = DT, np.eye(3)
+        placement = SimpleNamespace(rotation=np.eye(3))
+        self.robot = SimpleNamespace(mocap_placement=placement)
+        self.mount = SimpleNamespace(motion=lambda q, v: (pin.SE3.Identity(), pin.Motion.Zero()))
+
+    def turn_body(self, turn) -> None:
+        self.body_turn = self.body_turn @ turn
+
+
+def watch(C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0) -> tuple[BodyTurn, float | None]:
+    """A base that sways at such rates [rad/s], seen with noise: the monitor, and when it found."""
+    rng, problem = np.random.default_rng(seed), Base()
+    monitor, R = BodyTurn(problem), pin.exp3(rng.normal(size=3))
+    phases, past = rng.uniform(0.0, 6.28, 3), []
+    for k in range(1, round(seconds / DT)):
+        rate = np.array(rates) * np.cos([11.0, 12.5, 7.0] * np.array(k * DT) + phases)
+        R = R @ pin.exp3(DT * rate)
+        past.append(R)
+        seen = past[max(k - 1 - round(late / DT), 0)]
+        quat = pin.Quaternion(seen @ C.T @ pin.exp3(NOISE * rng.normal(size=3))).coeffs()
+        stamp = round(k * DT * 1e9)
+        poses = (PoseSample(stamp, np.zeros(3), np.array(quat)),)
+        m = SimpleNamespace(
+            stamp_ns=stamp, gyro=rate, position=np.zeros(2), velocity=np.zeros(2), mocap=poses
+        )
+        if monitor.assess(m, None, CLEAR).restart:
+            return monitor, k * DT
+    return monitor, None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_turn_is_found_and_taken_out(seed):
+    axis = np.random.default_rng(100 + seed).normal(size=3)
+    angle = (0.6, 1.57, 2.3, 3.1)[seed % 4]
+    C = pin.exp3(angle * axis / np.linalg.norm(axis))
+    monitor, found = watch(C, seed=seed)
+    assert found is not None and found < 2.0
+    left = monitor.problem.body_turn @ C.T
+    assert np.linalg.norm(pin.log3(left)) < 0.25
+    assert monitor.angle == pytest.approx(angle, abs=0.25)
+    assert "degrees" in monitor.health(CLEAR)[0].message
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        dict(C=np.eye(3)),
+        dict(C=pin.exp3(np.array([0.05, -0.05, 0.15]))),  # what the parameter is for
+        dict(C=pin.exp3(np.array([0.0, 0.0, 1.57])), rates=(0.0, 0.0, 0.5)),  # nothing tells
+        dict(C=np.eye(3), rates=(0.0, 0.0, 0.0)),
+        dict(C=np.eye(3), late=0.3),
+    ],
+)
+def test_what_is_no_turn_stays(way):
+    monitor, found = watch(**way)
+    assert found is None and (monitor.problem.body_turn == np.eye(3)).all()
+    assert not monitor.health(CLEAR)
+
+
+def test_poses_are_turned_back_about_the_base():
+    """Place of the body in the base, turn of the body: both are undone."""
+    rng = np.random.default_rng(4)
+    base = pin.SE3(pin.exp3(rng.normal(size=3)), rng.normal(size=3))
+    C, place = pin.exp3(rng.normal(size=3)), np.array([0.1, 0.02, 0.05])
+    body = base.translation + base.rotation @ place
+    as_read = base.rotation @ C.T  # where the YAML thinks it sits straight on the base
+    sample = PoseSample(7, body - as_read @ place, np.array(pin.Quaternion(as_read).coeffs()))
+    back = turned_back(sample, C, place)
+    np.testing.assert_allclose(back.position_world, base.translation, atol=1e-12)
+    R = pin.Quaternion(np.array(back.quat_world_body)).toRotationMatrix()
+    np.testing.assert_allclose(R, base.rotation, atol=1e-12)
+
+
+@pytest.mark.parametrize("degrees", [90.0, 180.0])
+def test_a_walk_with_markers_glued_on_otherwise(degrees, tmp_path):
+    """It was off by 0.6 m/s to the end, its tracked body said to be 0.8 m from its place."""
+    pytest.importorskip("mujoco")
+    from prime_estimation import simulate
+
+    bag = simulate.run("go2", "trot", 5.0, tmp_path / "run", seed=7)
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config)
+    C = pin.exp3(np.array([0.0, 0.0, np.radians(degrees)]))
+    out = []
+    for m in measurements(bag, robot, config, 5.0):
+        poses = tuple(turned_back(pose, C, np.zeros(3)) for pose in m.mocap)
+        estimate = estimator.update(replace(m, readings={**m.readings, "mocap": poses}))
+        out += [estimate] if estimate else []
+    said = [s for s in out[-1].status.sensors if s.name == "mocap_turn"]
+    assert len(said) == 1 and f"{degrees:.0f}"[:1] in said[0].message
+    linear = lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]  # noqa: E731
+    stamps, velocity = truth(bag, "/ground_truth/odom", linear)
+    late = out[200:]
+    at = [e.stamp_ns for e in late]
+    true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
+    error = np.array([e.linear_velocity_base for e in late]) - true
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.02
