@@ -21,6 +21,7 @@ from ..io.unitree import LowStateReader
 from ..robot import Robot
 from ..types import Estimate, Measurement, Sample, SensorHealth
 from .imu_clock import ImuClock
+from .rate_lag import RateLag
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Intake:
 
     Attributes:
         reader: messages to samples. sync: samples to measurements.
-        imu_clock: None where nothing is learned of it.
+        imu_clock: None where nothing is learned of it. rates: whether they lag the positions.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Intake:
             *_machine(robot),
         )
         self.sync = Synchronizer.of(robot, step, mocap, sensors, **options)
+        self._robot, self.rates = robot, RateLag(step)
         self.imu_clock = ImuClock.of(robot) if imu_clock else None
 
     @property
@@ -82,6 +84,9 @@ class Intake:
         """The nodes that this sample completes (mostly none or one)."""
         self.sync.push(sample)
         while (measurement := self.sync.pop()) is not None:
+            if self.rates.learn(measurement):
+                self._undo_imu_clock()
+            measurement = self.rates.without(measurement)
             self._watch_imu_clock(measurement)
             yield Node(measurement, self.sync.pop_discontinuity())
 
@@ -91,6 +96,15 @@ class Intake:
         if late_ns:
             self.reader.imu_late_ns += late_ns
             self.sync.shift_imu(-late_ns)
+
+    def _undo_imu_clock(self) -> None:
+        """What was found of the stamps of the IMU, rates that lag have told."""
+        if self.imu_clock is None:
+            return
+        self.imu_clock = ImuClock.of(self._robot)
+        if late_ns := self.reader.imu_late_ns:
+            self.reader.imu_late_ns = 0
+            self.sync.shift_imu(late_ns)
 
     def health(self, sensors: tuple[SensorHealth, ...]) -> tuple[SensorHealth, ...]:
         """Health of sensors, with what is corrected, refused, or contradicts the model."""
@@ -111,9 +125,15 @@ class Intake:
             side = "late" if late_ns > 0 else "early"
             told = f"stamps {1e-6 * abs(late_ns):.1f} ms {side} against the joints: corrected"
             remarks["imu"] = told
+        joints = []
+        if lag := self.rates.lag:
+            what = f"rates lag the positions by {1e3 * lag:.0f} ms"
+            joints.append(f"{what}: left out, positions tell them; see `prime doctor --bag`")
         if jumped := self.sync.glitches:
             told = ", ".join(f"{joint} {number}" for joint, number in jumped.items())
-            remarks["joint_states"] = f"encoder glitches refused: {told}"
+            joints.append(f"encoder glitches refused: {told}")
+        if joints:
+            remarks["joint_states"] = "; ".join(joints)
         return remarks
 
 

@@ -5,7 +5,15 @@
 Parameters that a user may change are in `parameters`.
 """
 
-from .adaptation import BODY_TURN, GYRO_REST, IMU_CLOCK, JOINT_FIT, MOUNT_FIT, NOISE_LEVELS
+from .adaptation import (
+    BODY_TURN,
+    GYRO_REST,
+    IMU_CLOCK,
+    JOINT_FIT,
+    MOUNT_FIT,
+    NOISE_LEVELS,
+    RATE_LAG,
+)
 from .ground import GROUND, SOLE, TERRAIN
 from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
@@ -29,6 +37,7 @@ __all__ = [
     "NOISE_LEVELS",
     "PAYLOAD",
     "PUSH",
+    "RATE_LAG",
     "SMOOTHED",
     "SOLE",
     "SOLVER",
