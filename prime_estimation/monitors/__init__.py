@@ -17,6 +17,7 @@ from .body_turn import BodyTurn
 from .consistency import ConsistencyMonitor
 from .contact_agreement import ContactAgreement
 from .gyro_rest import GyroRest
+from .imu_axes import ImuAxes
 from .inertia_hold import InertiaHold
 from .joint_fit import JointFit
 from .leg_weight import LegWeight
@@ -36,7 +37,7 @@ class Monitors:
 
     Attributes:
         lift, agreement, hold, consistency, payload, push, place, rest, stance, support, joints,
-            mounts, turn, levels, activity: each of them.
+            mounts, axes, turn, levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -47,20 +48,14 @@ class Monitors:
         self.push, self.place = PushDetector(problem), LoadPlace(problem)
         self.rest, self.support = GyroRest(problem), Support(problem, self.agreement)
         self.stance, self.joints = StanceMotion(problem, self.rest), JointFit(problem)
-        self.mounts, self.turn = MountFit(problem, self.stance), BodyTurn(problem)
+        self.mounts, self.axes = MountFit(problem, self.stance), ImuAxes(problem)
+        self.turn = BodyTurn(problem, self.axes)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
-        self._all = (
-            *carried,
-            *watched,
-            self.joints,
-            self.mounts,
-            self.turn,
-            self.levels,
-            self.activity,
-        )
+        sensors = (self.joints, self.mounts, self.axes, self.turn, self.levels)
+        self._all = (*carried, *watched, *sensors, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:
         return iter(self._all)

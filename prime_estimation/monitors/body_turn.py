@@ -16,6 +16,7 @@ from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, SensorHealth
+from .imu_axes import ImuAxes
 from .monitor import Monitor
 
 
@@ -32,12 +33,16 @@ class BodyTurn(Monitor):
     was seen where that does not, is taken out of all poses, and the estimate starts anew. The rest
     is the parameter `mocap`.
 
+    Args:
+        problem: whose poses these are.
+        axes: knows whether it is the IMU that is turned.
+
     Attributes:
         angle: by which the body is turned beyond the YAML's mount [rad]; 0: it is not.
     """
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, axes: ImuAxes):
+        self.problem, self._axes = problem, axes
         self.reset()
 
     def reset(self) -> None:
@@ -62,7 +67,7 @@ class BodyTurn(Monitor):
         self._follow(m)
         for pose in m.mocap:
             self._take(pose)
-        turn = self._found()
+        turn = None if self._axes.pending or self._axes.wrong else self._found()
         if turn is None:
             return situation
         self.problem.turn_body(turn)

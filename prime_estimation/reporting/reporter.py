@@ -69,7 +69,7 @@ class Reporter:
         bodies = self._inertia.bodies(x, theta, torque_error, situation.contradicted, unlike)
         mass, stddev = self._inertia.total(bodies, torque_error)
         doubt = monitors.consistency.doubt(mass, stddev, self._inertia.nominal_mass)
-        if doubt or monitors.support.doubted:
+        if doubt or monitors.support.doubted or monitors.axes.wrong:
             bodies = tuple(replace(body, observable=False) for body in bodies)
         elsewhere = monitors.place.doubted
         bodies = self._inertia.doubted(bodies, elsewhere)

@@ -21,7 +21,7 @@ from prime_estimation.sensors.mocap_mount import turned_back
 from prime_estimation.types import PoseSample
 
 DT, NOISE = 0.01, 0.00873
-CLEAR = Situation()
+CLEAR, LEGS_AGREE = Situation(), SimpleNamespace(pending=False, wrong=False)
 
 
 class Base:
@@ -40,7 +40,7 @@ class Base:
 def watch(C, seconds=3.0, rates=(0.4, 0.3, 0.3), late=0.0, seed=0) -> tuple[BodyTurn, float | None]:
     """A base that sways at such rates [rad/s], seen with noise: the monitor, and when it found."""
     rng, problem = np.random.default_rng(seed), Base()
-    monitor, R = BodyTurn(problem), pin.exp3(rng.normal(size=3))
+    monitor, R = BodyTurn(problem, LEGS_AGREE), pin.exp3(rng.normal(size=3))
     phases, past = rng.uniform(0.0, 6.28, 3), []
     for k in range(1, round(seconds / DT)):
         rate = np.array(rates) * np.cos([11.0, 12.5, 7.0] * np.array(k * DT) + phases)

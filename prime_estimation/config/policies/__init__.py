@@ -8,6 +8,7 @@ Parameters that a user may change are in `parameters`.
 from .adaptation import (
     BODY_TURN,
     GYRO_REST,
+    IMU_AXES,
     IMU_CLOCK,
     JOINT_FIT,
     MOUNT_FIT,
@@ -26,6 +27,7 @@ __all__ = [
     "CONSISTENCY",
     "GROUND",
     "GYRO_REST",
+    "IMU_AXES",
     "IMU_CLOCK",
     "INTERVAL",
     "JOINT_FIT",

@@ -125,6 +125,21 @@ class RateLagPolicy:
 
 
 @dataclass(frozen=True)
+class ImuAxesPolicy:
+    """When the IMU's axes are not those of the model."""
+
+    load: float = param(0.1, "share of the weight that a foot which stands carries at least")
+    swings: float = param(0.1, "motion of two feet whatever the axes: one of them swings", "m/s")
+    slip: float = param(0.03, "motion of two feet that stand", "m/s")
+    pairs: int = param(150, "of feet that it takes")
+    margin: float = param(
+        0.25,
+        "mean loss by which the right axes are better than all others: 0.3 to 0.7 of walks after "
+        "one second",
+    )
+
+
+@dataclass(frozen=True)
 class BodyTurnPolicy:
     """When motion capture's body is turned on the base against any mount."""
 
@@ -142,4 +157,5 @@ IMU_CLOCK = ImuClockPolicy()
 JOINT_FIT = JointFitPolicy()
 MOUNT_FIT = MountFitPolicy()
 BODY_TURN = BodyTurnPolicy()
+IMU_AXES = ImuAxesPolicy()
 RATE_LAG = RateLagPolicy()
