@@ -17,7 +17,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, SensorHealth
 from .imu_axes import ImuAxes
-from .monitor import Monitor
+from .monitor import Monitor, finite
 
 
 class BodyTurn(Monitor):
@@ -58,7 +58,7 @@ class BodyTurn(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Follow gyro and poses; the estimate starts anew where the body is found to be turned."""
-        unseen = m.gyro is None or m.position is None
+        unseen = not finite(m.gyro, m.position, *(() if m.velocity is None else (m.velocity,)))
         late = self._nodes and m.stamp_ns - self._nodes[-1][0] > 1.5e9 * self.problem.dt
         if unseen or late:
             self._clear()
@@ -66,7 +66,8 @@ class BodyTurn(Monitor):
             return situation
         self._follow(m)
         for pose in m.mocap:
-            self._take(pose)
+            if finite(pose.quat_world_body):
+                self._take(pose)
         turn = None if self._axes.pending or self._axes.wrong else self._found()
         if turn is None:
             return situation

@@ -16,7 +16,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth
-from .monitor import Monitor
+from .monitor import Monitor, finite
 from .stance_motion import MOTION
 
 
@@ -73,9 +73,8 @@ class ImuAxes(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Look at the next measurement, until it is decided."""
-        seen = (m.position, m.velocity, m.gyro)
         able = self._legs is not None and self._pairs.size > 0
-        if self.decided is None and able and all(x is not None for x in seen):
+        if self.decided is None and able and finite(m.position, m.velocity, m.gyro):
             self._compare(m)
             self._decide()
         return situation
