@@ -168,7 +168,8 @@ class Ground:
         """Let the ground under feet that come down be where they will be found to stand.
 
         At rest, a foot has joined the floor that all feet stand on; or ground that slopes, where
-        the foothold before says nothing; or another one, as high as that but for the gate.
+        the foothold before says nothing; or another one, as high as that but for the gate. Without
+        torque a floor is taken for granted until there are footholds: nothing else holds the tilt.
 
         Args:
             window: solved.

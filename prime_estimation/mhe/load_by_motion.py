@@ -56,7 +56,7 @@ class LoadByMotion:
         carried = W * (A.T @ np.linalg.solve(A * W @ A.T + np.diag(slack**2), needed))
         return np.maximum(carried, 0.0)
 
-    def _needed(self, window: Window):
+    def _needed(self, window: Window) -> tuple:
         """|F| [N], u (3,), two axes across it (2, 3), M there (2,) [Nm], the base's place (3,)."""
         q, v, a = window.motion()
         robot, R = self.problem.robot, pin.Quaternion(q[3:7].copy()).toRotationMatrix()

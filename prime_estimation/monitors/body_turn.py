@@ -31,7 +31,7 @@ class BodyTurn(Monitor):
 
     Markers are glued on in any direction: what is far from the mount of the YAML, and explains what
     was seen where that does not, is taken out of all poses, and the estimate starts anew. The rest
-    is the parameter `mocap`.
+    is the parameter `mocap`. Once C is known to be none, nothing is looked at any more.
 
     Args:
         problem: whose poses these are.
@@ -47,7 +47,7 @@ class BodyTurn(Monitor):
 
     def reset(self) -> None:
         """Forget everything."""
-        self.angle, self._void = 0.0, False
+        self.angle, self._void, self._settled = 0.0, False, False
         self._clear()
 
     def _clear(self) -> None:
@@ -58,6 +58,8 @@ class BodyTurn(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Follow gyro and poses; the estimate starts anew where the body is found to be turned."""
+        if self._settled or self._axes.wrong:
+            return situation
         unseen = not finite(m.gyro, m.position, *(() if m.velocity is None else (m.velocity,)))
         late = self._nodes and m.stamp_ns - self._nodes[-1][0] > 1.5e9 * self.problem.dt
         if unseen or late:
@@ -68,7 +70,7 @@ class BodyTurn(Monitor):
         for pose in m.mocap:
             if finite(pose.quat_world_body):
                 self._take(pose)
-        turn = None if self._axes.pending or self._axes.wrong else self._found()
+        turn = self._found() if m.mocap and not self._axes.pending else None
         if turn is None:
             return situation
         self.problem.turn_body(turn)
@@ -96,7 +98,8 @@ class BodyTurn(Monitor):
             return
         stamp, before, rate = self._nodes[k]  # before: at the begin of the step that ends there
         into = self.problem.dt - 1e-9 * (stamp - pose.stamp_ns)
-        if into < 0.0:
+        newest = self._poses[-1][0] if self._poses else 0
+        if into < 0.0 or pose.stamp_ns <= newest:
             return
         quat = pin.Quaternion(np.array(pose.quat_world_body)).normalized()
         seen, turned = quat.toRotationMatrix(), before @ pin.exp3(into * rate)
@@ -128,7 +131,9 @@ class BodyTurn(Monitor):
         # beyond the YAML's mount must come from it
         better = explained - 2.0 * float(np.trace(self._M))
         far = better > (1.0 - math.cos(BODY_TURN.angle)) * explained
-        return C if far and np.linalg.norm(pin.log3(C)) > BODY_TURN.angle else None
+        angle = float(np.linalg.norm(pin.log3(C)))
+        self._settled = angle < 0.5 * BODY_TURN.angle
+        return C if far and angle > BODY_TURN.angle else None
 
     def _what(self) -> str:
         return f"the tracked body is turned by {math.degrees(self.angle):.0f} degrees"

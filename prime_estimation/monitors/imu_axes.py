@@ -44,7 +44,8 @@ class ImuAxes(Monitor):
     the driver is right; nothing else can be believed until then.
 
     Attributes:
-        decided: which rotation it is; None: not told yet. pending: feet have told too little.
+        decided: which rotation it is; None: not told yet, or at all: a humanoid stands on one foot.
+            pending: it may be soon.
     """
 
     def __init__(self, problem: Problem):
@@ -59,12 +60,13 @@ class ImuAxes(Monitor):
         """Forget everything."""
         self.decided: int | None = None
         self._losses, self._told = np.zeros(len(self._axes)), 0
+        self._looks = IMU_AXES.nodes if self._legs is not None and self._pairs.size else 0
 
     @property
     def pending(self) -> bool:
-        """More feet are waited for."""
-        able = self._legs is not None and self._pairs.size > 0
-        return able and self.decided is None and self._told < IMU_AXES.pairs
+        """It may be told soon."""
+        looked = IMU_AXES.nodes - self._looks
+        return self.decided is None and looked < IMU_AXES.soon
 
     @property
     def wrong(self) -> bool:
@@ -73,14 +75,15 @@ class ImuAxes(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Look at the next measurement, until it is decided."""
-        able = self._legs is not None and self._pairs.size > 0
-        if self.decided is None and able and finite(m.position, m.velocity, m.gyro):
-            self._compare(m)
-            self._decide()
+        if self.decided is None and self._looks and finite(m.position, m.velocity, m.gyro):
+            if math.hypot(*m.gyro.tolist()) > IMU_AXES.turns:
+                self._looks -= 1
+                self._compare(m)
+                self._decide()
         return situation
 
     def _compare(self, m: Measurement) -> None:
-        """Add the losses of all pairs of feet of which some rotation makes such that stand."""
+        """Add the losses of all pairs that stand by some rotation, and move by another."""
         problem = self.problem
         model, nj = problem.robot.model, problem.nj
         q, v = pin.neutral(model), np.zeros(model.nv)
@@ -94,7 +97,8 @@ class ImuAxes(Monitor):
         turns = (self._axes @ m.gyro - moved.angular) @ base_M_imu.rotation.T
         errors = (rates[i] - rates[j]) + np.cross(turns[:, None], soles[i] - soles[j])
         squares = np.sum(errors * errors, axis=2)
-        squares = squares[:, squares.min(axis=0, initial=math.inf) < IMU_AXES.swings**2]
+        least, most = squares.min(axis=0, initial=math.inf), squares.max(axis=0, initial=0.0)
+        squares = squares[:, (least < IMU_AXES.swings**2) & (most - least > IMU_AXES.slip**2)]
         self._losses += np.sum(squares / (squares + IMU_AXES.slip**2), axis=1)
         self._told += squares.shape[1]
 

@@ -131,7 +131,10 @@ class ImuAxesPolicy:
     load: float = param(0.1, "share of the weight that a foot which stands carries at least")
     swings: float = param(0.1, "motion of two feet whatever the axes: one of them swings", "m/s")
     slip: float = param(0.03, "motion of two feet that stand", "m/s")
+    turns: float = param(0.1, "rate of the IMU below which nothing tells it", "rad/s")
     pairs: int = param(150, "of feet that it takes")
+    soon: int = param(150, "nodes that turn, for which others wait until it is told")
+    nodes: int = param(3000, "that turn, after which nothing will tell it")
     margin: float = param(
         0.25,
         "mean loss by which the right axes are better than all others: 0.3 to 0.7 of walks after "
