@@ -55,7 +55,9 @@ class LiftDetector(Monitor):
         self._usual, self._walked = 0.0, 0  # mean share on its feet, and nodes of it
         self._settled: deque[float] = deque(maxlen=2 * LIFT.nodes)  # that it follows
         self._quiet = 0  # nodes for which the IMU has felt gravity and nothing else
-        self._turned_over = self._upright = 0  # nodes in a row that lie, and that are, so
+        # nodes in a row without torque in which it has turned over, and is upright; the former
+        # are why it is suspended
+        self._turned_over, self._upright, self._by_attitude = 0, 0, False
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Who carries the robot; the estimate must start anew when that has changed."""
@@ -64,6 +66,7 @@ class LiftDetector(Monitor):
         if m.torque is None and self._legs is not None and window is not None:
             self._look_at_attitude(m, window)
         else:
+            self._turned_over, self._upright, self._by_attitude = 0, 0, False
             self._update(m, window)
         since = self.since_ns if self.suspended else None
         if was == self.suspended:
@@ -99,6 +102,8 @@ class LiftDetector(Monitor):
             self._usual += (self._settled[0] - self._usual) / self._walked
 
     def _look_at_attitude(self, m: Measurement, window: Window) -> None:
+        if self.suspended and not self._by_attitude:
+            return  # torques have said so, and none says otherwise
         tilt = math.acos(min(max(float(window.up()[2]), -1.0), 1.0))
         self._turned_over = self._turned_over + 1 if tilt > ACTIVITY.overturned else 0
         self._upright = self._upright + 1 if tilt < ACTIVITY.upright else 0
@@ -107,6 +112,7 @@ class LiftDetector(Monitor):
         stands = min(self._quiet, self._upright) >= self._batch
         stands = stands or self._upright >= LIFT.reloaded * self._batch
         self.suspended = not stands if self.suspended else self._turned_over >= ACTIVITY.nodes
+        self._by_attitude = self.suspended
 
     def _stands(self) -> bool:
         """The feet have carried the robot for a start batch, and nothing else does any more."""

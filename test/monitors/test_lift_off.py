@@ -7,6 +7,8 @@ The status says so, the covariance covers it, and it is over once they stand aga
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -54,14 +56,18 @@ def laid_on_its_side(robot: Robot, standing: np.ndarray):
 
 
 def estimates_of(
-    name: str, motion, share=on_its_feet, seconds=SECONDS, **options: str
+    name: str, motion, share=on_its_feet, seconds=SECONDS, untold=lambda t: False, **options: str
 ) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
-    """(time, true configuration, estimate) of all nodes; `options` of the section `estimator`."""
+    """(time, true configuration, estimate) of all nodes, of which some have no torque.
+
+    `options` of the section `estimator`.
+    """
     config = Config.load(name).updated({"estimator": options})
     robot = Robot(config.robot)
     path = motion(robot, standing_pose(robot, POSTURES[name]))
     estimator, out = Estimator(robot, config, mocap=False), []
     for k, m in enumerate(perform(config, path, share, seconds)):
+        m = replace(m, torque=None) if untold(0.01 * k) else m
         if (estimate := estimator.update(m)) is not None:
             out.append((0.01 * k, path(0.01 * k), estimate))
     return out, robot
@@ -108,6 +114,14 @@ def test_away_and_back(name, motion):
         abs(last.total_mass - robot.total_mass) < 2.0 * last.total_mass_stddev
         and last.total_mass_stddev < 0.5
     )
+
+
+def test_a_robot_that_hangs_does_so_while_torques_fail():
+    """Upright and quiet, which is all that attitude tells."""
+    untold = lambda t: 1.6 < t < 2.5 or 10 * t % 3 < 0.95  # noqa: E731
+    estimates, _ = estimates_of("go2", lifted, untold=untold)
+    during = [e for t, _, e in estimates if AWAY[0] + 0.4 < t < BACK[0]]
+    assert during and all(carried(e) for e in during)
 
 
 def test_hanging_at_the_start():
