@@ -48,7 +48,7 @@ class Problem:
             without feet, or on a fixed base, whose feet are not followed.
         holds: those of the joints and of the mounts.
         delay: of motion capture, where it is estimated [s]. body_turn: (3, 3) by which its tracked
-            body is turned beyond the YAML's mount.
+            body is turned beyond the YAML's mount; None: not at all.
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
             theta_walk_root: of its random walk, per root of a second. first: prior of the first
@@ -125,7 +125,7 @@ class Problem:
     def forget(self) -> None:
         """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
         self.first.forget()
-        self.body_turn = np.eye(3)
+        self.body_turn: np.ndarray | None = None
         self._forget_mounts()
         self.begin_with_joints(JointBelief(()))
 
@@ -142,13 +142,13 @@ class Problem:
 
         What that had made of the mounts is void.
         """
-        self.body_turn = self.body_turn @ turn
+        self.body_turn = turn if self.body_turn is None else self.body_turn @ turn
         self._forget_mounts()
         self.first.forget_sensors()
 
     def turned_back(self, m: Measurement) -> Measurement:
         """The measurement with poses of a tracked body that is not turned beyond its mount."""
-        if not m.mocap or (self.body_turn == np.eye(3)).all():
+        if self.body_turn is None or not m.mocap:
             return m
         place = self.robot.mocap_placement.translation
         poses = tuple(turned_back(pose, self.body_turn, place) for pose in m.mocap)

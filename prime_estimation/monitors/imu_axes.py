@@ -93,6 +93,8 @@ class ImuAxes(Monitor):
         soles, rates, normal, _ = self._legs.evaluate(q, v, np.zeros(model.nv), m.torque)
         stands = ~(normal < self._load)  # of legs without torque only their motion tells
         i, j = self._pairs[:, stands[self._pairs].all(axis=0)]
+        if not i.size:
+            return
         base_M_imu, moved = problem.mount.motion(m.position, m.velocity)
         turns = (self._axes @ m.gyro - moved.angular) @ base_M_imu.rotation.T
         errors = (rates[i] - rates[j]) + np.cross(turns[:, None], soles[i] - soles[j])
