@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.runs import measurements, truth
+from helpers.runs import measurements, truth, velocity_errors
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
@@ -17,11 +17,6 @@ SECONDS = 7.5
 # mass [kg] and rms of tilt [rad] that the estimate may be off by from the third second on
 RUNS = {"go2_slope12_payload3": (0.12, 0.008), "go2_rough11_payload3": (0.25, 0.008)}
 MASS = 16.085 + 3.0
-
-
-def body_velocity(odometry) -> list[float]:
-    v = odometry.twist.twist.linear
-    return [v.x, v.y, v.z]
 
 
 def height(pose) -> float:
@@ -92,9 +87,7 @@ def test_soft_ground_is_known_from_hard(run, most, recorded_runs):
     late = [e for e in estimates if e is not None][200:]
     stiffness = np.median([e.ground_stiffness for e in late])
     assert 3e3 < stiffness < 3e4 if "soft" in run else stiffness > 3e5
-    stamps, velocity = truth(recorded_runs / run, "/ground_truth/odom", body_velocity)
-    true = np.array([np.interp([e.stamp_ns for e in late], stamps, v) for v in velocity.T]).T
-    error = np.array([e.linear_velocity_base for e in late]) - true
+    error = velocity_errors(recorded_runs / run, late)
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < most
 
 

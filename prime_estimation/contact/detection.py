@@ -15,6 +15,7 @@ from ..robot import GRAVITY, Robot
 from ..sensors.contact_flags import NAME as FLAGS
 from ..sensors.sensor import Aligned
 from ..types import Measurement
+from ..types.arrays import finite
 from .leg_forces import FREE_FALL, LegForces
 from .leg_odometry import LegOdometry
 
@@ -217,5 +218,4 @@ class ContactFlags:
 
 def _complete(m: Measurement) -> bool:
     """Joints and IMU are there and finite; torque may be missing."""
-    parts = (m.position, m.velocity, m.gyro, m.accelerometer)
-    return all(x is not None and np.isfinite(x).all() for x in parts)
+    return finite(m.position, m.velocity, m.gyro, m.accelerometer)

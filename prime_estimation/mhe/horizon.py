@@ -144,7 +144,7 @@ class Horizon:
             situation.unrest,
             creep.velocity if creep.any and not creep.superseded else None,
         )
-        # without motion capture it is what the feet carry that holds the tilt
+        # without motion capture it is what feet that creep carry, too, that holds the tilt
         if self.window.place.measured and self.window.creeping:
             self.problem.process.expect_lasting_force(former)
         if not former.weighed:

@@ -44,12 +44,14 @@ class ImuMount:
 
         Args:
             joint_position: (nj,) rad; like the rates, not needed where the IMU sits on the base.
-            joint_velocity: (nj,) rad/s.
+            joint_velocity: (nj,) rad/s; None: at rest.
         """
         if self.rigid:
             return self._fixed
         joints = self._coordinates(joint_position)
         q, v = np.zeros(self._model.nq), np.zeros(self._model.nv)
-        q[len(q) - len(joints) :], v[len(v) - len(joint_velocity) :] = joints, joint_velocity
+        q[len(q) - len(joints) :] = joints
+        if joint_velocity is not None:
+            v[len(v) - len(joint_velocity) :] = joint_velocity
         pose, twist = self.core.pose(q, v)
         return pose * self._turn, self._turn.actInv(twist)

@@ -18,6 +18,7 @@ from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY, Robot
+from ..sensors.imu import tilt
 from ..types import Activity, Measurement
 from .monitor import Monitor
 
@@ -93,8 +94,7 @@ class ActivityMonitor(Monitor):
         return state
 
     def _feel(self, m: Measurement) -> None:
-        rates = np.zeros(len(m.position)) if m.velocity is None else m.velocity
-        base_M_imu, _ = self.problem.mount.motion(m.position, rates)
+        base_M_imu, _ = self.problem.mount.motion(m.position, m.velocity)
         self._up[self._felt % len(self._up)] = base_M_imu.rotation @ m.accelerometer
         self._felt += 1
         turns = math.hypot(*m.gyro.tolist()) > ACTIVITY.turning
@@ -107,21 +107,21 @@ class ActivityMonitor(Monitor):
         """What a robot does that its feet do not carry; None where they do."""
         up = self._up[: self._felt].sum(axis=0)
         up /= max(math.hypot(*up.tolist()), 1e-9)
-        tilt = self._tilt(up, window)
-        self._tilts.append(tilt)
+        leans = self._tilt(up, window)
+        self._tilts.append(leans)
         rests = situation.resting or (m.torque is None and self._is_still())
-        off = situation.suspended or tilt > ACTIVITY.overturned
-        folded = (off or rests) and tilt < ACTIVITY.upright and self._is_folded(m, up)
+        off = situation.suspended or leans > ACTIVITY.overturned
+        folded = (off or rests) and leans < ACTIVITY.upright and self._is_folded(m, up)
         if not (off or folded):
             return None
         was = self.activity
         fell = was in (Activity.FALLING, Activity.FALLEN)
         if self._since_turn < ACTIVITY.calm_nodes and was is not Activity.FALLEN:
             nothing_carries = math.hypot(*m.accelerometer.tolist()) < FREE_FALL * GRAVITY
-            tips = tilt > max(ACTIVITY.upright, self._tilts[0])  # put upright, it leans less
+            tips = leans > max(ACTIVITY.upright, self._tilts[0])  # put upright, it leans less
             if was is Activity.FALLING or nothing_carries or tips:
                 return Activity.FALLING
-        if tilt > ACTIVITY.overturned and (fell or rests):
+        if leans > ACTIVITY.overturned and (fell or rests):
             return Activity.FALLEN
         return Activity.LYING if folded and (rests or was is Activity.LYING) else Activity.SUSPENDED
 
@@ -129,7 +129,7 @@ class ActivityMonitor(Monitor):
         """Angle between the base's vertical axis and the vertical [rad]."""
         if window is not None and self._since_turn < ACTIVITY.calm_nodes:
             up = window.up()
-        return math.acos(min(max(float(up @ UP), -1.0), 1.0))
+        return tilt(up)
 
     def _is_still(self) -> bool:
         """The specific force has been the same for a while."""

@@ -16,8 +16,9 @@ from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, SensorHealth
+from ..types.arrays import finite
 from .imu_axes import ImuAxes
-from .monitor import Monitor, finite
+from .monitor import Monitor
 
 
 class BodyTurn(Monitor):
@@ -36,9 +37,6 @@ class BodyTurn(Monitor):
     Args:
         problem: whose poses these are.
         axes: knows whether it is the IMU that is turned.
-
-    Attributes:
-        angle: by which the body is turned beyond the YAML's mount [rad]; 0: it is not.
     """
 
     def __init__(self, problem: Problem, axes: ImuAxes):
@@ -47,7 +45,7 @@ class BodyTurn(Monitor):
 
     def reset(self) -> None:
         """Forget everything."""
-        self.angle, self._void, self._settled = 0.0, False, False
+        self._void = self._settled = False
         self._clear()
 
     def _clear(self) -> None:
@@ -74,10 +72,15 @@ class BodyTurn(Monitor):
         if turn is None:
             return situation
         self.problem.turn_body(turn)
-        self.angle = float(np.linalg.norm(pin.log3(self.problem.body_turn)))
         self._clear()
         self._void = True
         return situation.having(restart=situation.restart or self._what())
+
+    @property
+    def angle(self) -> float:
+        """By which the body is turned beyond the YAML's mount [rad]; 0: it is not."""
+        turn = self.problem.body_turn
+        return 0.0 if turn is None else float(np.linalg.norm(pin.log3(turn)))
 
     def unlearned(self, state: np.ndarray | None) -> np.ndarray | None:
         """State to start anew from; None after one in which the body was turned otherwise."""
@@ -85,8 +88,7 @@ class BodyTurn(Monitor):
         return None if void else state
 
     def _follow(self, m: Measurement) -> None:
-        rates = np.zeros(len(m.position)) if m.velocity is None else m.velocity
-        base_M_imu, moved = self.problem.mount.motion(m.position, rates)
+        base_M_imu, moved = self.problem.mount.motion(m.position, m.velocity)
         rate = base_M_imu.rotation @ (m.gyro - moved.angular)
         self._nodes.append((m.stamp_ns, self._G, rate))
         self._G = self._G @ pin.exp3(self.problem.dt * rate)
@@ -140,7 +142,7 @@ class BodyTurn(Monitor):
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says by how much it is turned."""
-        if not self.angle:
+        if self.problem.body_turn is None:
             return ()
         x, y, z = pin.rpy.matrixToRpy(self._mount()).tolist()
         rpy = f"[{x:.2f}, {y:.2f}, {z:.2f}]"

@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pinocchio as pin
 
 from ..config.policies import IMU_AXES
+from ..contact.foot_pairs import FootPairs
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..robot import GRAVITY
 from ..types import Measurement, SensorHealth
-from .monitor import Monitor, finite
+from ..types.arrays import finite
+from .monitor import Monitor
 from .stance_motion import MOTION
 
 
@@ -49,18 +50,16 @@ class ImuAxes(Monitor):
     """
 
     def __init__(self, problem: Problem):
-        self.problem, self._legs = problem, problem.legs if problem.has_imu else None
-        self._axes = axis_rotations()
-        robot = problem.robot
-        self._pairs = np.array(list(combinations(range(len(robot.feet)), 2))).reshape(-1, 2).T
-        self._load = IMU_AXES.load * robot.total_mass * GRAVITY
+        self.problem, self._axes = problem, axis_rotations()
+        able = problem.legs is not None and problem.has_imu
+        self._pairs = FootPairs(problem.robot, problem.legs) if able else None
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
         self.decided: int | None = None
         self._losses, self._told = np.zeros(len(self._axes)), 0
-        self._looks = IMU_AXES.nodes if self._legs is not None and self._pairs.size else 0
+        self._looks = IMU_AXES.nodes if self._pairs is not None and self._pairs.number else 0
 
     @property
     def pending(self) -> bool:
@@ -84,20 +83,12 @@ class ImuAxes(Monitor):
 
     def _compare(self, m: Measurement) -> None:
         """Add the losses of all pairs that stand by some rotation, and move by another."""
-        problem = self.problem
-        model, nj = problem.robot.model, problem.nj
-        q, v = pin.neutral(model), np.zeros(model.nv)
-        # rates are means over the step: so are the places
-        middle = m.position - 0.5 * problem.dt * m.velocity
-        q[model.nq - nj :], v[model.nv - nj :] = problem.robot.coordinates(middle), m.velocity
-        soles, rates, normal, _ = self._legs.evaluate(q, v, np.zeros(model.nv), m.torque)
-        stands = ~(normal < self._load)  # of legs without torque only their motion tells
-        i, j = self._pairs[:, stands[self._pairs].all(axis=0)]
-        if not i.size:
+        moved, apart = self._pairs.standing(m.position, m.velocity, m.torque, self.problem.dt)
+        if not len(moved):
             return
-        base_M_imu, moved = problem.mount.motion(m.position, m.velocity)
-        turns = (self._axes @ m.gyro - moved.angular) @ base_M_imu.rotation.T
-        errors = (rates[i] - rates[j]) + np.cross(turns[:, None], soles[i] - soles[j])
+        base_M_imu, swings = self.problem.mount.motion(m.position, m.velocity)
+        turns = (self._axes @ m.gyro - swings.angular) @ base_M_imu.rotation.T
+        errors = moved + np.cross(turns[:, None], apart)
         squares = np.sum(errors * errors, axis=2)
         least, most = squares.min(axis=0, initial=math.inf), squares.max(axis=0, initial=0.0)
         squares = squares[:, (least < IMU_AXES.swings**2) & (most - least > IMU_AXES.slip**2)]

@@ -15,7 +15,9 @@ from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
+from ..sensors.imu import tilt
 from ..types import Measurement, SensorHealth
+from ..types.arrays import finite
 from .monitor import Monitor
 
 
@@ -104,9 +106,9 @@ class LiftDetector(Monitor):
     def _look_at_attitude(self, m: Measurement, window: Window) -> None:
         if self.suspended and not self._by_attitude:
             return  # torques have said so, and none says otherwise
-        tilt = math.acos(min(max(float(window.up()[2]), -1.0), 1.0))
-        self._turned_over = self._turned_over + 1 if tilt > ACTIVITY.overturned else 0
-        self._upright = self._upright + 1 if tilt < ACTIVITY.upright else 0
+        leans = tilt(window.up())
+        self._turned_over = self._turned_over + 1 if leans > ACTIVITY.overturned else 0
+        self._upright = self._upright + 1 if leans < ACTIVITY.upright else 0
         if self._turned_over == 1 and not self.suspended:
             self.since_ns = m.stamp_ns
         stands = min(self._quiet, self._upright) >= self._batch
@@ -143,8 +145,7 @@ class LiftDetector(Monitor):
         rates = np.zeros(len(m.torque)) if before.velocity is None else before.velocity
         base_M_imu, _ = self.problem.mount.motion(before.position, rates)
         felt = base_M_imu.rotation @ m.accelerometer
-        readings = felt, before.position, rates, m.torque
-        if not math.isfinite(sum([sum(reading.tolist()) for reading in readings])):
+        if not finite(felt, before.position, rates, m.torque):
             return None
         return self._legs.deficit(felt, before.position, rates, m.torque)
 

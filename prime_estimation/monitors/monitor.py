@@ -4,10 +4,6 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, SensorHealth
@@ -44,8 +40,3 @@ class Monitor:
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """What the status should say of the assumption; nothing while it holds."""
         return ()
-
-
-def finite(*readings: np.ndarray | None) -> bool:
-    """All of these readings are there, and are numbers."""
-    return all(x is not None and math.isfinite(sum(x.tolist())) for x in readings)

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pinocchio as pin
 
 from ..config.policies import IMU_CLOCK
+from ..contact.foot_pairs import FootPairs
 from ..contact.leg_forces import LegForces
 from ..mhe.imu_mount import ImuMount
 from ..robot import GRAVITY, Robot
@@ -64,9 +64,7 @@ class ImuClock:
     """
 
     def __init__(self, robot: Robot):
-        self.robot, self._legs, self._mount = robot, LegForces(robot), ImuMount(robot)
-        self._pairs = np.array(list(combinations(range(len(robot.feet)), 2))).reshape(-1, 2).T
-        self._load = IMU_CLOCK.load * robot.total_mass * GRAVITY
+        self._pairs, self._mount = FootPairs(robot, LegForces(robot)), ImuMount(robot)
         self.late_ns = 0
         self.reset()
 
@@ -166,23 +164,15 @@ class ImuClock:
 
         With e the motion [m/s] and g its derivative by the delay: e^T e, e^T g, g^T g.
         """
-        model, nj = self.robot.model, self.robot.nj
         seconds = 1e-9 * (now.stamp_ns - before.stamp_ns)
         if after.stamp_ns - now.stamp_ns != now.stamp_ns - before.stamp_ns:
             return np.zeros((3, 0))
         up = now.force / math.hypot(*now.force)
         world_quat_base = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0]))
-        q, v = np.zeros(model.nq), np.zeros(model.nv)
-        # rates are means over the step: so are the places
-        middle = now.position - 0.5 * seconds * now.velocity
-        q[3:7], q[model.nq - nj :] = world_quat_base.coeffs(), self.robot.coordinates(middle)
-        v[3:6], v[model.nv - nj :] = now.rate, now.velocity
-        soles, rates, normal, _ = self._legs.evaluate(q, v, np.zeros(model.nv), now.torque)
-        i, j = self._pairs
-        moved = rates[i] - rates[j]
+        read = now.position, now.velocity, now.torque
+        moved, apart = self._pairs.standing(*read, seconds, world_quat_base, now.rate)
         change = world_quat_base.toRotationMatrix() @ (after.rate - before.rate) / (2.0 * seconds)
-        stands = ~(normal < self._load)  # of legs without torque only their motion tells
-        good = stands[i] & stands[j] & ((moved**2).sum(axis=1) < IMU_CLOCK.fastest**2)
-        moved, by_delay = moved[good], np.cross(change, (soles[i] - soles[j])[good])
+        good = (moved**2).sum(axis=1) < IMU_CLOCK.fastest**2
+        moved, by_delay = moved[good], np.cross(change, apart[good])
         products = moved * moved, moved * by_delay, by_delay * by_delay
         return np.stack([product.sum(axis=1) for product in products])

@@ -42,7 +42,9 @@ class RateLag:
 
     def learn(self, m: Measurement) -> bool:
         """Look at the next measurement; True where its rates turn out to lag."""
-        if self.lag or m.position is None or m.velocity is None:
+        if self.lag:
+            return False
+        if m.position is None or m.velocity is None:
             self.reset()
             return False
         self._last.append(m)

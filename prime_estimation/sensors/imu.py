@@ -102,6 +102,11 @@ def vertical(quat_world_body: np.ndarray) -> np.ndarray:
     return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
+def tilt(up: np.ndarray) -> float:
+    """Angle [rad] between a body's third axis and the vertical, `up` (3,) in body axes."""
+    return math.acos(min(max(float(up[2]), -1.0), 1.0))
+
+
 def world_axes(quat_world_base: np.ndarray) -> np.ndarray:
     """R_world_base (3, 3) of a quaternion xyzw: its rows are the world's axes in base axes."""
     x, y, z, w = quat_world_base.tolist()

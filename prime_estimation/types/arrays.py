@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
@@ -14,3 +16,8 @@ def freeze(instance) -> None:
     for value in instance.__dict__.values():
         if type(value) is np.ndarray:
             value.setflags(False)
+
+
+def finite(*readings: Array | None) -> bool:
+    """All of these readings are there, and are numbers."""
+    return all(x is not None and math.isfinite(sum(x.tolist())) for x in readings)

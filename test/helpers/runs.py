@@ -14,7 +14,7 @@ from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.recordings import samples as recorded
 from prime_estimation.robot import Robot
-from prime_estimation.types import Measurement
+from prime_estimation.types import Estimate, Measurement
 
 
 def measurements(
@@ -41,3 +41,12 @@ def truth(bag, topic: str, read) -> tuple[np.ndarray, np.ndarray]:
     with BagReader(bag) as reader:
         rows = [(stamp_ns(m.header), read(m)) for _, _, m in reader.messages([topic])]
     return np.array([t for t, _ in rows]), np.array([v for _, v in rows])
+
+
+def velocity_errors(bag, estimates: list[Estimate]) -> np.ndarray:
+    """Of the base, in its axes, (n, 3) [m/s]."""
+    linear = lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]  # noqa: E731
+    stamps, velocity = truth(bag, "/ground_truth/odom", linear)
+    at = np.array([e.stamp_ns for e in estimates])
+    true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
+    return np.array([e.linear_velocity_base for e in estimates]) - true

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.runs import measurements, truth
+from helpers.runs import measurements, truth, velocity_errors
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
@@ -25,15 +25,6 @@ def estimates_of(bag, name: str, seconds: float, mocap: bool = False) -> list:
     estimator = Estimator(robot, config, mocap)
     ms = measurements(bag, robot, config, seconds, mocap=mocap, effort=False)
     return [e for m in ms if (e := estimator.update(m)) is not None]
-
-
-def velocity_errors(bag, estimates) -> np.ndarray:
-    """Of the base, in its axes, (n, 3) [m/s]."""
-    linear = lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]  # noqa: E731
-    stamps, velocity = truth(bag, "/ground_truth/odom", linear)
-    at = np.array([e.stamp_ns for e in estimates])
-    true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
-    return np.array([e.linear_velocity_base for e in estimates]) - true
 
 
 def stated(estimates) -> np.ndarray:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.runs import measurements, truth
+from helpers.runs import measurements, velocity_errors
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
@@ -119,10 +119,5 @@ def test_a_walk_with_markers_glued_on_otherwise(degrees, tmp_path):
         out += [estimate] if estimate else []
     said = [s for s in out[-1].status.sensors if s.name == "mocap_turn"]
     assert len(said) == 1 and f"{degrees:.0f}"[:1] in said[0].message
-    linear = lambda m: [getattr(m.twist.twist.linear, i) for i in "xyz"]  # noqa: E731
-    stamps, velocity = truth(bag, "/ground_truth/odom", linear)
-    late = out[200:]
-    at = [e.stamp_ns for e in late]
-    true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
-    error = np.array([e.linear_velocity_base for e in late]) - true
+    error = velocity_errors(bag, out[200:])
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.02

@@ -43,7 +43,6 @@ class GyroRestPolicy:
 class ImuClockPolicy:
     """When the stamps of an IMU are late against those of the joints."""
 
-    load: float = param(0.1, "share of the weight that a foot which stands carries at least")
     felt: float = param(0.3, "share of gravity below which the robot falls, and nothing stands")
     fastest: float = param(0.3, "motion of two feet against each other: one of them swings", "m/s")
     slip: float = param(0.02, "the same above which their weight fades", "m/s")
@@ -128,7 +127,6 @@ class RateLagPolicy:
 class ImuAxesPolicy:
     """When the IMU's axes are not those of the model."""
 
-    load: float = param(0.1, "share of the weight that a foot which stands carries at least")
     swings: float = param(0.1, "motion of two feet whatever the axes: one of them swings", "m/s")
     slip: float = param(0.03, "motion of two feet that stand", "m/s")
     turns: float = param(0.1, "rate of the IMU below which nothing tells it", "rad/s")
