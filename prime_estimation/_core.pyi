@@ -152,7 +152,12 @@ class LimbRegressors:
 class MeasurementModel:
     """Dynamics, residuals of the sensors, layout of parameters and rows."""
     def __init__(
-        self, dynamics: ContactDynamics, mount: ImuMount, residuals: list, mounts: bool = False
+        self,
+        dynamics: ContactDynamics,
+        mount: ImuMount,
+        residuals: list,
+        mounts: bool = False,
+        zeros: list = [],
     ) -> None: ...
     np: int
     def look_for_forces(

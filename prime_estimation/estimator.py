@@ -27,9 +27,6 @@ class Estimator:
         min over (x_0, p, w_k, xi_k):  arrival(x_0, p) + sum 1/2 |(w_k, xi_k)|^2_{Q^-1}
                                        + sum 1/2 |z_k (-) h(x_k, w_k, xi_k, p)|^2_{R^-1}
 
-    One measurement moves the window by one node: the oldest node goes into the arrival cost, the
-    new head is predicted, and a bounded number of multiple-shooting steps improves all of it.
-
     Args:
         robot: model and contact points. config: noise and window.
         mocap: expect motion capture poses (they may come late, drop out, and be rotated).
@@ -98,36 +95,24 @@ class Estimator:
         failure = failure or self.horizon.solve(m, iterations)  # 4
         return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
-    def resume_inertia(self, belief: InertiaBelief) -> bool:
-        """Begin with an inertia learned before; False: too late, there is an estimate already."""
+    def resume(self, belief: InertiaBelief | JointBelief) -> bool:
+        """Begin with what was learned before; False: too late, there is an estimate already."""
         if self.window is None:
-            self.problem.first.begin_with_inertia(belief)
-        return self.window is None
-
-    def resume_joints(self, belief: JointBelief) -> bool:
-        """Begin with joint parameters learned before; False: there is an estimate already."""
-        if self.window is None:
-            self.problem.begin_with_joints(belief)
+            self.problem.begin_with(belief)
         return self.window is None
 
     def reset(self) -> None:
         """Forget everything; the next estimate comes after a new start batch."""
         self.problem.forget()
-        self.horizon.reset()
-        self.monitors.reset()
-        self._predictor.reset()
+        for part in (self.horizon, self.monitors, self._predictor):
+            part.reset()
         self._reporter = Reporter(self.problem)
 
     def go_on(self, m: Measurement) -> None:
         """Data begin again with m: what was known goes on, unless it is too long ago."""
-        if self.monitors.break_off(m.stamp_ns, self.horizon):
-            self._predictor.reset()
-        else:
+        self._predictor.reset()
+        if not self.monitors.break_off(m.stamp_ns, self.horizon):
             self.reset()
-
-    def interrupt(self) -> None:
-        """End the update that another thread is in, and all later ones: they raise Interrupted."""
-        self.problem.interruption.request()
 
     def freeze(self, value: bool) -> None:
         """Hold the inertia at its present value; once let go, it is estimated anew."""

@@ -75,19 +75,24 @@ class ForceIntervals:
         self._force, self._change = np.zeros((2, contacts, 3))
         self._mark = [0.0] * contacts
 
-    def variances(self, force: np.ndarray, slides: Sequence[bool]) -> np.ndarray:
+    def variances(self, force: np.ndarray, slides: Sequence[bool], late: float = 0.0) -> np.ndarray:
         """Of each component (3 nc,) [N2]; to be asked node by node.
+
+        Torques that are read late by l steps are carried ahead by their change: of its second
+        difference `l (1 + l)/2` is missing.
 
         Args:
             force: (3 nc,) of the node, world axes [N].
             slides: whether each of the nc contacts carries load and slides.
+            late: l, by which torques are read late, in steps.
         """
         force = force.reshape(-1, 3)
         change = force - self._force
         bend = change - self._change
         self._force, self._change = force, change
         squares = [x * x + y * y + z * z for x, y, z in bend.tolist()]
-        keep, share = INTERVAL.shock_decay**2, INTERVAL.force_change**2
+        keep, ahead = INTERVAL.shock_decay**2, 0.5 * late * (1.0 + late)
+        share = INTERVAL.force_change**2 + ahead**2
         self._mark = [max(new, keep * old) for new, old in zip(squares, self._mark)]
         out: list[float] = []
         for mark, normal, sliding in zip(self._mark, force[:, 2].tolist(), slides):

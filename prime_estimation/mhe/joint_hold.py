@@ -2,10 +2,13 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Joint holds: joint parameters stay at the values of the robot's YAML until data contradict.
 
-Losses and offsets are held apart: a robot whose losses are wrong may well read its torques right.
+Losses, offsets and delay of the torques, and zeros of the encoders are held apart: a robot whose
+losses are wrong may well read its joints right.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,9 +17,10 @@ from ..config.policies import JOINT_FIT
 from ..contact.points import bearing_joints
 from ..robot import Robot
 from .hold import Hold
-from .joint_parameters import OFFSETS, JointBlock
+from .joint_parameters import DELAY, OFFSETS, ZEROS, JointBlock, joint_blocks
 
-ADAPTED = "armature,damping,dry_friction,torque_offset"  # that are held while they fit
+# that are held while they fit
+ADAPTED = "armature,damping,dry_friction,torque_offset,torque_delay,encoder_zero"
 
 
 def with_held_joints(config: Config, robot: Robot) -> Config:
@@ -34,6 +38,17 @@ def carriers(robot: Robot) -> list[str]:
     """
     bearing = bearing_joints(robot)
     return [n for n, j in zip(robot.joint_names, robot.joint_ids) if j in bearing]
+
+
+def held_blocks(robot: Robot, choice: str) -> list[JointBlock]:
+    """Blocks of the joint parameters that are held, `choice` as in `estimator.joint_parameters`.
+
+    An encoder that contradicts the YAML has slipped, or was set when its joint was elsewhere: it is
+    off by more than one that is only known as well as joints are set by hand.
+    """
+    blocks = joint_blocks(robot, choice, carriers(robot))
+    slipped = JOINT_FIT.slipped
+    return [replace(b, stddev=b.stddev.clip(slipped)) if b.name == ZEROS else b for b in blocks]
 
 
 class JointHold(Hold):
@@ -55,8 +70,9 @@ class JointHold(Hold):
         super().__init__([b.name for b in blocks], mean, stddev, possible, JOINT_FIT.held)
 
 
-def joint_holds(blocks: list[JointBlock], possible: bool) -> tuple[JointHold, JointHold]:
-    """Those of all but the offsets of the torques, and of these."""
-    offsets = [b for b in blocks if b.name == OFFSETS]
-    others = [b for b in blocks if b.name != OFFSETS]
-    return JointHold(others, possible), JointHold(offsets, possible)
+def joint_holds(blocks: list[JointBlock], possible: bool) -> tuple[JointHold, ...]:
+    """Those of the losses, of the torques' offsets, of their delay, and of the encoders' zeros."""
+    apart = (OFFSETS, DELAY, ZEROS)
+    parts = [[b for b in blocks if b.name not in apart]]
+    parts += [[b for b in blocks if b.name == name] for name in apart]
+    return tuple(JointHold(part, possible) for part in parts)

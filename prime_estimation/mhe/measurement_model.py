@@ -34,21 +34,26 @@ class MeasurementModel:
         core: the same for the C++ nodes: residuals, layout of parameters and rows.
         blocks: (name, size) of all parameter blocks, those of the dynamics first.
         rows: slices of a node's residual by name; `sensor_rows`: by sensor, for its innovation.
-        noise: section `noise` of the configuration. zeros: those of the encoders are estimated.
-        mounts: those of the sensors are parameters.
+        noise: section `noise` of the configuration. mounts: those of the sensors are parameters.
+        zeros: (nj,) parameter that is the zero of each encoder, -1: none; empty: of all none.
         trackers: of sensors that need more than the window, by name.
         gates: of sensors whose readings can be outliers, by name.
     """
 
     def __init__(
-        self, dynamics, mount, sensors: SensorSet, zeros: bool = False, mounts: bool = False
+        self,
+        dynamics,
+        mount,
+        sensors: SensorSet,
+        zeros: Sequence[int] = (),
+        mounts: bool = False,
     ):
-        self.sensors, self.noise, self.zeros = sensors, None, zeros
+        self.sensors, self.noise, self.zeros = sensors, None, list(zeros)
         residuals = list(sensors.residuals) + (["wrench_cone"] if dynamics.ncone else [])
         # of a base that is not on its feet only the IMU tells, which drifts
         residuals += ["held"] if "imu" in sensors.names else []
         residuals += [ZEROED] if zeros else []
-        self.core = _core.MeasurementModel(dynamics, mount.core, residuals, mounts)
+        self.core = _core.MeasurementModel(dynamics, mount.core, residuals, mounts, self.zeros)
         self.blocks: list[tuple[str, int]] = list(self.core.parameters())
         self.rows: dict[str, list[slice]] = {}
         for name, first, size in self.core.rows():

@@ -12,7 +12,7 @@ import numpy as np
 from .. import _core
 from ..config.parameters import Config, NoiseConfig
 from ..contact.leg_forces import LegForces
-from ..inertia import from_theta, theta_root, to_theta
+from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
 from ..robot import Robot
 from ..sensors.mocap import delayed
@@ -23,7 +23,7 @@ from .first_state import FirstState
 from .hold import Hold
 from .imu_mount import ImuMount
 from .joint_belief import JointBelief
-from .joint_hold import JointHold, carriers, joint_holds, with_held_joints
+from .joint_hold import JointHold, held_blocks, joint_holds, with_held_joints
 from .joint_parameters import DELAY, ZEROS, JointBlock, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
@@ -34,6 +34,7 @@ from .situation import ON_ITS_FEET, Situation
 from .unmodelled_forces import look_for_forces
 
 DELAYED = 2e-3  # s, change of a delay from which readings are weighed anew
+LATE = 2e-3  # s, delay of torques from which those that act in the newest step are not known yet
 
 
 class Problem:
@@ -48,7 +49,8 @@ class Problem:
             without feet, or on a fixed base, whose feet are not followed.
         holds: those of the joints and of the mounts.
         delay: of motion capture, where it is estimated [s]. body_turn: (3, 3) by which its tracked
-            body is turned beyond the YAML's mount; None: not at all.
+            body is turned beyond the YAML's mount; None: not at all. torque_delay: (nj,) by which
+            torques are read late [s].
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
             theta_walk_root: of its random walk, per root of a second. first: prior of the first
@@ -75,15 +77,15 @@ class Problem:
         self._holds, given, self.delay = holds, config, 0.0
         config = self._with_joints(given)
         held = config is not given
-        only = carriers(robot) if held else None
-        self.joints = joint_blocks(robot, config.estimator.joint_parameters, only)
+        blocks = held_blocks if held else joint_blocks
+        self.joints = blocks(robot, config.estimator.joint_parameters)
         self.contacts = contact_model(robot, config, self.joints)
         self.dynamics = self.contacts.dynamics
         self.legs = LegForces(robot) if self.floating and self.dynamics.nc else None
         self.mount = ImuMount(robot)
         self.sensors = sensor_set(robot, config, optional)
         self.joint_holds = joint_holds(self.joints, held)
-        zeros = any(block.name == ZEROS for block in self.joints)
+        zeros = next((block.group for block in self.joints if block.name == ZEROS), ())
         self.measurements = MeasurementModel(self.dynamics, self.mount, self.sensors, zeros, holds)
         look_for_forces(self.measurements.core, robot, config.estimator)
         model = robot.model
@@ -127,7 +129,7 @@ class Problem:
         self.first.forget()
         self.body_turn: np.ndarray | None = None
         self._forget_mounts()
-        self.begin_with_joints(JointBelief(()))
+        self._begin_with_joints(JointBelief(()))
 
     def _forget_mounts(self) -> None:
         for hold in self.mount_holds:
@@ -165,17 +167,30 @@ class Problem:
         return [block for hold in self.joint_holds if not hold.held for block in hold.blocks]
 
     @property
+    def torques_late(self) -> float:
+        """Steps by which torques are read late; 0: what acts in a step is known at its end."""
+        late = float(self.torque_delay.max(initial=0.0))
+        return late / self.dt if late > LATE else 0.0
+
+    @property
     def bent(self) -> bool:
         """Sensors are not mounted as the YAML says, nor need the legs be as it has them."""
         return any(h.let_go for h in self.mount_holds if h.names[0] in GEOMETRY)
 
-    def begin_with_joints(self, belief: JointBelief) -> None:
-        """Begin the next first state with joint parameters that were learned before."""
+    def begin_with(self, belief: InertiaBelief | JointBelief) -> None:
+        """Begin the next first state with what was learned before."""
+        if isinstance(belief, InertiaBelief):
+            self.first.begin_with_inertia(belief)
+        else:
+            self._begin_with_joints(belief)
+
+    def _begin_with_joints(self, belief: JointBelief) -> None:
         self.first.begin_with_joints(belief)
         for hold in self.joint_holds:
             hold.held = hold.possible and not any(p.kind in hold.names for p in belief.told)
         if self.legs is not None:
             self.legs.losses = JointLosses.of(self.robot)
+        self.torque_delay = np.full(self.nj, self.robot.config.torque_delay)
         self._walk = random_walks(self)
         self.learn(self.first.neutral())
 
@@ -198,6 +213,7 @@ class Problem:
         if self.legs is not None and (free := self.free_joints):
             told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in free}
             self.legs.losses = JointLosses.of(self.robot, told)
+            self.torque_delay = told.get(DELAY, self.torque_delay)
 
     def move_anchors(self, feet: np.ndarray, points: np.ndarray) -> None:
         """Let the ground under feet (nf,) slope about points (nf, 3) [m], world axes."""

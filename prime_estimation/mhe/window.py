@@ -256,8 +256,14 @@ class Window:
         return layout.q(before), v, (layout.v(after) - v) / self.problem.dt
 
     def torque(self, k: int = -1) -> np.ndarray:
-        """(nj,) torques [Nm] as read, of the step of running node k."""
-        return np.array(self.inputs[:-1][k].torque)
+        """(nj,) torques [Nm] that act in the step of running node k: readings come late."""
+        given = self.inputs[:-1][k]
+        return given.torque + self.problem.torque_delay * given.torque_change
+
+    @property
+    def told(self) -> int:
+        """Running node, from the newest, of which the torques that act have been read: -1 or -2."""
+        return -2 if self.problem.torques_late and self.size > 1 else -1
 
     def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Soles [m], their rates [m/s], normal forces [N], force felt at running node k.

@@ -71,7 +71,8 @@ class ContactAgreement(Monitor):
         return situation.having(contradicted=self.contradicted, doubted=doubted, loaded=loaded)
 
     def _compare(self, window: Window) -> None:
-        told, estimated = window.legs()[2].tolist(), window.foot_forces().tolist()
+        k = window.told
+        told, estimated = window.legs(k)[2].tolist(), window.foot_forces(k).tolist()
         self.carried = sum(told)
         allowed = [
             max(self._least, AGREEMENT.relative * max(pair)) for pair in zip(told, estimated)

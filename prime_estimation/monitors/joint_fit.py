@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Joint fit: what the YAML says of the joints is held until the torques contradict it."""
+"""Joint fit: what the YAML says of the joints is held until torques or feet contradict it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..config.policies import JOINT_FIT
 from ..mhe.joint_hold import JointHold
-from ..mhe.joint_parameters import OFFSETS, JointBlock
+from ..mhe.joint_parameters import OFFSETS, ZEROS, JointBlock
 from ..mhe.knowledge import release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -21,7 +21,7 @@ from .held_fit import HeldFit, HeldFits
 
 
 class HeldJoints(HeldFit):
-    """Asks of losses, or of offsets, and lets them go with the inertia that was learned beside.
+    """Asks of what is held together, and lets it go with the inertia that was learned beside.
 
     A foot that hits an edge looks like wrong losses, but only once.
     """
@@ -52,6 +52,10 @@ class HeldJoints(HeldFit):
                 return False
         return not situation.suspended and window.weighed()
 
+    def _contradicts(self) -> bool:
+        """Whether what was seen since the last look speaks against the YAML."""
+        return self.fall > (JOINT_FIT.zeros if ZEROS in self.hold.names else JOINT_FIT.fall)
+
     def let_go(self, window: Window) -> str:
         """Estimate them from now on, beside an inertia that is learned anew."""
         self.problem.let_joints_go(self.hold)
@@ -72,7 +76,7 @@ class HeldJoints(HeldFit):
 
 
 class JointFit(HeldFits):
-    """Lets go of losses, or of offsets, of the joints."""
+    """Lets go of losses of the joints, of offsets or delay of their torques, or of their zeros."""
 
     def __init__(self, problem: Problem):
         super().__init__([HeldJoints(problem, hold) for hold in problem.joint_holds])
@@ -83,8 +87,10 @@ class JointFit(HeldFits):
         gone = [part for part in self._parts if part.hold.let_go]
         if not gone:
             return ()
-        worst, _ = max((part.farthest() for part in gone), key=lambda words: words[1])
-        what = f"the joints of the YAML do not fit the torques ({worst}): they are estimated"
+        found = [(*part.farthest(), ZEROS in part.hold.names) for part in gone]
+        worst, _, zero = max(found, key=lambda words: words[1])
+        seen = "the feet that stand" if zero else "the torques"
+        what = f"the joints of the YAML do not fit {seen} ({worst}): they are estimated"
         fall = sum(part.fall for part in gone)
         square = 1.0 + 2.0 * fall / self.problem.nj  # of the joints' rows, with the YAML
         return (SensorHealth("joints", True, what, square),)

@@ -147,7 +147,7 @@ class EstimatorNode:
         belief = belief_of(message, self.robot, now_ns, oldest)
         if belief is not None:
             log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
-            self._begin_with("inertia", lambda estimator: estimator.resume_inertia(belief))
+            self._begin_with("inertia", lambda estimator: estimator.resume(belief))
 
     def _resume_joints(self, message, _arrival_ns: int) -> None:
         if self._begun:
@@ -155,7 +155,7 @@ class EstimatorNode:
         belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
         if belief is not None:
             log.info("going on with joint parameters that were learned before")
-            self._begin_with("joints", lambda estimator: estimator.resume_joints(belief))
+            self._begin_with("joints", lambda estimator: estimator.resume(belief))
 
     def _begin_with(self, what: str, order: Callable[[Estimator], object]) -> None:
         """Begin with what was learned before, also if time jumps before the first estimate."""

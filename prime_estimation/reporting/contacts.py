@@ -64,7 +64,7 @@ class ContactReport:
         ]
         covariance = covariance.copy()
         variances = covariance.reshape(-1)[:: len(force) + 1]  # a view of its diagonal
-        variances += self._intervals.variances(force, slides)
+        variances += self._intervals.variances(force, slides, self.problem.torques_late)
         out = []
         for contact, rows, point, *told in zip(
             self.robot.contacts, self._force_rows, points, normal, variances[2::3].tolist(), slides

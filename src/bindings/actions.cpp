@@ -91,9 +91,9 @@ bp::list rowsOf(const MeasurementModel& model) {
 
 std::shared_ptr<MeasurementModel> makeModel(const std::shared_ptr<ContactDynamics>& dynamics,
                                             const ImuMount& mount, const bp::list& residuals,
-                                            const bool mounts) {
+                                            const bool mounts, const bp::list& zeros) {
   const auto names = toVector<std::string>(residuals);
-  return std::make_shared<MeasurementModel>(dynamics, mount, names, mounts);
+  return std::make_shared<MeasurementModel>(dynamics, mount, names, mounts, toVector<int>(zeros));
 }
 
 void lookForForces(MeasurementModel& model, const bp::list& joints, const double stddev,
@@ -154,7 +154,7 @@ void bindInput() {
       .def("__init__",
            bp::make_constructor(&makeModel, bp::default_call_policies(),
                                 (bp::arg("dynamics"), bp::arg("mount"), bp::arg("residuals"),
-                                 bp::arg("mounts") = false)))
+                                 bp::arg("mounts") = false, bp::arg("zeros") = bp::list())))
       .add_property("np", &MeasurementModel::np)
       .def("look_for_forces", &lookForForces,
            (bp::arg("joints"), bp::arg("stddev"), bp::arg("odds"), bp::arg("least"),

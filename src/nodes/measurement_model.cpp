@@ -9,11 +9,11 @@ namespace prime {
 
 MeasurementModel::MeasurementModel(std::shared_ptr<ContactDynamics> dynamics_,
                                    const ImuMount& mount, const std::vector<std::string>& residuals,
-                                   const bool mounts)
+                                   const bool mounts, const std::vector<int>& zeros)
     : dynamics(std::move(dynamics_)), np_(0), dense_rows_(0), step_rows_(0) {
   std::vector<std::shared_ptr<Residual>> made;
   for (const auto& name : residuals) {
-    made.push_back(Residual::make(name, {*dynamics, mount, mounts}));
+    made.push_back(Residual::make(name, {*dynamics, mount, mounts, zeros}));
     if (made.back()->needsFloatingBase() && !dynamics->floating_base)
       throw std::invalid_argument("measurement model: " + name + " needs a floating base");
   }

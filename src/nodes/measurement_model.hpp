@@ -30,8 +30,10 @@ class MeasurementModel {
 
   /// @param residuals  names, as in Residual::make; one that is named twice takes two readings.
   /// @param mounts  how sensors are mounted is a parameter.
+  /// @param zeros  per joint, which parameter is the zero of its encoder; -1: none.
   MeasurementModel(std::shared_ptr<ContactDynamics> dynamics, const ImuMount& mount,
-                   const std::vector<std::string>& residuals, bool mounts = false);
+                   const std::vector<std::string>& residuals, bool mounts = false,
+                   const std::vector<int>& zeros = {});
 
   const std::vector<Entry>& entries() const { return entries_; }
   /// Index of the `slot`-th residual of that name. Throws std::invalid_argument.

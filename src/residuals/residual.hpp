@@ -75,6 +75,8 @@ class Residual {
     const ContactDynamics& dynamics;
     const ImuMount& mount;
     bool mounts;  ///< how sensors are mounted on the robot is a parameter
+    /// per joint, which parameter is the zero of its encoder; -1: none, it is known
+    std::vector<int> zeros;
   };
   struct Scratch {
     virtual ~Scratch() = default;

@@ -83,7 +83,8 @@ def alone(
     """The residual in a random state; the wrench cone belongs to rigid contacts."""
     rng = np.random.default_rng(seed)
     of = problem(robot, form, contact_model="rigid" if name == "wrench_cone" else "smoothed")
-    model = _core.MeasurementModel(exact_dynamics(of), of.mount.core, [name, name], mounts)
+    zeros = list(range(of.nj))
+    model = _core.MeasurementModel(exact_dynamics(of), of.mount.core, [name, name], mounts, zeros)
     layout = StateLayout(of.nq, of.nv, of.nj, model.parameters())
     state = _core.StateParameters(of.robot.model, model.np)
     node = _core.ActionMeasurement(state, model, form == "inverse")
@@ -107,6 +108,12 @@ def test_unknown_residual_is_refused():
     known = ", ".join(_core.residuals())
     with pytest.raises(ValueError, match=f"no residual 'sonar'; known are {known}"):
         _core.MeasurementModel(of.dynamics, of.mount.core, ["sonar"])
+
+
+def test_every_encoder_has_a_zero_or_none():
+    of = problem("go2")
+    with pytest.raises(ValueError, match="one zero, or none"):
+        _core.MeasurementModel(of.dynamics, of.mount.core, ["zeroed_encoders"], False, [0, 1])
 
 
 @pytest.mark.parametrize("name", sorted({*_core.residuals()} - {"zeroed_encoders"}))

@@ -25,8 +25,9 @@ def exact_dynamics(problem: Problem, tolerance: float = 1e-12) -> "_core.Contact
 
 def exact_node(problem: Problem) -> "_core.ActionMeasurement":
     """A node with all sensors of a problem, on `exact_dynamics`."""
-    zeros = problem.measurements.zeros
-    model = MeasurementModel(exact_dynamics(problem), problem.mount, problem.sensors, zeros)
+    zeros, mounts = problem.measurements.zeros, bool(problem.mount_holds)
+    dynamics = exact_dynamics(problem)
+    model = MeasurementModel(dynamics, problem.mount, problem.sensors, zeros, mounts)
     inverse = problem.config.estimator.form == "inverse"
     return _core.ActionMeasurement(problem.state, model.core, inverse)
 

@@ -51,6 +51,14 @@ def test_a_foot_that_lands_marks_its_force_for_a_few_nodes():
     assert variances[20:, 1].max() < 1e-4
 
 
+def test_torques_read_late_leave_a_share_of_what_bends_the_force_unknown():
+    """`l (1 + l)/2` of the second difference: what a straight line ahead misses of a parabola."""
+    intervals, force, still = ForceIntervals(1), np.array([0.0, 0.0, 60.0]), np.zeros(1, bool)
+    variances = intervals.variances(force, still, late=0.5)
+    expected = INTERVAL.force_change**2 + 0.375**2
+    assert variances[2] == pytest.approx(expected * 60.0**2)
+
+
 def test_friction_differs_from_spot_to_spot_under_a_foot_that_slides():
     force, still = np.array([3.0, 0.0, 50.0]), np.zeros(1, bool)
     stands, slides = (ForceIntervals(1).variances(force, which) for which in (still, ~still))

@@ -225,9 +225,11 @@ def external_odometry(at: Step, value, age) -> np.ndarray:
 def zeroed_encoders(at: Step, value, _age) -> np.ndarray:
     """Joint positions against readings with unknown zeros; the reading's base is not looked at."""
     joints = slice(at.problem.nv - at.problem.nj, None)
-    return pin.difference(at.problem.robot.model, value, at.q)[joints] + at.parameter(
-        "encoder_zero"
-    )
+    error = pin.difference(at.problem.robot.model, value, at.q)[joints]
+    own = at.problem.measurements.zeros or range(at.problem.nj)
+    for joint, zero in enumerate(own):
+        error[joint] += at.parameter("encoder_zero")[zero] if zero >= 0 else 0.0
+    return error
 
 
 # by the name of the residual; OF_THE_STEP: those that need the step that follows the state

@@ -119,9 +119,9 @@ class EstimatorConfig:
     )
     adapt_joints: bool = param(
         True,
-        "rotor inertia, viscous and dry friction, or torque offsets, are estimated once the "
-        "torques contradict them (joints between feet and estimated links; not beside "
-        "joint_parameters)",
+        "rotor inertia, viscous and dry friction, offsets or delay of the torques, or zeros of the "
+        "encoders, are estimated once torques or feet contradict them (joints between feet and "
+        "estimated links; not beside joint_parameters)",
     )
     adapt_imu_clock: bool = param(
         True, "stamps of the IMU that are late against the joints are corrected, once it is certain"

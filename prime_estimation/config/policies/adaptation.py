@@ -83,6 +83,12 @@ class JointFitPolicy(HoldPolicy):
         "with a load in the hands of a G1 0.8; 1.5 with half of a G1's losses, 4 with none, 3.4 "
         "with offsets of 0.4 Nm",
     )
+    zeros: float = param(
+        0.5,
+        "the same of the encoders' zeros: up to 0.3 where they are right, on any ground; 0.6 and "
+        "more where they are 3 to 5 mrad off, or legs are bent",
+    )
+    slipped: float = param(0.03, "deviation of the zero of an encoder that is not right", "rad")
     swings: float = param(0.02, "share of the weight below which a foot carries nothing")
     stands: int = param(100, "nodes for which no foot of a robot that walks carries all the time")
 
