@@ -59,6 +59,7 @@ class Ground:
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
+        self._stood, self._was_soft = GROUND.stood, GROUND.softest
         # by which feet go down on hard ground [m/N]
         self._compliance = 1.0 / problem.dynamics.stiffness(0.0) if self._may_sink else 0.0
         self._uneven, self._fades = 0.0, math.exp(-problem.dt / INTERVAL.memory)
@@ -149,7 +150,7 @@ class Ground:
         self._remember(window, footholds, soles)
         self._bound(window, "friction", GROUND.least_friction, GROUND.most_friction)
         if self._may_sink:
-            self._bound(window, "softness", GROUND.hardest, GROUND.softest)
+            self._bound(window, "softness", GROUND.hardest, self._softest(window, situation))
 
     def _touching(self, soles: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Points (nf, 3) [m] of the feet that touch the sloping ground, from their lowest ones."""
@@ -296,6 +297,18 @@ class Ground:
         self._footholds.sinking = TERRAIN.sinking * self._depth(after, self._standing)
         for foot in np.flatnonzero(landed):
             self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
+
+    def _softest(self, window: Window, situation: Situation) -> float:
+        """Bound of the ground's compliance: a robot that comes down seems to do so on soft ground.
+
+        Until it has stood for a while, the ground is no softer than it was before.
+        """
+        self._stood = 0 if situation.suspended else self._stood + 1
+        if self._stood >= GROUND.stood:
+            softness = float(self.problem.parameter(window.xs[-1], "softness")[0])
+            self._was_soft = max(math.exp(softness), 2.0 * GROUND.hardest)
+            return GROUND.softest
+        return self._was_soft
 
     def _bound(self, window: Window, name: str, least: float, most: float) -> None:
         """Keep a logarithmic parameter of the contact law where the law is one of a ground.

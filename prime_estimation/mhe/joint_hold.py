@@ -14,13 +14,15 @@ import numpy as np
 
 from ..config.parameters import Config
 from ..config.policies import JOINT_FIT
-from ..contact.points import bearing_joints
+from ..contact.points import bearing_joints, flat_feet
 from ..robot import Robot
 from .hold import Hold
 from .joint_parameters import DELAY, OFFSETS, ZEROS, JointBlock, joint_blocks
 
-# that are held while they fit
-ADAPTED = "armature,damping,dry_friction,torque_offset,torque_delay,encoder_zero"
+# that are held while they fit; zeros only where feet are points: soles lie flat in any case, and
+# tell none
+ADAPTED = "armature,damping,dry_friction,torque_offset,torque_delay"
+OF_POINT_FEET = f"{ADAPTED},encoder_zero"
 
 
 def with_held_joints(config: Config, robot: Robot) -> Config:
@@ -28,7 +30,8 @@ def with_held_joints(config: Config, robot: Robot) -> Config:
     options = config.estimator
     if not options.adapt_joints or options.joint_parameters or not robot.contacts:
         return config
-    return config.updated({"estimator": {"joint_parameters": ADAPTED}})
+    adapted = ADAPTED if any(flat_feet(robot)) else OF_POINT_FEET
+    return config.updated({"estimator": {"joint_parameters": adapted}})
 
 
 def carriers(robot: Robot) -> list[str]:

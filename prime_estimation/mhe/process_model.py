@@ -109,7 +109,9 @@ class ProcessModel:
             leave(given)
             self._slow_down(given, m, situation.resting)
         elif situation.pushed:
-            self.leave_pushed(given)
+            self.leave_pushed(given, PUSH.stddev, PUSH.vertical)
+        elif situation.leaning:
+            self.leave_pushed(given, PUSH.weak, 0.0)
         self.contacts.complete(given, m, self)
 
     def follow(self, given, before) -> None:
@@ -156,11 +158,11 @@ class ProcessModel:
         given.nominal_force = given.weight_force = weight
         given.ground_depth = OUT_OF_REACH
 
-    def leave_pushed(self, given) -> None:
-        """Something pushes the base sideways, and perhaps upwards: that is no load."""
+    def leave_pushed(self, given, sideways: float, upwards: float) -> None:
+        """Something pushes the base, by these shares of its weight: that is no load."""
         weight = given.nominal_force.copy()
-        stddev = np.array([PUSH.stddev, PUSH.stddev, PUSH.vertical]) * self._weight
-        weight[:3] = np.minimum(weight[:3], 1.0 / stddev)
+        stddev = np.array([sideways, sideways, upwards]) * self._weight
+        weight[:3] = 1.0 / np.maximum(1.0 / weight[:3], stddev)
         given.nominal_force = given.weight_force = weight
 
     def _slow_down(self, given, m: Measurement, resting: bool) -> None:

@@ -22,7 +22,8 @@ class Situation:
         contradicted: contact forces of the last nodes are not those that the torques of the legs
             carry. doubted: those of some of them. loaded: they seemed to be, but what the legs
             carry more, or less, than before is a load.
-        pushed: something pushes or pulls the base sideways.
+        pushed: something pushes or pulls the base sideways. leaning: so weakly that it is only told
+            by how it lasts.
         unrest: deviation of the velocity of feet that stand, where most of them move [m/s].
         restart: why the estimate must start anew; empty when it goes on.
     """
@@ -36,6 +37,7 @@ class Situation:
     loaded: bool = False
     restart: str = ""
     pushed: bool = False
+    leaning: bool = False
     resting: bool = False
     unrest: float = 0.0
 

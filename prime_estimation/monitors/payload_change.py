@@ -28,7 +28,9 @@ class PayloadDetector(Monitor):
     whitened vertical disturbances of the base| / sqrt(n)` for n in the contact model's alarm spans,
     at most standard normal as long as the inertia is right. Vertical only: a payload always has
     weight; what acts along the other axes too is a slip, a push, or a leg that has hit something.
-    Or the torques of the legs carry more, or less, than before.
+    Or the torques of the legs carry more, or less, than before. Or a force that is too weak for
+    these lasts: a heavy robot explains most of a load of 5 % by its joints, at once, and the base
+    keeps a standard deviation of it, for seconds.
 
     Args:
         problem: model, contact model.
@@ -74,7 +76,7 @@ class PayloadDetector(Monitor):
             return ""
         inside = (window.solver.first_residuals(3) @ world_axes(window.xs[-1][3:7]).T).tolist()
         forces = self._left + inside
-        self._left = forces[: len(self._left) + 1][-self._spans[-1] :]
+        self._left = forces[: len(self._left) + 1][-max(*self._spans, PAYLOAD.weak_nodes) :]
         newest = forces[::-1]
         spans = [n for n in self._spans if n <= len(forces)]
         statistics = [self._statistic(map(sum, zip(*newest[:n])), n) for n in spans]
@@ -82,7 +84,10 @@ class PayloadDetector(Monitor):
         found = statistic > self.problem.config.estimator.payload_threshold
         # a hand that presses is carried by the legs as well: its force tells which it is
         carried = self._is_carried(window) and not situation.pushed
-        told = self._rest <= 0 and (carried or (found and self._is_load(window)))
+        load = carried or (found and self._is_load(window))
+        if not load and not (situation.pushed or situation.leaning):
+            load = self._lasts(newest)
+        told = self._rest <= 0 and load
         self._agreed = self._agreed + 1 if told else 0
         if self._agreed >= PAYLOAD.agreeing:
             release_inertia(window, self.problem.theta_prior_root)
@@ -91,6 +96,24 @@ class PayloadDetector(Monitor):
             self._left = []
             self._legs.reset()
         return ""
+
+    def _lasts(self, newest: list[list[float]]) -> bool:
+        """A weak vertical force has been there for long, as a load is, in both halves alike.
+
+        Args:
+            newest: forces (n, 3) of the nodes, whitened, world axes, the newest first.
+        """
+        n, half = PAYLOAD.weak_nodes, PAYLOAD.weak_nodes // 2
+        if len(newest) < n:
+            return False
+        threshold = self.problem.config.estimator.payload_threshold
+        sums = []
+        for part in (newest[:half], newest[half:n]):
+            sums.append([*map(sum, zip(*part))])
+            if self._statistic(sums[-1], half) <= PAYLOAD.lasting * threshold:
+                return False
+        total = [*map(sum, zip(*sums))]
+        return abs(total[2]) < PAYLOAD.weak * n and self._statistic(total, n) > threshold
 
     def _is_carried(self, window: Window) -> bool:
         """The legs carry another weight, which a robot with this load or without it may have."""

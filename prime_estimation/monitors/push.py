@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import deque
 
-from ..config.policies import PUSH
+from ..config.policies import PUSH, SMOOTHED
 from ..mhe.external_wrench import median_row
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
+from ..sensors.imu import world_axes
 from ..types import Measurement, SensorHealth
 from .monitor import Monitor
 
@@ -24,8 +26,16 @@ class PushDetector(Monitor):
     nodes expect such a force, so that its estimate is not drawn towards zero, and the robust
     weights of the base do not take the push for an outlier that excuses the vertical force too.
 
+    A force F that is too weak for it tilts the robot by F/(m g) in the estimate within a second:
+    tilt and the accelerometer's bias explain it at less cost. What lasts tells it, by the sum over
+    n nodes, once the newest measurements have smoothed them, in standard deviations s of one:
+
+        |sum of f| / (s sqrt(n))
+
+    Legs of a real robot that are not the model's push its base as well.
+
     Attributes:
-        pushed: something pushes or pulls the base.
+        pushed: something pushes or pulls the base. leaning: weakly, for long.
     """
 
     def __init__(self, problem: Problem):
@@ -35,19 +45,21 @@ class PushDetector(Monitor):
 
     def reset(self) -> None:
         """Forget everything."""
-        self.pushed = False
+        self.pushed = self.leaning = False
         self._force = 0.0  # N
+        self._newest: deque[tuple[float, float]] = deque(maxlen=PUSH.lasting)
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """The nodes of a push expect its force."""
-        return situation.having(pushed=self.pushed)
+        return situation.having(pushed=self.pushed, leaning=self.leaning)
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the newest nodes; those that come expect the push."""
         if not self.problem.floating:
             return ""
         if situation.suspended or situation.contradicted or not window.weighed():
-            self.pushed = False  # what acts there is not known
+            self.pushed = self.leaning = False  # what acts there is not known
+            self._newest.clear()
             return ""
         force = median_row(window.unexplained(slice(-PUSH.nodes, None))[:, :3])
         up = window.up().tolist()
@@ -55,11 +67,26 @@ class PushDetector(Monitor):
         sideways = math.hypot(*[part - axis * along for part, axis in zip(force, up)])
         bound = PUSH.gone if self.pushed else PUSH.found
         self.pushed, self._force = sideways > bound * self._weight, sideways
+        self.leaning = self._lasts(window)
         return ""
+
+    def _lasts(self, window: Window) -> bool:
+        """Whether a force has lasted for so long that even a weak one is told by it."""
+        if window.size < SMOOTHED.nodes:
+            return self.leaning
+        smoothed = window.unexplained(slice(-SMOOTHED.nodes, None))[0, :3]
+        x, y, _ = (world_axes(window.xs[-1][3:7]) @ smoothed).tolist()
+        self._newest.append((x, y))
+        if len(self._newest) < PUSH.lasting:
+            return self.leaning
+        mean = math.hypot(*map(sum, zip(*self._newest))) / PUSH.lasting
+        certain = PUSH.certain * self.problem.config.noise.base_force / math.sqrt(PUSH.lasting)
+        return mean > (PUSH.over * self._weight if self.leaning else certain)
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that something pushes the robot."""
-        if not self.pushed:
+        if not (self.pushed or self.leaning):
             return ()
-        what = f"pushed by {self._force:.0f} N that are neither ground nor load"
-        return (SensorHealth("base", False, what),)
+        pushed = "pushed" if self.pushed else "pushed for a while"
+        what = f"{pushed} by {self._force:.0f} N that are neither ground nor load"
+        return (SensorHealth("base", not self.pushed, what),)

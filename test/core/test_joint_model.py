@@ -124,23 +124,6 @@ def test_node_with_joint_parameters_and_zeros(name, contacts, form):
     assert np.count_nonzero(by_x[rows][:, zero]) == node.problem.nj
 
 
-def test_only_joints_between_feet_and_trunk_have_zeros_that_are_held():
-    """A G1 whose arms move: their encoders read as they are."""
-    node = random_node("g1", "forward", "coulomb", "stance", 9, holds=True)
-    of, trial = node.problem, node.calc(node.x, node.u)
-    rows = np.r_[tuple(of.measurements.rows["encoders"])]
-
-    def at(dx):
-        node.model.calc(trial, of.state.integrate(node.x, dx), node.u)
-        return np.array(trial.r)[rows]
-
-    by_x = jacobian(at, of.ndx)
-    assert relative_error(node.calc(node.x, node.u).Rx[rows], by_x) < 1e-5
-    by_zero = by_x[:, of.columns("encoder_zero")]
-    assert by_zero.shape[1] == 15 and np.count_nonzero(by_zero) == 15
-    assert np.count_nonzero(by_zero.any(axis=0)) == 15
-
-
 def test_readings_that_are_late_are_those_of_before():
     """By the change of the readings: `reading(t + d) = reading(t) + d reading'(t)`."""
     node = random_node("go2", "inverse", "coulomb", "stance", 8, joints=f"{ALL},zeros")

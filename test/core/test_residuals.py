@@ -78,12 +78,17 @@ class Alone:
 
 
 def alone(
-    name: str, robot: str, form: str = "forward", seed: int = 0, mounts: bool = True
+    name: str,
+    robot: str,
+    form: str = "forward",
+    seed: int = 0,
+    mounts: bool = True,
+    zeros: list[int] | None = None,
 ) -> Alone:
     """The residual in a random state; the wrench cone belongs to rigid contacts."""
     rng = np.random.default_rng(seed)
     of = problem(robot, form, contact_model="rigid" if name == "wrench_cone" else "smoothed")
-    zeros = list(range(of.nj))
+    zeros = list(range(of.nj)) if zeros is None else zeros
     model = _core.MeasurementModel(exact_dynamics(of), of.mount.core, [name, name], mounts, zeros)
     layout = StateLayout(of.nq, of.nv, of.nj, model.parameters())
     state = _core.StateParameters(of.robot.model, model.np)
@@ -179,6 +184,22 @@ def test_jacobian_equals_differences(name, robot, form):
     by_u = jacobian(lambda du: at(np.zeros(ndx), du), nu)
     value = np.hstack([data.Rx[sensors], data.Ru[sensors]])
     assert relative_error(value, np.hstack([by_x, by_u]), 1e-6) < 1e-5
+
+
+def test_encoders_without_a_zero_read_as_they_are():
+    case = alone("zeroed_encoders", "go2", zeros=[-1] * 6 + [*range(6)])
+    case.give(np.random.default_rng(7))
+    trial, rows = case.calc(), case.rows[0]
+
+    def at(dx):
+        case.node.calc(trial, case.state.integrate(case.x, dx), case.u)
+        return np.array(trial.r)[rows]
+
+    by_x = jacobian(at, case.state.ndx)
+    assert relative_error(case.calc().Rx[rows], by_x) < 1e-5
+    by_zero = by_x[:, case.layout.columns("encoder_zero")]
+    assert by_zero.shape[1] == 6 and not by_zero[:6].any()
+    assert np.count_nonzero(by_zero[6:]) == 6 == np.count_nonzero(np.diag(by_zero[6:]))
 
 
 @pytest.mark.parametrize("name", ["gyro", "tilt", "accelerometer", "orientation", "mocap"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
@@ -50,3 +51,13 @@ def velocity_errors(bag, estimates: list[Estimate]) -> np.ndarray:
     at = np.array([e.stamp_ns for e in estimates])
     true = np.stack([np.interp(at, stamps, column) for column in velocity.T], axis=1)
     return np.array([e.linear_velocity_base for e in estimates]) - true
+
+
+def tilt_errors(bag, estimates: list[Estimate]) -> np.ndarray:
+    """Angle (n,) between the true vertical and the estimated one, in the base's axes [rad]."""
+    axes = lambda m: [getattr(m.pose.pose.orientation, i) for i in "xyzw"]  # noqa: E731
+    stamps, quats = truth(bag, "/ground_truth/odom", axes)
+    up = lambda quat: pin.Quaternion(np.array(quat)).toRotationMatrix()[2]  # noqa: E731
+    true = [up(quats[np.abs(stamps - e.stamp_ns).argmin()]) for e in estimates]
+    pairs = zip(true, estimates)
+    return np.array([np.linalg.norm(np.cross(t, up(e.quat_world_base))) for t, e in pairs])

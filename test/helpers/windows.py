@@ -23,5 +23,5 @@ class GivenWindow(Window):
 
     def __init__(self, problem: Problem, xs: list[np.ndarray], torque: np.ndarray | None = None):
         self.problem, self.xs, self.size = problem, xs, len(xs) - 1
-        self.inputs = [SimpleNamespace(weighed=True, torque=torque)] * len(xs)
+        self.inputs = [SimpleNamespace(weighed=True, torque=torque, torque_change=0.0)] * len(xs)
         self.creeping, self._legs = False, {}

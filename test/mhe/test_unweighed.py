@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 import pytest
-from helpers.runs import measurements, truth, velocity_errors
+from helpers.runs import measurements, tilt_errors, velocity_errors
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
@@ -30,16 +29,6 @@ def estimates_of(bag, name: str, seconds: float, mocap: bool = False) -> list:
 def stated(estimates) -> np.ndarray:
     """Deviations of the same."""
     return np.sqrt([np.diag(e.twist_covariance)[:3] for e in estimates])
-
-
-def tilts_off(bag, estimates) -> np.ndarray:
-    """Angle between true and estimated vertical [rad]."""
-    axes = lambda m: [getattr(m.pose.pose.orientation, i) for i in "xyzw"]  # noqa: E731
-    stamps, quats = truth(bag, "/ground_truth/odom", axes)
-    up = lambda quat: pin.Quaternion(np.array(quat)).toRotationMatrix()[2]  # noqa: E731
-    true = [up(quats[np.abs(stamps - e.stamp_ns).argmin()]) for e in estimates]
-    pairs = zip(true, estimates)
-    return np.array([np.linalg.norm(np.cross(t, up(e.quat_world_base))) for t, e in pairs])
 
 
 def test_base_is_where_motion_capture_sees_it(tmp_path):
@@ -76,7 +65,7 @@ def test_any_ground_without_motion_capture(run, speed, tilt, recorded_runs):
     error = velocity_errors(bag, out)
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < speed
     assert np.mean(np.abs(error) < 1.96 * stated(out)) > 0.9
-    assert np.sqrt(np.mean(tilts_off(bag, out) ** 2)) < tilt
+    assert np.sqrt(np.mean(tilt_errors(bag, out) ** 2)) < tilt
 
 
 def test_a_step_up_is_found(tmp_path):
@@ -89,7 +78,7 @@ def test_a_step_up_is_found(tmp_path):
     out = estimates_of(run, "go2", 6.0)[100:]
     error = velocity_errors(run, out)
     assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.02
-    assert tilts_off(run, out).max() < 0.02
+    assert tilt_errors(run, out).max() < 0.02
 
 
 def test_a_robot_that_falls_over_does_not_fly(recorded_runs):

@@ -53,6 +53,16 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
     return seen
 
 
+def test_a_load_of_which_the_base_feels_little_is_told_once_it_has_lasted(problems):
+    """A standard deviation of a node: what a heavy robot's joints leave of a load of 5 %."""
+    begins = 200
+    found = alarms(problems["smoothed"], lambda k: 1.0 if k >= begins else 0.0)
+    assert begins + 40 < found[0] < begins + 100
+    # one that comes and goes with the steps, and one that is over
+    assert not alarms(problems["smoothed"], lambda k: 1.0 if k % 50 < 25 else -1.0)
+    assert not alarms(problems["smoothed"], lambda k: 1.0 if begins <= k < begins + 40 else 0.0)
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("size", [1, 4, 9, 10, 30])
 def test_windows_shorter_and_longer_than_the_spans(problems, model, size):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.runs import measurements
+from helpers.runs import measurements, tilt_errors
 
 pytest.importorskip("mujoco")
 
@@ -17,7 +17,7 @@ from prime_estimation.estimator import Estimator
 from prime_estimation.evaluation.scores import evaluate
 from prime_estimation.recordings.replay import replay
 from prime_estimation.robot import GRAVITY, Robot
-from prime_estimation.simulate import Payload, Push, run
+from prime_estimation.simulate import Ground, Payload, Push, run
 
 PULL, KICK = Push((-25.0, 0.0, 0.0), 1.5, 0.8), Push((0.0, 90.0, 0.0), 2.8, 0.15)
 SECONDS = 3.4
@@ -121,3 +121,17 @@ def test_a_hand_that_presses_aslant_is_no_load(tmp_path):
     mass = np.array([e.total_mass for e in pressed.estimates])
     before = mass[pressed.t < push.begin][-1]
     assert np.abs(mass[pressed.t >= push.begin] - before).max() < 0.3
+
+
+def test_a_weak_push_that_lasts_is_told_and_tilts_little(tmp_path):
+    """By 8 % of the weight, on bumps: the estimate had leant against it by 14 mrad, for good."""
+    push, ground = Push((0.0, 12.0, 0.0), 3.0, 2.5), Ground(bump_height=0.03)
+    out = run("go2", "trot", 6.5, tmp_path / "weak", pushes=(push,), terrain=ground, seed=3)
+    weak = follow(out, seconds=6.5)
+    told = np.array([any(s.name == "base" for s in e.status.sensors) for e in weak.estimates])
+    end = push.begin + push.duration
+    assert told[(weak.t > push.begin + 0.5) & (weak.t < end)].all()
+    assert not told[(weak.t > 2.0) & (weak.t < push.begin)].any()
+    assert not told[weak.t > end + 0.4].any()
+    while_pushed = tilt_errors(out, weak.estimates)[(weak.t > push.begin + 1.0) & (weak.t < end)]
+    assert np.sqrt(np.mean(while_pushed**2)) < 0.006

@@ -16,7 +16,15 @@ class PushPolicy:
     nodes: int = param(5, "over which the force is the median: one impact is no push")
     found: float = param(0.1, "horizontal force above which something pushes", "weight")
     gone: float = param(0.05, "and below which nothing does any more", "weight")
-    stddev: float = param(0.2, "of the horizontal force that is then expected", "weight")
+    lasting: int = param(20, "over which a weak force must last")
+    certain: float = param(
+        5.0,
+        "standard deviations of their mean that tell it: walks of simulated robots show up to 3.7, "
+        "pushes by 4 to 8 % of the weight 6.8 and more",
+    )
+    over: float = param(0.02, "of their mean, below which it is over", "weight")
+    weak: float = param(0.1, "deviation of the horizontal force that is then expected", "weight")
+    stddev: float = param(0.2, "of the horizontal force that a push lets expect", "weight")
     vertical: float = param(0.06, "of the vertical one: the inertia learns little of it", "weight")
 
 
@@ -31,6 +39,8 @@ class PayloadPolicy:
     lasting: float = param(0.5, "share of the alarm's threshold that they must still reach")
     growth: float = param(0.3, "share of its weight by which it may change from half to half")
     sideways: float = param(0.5, "horizontal share of its force, at most: tilt, slopes, gait")
+    weak_nodes: int = param(80, "over which a load lasts of which the base feels a tenth or less")
+    weak: float = param(2.0, "standard deviations of a node below which a force is so weak")
     lightest: float = param(0.95, "of the model's mass: a robot cannot get rid of more")
 
 
