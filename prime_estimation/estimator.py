@@ -33,9 +33,7 @@ class Estimator:
         sensors: names of further optional sensors to expect.
     """
 
-    def __init__(
-        self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection[str] = ()
-    ):
+    def __init__(self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection = ()):
         self.robot, self.config = robot.check_contacts(), config
         self.problem = problem = Problem(robot, config, {*sensors, *["mocap"] * mocap}, holds=True)
         self.horizon, self.monitors = Horizon(problem), Monitors(problem)
@@ -60,8 +58,7 @@ class Estimator:
             DataError: the measurement has not the sizes of this robot.
         """
         began = time.perf_counter()
-        situation = self.advance(m, iterations)
-        if situation is None:
+        if (situation := self.advance(m, iterations)) is None:
             return None
         self.monitors.levels.learn(self.window, situation)
         estimate = self._reporter.estimate(self.window, m, situation, self.monitors, began)  # 6
@@ -70,8 +67,7 @@ class Estimator:
 
     def advance(self, m: Measurement, iterations: int | None = None) -> Situation | None:
         """Steps 1 to 5, for those who only want the window: None where it has not been solved."""
-        self.robot.check(m)
-        m = self.horizon.take(m)
+        m = self.horizon.take(self.robot.check(m))
         situation = self.monitors.assess(m, self.window)  # 1
         number = self.config.estimator.iterations if iterations is None else iterations
         if self.window is None:
@@ -113,6 +109,10 @@ class Estimator:
         self._predictor.reset()
         if not self.monitors.break_off(m.stamp_ns, self.horizon):
             self.reset()
+
+    def interrupt(self) -> None:
+        """End the update that another thread is in, and all later ones: they raise Interrupted."""
+        self.problem.interruption.request()
 
     def freeze(self, value: bool) -> None:
         """Hold the inertia at its present value; once let go, it is estimated anew."""

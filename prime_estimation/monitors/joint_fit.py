@@ -30,6 +30,7 @@ class HeldJoints(HeldFit):
 
     def __init__(self, problem: Problem, hold: JointHold):
         super().__init__(problem, hold, JOINT_FIT)
+        self._of_steps = bool({OFFSETS, ZEROS} & {*hold.names})
         self._light = JOINT_FIT.swings * GRAVITY * problem.robot.total_mass
 
     def reset(self) -> None:
@@ -41,9 +42,10 @@ class HeldJoints(HeldFit):
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and all torques are seen.
 
-        Offsets of legs that stand are forces at their feet: only legs that swing tell them.
+        Offsets of legs that stand are forces at their feet, and zeros another posture: only a robot
+        that takes steps tells them.
         """
-        if OFFSETS in self.hold.names:
+        if self._of_steps:
             forces = window.foot_forces().tolist()
             self._since = [
                 0 if force < self._light else nodes + 1 for force, nodes in zip(forces, self._since)

@@ -80,7 +80,7 @@ class SolverThread:
         with self._condition:
             self._running = False
             self._condition.notify_all()
-        self._estimator.problem.interruption.request()
+        self._estimator.interrupt()
         if self._thread is not None:
             self._thread.join()
         self._waiting.clear()

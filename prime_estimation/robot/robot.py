@@ -111,8 +111,8 @@ class Robot:
             position[self.turning] = np.arctan2(joints[first + 1], joints[first])
         return position
 
-    def check(self, m: Measurement) -> None:
-        """DataError where a measurement has another number of joints or axes than the robot."""
+    def check(self, m: Measurement) -> Measurement:
+        """The measurement itself; DataError where its joints or axes are not those of the robot."""
         for name, shape in self._shapes:
             value = getattr(m, name)
             if value is None or getattr(value, "shape", None) == shape:
@@ -120,6 +120,7 @@ class Robot:
             if np.shape(value) != shape:
                 what = f"{name} must have the shape {shape}, has {np.shape(value)}"
                 raise DataError(f"measurement for {self.name}: {what}", m)
+        return m
 
     def check_contacts(self) -> Robot:
         """The robot itself; RobotError where its base floats and nothing can carry it."""

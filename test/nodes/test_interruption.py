@@ -50,7 +50,7 @@ def test_stop_interrupts_the_search_for_a_start(hopeless):
 def test_an_interrupted_estimator_stays_ended(hopeless):
     robot, config, nodes = hopeless
     estimator = Estimator(robot, config)
-    estimator.problem.interruption.request()
+    estimator.interrupt()
     with pytest.raises(Interrupted):
         for m in nodes:
             estimator.update(m)
