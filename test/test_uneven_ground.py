@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 import pytest
-from helpers.runs import measurements, truth, velocity_errors
+from helpers.runs import measurements, tilt_errors, truth, velocity_errors
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
@@ -23,20 +22,9 @@ def height(pose) -> float:
     return pose.pose.pose.position.z
 
 
-def up(pose) -> np.ndarray:
-    q = pose.pose.pose.orientation
-    return pin.Quaternion(q.w, q.x, q.y, q.z).toRotationMatrix()[2]
-
-
 def tilt_error(bag, estimates) -> float:
     """Root mean square of roll and pitch [rad]."""
-    stamps, true = truth(bag, "/ground_truth/odom", up)
-    errors = [
-        pin.Quaternion(np.array(e.quat_world_base)).toRotationMatrix()[2]
-        - true[np.argmin(np.abs(stamps - e.stamp_ns))]
-        for e in estimates
-    ]
-    return np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))
+    return np.sqrt(np.mean(tilt_errors(bag, estimates) ** 2))
 
 
 def walk(folder, name: str, motion: str, seed: int, seconds: float = 8.0, **ground) -> tuple:
@@ -69,7 +57,7 @@ def test_mass_and_tilt(run, recorded_runs):
         estimator.update(m) for m in measurements(recorded_runs / run, robot, config, SECONDS)
     ]
     estimates = [e for e in estimates if e is not None]
-    stamps, _ = truth(recorded_runs / run, "/ground_truth/odom", up)
+    stamps, _ = truth(recorded_runs / run, "/ground_truth/odom", height)
     late = [e for e in estimates if e.stamp_ns > stamps[0] + 3_000_000_000]
     mass, tilt = RUNS[run]
     assert max(abs(e.total_mass - MASS) for e in late) < mass

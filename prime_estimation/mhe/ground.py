@@ -104,9 +104,8 @@ class Ground:
     def _follow(self, window: Window, situation: Situation) -> None:
         """Move the ground to where feet have come down."""
         problem, after = self.problem, window.xs[-1]
-        soles, rates, normal, _ = window.legs()
-        if window.told < -1:
-            normal = window.legs(window.told)[2]
+        soles, rates, _, _ = window.legs()
+        normal = window.legs(window.told)[2]
         points = self._touching(soles, after)
         self._soles.look(window)
         if np.count_nonzero(self._soles.tilted):

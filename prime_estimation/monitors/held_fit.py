@@ -32,6 +32,7 @@ class HeldFit(ABC):
 
     def __init__(self, problem: Problem, hold: Hold, policy):
         self.problem, self.hold, self._policy = problem, hold, policy
+        self._limit = policy.fall  # of the fall, above which the YAML is wrong
         self.reset()
 
     def reset(self) -> None:
@@ -70,7 +71,7 @@ class HeldFit(ABC):
 
     def _contradicts(self) -> bool:
         """Whether what was seen since the last look speaks against the YAML."""
-        return self.fall > self._policy.fall
+        return self.fall > self._limit
 
     @property
     def explains(self) -> float:

@@ -20,24 +20,50 @@ from ..types import SensorHealth
 from .held_fit import HeldFit, HeldFits
 
 
+class Steps:
+    """Whether the robot takes steps: each foot has been in the air of late."""
+
+    def __init__(self, problem: Problem):
+        self._feet = len(problem.robot.feet)
+        self._light = JOINT_FIT.swings * GRAVITY * problem.robot.total_mass
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._since = [0] * self._feet  # nodes since each foot has carried nothing
+
+    def follow(self, window: Window) -> None:
+        """Look at the newest node of a solved window."""
+        carried = zip(window.foot_forces().tolist(), self._since)
+        self._since = [0 if force < self._light else nodes + 1 for force, nodes in carried]
+
+    @property
+    def taken(self) -> bool:
+        """No foot has stood for long."""
+        return max(self._since, default=0) <= JOINT_FIT.stands
+
+
 class HeldJoints(HeldFit):
     """Asks of what is held together, and lets it go with the inertia that was learned beside.
 
     A foot that hits an edge looks like wrong losses, but only once.
+
+    Attributes:
+        against: what contradicts the YAML, in words.
+
+    Args:
+        problem, hold: whose parameters they are.
+        steps: of the robot.
     """
 
     hold: JointHold
 
-    def __init__(self, problem: Problem, hold: JointHold):
+    def __init__(self, problem: Problem, hold: JointHold, steps: Steps):
         super().__init__(problem, hold, JOINT_FIT)
-        self._of_steps = bool({OFFSETS, ZEROS} & {*hold.names})
-        self._light = JOINT_FIT.swings * GRAVITY * problem.robot.total_mass
-
-    def reset(self) -> None:
-        """Forget everything."""
-        super().reset()
-        # nodes since each foot has carried nothing
-        self._since = [0] * len(self.problem.robot.feet)
+        self._steps = steps if {OFFSETS, ZEROS} & {*hold.names} else None
+        self.against = "the torques"
+        if ZEROS in hold.names:
+            self.against, self._limit = "the feet that stand", JOINT_FIT.zeros
 
     def _tells(self, window: Window, situation: Situation) -> bool:
         """Nodes in which the feet carry the robot, and all torques are seen.
@@ -45,18 +71,9 @@ class HeldJoints(HeldFit):
         Offsets of legs that stand are forces at their feet, and zeros another posture: only a robot
         that takes steps tells them.
         """
-        if self._of_steps:
-            forces = window.foot_forces().tolist()
-            self._since = [
-                0 if force < self._light else nodes + 1 for force, nodes in zip(forces, self._since)
-            ]
-            if max(self._since, default=0) > JOINT_FIT.stands:
-                return False
+        if self._steps is not None and not self._steps.taken:
+            return False
         return not situation.suspended and window.weighed()
-
-    def _contradicts(self) -> bool:
-        """Whether what was seen since the last look speaks against the YAML."""
-        return self.fall > (JOINT_FIT.zeros if ZEROS in self.hold.names else JOINT_FIT.fall)
 
     def let_go(self, window: Window) -> str:
         """Estimate them from now on, beside an inertia that is learned anew."""
@@ -81,18 +98,28 @@ class JointFit(HeldFits):
     """Lets go of losses of the joints, of offsets or delay of their torques, or of their zeros."""
 
     def __init__(self, problem: Problem):
-        super().__init__([HeldJoints(problem, hold) for hold in problem.joint_holds])
-        self.problem = problem
+        self.problem, self._steps = problem, Steps(problem)
+        super().__init__([HeldJoints(problem, hold, self._steps) for hold in problem.joint_holds])
+
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._steps.reset()
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """Look at a solved window, every few nodes; let go of what is wrong."""
+        if any(part.hold.held for part in self._parts):
+            self._steps.follow(window)
+        return super().judge(window, situation)
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says what the YAML says of the joints that is not so."""
         gone = [part for part in self._parts if part.hold.let_go]
         if not gone:
             return ()
-        found = [(*part.farthest(), ZEROS in part.hold.names) for part in gone]
-        worst, _, zero = max(found, key=lambda words: words[1])
-        seen = "the feet that stand" if zero else "the torques"
-        what = f"the joints of the YAML do not fit {seen} ({worst}): they are estimated"
+        found = [(*part.farthest(), part.against) for part in gone]
+        worst, _, against = max(found, key=lambda words: words[1])
+        what = f"the joints of the YAML do not fit {against} ({worst}): they are estimated"
         fall = sum(part.fall for part in gone)
         square = 1.0 + 2.0 * fall / self.problem.nj  # of the joints' rows, with the YAML
         return (SensorHealth("joints", True, what, square),)

@@ -43,6 +43,7 @@ class PayloadDetector(Monitor):
     def __init__(self, problem: Problem, weight: LegWeight):
         self.problem = problem
         self._spans, self._legs = problem.contacts.alarm_spans, weight
+        self._kept = max(*self._spans, PAYLOAD.weak_nodes)  # nodes, with those of the window
         self.reset()
 
     def reset(self) -> None:
@@ -76,7 +77,7 @@ class PayloadDetector(Monitor):
             return ""
         inside = (window.solver.first_residuals(3) @ world_axes(window.xs[-1][3:7]).T).tolist()
         forces = self._left + inside
-        self._left = forces[: len(self._left) + 1][-max(*self._spans, PAYLOAD.weak_nodes) :]
+        self._left = forces[: len(self._left) + 1][-self._kept :]
         newest = forces[::-1]
         spans = [n for n in self._spans if n <= len(forces)]
         statistics = [self._statistic(map(sum, zip(*newest[:n])), n) for n in spans]

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections import deque
 
 from ..config.policies import PUSH, SMOOTHED
@@ -47,7 +46,7 @@ class PushDetector(Monitor):
         """Forget everything."""
         self.pushed = self.leaning = False
         self._force = 0.0  # N
-        self._newest: deque[tuple[float, float]] = deque(maxlen=PUSH.lasting)
+        self._newest: deque[list[float]] = deque(maxlen=PUSH.lasting)
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """The nodes of a push expect its force."""
@@ -61,22 +60,19 @@ class PushDetector(Monitor):
             self.pushed = self.leaning = False  # what acts there is not known
             self._newest.clear()
             return ""
+        across = world_axes(window.xs[-1][3:7])[:2]
         force = median_row(window.unexplained(slice(-PUSH.nodes, None))[:, :3])
-        up = window.up().tolist()
-        along = sum(map(operator.mul, up, force))
-        sideways = math.hypot(*[part - axis * along for part, axis in zip(force, up)])
+        self._force = math.hypot(*(across @ force).tolist())
         bound = PUSH.gone if self.pushed else PUSH.found
-        self.pushed, self._force = sideways > bound * self._weight, sideways
-        self.leaning = self._lasts(window)
+        self.pushed = self._force > bound * self._weight
+        if window.size >= SMOOTHED.nodes:
+            smoothed = window.unexplained(slice(-SMOOTHED.nodes, None))[0, :3]
+            self._newest.append((across @ smoothed).tolist())
+            self.leaning = self._lasts()
         return ""
 
-    def _lasts(self, window: Window) -> bool:
+    def _lasts(self) -> bool:
         """Whether a force has lasted for so long that even a weak one is told by it."""
-        if window.size < SMOOTHED.nodes:
-            return self.leaning
-        smoothed = window.unexplained(slice(-SMOOTHED.nodes, None))[0, :3]
-        x, y, _ = (world_axes(window.xs[-1][3:7]) @ smoothed).tolist()
-        self._newest.append((x, y))
         if len(self._newest) < PUSH.lasting:
             return self.leaning
         mean = math.hypot(*map(sum, zip(*self._newest))) / PUSH.lasting

@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..config.parameters import Config
 from ..estimator import Estimator
+from ..inertia import InertiaBelief
 from ..io.unitree import LowStateReader, family_of
+from ..mhe.joint_belief import JointBelief
 from ..output_messages import OF_JOINTS, Outputs
 from ..output_messages import TOPICS as TYPES
 from ..recordings.pipeline import Intake
@@ -64,7 +65,8 @@ class EstimatorNode:
         self.latest: Estimate | None = None
         self.latest_at = float("-inf")
         self._inertia_ns, self._begun = 0, False
-        self._learned: dict[str, Callable[[Estimator], object]] = {}  # before this program began
+        # before this program began, by what is believed
+        self._learned: dict[type, InertiaBelief | JointBelief] = {}
         self._announce()
         self.odometry = OdometryStream(
             self.send["odometry"], self.outputs.odometry, config.node.odometry_rate
@@ -147,7 +149,7 @@ class EstimatorNode:
         belief = belief_of(message, self.robot, now_ns, oldest)
         if belief is not None:
             log.info("going on with a total mass of %.2f kg, learned before", message.total_mass)
-            self._begin_with("inertia", lambda estimator: estimator.resume(belief))
+            self._begin_with(belief)
 
     def _resume_joints(self, message, _arrival_ns: int) -> None:
         if self._begun:
@@ -155,12 +157,12 @@ class EstimatorNode:
         belief = joints_of(message, self.transport.now_ns(), self.config.node.resume_age)
         if belief is not None:
             log.info("going on with joint parameters that were learned before")
-            self._begin_with("joints", lambda estimator: estimator.resume(belief))
+            self._begin_with(belief)
 
-    def _begin_with(self, what: str, order: Callable[[Estimator], object]) -> None:
+    def _begin_with(self, belief: InertiaBelief | JointBelief) -> None:
         """Begin with what was learned before, also if time jumps before the first estimate."""
-        self._learned[what] = order
-        self.solver.post(order)
+        self._learned[type(belief)] = belief
+        self.solver.post(lambda estimator: estimator.resume(belief))
 
     # --- sensors in, estimates out ----------------------------------------------------------------
 
@@ -219,8 +221,8 @@ class EstimatorNode:
         return refused + self.solver.dropped + self.health.lost().total()
 
     def _forget(self) -> None:
-        for order in () if self._begun else list(self._learned.values()):
-            order(self.estimator)
+        for belief in () if self._begun else list(self._learned.values()):
+            self.estimator.resume(belief)
         self.latest = None
         self.odometry.forget()
         self.joints.forget()
