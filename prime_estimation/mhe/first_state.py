@@ -54,6 +54,11 @@ class FirstState:
         """Begin with nominal inertia."""
         self._theta, self._theta_root = self._problem.theta_nominal, self._problem.theta_prior_root
 
+    @property
+    def inertia(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean theta (ntheta,) that it begins with, and a root of its covariance."""
+        return self._theta, self._theta_root
+
     def keep_inertia(self, mean: np.ndarray, covariance: np.ndarray) -> None:
         """Begin with theta (ntheta,) and its covariance (ntheta, ntheta)."""
         values, vectors = np.linalg.eigh(covariance)

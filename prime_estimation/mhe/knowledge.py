@@ -93,3 +93,26 @@ def hold_inertia(window: Window) -> None:
         window.problem.parameter(x, "theta") for x in (window.xs[0], window.arrival.reference)
     )
     window.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
+
+
+def hold_directions(
+    window: Window, across: np.ndarray, root: np.ndarray, value: np.ndarray
+) -> None:
+    """Take the inertia as known along some directions, or nearly so.
+
+    Args:
+        across: (ntheta, ntheta) projector on them.
+        root: (ntheta, k) of the covariance that is left along them.
+        value: (ntheta,) whose part along them theta has from now on.
+    """
+    problem, arrival, columns = window.problem, window.arrival, window.problem.columns("theta")
+    indices = list(range(*columns.indices(problem.ndx)))
+    rows, n = np.zeros((len(indices), problem.ndx)), len(indices)
+    rows[:, columns] = np.eye(n) - across
+    change = across @ (value - problem.parameter(arrival.reference, "theta"))
+    arrival.replace_prior(indices, rows, np.full(n, HELD_STDDEV), change)
+    inflate(window, columns, root)
+    present = problem.parameter(window.xs[0], "theta")
+    away = across @ (value - present)
+    if away.any():
+        window.set_parameter("theta", present + away)

@@ -12,6 +12,7 @@ from ..config.policies import AGREEMENT
 from ..mhe.knowledge import hold_inertia, release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
+from ..mhe.still_inertia import StillInertia
 from ..mhe.window import Window
 from ..types import Measurement
 from .monitor import Monitor
@@ -33,13 +34,14 @@ class InertiaHold(Monitor):
     """
 
     def __init__(self, problem: Problem):
-        self.problem, self.frozen = problem, False
+        self.problem, self.frozen, self._still = problem, False, StillInertia(problem)
         self._prior = problem.theta_prior_root @ problem.theta_prior_root.T
         self.reset()
 
     def reset(self) -> None:
         """Forget what is held; `frozen` stays."""
         self._forget()
+        self._still.forget()
         # mean and covariance before something else than the feet carried the robot
         self._outlasting: tuple[np.ndarray, np.ndarray] | None = None
         self._kept = False  # the next start begins with what was known when data ended
@@ -65,6 +67,7 @@ class InertiaHold(Monitor):
             self._kept = False
         weighed = any(m.torque is not None for m in batch) and not situation.suspended
         self._blind = 0 if weighed else window.size
+        self._still.begin(window)
         if situation.suspended and self._outlasting is not None:
             window.set_parameter("theta", self._outlasting[0])
         if self.frozen or self._blind:
@@ -108,6 +111,8 @@ class InertiaHold(Monitor):
             if situation.loaded:  # the contacts were right all the time
                 self._wrong = 0
             self._settle(window, situation.contradicted)
+            if not self.held:
+                self._still.follow(window)
         return situation.holding(self.held)
 
     def freeze(self, window: Window | None, value: bool) -> None:
@@ -133,7 +138,11 @@ class InertiaHold(Monitor):
 
     def _known(self, window: Window) -> np.ndarray:
         theta = self.problem.columns("theta")
-        return window.head_covariance()[theta, theta].copy()
+        return window.head_covariance()[theta, theta] + self._still.covariance
+
+    def known(self, estimated: np.ndarray) -> np.ndarray:
+        """Covariance of theta, of which a window's is (ntheta, ntheta)."""
+        return estimated + self._still.covariance if self.covariance is None else self.covariance
 
     def _hold(self, window: Window, covariance: np.ndarray) -> None:
         self.covariance = covariance
@@ -141,3 +150,4 @@ class InertiaHold(Monitor):
         known = vectors * np.sqrt(np.maximum(values, 0.0))
         self._root = self.problem.theta_prior_root if self.frozen else known
         hold_inertia(window)
+        self._still.forget()

@@ -31,6 +31,8 @@ class InertiaReport:
         self.nominal_mass = self.robot.total_mass
         self._fixed_mass = self.nominal_mass - sum(estimated)
         self._prior_stddev = problem.config.estimator.mass_stddev
+        # of the whole weight, per share that feet may carry more or less, each by itself [kg m]
+        self._arm = INTERVAL.rest_arm * self.nominal_mass * np.array([1.0, 1.0, 0.0])
         lasting = [INTERVAL.com, INTERVAL.com, INTERVAL.com_height]
         as_said = np.array(lasting) if problem.floating else np.zeros(3)
         # of the centre of mass: of a robot that is like its YAML, and of one that is not
@@ -43,6 +45,7 @@ class InertiaReport:
         torque_error: float,
         contradicted: bool,
         unlike: bool,
+        stuck: float = 0.0,
     ) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links.
 
@@ -52,6 +55,7 @@ class InertiaReport:
             torque_error: relative error of all torques alike.
             contradicted: legs carry what no contact explains: nothing is observed.
             unlike: the robot is known to differ from its YAML.
+            stuck: share of its weight that dry friction of resting joints may hold.
         """
         com_error, pis = self._com_errors[unlike], self.problem.inertias(x)
         systematic = torque_error * (self._fixed_mass + sum([float(pi[0]) for pi, _ in pis]))
@@ -62,7 +66,8 @@ class InertiaReport:
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self._prior_stddev
             observable = observed and not contradicted
-            deviations = stddev, np.hypot(com_stddev(pi, covariance), com_error)
+            lasting = np.hypot(com_error, stuck * self._arm / float(pi[0]))
+            deviations = stddev, np.hypot(com_stddev(pi, covariance), lasting)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 

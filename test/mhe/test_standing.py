@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from operator import attrgetter
 
 import numpy as np
@@ -34,9 +35,9 @@ def stand(tmp_path_factory):
     return run("go1", "stand", SECONDS, out, payload=Payload(LOAD, (0.05, 0.02, 0.1)), seed=6056)
 
 
-def estimates(bag, **told) -> list:
+def estimates(bag, name: str = "go1", **told) -> list:
     """Estimates of a robot whose YAML has other values."""
-    config = Config.load("go1").updated({"robot": told})
+    config = Config.load(name).updated({"robot": told})
     robot = Robot(config.robot)
     estimator = Estimator(robot, config, mocap=False)
     ms = measurements(bag, robot, config, SECONDS)
@@ -62,3 +63,18 @@ def test_joints_without_friction_do_not_stick(stand):
     tilt = [np.diag(e.pose_covariance)[3] for e in (stuck, free)]
     assert tilt[0] - tilt[1] == pytest.approx(INTERVAL.rest_tilt**2, rel=0.1)
     assert free.total_mass_stddev < 0.5 * stuck.total_mass_stddev
+
+
+def test_a_humanoid_that_stands_does_not_learn_how_high_its_mass_is(tmp_path):
+    """Noise told that: its centre of mass sank from 0.17 to 0.03 m in 10 s, "observable"."""
+    pytest.importorskip("mujoco")
+    from prime_estimation.simulate import Payload, run
+
+    load = Payload(2.9, (0.0, 0.0, 0.1), link="torso_link")
+    bag = run("g1", "stand", SECONDS, tmp_path / "run", payload=load, seed=1)
+    body = json.loads(bag.with_suffix(".json").read_text())["bodies_true"]["torso_link"]
+    found = [e.bodies[0] for e in estimates(bag, "g1")]
+    for b in found[::50]:
+        assert (np.abs(b.com - body["com"]) < 2.0 * b.com_stddev).all()
+    assert np.linalg.norm(found[-1].com - found[100].com) < 0.01
+    assert found[-1].com_stddev[2] > 0.75 * found[0].com_stddev[2]

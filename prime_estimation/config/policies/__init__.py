@@ -16,7 +16,7 @@ from .adaptation import (
     RATE_LAG,
 )
 from .ground import GROUND, SOLE, TERRAIN
-from .loads import LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
+from .loads import EXCITATION, LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 
@@ -25,6 +25,7 @@ __all__ = [
     "AGREEMENT",
     "BODY_TURN",
     "CONSISTENCY",
+    "EXCITATION",
     "GROUND",
     "GYRO_REST",
     "IMU_AXES",

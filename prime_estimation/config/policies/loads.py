@@ -45,6 +45,24 @@ class PayloadPolicy:
 
 
 @dataclass(frozen=True)
+class ExcitationPolicy:
+    """When motion tells nothing of a direction of the inertia."""
+
+    every: int = param(5, "nodes from one look at the motion to the next")
+    gain: float = param(0.1, "share of a look in what it tells: half a second")
+    decide: int = param(10, "nodes from one decision to the next")
+    least: float = param(
+        4.0,
+        "by which squared regressors exceed those of noise alone: robots that stand show 0.1 to "
+        "3.5, those that sway 2 and more, that walk 7 and more",
+    )
+    worth: float = param(
+        1e-4, "information of a node, by the prior's, that is no more than none: a minute of it"
+    )
+    enough: float = param(8.0, "the same, from which on what is still not told has motion enough")
+
+
+@dataclass(frozen=True)
 class LegWeightPolicy:
     """When the torques of the legs tell that a load was put on or taken off."""
 
@@ -82,6 +100,7 @@ class LimbLoadPolicy:
 
 PUSH = PushPolicy()
 PAYLOAD = PayloadPolicy()
+EXCITATION = ExcitationPolicy()
 LEG_WEIGHT = LegWeightPolicy()
 LOAD_PLACE = LoadPlacePolicy()
 LIMB_LOAD = LimbLoadPolicy()

@@ -86,6 +86,7 @@ class IntervalPolicy:
     rest_lever: float = param(
         0.3, "by which dry friction of a resting joint changes what its leg carries", "m"
     )
+    rest_arm: float = param(0.2, "distance of feet from the middle between them all", "m")
     rest_tilt: float = param(
         6e-3,
         "of roll and pitch there: dry friction of 0.2 Nm bends forces of feet by a hundredth of "
@@ -128,9 +129,9 @@ class IntervalPolicy:
     mount_velocity: float = param(5e-3, "of its velocity", "m/s")
     mount_place: float = param(6e-3, "of its position", "m")
     unlike_torque: float = param(
-        0.015,
+        0.03,
         "of all torques alike, as a share, where losses of the joints or mounts are not the "
-        "YAML's: then gains and zeros need not be either",
+        "YAML's: then gains (3 %) need not be either, and gears may lose 5 % of what they carry",
     )
     unlike_tilt: float = param(
         3e-3, "of roll and pitch by zeros of the joints, where losses are not the YAML's", "rad"
