@@ -43,7 +43,7 @@ class Excitation:
         """Forget how they have moved."""
         self._grams: list[np.ndarray] | None = None
 
-    def look(self, window: Window, k: int = 0) -> None:
+    def look(self, window: Window, k: int) -> None:
         """Take how they move at running node k."""
         robot, data = self.problem.robot, self._data
         pin.forwardKinematics(robot.model, data, *window.motion(k))
@@ -67,7 +67,8 @@ class Excitation:
         """Directions along which the links have moved little more than their noise.
 
         Args:
-            x: state. least: rho of those along which they have.
+            x: state.
+            least: rho of those along which they have.
 
         Returns:
             Orthonormal basis (ntheta, k), in units of the root of the prior's covariance.

@@ -4,12 +4,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .hold import Hold
+from .kept import Kept, square_root
 from .window import Window
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
+LEFT = (
+    0.01  # s: share of its deviation that a held direction keeps: with less it is ill-conditioned
+)
 UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
 
 
@@ -25,6 +31,9 @@ def release_inertia(window: Window, theta_root: np.ndarray) -> None:
 
     A payload may have changed.
     """
+    if (kept := window.kept) is not None:
+        window.kept = kept.wider(theta_root)
+        theta_root = theta_root - kept.across @ theta_root
     inflate(window, window.problem.columns("theta"), theta_root)
 
 
@@ -93,25 +102,36 @@ def hold_inertia(window: Window) -> None:
         window.problem.parameter(x, "theta") for x in (window.xs[0], window.arrival.reference)
     )
     window.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
+    window.kept = None
 
 
-def hold_directions(
-    window: Window, across: np.ndarray, root: np.ndarray, value: np.ndarray
-) -> None:
-    """Take the inertia as known along some directions, or nearly so.
+def hold_directions(window: Window, across: np.ndarray, value: np.ndarray) -> None:
+    """Take the inertia as known along some directions, and keep what is known of it there.
+
+    Schmidt's filter: of the covariance P of theta, with what was kept before, the window has
+
+        (1 - A) P (1 - A)^T + s^2 A P A^T
+
+    and (1 - s^2) A P A^T is kept beside it.
 
     Args:
-        across: (ntheta, ntheta) projector on them.
-        root: (ntheta, k) of the covariance that is left along them.
+        window: solved.
+        across: (ntheta, ntheta) projector A on the directions.
         value: (ntheta,) whose part along them theta has from now on.
     """
     problem, arrival, columns = window.problem, window.arrival, window.problem.columns("theta")
+    if window.kept is not None:
+        inflate(window, columns, window.kept.root)
+    root = square_root(across @ arrival.L[columns])
     indices = list(range(*columns.indices(problem.ndx)))
     rows, n = np.zeros((len(indices), problem.ndx)), len(indices)
     rows[:, columns] = np.eye(n) - across
     change = across @ (value - problem.parameter(arrival.reference, "theta"))
     arrival.replace_prior(indices, rows, np.full(n, HELD_STDDEV), change)
-    inflate(window, columns, root)
+    window.kept = None
+    if across.any():
+        inflate(window, columns, LEFT * root)
+        window.kept = Kept(across, math.sqrt(1.0 - LEFT**2) * root)
     present = problem.parameter(window.xs[0], "theta")
     away = across @ (value - present)
     if away.any():

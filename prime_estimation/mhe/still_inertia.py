@@ -4,18 +4,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from ..config.policies import EXCITATION
+from ..config.policies import EXCITATION, SMOOTHED
 from .excitation import Excitation
-from .knowledge import hold_directions, inflate
+from .kept import Kept
+from .knowledge import hold_directions
 from .problem import Problem
 from .window import Window
-
-# share of their deviations that directions keep in the window: with less its cost is ill-conditioned
-LEFT = 0.01
 
 
 class StillInertia:
@@ -23,60 +19,50 @@ class StillInertia:
 
     Regressors that are noise tell what is not there, and least squares follow it: the centre of
     mass of a humanoid that stands sank by 10 mm/s, with a deviation that shrank. So what is known
-    along them is taken out of the window, and kept beside it until there is motion:
-
-        P = P_window + T U T^T,
-
-    with orthonormal directions T in units of the prior's root.
+    along them is taken out of the window, and kept beside it until there is motion.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self._told = problem.floating and problem.has_imu and "theta" in problem.layout
-        self._excitation = Excitation(problem) if self._told else None
+        told = problem.floating and problem.has_imu and "theta" in problem.layout
+        self.excitation = Excitation(problem) if told else None
         self._unit = problem.theta_prior_root
         self._per_unit = np.linalg.inv(self._unit)
-        self.forget()
-
-    def forget(self) -> None:
-        """Keep nothing beside the window: it is lost, or its inertia held as a whole."""
-        self._root, self._nodes = np.zeros(self._unit.shape), 0
-
-    @property
-    def covariance(self) -> np.ndarray:
-        """(ntheta, ntheta) of what is kept."""
-        return self._root @ self._root.T
+        self._nodes = 0
 
     def begin(self, window: Window) -> None:
         """Keep what was known before a start batch of what its motion does not tell."""
-        self.forget()
-        if not self._told:
+        if self.excitation is None:
             return
-        self._excitation.reset()
+        self._nodes = 0
+        self.excitation.reset()
         for k in range(window.size):
-            self._excitation.look(window, k)
-        mean, self._root = self.problem.first.inertia
-        self._hold(window, mean)
+            self.excitation.look(window, k)
+        mean, root = self.problem.first.inertia
+        across = self._untold(window)
+        hold_directions(window, across, mean)
+        window.kept = Kept(across, across @ root) if across.any() else None
 
-    def follow(self, window: Window) -> None:
-        """Look at how the robot moves, and keep or give back what that tells."""
+    def follow(self, window: Window, held: bool) -> None:
+        """Look at how the robot moves, and keep or give back what it tells unless all is held."""
         self._nodes += 1
-        if not self._told or self._nodes % EXCITATION.every:
+        if self.excitation is None or self._nodes % EXCITATION.every:
             return
-        self._excitation.look(window)
-        if self._nodes % EXCITATION.decide == 0:
-            self._hold(window, self.problem.parameter(window.xs[-1], "theta"))
+        # what moves is known to before it leaves the window, as knowledge of the rest
+        self.excitation.look(window, max(-SMOOTHED.nodes, -window.size))
+        if not held and self._nodes % EXCITATION.decide == 0:
+            self.hold(window)
 
-    def _hold(self, window: Window, value: np.ndarray) -> None:
-        """Take theta along directions that nothing tells for known, at a value (ntheta,)."""
-        holds = self._root.any()
-        least = EXCITATION.enough if holds else EXCITATION.least
-        basis = self._excitation.missing(window.xs[-1], least)
-        if not (holds or basis.size):
+    def hold(self, window: Window) -> None:
+        """Take theta for known along directions that motion does not tell, as it is."""
+        if self.excitation is None:
             return
-        columns = self.problem.columns("theta")
-        inflate(window, columns, self._root)
-        across = self._unit @ (basis @ basis.T) @ self._per_unit
-        kept = np.linalg.qr((across @ window.arrival.L[columns]).T, mode="r").T
-        hold_directions(window, across, LEFT * kept, value)
-        self._root = math.sqrt(1.0 - LEFT**2) * kept
+        across = self._untold(window)
+        if window.kept is not None or across.any():
+            hold_directions(window, across, self.problem.parameter(window.xs[-1], "theta"))
+
+    def _untold(self, window: Window) -> np.ndarray:
+        """Projector (ntheta, ntheta) on directions that motion does not tell."""
+        least = EXCITATION.least if window.kept is None else EXCITATION.enough
+        basis = self.excitation.missing(window.xs[-1], least)
+        return self._unit @ (basis @ basis.T) @ self._per_unit

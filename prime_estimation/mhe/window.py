@@ -14,6 +14,7 @@ from .. import _core
 from ..config.policies import SOLVER
 from ..contact.points import idle_rows
 from ..sensors.imu import vertical
+from .kept import Kept
 from .place import Place
 from .problem import Problem
 
@@ -33,6 +34,7 @@ class Window:
         unevenness: of the ground under it: 0 on a floor, 1 where it is uneven, and its softness
             on top.
         place: keeps place and heading where nothing measures them.
+        kept: knowledge of the inertia that is not in its arrival cost; None: there is none.
 
     Args:
         problem: models and noise.
@@ -64,6 +66,7 @@ class Window:
         self._carried: np.ndarray | None = None
         self._unexplained: np.ndarray | None = None
         self.force_dof: float | None = None
+        self.kept: Kept | None = None
         self._held = [False] * len(problem.holds)  # of which the solver has no columns
         self.creeping, self.unevenness = False, 0.0
         self._bounds: dict[str, tuple[float, float]] = {}
@@ -332,7 +335,16 @@ class Window:
 
     def head_covariance(self) -> np.ndarray:
         """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
-        return self.solver.posterior(self.size + 1)
+        covariance, theta = self.solver.posterior(self.size + 1), self.problem.columns("theta")
+        return self._with_kept(covariance, theta)
+
+    def _with_kept(self, covariance: np.ndarray, theta: slice) -> np.ndarray:
+        """With what is known of the inertia beside the window, in columns theta."""
+        if self.kept is None:
+            return covariance
+        wider = covariance.copy()
+        wider[theta, theta] += self.kept.covariance
+        return wider
 
     def forces(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Contact forces (3 nc) [N, world axes] of running node k, and their covariance.
@@ -354,4 +366,6 @@ class Window:
             in world axes, contact points (nc, 3) [m], forces (3 nc) [N] with their covariance, and
             velocities (3 nc) [m/s] of the points.
         """
-        return self.solver.newest(rows)
+        of_rows, parameters, *contacts = self.solver.newest(rows)
+        theta = self.problem.layout.parameter_rows("theta")
+        return of_rows, self._with_kept(parameters, theta), *contacts

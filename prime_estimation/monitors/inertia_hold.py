@@ -41,7 +41,6 @@ class InertiaHold(Monitor):
     def reset(self) -> None:
         """Forget what is held; `frozen` stays."""
         self._forget()
-        self._still.forget()
         # mean and covariance before something else than the feet carried the robot
         self._outlasting: tuple[np.ndarray, np.ndarray] | None = None
         self._kept = False  # the next start begins with what was known when data ended
@@ -111,8 +110,7 @@ class InertiaHold(Monitor):
             if situation.loaded:  # the contacts were right all the time
                 self._wrong = 0
             self._settle(window, situation.contradicted)
-            if not self.held:
-                self._still.follow(window)
+            self._still.follow(window, self.held)
         return situation.holding(self.held)
 
     def freeze(self, window: Window | None, value: bool) -> None:
@@ -130,6 +128,7 @@ class InertiaHold(Monitor):
             self._hold(window, self._known(window))
         elif self.held and not wanted:
             self.covariance = None
+            self._still.hold(window)
             release_inertia(window, self._root)
         if not self.held:
             self._before.append(self.problem.parameter(window.xs[-1], "theta").copy())
@@ -138,11 +137,7 @@ class InertiaHold(Monitor):
 
     def _known(self, window: Window) -> np.ndarray:
         theta = self.problem.columns("theta")
-        return window.head_covariance()[theta, theta] + self._still.covariance
-
-    def known(self, estimated: np.ndarray) -> np.ndarray:
-        """Covariance of theta, of which a window's is (ntheta, ntheta)."""
-        return estimated + self._still.covariance if self.covariance is None else self.covariance
+        return window.head_covariance()[theta, theta].copy()
 
     def _hold(self, window: Window, covariance: np.ndarray) -> None:
         self.covariance = covariance
@@ -150,4 +145,3 @@ class InertiaHold(Monitor):
         known = vectors * np.sqrt(np.maximum(values, 0.0))
         self._root = self.problem.theta_prior_root if self.frozen else known
         hold_inertia(window)
-        self._still.forget()

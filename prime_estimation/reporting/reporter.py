@@ -59,13 +59,13 @@ class Reporter:
         """
         base_covariance, parameters, *contacts = window.newest(self._base.rows)
         solve_time_ms = 1e3 * (time.perf_counter() - began)
-        layout, x = self.problem.layout, window.xs[-1]
+        layout, x, held = self.problem.layout, window.xs[-1], monitors.hold.covariance
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         unlike = self.problem.bent or self.problem.joints_let_go
         stuck = self._rests(m) * self._stuck
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
-        theta = monitors.hold.known(parameters[self._theta, self._theta])
+        theta = parameters[self._theta, self._theta] if held is None else held
         doubts = torque_error, situation.contradicted, unlike, stuck
         bodies = self._inertia.bodies(x, theta, *doubts)
         mass, stddev = self._inertia.total(bodies, torque_error)
@@ -75,7 +75,7 @@ class Reporter:
         elsewhere = monitors.place.doubted
         bodies = self._inertia.doubted(bodies, elsewhere)
         health = self._health(window, m, situation, monitors, doubt)
-        unweighed = stddev / mass if situation.inertia_held else 0.0
+        unweighed = 0.0 if held is None else stddev / mass
         touching = self._contacts.contacts(window, contacts, mass, unweighed)
         beside = self._contacts.slipping, bool(elsewhere), stuck > 0.0
         return Estimate(

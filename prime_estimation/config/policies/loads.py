@@ -59,7 +59,7 @@ class ExcitationPolicy:
     worth: float = param(
         1e-4, "information of a node, by the prior's, that is no more than none: a minute of it"
     )
-    enough: float = param(8.0, "the same, from which on what is still not told has motion enough")
+    enough: float = param(5.0, "the same, from which on what is still not told has motion enough")
 
 
 @dataclass(frozen=True)
