@@ -16,6 +16,7 @@ from ..config.policies import GROUND, INTERVAL, SOLE, TERRAIN
 from ..contact.detection import LoadHysteresis
 from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE
+from ..contact.rising import Rising
 from ..robot import GRAVITY
 from ..sensors.pose_gate import WorldMotion
 from .creep import Creep
@@ -56,6 +57,7 @@ class Ground:
         self._touchdowns = Touchdowns(self.stance, problem.dt)
         self._footholds = Footholds(feet)
         self._landings = Landings(problem, feet)
+        self._rising = Rising()
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
         self._may_sink = "softness" in problem.layout
@@ -98,6 +100,7 @@ class Ground:
     def move(self, motion: WorldMotion) -> None:
         """Carry along with the world what is remembered of the ground."""
         self._footholds.move(motion.points)
+        self._rising.move(motion.points)
         self._landings.forget()
         self._laid = [moved_slope(slope, motion) for slope in self._laid]
 
@@ -257,6 +260,8 @@ class Ground:
         window.creeping = bool(np.count_nonzero(creeps))
         uneven = window.creeping or (len(self._footholds) and not self._footholds.on_floor)
         self._uneven = 1.0 if uneven else self._uneven * self._fades
+        held = self._footholds.on_floor or self._footholds.few  # by a height that is known
+        window.place.rising = 0.0 if held else self._rising.rate(1e-9 * window.stamps[-2])
         window.unevenness = self._uneven + self.problem.softness(window.xs[-1])
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
@@ -295,7 +300,9 @@ class Ground:
         height = self.problem.parameter(after, "height")
         self._footholds.sinking = TERRAIN.sinking * self._depth(after, self._standing)
         for foot in np.flatnonzero(landed):
-            self._footholds.add(np.array([*soles[foot, :2], height[foot]]))
+            place = np.array([*soles[foot, :2], height[foot]])
+            self._footholds.add(place)
+            self._rising.add(1e-9 * window.stamps[-2], place)
 
     def _softest(self, window: Window, situation: Situation) -> float:
         """Bound of the ground's compliance: a robot that comes down seems to do so on soft ground.

@@ -34,7 +34,8 @@ class Place:
 
     Attributes:
         measured: a sensor tells place and heading in the world.
-        risen: deviation of the height by the way since the start [m].
+        risen: deviation of the height by the way since the start, and by `rising` [m].
+        rising: deviation of the vertical velocity that footholds tell, the same for long [m/s].
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.
@@ -47,6 +48,7 @@ class Place:
         # deviations of place and heading by the scale of the way, of turns, and before the start
         self._beside = np.zeros((3, 5))
         self.risen = 0.0
+        self.rising = 0.0
 
     def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
         """A node has left the window: the first state was `before` and is x now (nx,)."""
@@ -57,7 +59,7 @@ class Place:
             self._beside = carry @ self._beside
             self._beside[:2, 0] += WAY * step
             self._beside[2, 1] += TURN * _turn(before, x)
-            self.risen += RISE * math.hypot(*step.tolist())
+            self.risen += RISE * math.hypot(*step.tolist()) + self.rising * self.problem.dt
 
     def found(self, arrival, x: np.ndarray) -> None:
         """A sensor tells the place from now on: what is not known of the first state x (nx,)."""
@@ -79,6 +81,13 @@ class Place:
         covariance = tangent @ self.displacement(arrival, first, x) @ tangent.T
         covariance[:3, :3] += up[:, None] * up
         return covariance
+
+    def velocity(self) -> float:
+        """Variance of each component of the velocity by ground that seems to rise [m2/s2].
+
+        Along the ground, too: a foot that sinks in rolls on another radius.
+        """
+        return 0.0 if self.measured else self.rising**2
 
     def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""

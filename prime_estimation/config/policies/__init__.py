@@ -15,7 +15,7 @@ from .adaptation import (
     NOISE_LEVELS,
     RATE_LAG,
 )
-from .ground import GROUND, SOLE, TERRAIN
+from .ground import GROUND, RISING, SOLE, TERRAIN
 from .loads import EXCITATION, LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
@@ -41,6 +41,7 @@ __all__ = [
     "PAYLOAD",
     "PUSH",
     "RATE_LAG",
+    "RISING",
     "SMOOTHED",
     "SOLE",
     "SOLVER",

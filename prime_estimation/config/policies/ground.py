@@ -114,6 +114,25 @@ class SolePolicy:
     stddev: float = param(0.003, "of the slope, beside the base's tilt")
 
 
+@dataclass(frozen=True)
+class RisingPolicy:
+    """When footholds at the same place tell that the estimated ground rises or sinks."""
+
+    footholds: int = param(32, "newest ones that are compared")
+    least: int = param(8, "of them without which nothing is told")
+    near: float = param(0.2, "distance up to which two of them are", "m")
+    apart: float = param(0.1, "time between them, at least", "s")
+    roughness: float = param(0.05, "deviation of their heights from one slope, of their distance")
+    place: float = param(0.002, "deviation of each height", "m")
+    stddev: float = param(0.05, "prior of the rate", "m/s")
+    untold: float = param(0.01, "deviation of the vertical velocity before they are enough", "m/s")
+    pause: float = param(1.0, "without a new foothold, for which it lasts", "s")
+    chance: float = param(0.005, "rate that edges and slopes of hard ground seem to tell", "m/s")
+    dof: float = param(1.0, "degrees of freedom of the Student-t of pairs: edges are no noise")
+    passes: int = param(5, "of the regression, with the weights of the pass before")
+
+
 GROUND = GroundPolicy()
 TERRAIN = TerrainPolicy()
 SOLE = SolePolicy()
+RISING = RisingPolicy()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Footholds at the same place at different times: does the estimated ground rise or sink?"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from ..config.policies import RISING, TERRAIN
+
+
+class Rising:
+    """Rate by which footholds near each other are the higher, the later they were trodden.
+
+    The height of the world is nobody's measurement: where footholds are found anew at each step,
+    an error of the same sign in each (feet that come up again as their load goes, legs that give
+    way, ground that stays trodden down) moves all of it. Ground does not move. So of pairs of
+    footholds (i before j) that are near,
+
+        z_j - z_i = s . (p_j - p_i) + r (t_j - t_i) + n,   n ~ N(0, (roughness d)^2 + 2 place^2)
+
+    with a slope s that is the same for all, r tells by how much the estimate drifts: a slope or
+    stairs do not, for front and hind feet tread on them at different times. Heavy tails of n leave
+    edges out. It is as large as it is found to be, and not taken out: where front and hind feet
+    differ all the time, in legs that give way, that looks like such a rate too.
+    """
+
+    def __init__(self) -> None:
+        self._footholds: deque[np.ndarray] = deque(maxlen=RISING.footholds)
+        self._rate = RISING.untold
+
+    def rate(self, time: float) -> float:
+        """Deviation of the vertical velocity [m/s] at a time [s], beside what r is by chance.
+
+        It goes on for as long as feet are put down.
+        """
+        walks = bool(self._footholds) and time - self._footholds[-1][0] < RISING.pause
+        return self._rate if walks else 0.0
+
+    def move(self, points: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Carry all footholds along, by where points (n, 3) [m] come to."""
+        for foothold in self._footholds:
+            foothold[1:] = points(foothold[None, 1:])[0]
+
+    def add(self, time: float, place: np.ndarray) -> None:
+        """Remember a foothold (3,) [m] of this time [s]; what they tell is known anew."""
+        self._footholds.append(np.array([time, *place]))
+        if len(self._footholds) >= RISING.least:
+            self._rate = self._regress()
+
+    def _regress(self) -> float:
+        all_ = np.array(self._footholds)
+        first, second = np.triu_indices(len(all_), 1)
+        pairs = all_[second] - all_[first]
+        far = np.hypot(pairs[:, 1], pairs[:, 2])
+        near = (far < RISING.near) & (pairs[:, 0] > RISING.apart)
+        pairs, far = pairs[near], far[near]
+        if not len(pairs):
+            return 0.0
+        weight = 1.0 / ((RISING.roughness * far) ** 2 + 2.0 * RISING.place**2)
+        rows, rise = pairs[:, [1, 2, 0]], pairs[:, 3]
+        prior = np.diag([TERRAIN.slope**-2, TERRAIN.slope**-2, RISING.stddev**-2])
+        found, data, dof = np.zeros(3), prior, RISING.dof
+        for _ in range(RISING.passes):  # from level ground that stays: edges are outliers then
+            square = weight * (rise - rows @ found) ** 2
+            weighed = rows.T * (weight * (dof + 1.0) / (dof + square))
+            data = weighed @ rows
+            found = np.linalg.solve(data + prior, weighed @ rise)
+        # pairs share footholds, which are what is independent
+        share = min(1.0, len(all_) / len(pairs))
+        variance = np.linalg.inv(share * data + prior)[2, 2] + RISING.chance**2
+        return math.sqrt(max(float(found[2] ** 2 - variance), 0.0))
