@@ -22,46 +22,55 @@ class Excitation:
     """How the links whose inertia is estimated have moved of late, against the noise of that.
 
     The wrench that moves a link is `Y(f, omega, alpha) pi`, by its specific force and its angular
-    velocity and acceleration. What motion tells of pi, and what its noise would seem to tell:
+    velocity and acceleration. What motion tells of pi, what of that lasts from one look to the
+    next, and what noise alone would seem to tell, are
 
-        A = mean Y^T W Y,   B = E Y(n_f, 0, n_alpha)^T W Y(n_f, 0, n_alpha),   A v = rho B v
+        A = mean Y_k^T W Y_k,   S = mean (Y_k^T W Y_{k-1} + Y_{k-1}^T W Y_k) / 2,
+        B = E Y(n_f, 0, n_alpha)^T W Y(n_f, 0, n_alpha),   (A / a + S / s) v = rho B v
 
-    with W of the base's disturbances, n_f and n_alpha of accelerometer and gyro. Along a direction
-    v with a rho of 1 the regressors are noise. Of a robot that stands they are that along seven of
-    ten, all but the mass and the centre of mass across gravity; of one that walks along none.
+    with W of the base's disturbances, n_f and n_alpha of accelerometer and gyro. Fast motion is
+    larger than noise, slow motion lasts, as noise does not. Of a robot that stands the regressors
+    are noise along seven directions of ten, all but the mass and the centre of mass across gravity;
+    of one that walks along none.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self._joints = [problem.robot.link_joint(n) for n in problem.robot.estimated_links]
         self._data = problem.robot.model.createData()
-        units = [_regressors(np.zeros(3), unit) for unit in np.eye(6)]
-        self._by_force, self._by_turn = units[:3], units[3:]
+        self._units = [_regressors(np.zeros(3), unit) for unit in np.eye(6)]
         self.reset()
 
     def reset(self) -> None:
         """Forget how they have moved."""
-        self._grams: list[np.ndarray] | None = None
+        self._before: list[np.ndarray] = []  # Y of each, at the last look
+        self._grams = [np.zeros((10, 10)) for _ in self._joints]
+        self._looks = 0
 
     def look(self, window: Window, k: int) -> None:
         """Take how they move at running node k."""
         robot, data = self.problem.robot, self._data
         pin.forwardKinematics(robot.model, data, *window.motion(k))
-        grams = []
-        for joint in self._joints:
-            v, a = data.v[joint], data.a[joint]
-            force = a.linear + np.cross(v.angular, v.linear) + data.oMi[joint].rotation.T @ UP
-            grams.append(self._gram([_regressors(v.angular, np.r_[force, a.angular])]))
-        if self._grams is None:
-            self._grams = grams
-        for mean, new in zip(self._grams, grams):
-            mean += EXCITATION.gain * (new - mean)
+        self._looks += 1
+        gain = max(EXCITATION.gain, 1.0 / self._looks)
+        now = [self._regressors(joint) for joint in self._joints]
+        for mean, y, before in zip(self._grams, now, self._before or now):
+            lasting = self._gram(y, before)
+            new = self._gram(y, y) / EXCITATION.fast + (lasting + lasting.T) / 2 / EXCITATION.slow
+            mean += gain * (new - mean)
+        self._before = now
 
-    def _gram(self, regressors: list[np.ndarray]) -> np.ndarray:
-        """Sum (10, 10) of Y^T W Y."""
+    def _regressors(self, joint: int) -> np.ndarray:
+        data = self._data
+        v, a = data.v[joint], data.a[joint]
+        force = a.linear + np.cross(v.angular, v.linear) + data.oMi[joint].rotation.T @ UP
+        return _regressors(v.angular, np.r_[force, a.angular])
+
+    def _gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Y^T W Y (10, 10)."""
         noise = self.problem.config.noise
         weights = np.repeat([noise.base_force**-2, noise.base_moment**-2], 3)[:, None]
-        return sum(y.T @ (weights * y) for y in regressors)
+        return left.T @ (weights * right)
 
     def missing(self, x: np.ndarray, least: float) -> np.ndarray:
         """Directions along which the links have moved little more than their noise.
@@ -76,7 +85,8 @@ class Excitation:
         noise = self.problem.measurements.noise
         force = math.hypot(noise.accelerometer, noise.accelerometer_model)
         turn = math.sqrt(2.0) * noise.gyro / self.problem.dt
-        of_noise = force**2 * self._gram(self._by_force) + turn**2 * self._gram(self._by_turn)
+        stddev = np.repeat([force, turn], 3)
+        of_noise = sum(s**2 * self._gram(y, y) for s, y in zip(stddev, self._units))
         out = []
         for i, (gram, (_, jacobian)) in enumerate(zip(self._grams, self.problem.inertias(x))):
             link = slice(10 * i, 10 * i + 10)

@@ -49,17 +49,17 @@ class ExcitationPolicy:
     """When motion tells nothing of a direction of the inertia."""
 
     every: int = param(5, "nodes from one look at the motion to the next")
-    gain: float = param(0.1, "share of a look in what it tells: half a second")
+    gain: float = param(0.05, "share of a look in what it tells: a second")
     decide: int = param(10, "nodes from one decision to the next")
-    least: float = param(
-        4.0,
-        "by which squared regressors exceed those of noise alone: robots that stand show 0.1 to "
-        "3.5, those that sway 2 and more, that walk 7 and more",
+    fast: float = param(
+        8.0, "a, by which squared regressors exceed those of noise: standing robots show up to 4"
     )
+    slow: float = param(1.5, "s, by which products of those of two looks do: up to 0.7")
+    least: float = param(1.0, "rho of directions of which motion tells something")
+    enough: float = param(1.25, "the same, from which on those are told that were not")
     worth: float = param(
         1e-4, "information of a node, by the prior's, that is no more than none: a minute of it"
     )
-    enough: float = param(5.0, "the same, from which on what is still not told has motion enough")
 
 
 @dataclass(frozen=True)
