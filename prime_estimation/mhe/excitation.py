@@ -26,12 +26,12 @@ class Excitation:
     next, and what noise alone would seem to tell, are
 
         A = mean Y_k^T W Y_k,   S = mean (Y_k^T W Y_{k-1} + Y_{k-1}^T W Y_k) / 2,
-        B = E Y(n_f, 0, n_alpha)^T W Y(n_f, 0, n_alpha),   (A / a + S / s) v = rho B v
+        B = E Y(n_f, 0, n_alpha)^T W Y(n_f, 0, n_alpha),   (A / a + S+ / s) v = rho B v
 
-    with W of the base's disturbances, n_f and n_alpha of accelerometer and gyro. Fast motion is
-    larger than noise, slow motion lasts, as noise does not. Of a robot that stands the regressors
-    are noise along seven directions of ten, all but the mass and the centre of mass across gravity;
-    of one that walks along none.
+    with S+ of the positive eigenvalues of S by B, W of the base's disturbances, n_f and n_alpha of
+    accelerometer and gyro. Fast motion is larger than noise, slow motion lasts, as noise does not.
+    Of a robot that stands the regressors are noise along seven directions of ten, all but the mass
+    and the centre of mass across gravity; of one that walks along none.
     """
 
     def __init__(self, problem: Problem):
@@ -44,7 +44,7 @@ class Excitation:
     def reset(self) -> None:
         """Forget how they have moved."""
         self._before: list[np.ndarray] = []  # Y of each, at the last look
-        self._grams = [np.zeros((10, 10)) for _ in self._joints]
+        self._squares, self._lasting = np.zeros((2, len(self._joints), 10, 10))
         self._looks = 0
 
     def look(self, window: Window, k: int) -> None:
@@ -54,10 +54,10 @@ class Excitation:
         self._looks += 1
         gain = max(EXCITATION.gain, 1.0 / self._looks)
         now = [self._regressors(joint) for joint in self._joints]
-        for mean, y, before in zip(self._grams, now, self._before or now):
+        for i, (y, before) in enumerate(zip(now, self._before or now)):
             lasting = self._gram(y, before)
-            new = self._gram(y, y) / EXCITATION.fast + (lasting + lasting.T) / 2 / EXCITATION.slow
-            mean += gain * (new - mean)
+            self._squares[i] += gain * (self._gram(y, y) - self._squares[i])
+            self._lasting[i] += gain * ((lasting + lasting.T) / 2.0 - self._lasting[i])
         self._before = now
 
     def _regressors(self, joint: int) -> np.ndarray:
@@ -88,11 +88,15 @@ class Excitation:
         stddev = np.repeat([force, turn], 3)
         of_noise = sum(s**2 * self._gram(y, y) for s, y in zip(stddev, self._units))
         out = []
-        for i, (gram, (_, jacobian)) in enumerate(zip(self._grams, self.problem.inertias(x))):
+        for i, (_, jacobian) in enumerate(self.problem.inertias(x)):
             link = slice(10 * i, 10 * i + 10)
             scaled = jacobian @ self.problem.theta_prior_root[link, link]
             said = scaled.T @ of_noise @ scaled + EXCITATION.worth * np.eye(10)
-            ratios, vectors = scipy.linalg.eigh(scaled.T @ gram @ scaled, said)
+            fast, slow = (scaled.T @ G[i] @ scaled for G in (self._squares, self._lasting))
+            # motion that comes back the other way does not speak against what is seen of it
+            lasts, along = scipy.linalg.eigh(slow, said)
+            along = said @ along * np.sqrt(np.maximum(lasts, 0.0) / EXCITATION.slow)
+            ratios, vectors = scipy.linalg.eigh(fast / EXCITATION.fast + along @ along.T, said)
             out.append(np.linalg.qr(vectors[:, ratios < least])[0])
         return scipy.linalg.block_diag(*out)
 
