@@ -53,9 +53,9 @@ class Rising:
             self._rate = self._regress()
 
     def _regress(self) -> float:
-        all_ = np.array(self._footholds)
-        first, second = np.triu_indices(len(all_), 1)
-        pairs = all_[second] - all_[first]
+        footholds = np.array(self._footholds)
+        first, second = np.triu_indices(len(footholds), 1)
+        pairs = footholds[second] - footholds[first]
         far = np.hypot(pairs[:, 1], pairs[:, 2])
         near = (far < RISING.near) & (pairs[:, 0] > RISING.apart)
         pairs, far = pairs[near], far[near]
@@ -71,6 +71,6 @@ class Rising:
             data = weighed @ rows
             found = np.linalg.solve(data + prior, weighed @ rise)
         # pairs share footholds, which are what is independent
-        share = min(1.0, len(all_) / len(pairs))
+        share = min(1.0, len(footholds) / len(pairs))
         variance = np.linalg.inv(share * data + prior)[2, 2] + RISING.chance**2
         return math.sqrt(max(float(found[2] ** 2 - variance), 0.0))

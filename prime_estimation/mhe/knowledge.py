@@ -13,9 +13,7 @@ from .kept import Kept, square_root
 from .window import Window
 
 HELD_STDDEV = 1e-6  # of inertial coordinates theta that are held
-LEFT = (
-    0.01  # s: share of its deviation that a held direction keeps: with less it is ill-conditioned
-)
+LEFT = 0.01  # s: share of its deviation that a held direction keeps; with less, ill-conditioned
 UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
 
 

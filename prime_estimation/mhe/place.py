@@ -82,8 +82,8 @@ class Place:
         covariance[:3, :3] += up[:, None] * up
         return covariance
 
-    def velocity(self) -> float:
-        """Variance of each component of the velocity by ground that seems to rise [m2/s2].
+    def velocity_variance(self) -> float:
+        """Of each component of the velocity, by ground that seems to rise [m2/s2].
 
         Along the ground, too: a foot that sinks in rolls on another radius.
         """

@@ -26,8 +26,6 @@ class StillInertia:
         self.problem = problem
         told = problem.floating and problem.has_imu and "theta" in problem.layout
         self.excitation = Excitation(problem) if told else None
-        self._unit = problem.theta_prior_root
-        self._per_unit = np.linalg.inv(self._unit)
         self._nodes = 0
 
     def begin(self, window: Window) -> None:
@@ -40,8 +38,9 @@ class StillInertia:
             self.excitation.look(window, k)
         mean, root = self.problem.first.inertia
         across = self._untold(window)
-        hold_directions(window, across, mean)
-        window.kept = Kept(across, across @ root) if across.any() else None
+        if across.any():
+            hold_directions(window, across, mean)
+            window.kept = Kept(across, across @ root)
 
     def follow(self, window: Window, held: bool) -> None:
         """Look at how the robot moves, and keep or give back what it tells unless all is held."""
@@ -65,4 +64,5 @@ class StillInertia:
         """Projector (ntheta, ntheta) on directions that motion does not tell."""
         least = EXCITATION.least if window.kept is None else EXCITATION.enough
         basis = self.excitation.missing(window.xs[-1], least)
-        return self._unit @ (basis @ basis.T) @ self._per_unit
+        unit = self.problem.theta_prior_root
+        return np.linalg.solve(unit.T, basis @ basis.T @ unit.T).T

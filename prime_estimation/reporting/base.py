@@ -65,7 +65,7 @@ class BaseReport:
         variances[:3] += self._intervals.velocity(
             m, noise.accelerometer_model, problem.softness(x), weighed
         )
-        variances[:3] += window.place.velocity()
+        variances[:3] += window.place.velocity_variance()
         if bent:
             variances[:3] += INTERVAL.mount_velocity**2
         if elsewhere:
