@@ -144,3 +144,18 @@ def test_scales_of_way_and_turn_are_not_known():
     told = arrival.inflated @ arrival.inflated.T
     np.testing.assert_allclose(told[:6, :6], P, atol=1e-9)
     assert not place.covariance(arrival, states[-1], states[-1]).any()
+
+
+def test_ground_that_rises_is_a_height_that_is_not_known():
+    """An error of one sign: its deviation grows with time, for as long as no sensor tells it."""
+    (of, states), rising, nodes = once_round(steps=20), 0.02, 50
+    place, arrival, x = Place(of, False), Arrival(), states[0]
+    place.rising = rising
+    for _ in range(nodes):
+        place.leave(arrival, x, x)
+    up = np.concatenate([pin.Quaternion(x[3:7]).toRotationMatrix()[2], np.zeros(3)])
+    P = place.covariance(arrival, x, x)
+    assert up @ P @ up == pytest.approx((rising * nodes * of.dt) ** 2, rel=1e-9)
+    assert place.velocity_variance() == rising**2
+    place.found(arrival, x)
+    assert place.velocity_variance() == 0.0

@@ -41,6 +41,7 @@ def alarms(problem, disturbance, size: int = 10) -> list[int]:
         solver = SimpleNamespace(first_residuals=lambda n, forces=forces: np.array(forces)[:, :n])
         window = SimpleNamespace(
             creeping=False,
+            kept=None,
             weighed=lambda k: False,  # nothing to ask the legs for
             xs=[level],
             solver=solver,
