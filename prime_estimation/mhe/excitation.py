@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 import pinocchio as pin
-import scipy.linalg
+from scipy.linalg import block_diag
 
 from ..config.policies import EXCITATION
 from ..robot import GRAVITY
 from .problem import Problem
 from .window import Window
 
-UP = np.array([0.0, 0.0, GRAVITY])
+UPWARDS = pin.Motion(np.array([0.0, 0.0, GRAVITY]), np.zeros(3))
 
 
 class Excitation:
@@ -38,12 +38,14 @@ class Excitation:
         self.problem = problem
         self._joints = [problem.robot.link_joint(n) for n in problem.robot.estimated_links]
         self._data = problem.robot.model.createData()
-        self._units = [_regressors(np.zeros(3), unit) for unit in np.eye(6)]
+        # (6, 6, 10) of one unit of each part of f and alpha
+        parts = np.eye(6)
+        self._units = np.array([pin.bodyRegressor(pin.Motion.Zero(), pin.Motion(e)) for e in parts])
         self.reset()
 
     def reset(self) -> None:
         """Forget how they have moved."""
-        self._before: list[np.ndarray] = []  # Y of each, at the last look
+        self._before: list[np.ndarray] = []  # W^1/2 Y of each, at the last look
         self._squares, self._lasting = np.zeros((2, len(self._joints), 10, 10))
         self._looks = 0
 
@@ -53,24 +55,23 @@ class Excitation:
         pin.forwardKinematics(robot.model, data, *window.motion(k))
         self._looks += 1
         gain = max(EXCITATION.gain, 1.0 / self._looks)
-        now = [self._regressors(joint) for joint in self._joints]
+        now = [self._root_weights * self._regressors(joint) for joint in self._joints]
         for i, (y, before) in enumerate(zip(now, self._before or now)):
-            lasting = self._gram(y, before)
-            self._squares[i] += gain * (self._gram(y, y) - self._squares[i])
+            lasting = y.T @ before
+            self._squares[i] += gain * (y.T @ y - self._squares[i])
             self._lasting[i] += gain * ((lasting + lasting.T) / 2.0 - self._lasting[i])
         self._before = now
 
-    def _regressors(self, joint: int) -> np.ndarray:
-        data = self._data
-        v, a = data.v[joint], data.a[joint]
-        force = a.linear + np.cross(v.angular, v.linear) + data.oMi[joint].rotation.T @ UP
-        return _regressors(v.angular, np.r_[force, a.angular])
-
-    def _gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Y^T W Y (10, 10)."""
+    @property
+    def _root_weights(self) -> np.ndarray:
+        """W^1/2 (6, 1)."""
         noise = self.problem.config.noise
-        weights = np.repeat([noise.base_force**-2, noise.base_moment**-2], 3)[:, None]
-        return left.T @ (weights * right)
+        return 1.0 / np.repeat([noise.base_force, noise.base_moment], 3)[:, None]
+
+    def _regressors(self, joint: int) -> np.ndarray:
+        """Y (6, 10) of the wrench on a link, its own axes."""
+        data = self._data
+        return pin.bodyRegressor(data.v[joint], data.a[joint] + data.oMi[joint].actInv(UPWARDS))
 
     def missing(self, x: np.ndarray, least: float) -> np.ndarray:
         """Directions along which the links have moved little more than their noise.
@@ -85,25 +86,20 @@ class Excitation:
         noise = self.problem.measurements.noise
         force = math.hypot(noise.accelerometer, noise.accelerometer_model)
         turn = math.sqrt(2.0) * noise.gyro / self.problem.dt
-        stddev = np.repeat([force, turn], 3)
-        of_noise = sum(s**2 * self._gram(y, y) for s, y in zip(stddev, self._units))
+        stddev = np.repeat([force, turn], 3)[:, None, None]
+        rows = (stddev * self._root_weights * self._units).reshape(-1, 10)
         out = []
         for i, (_, jacobian) in enumerate(self.problem.inertias(x)):
             link = slice(10 * i, 10 * i + 10)
             scaled = jacobian @ self.problem.theta_prior_root[link, link]
-            said = scaled.T @ of_noise @ scaled + EXCITATION.worth * np.eye(10)
-            fast, slow = (scaled.T @ G[i] @ scaled for G in (self._squares, self._lasting))
+            noise_rows = rows @ scaled
+            said = noise_rows.T @ noise_rows + EXCITATION.worth * np.eye(10)
+            root = np.linalg.inv(np.linalg.cholesky(said))
+            white = root @ scaled.T  # where B is 1
             # motion that comes back the other way does not speak against what is seen of it
-            lasts, along = scipy.linalg.eigh(slow, said)
-            along = said @ along * np.sqrt(np.maximum(lasts, 0.0) / EXCITATION.slow)
-            ratios, vectors = scipy.linalg.eigh(fast / EXCITATION.fast + along @ along.T, said)
-            out.append(np.linalg.qr(vectors[:, ratios < least])[0])
-        return scipy.linalg.block_diag(*out)
-
-
-def _regressors(rate: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-    """Y (6, 10): of the wrench on a link, for its (f, alpha)."""
-    still = np.zeros(3)
-    return pin.bodyRegressor(
-        pin.Motion(still, rate), pin.Motion(acceleration[:3], acceleration[3:])
-    )
+            lasts, along = np.linalg.eigh(white @ self._lasting[i] @ white.T)
+            slow = along * (np.maximum(lasts, 0.0) / EXCITATION.slow) @ along.T
+            fast = white @ self._squares[i] @ white.T / EXCITATION.fast
+            ratios, vectors = np.linalg.eigh(fast + slow)
+            out.append(np.linalg.qr(root.T @ vectors[:, ratios < least])[0])
+        return block_diag(*out)

@@ -92,15 +92,24 @@ def relax(window: Window, hold: Hold) -> None:
     hold.held = False
 
 
+def _take_as_known(window: Window, across: np.ndarray, value: np.ndarray) -> None:
+    """Give theta the part of a value (ntheta,) along directions, with projector `across` on them.
+
+    What was known of it across them stays.
+    """
+    problem, arrival, columns = window.problem, window.arrival, window.problem.columns("theta")
+    indices = list(range(*columns.indices(problem.ndx)))
+    rows, n = np.zeros((len(indices), problem.ndx)), len(indices)
+    rows[:, columns] = np.eye(n) - across
+    change = across @ (value - problem.parameter(arrival.reference, "theta"))
+    arrival.replace_prior(indices, rows, np.full(n, HELD_STDDEV), change)
+    window.kept = None
+
+
 def hold_inertia(window: Window) -> None:
     """Take the inertia as known at its present value."""
-    columns = list(range(*window.problem.columns("theta").indices(window.problem.ndx)))
-    rows, n = np.zeros((len(columns), window.problem.ndx)), len(columns)
-    present, reference = (
-        window.problem.parameter(x, "theta") for x in (window.xs[0], window.arrival.reference)
-    )
-    window.arrival.replace_prior(columns, rows, np.full(n, HELD_STDDEV), present - reference)
-    window.kept = None
+    present = window.problem.parameter(window.xs[0], "theta")
+    _take_as_known(window, np.eye(len(present)), present)
 
 
 def hold_directions(window: Window, across: np.ndarray, value: np.ndarray) -> None:
@@ -117,16 +126,11 @@ def hold_directions(window: Window, across: np.ndarray, value: np.ndarray) -> No
         across: (ntheta, ntheta) projector A on the directions.
         value: (ntheta,) whose part along them theta has from now on.
     """
-    problem, arrival, columns = window.problem, window.arrival, window.problem.columns("theta")
+    problem, columns = window.problem, window.problem.columns("theta")
     if window.kept is not None:
         inflate(window, columns, window.kept.root)
-    root = square_root(across @ arrival.L[columns])
-    indices = list(range(*columns.indices(problem.ndx)))
-    rows, n = np.zeros((len(indices), problem.ndx)), len(indices)
-    rows[:, columns] = np.eye(n) - across
-    change = across @ (value - problem.parameter(arrival.reference, "theta"))
-    arrival.replace_prior(indices, rows, np.full(n, HELD_STDDEV), change)
-    window.kept = None
+    root = square_root(across @ window.arrival.L[columns])
+    _take_as_known(window, across, value)
     if across.any():
         inflate(window, columns, LEFT * root)
         window.kept = Kept(across, math.sqrt(1.0 - LEFT**2) * root)

@@ -45,7 +45,7 @@ class InertiaReport:
         torque_error: float,
         contradicted: bool,
         unlike: bool,
-        stuck: float = 0.0,
+        stuck: float,
     ) -> tuple[BodyInertia, ...]:
         """Inertias of the estimated links.
 
