@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Outliers of motion capture: poses that lie where the robot cannot be, or that are old ones."""
+"""Outliers of motion capture: poses that lie where the robot cannot be, or that are stuck."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pinocchio as pin
 from .. import _core
 from .mocap_mount import MocapMount
 from .stray_poses import agreeing_poses
+from .stuck_poses import StuckPoses
 
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
@@ -23,7 +24,6 @@ SAME, SAME_TURN = 0.02, 0.1  # m, rad: least difference of two such motions,
 SAME_STDDEV = 7.0  # and in standard deviations of a pose: five of their difference
 UNLIKE = 30  # poses in a row that are near each other, before the estimate is taken to be wrong
 SETTLED_NS = 500_000_000  # for which they fit again, before the next ones can be outliers
-MOVING = 0.05  # m/s, rad/s of a robot of which two poses are not the same to the last bit
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class PoseGate:
     def __init__(self, problem):
         self.problem = problem
         self.refused = self.held = self.jumps = 0
-        self._far = 0.0
+        self._far, self._stuck = 0.0, StuckPoses(problem)
         self.reset()
 
     def reset(self) -> None:
@@ -87,18 +87,19 @@ class PoseGate:
         self._error: np.ndarray | None = None
         self._fitted_ns: int | None = None
         self._apart_ns: int | None = None
-        self._last: tuple[bytes, bytes] | None = None
+        self._stuck.reset()
         self.moved: WorldMotion | None = None
 
     def passes(self, sample, window) -> bool:
         """Whether a pose may be used; `window`: with a head that is not older than the pose."""
         if self.moved is not None:
             return True  # in the world to which the window has not been moved yet
-        if self._is_held(sample, window):
+        error = self._errors(sample, window)
+        fits = self._fits(sample, error)
+        if self._stuck.repeats(sample, window) or self._stuck.holds(sample, window, fits):
             self.refused, self.held = self.refused + 1, self.held + 1
             return False
-        error = self._errors(sample, window)
-        if self._fits(sample, error):
+        if fits:
             self._near, self._fitted_ns = 0, sample.stamp_ns
             self._apart.clear()
             settled = not self._following or sample.stamp_ns - self._apart_ns > SETTLED_NS
@@ -137,15 +138,6 @@ class PoseGate:
         if self.jumps:
             told.append(f"jumps followed: {self.jumps}")
         return "; ".join(told)
-
-    def _is_held(self, sample, window) -> bool:
-        """Whether a pose is the one before it to the last bit, of a robot that moves."""
-        pose = sample.position_world.tobytes(), sample.quat_world_body.tobytes()
-        same, self._last = pose == self._last, pose
-        if not same:
-            return False
-        velocity = self.problem.layout.v(window.xs[-1])[:6]
-        return bool(np.abs(velocity).max() > MOVING)
 
     def _tells_motion(self, sample, window) -> bool:
         """Whether the newest poses tell of one motion of the world, which is `moved` then."""

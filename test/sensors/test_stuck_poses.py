@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Poses of motion capture that stay while the robot goes on, by what its IMU feels."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.models import config, robot
+
+from prime_estimation.mhe.problem import Problem
+from prime_estimation.sensors.stuck_poses import StuckPoses
+from prime_estimation.types import Measurement, PoseSample
+
+STEP_NS, NODES = 10_000_000, 10
+NOISE = 0.001  # m
+WEIGHT = np.full(6, 1000.0)
+LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Problem(robot("go2"), config("go2"), {"mocap"})
+
+
+def strides(t: float) -> np.ndarray:
+    """Place [m] of a robot that walks on at 0.3 m/s, to and fro and up and down."""
+    sway = 0.01 * np.sin(2.0 * np.pi * 2.0 * t)
+    return np.array([0.3 * t, sway, 0.3 + 0.5 * sway])
+
+
+def setting_off(t: float) -> np.ndarray:
+    """Stands for 1 s, then speeds up by 0.8 m/s^2."""
+    return np.array([0.4 * max(t - 1.0, 0.0) ** 2, 0.0, 0.3])
+
+
+def halting(t: float) -> np.ndarray:
+    """Goes at 0.4 m/s, and stands from 1 s on, within 0.1 s."""
+    return np.array([0.4 * min(t, 1.0) + 0.02 * (1.0 - np.exp(-20.0 * max(t - 1.0, 0.0))), 0, 0.3])
+
+
+class Walk:
+    """A window that follows a robot, and the poses that a tracker sees of it."""
+
+    def __init__(self, problem, place):
+        self.problem, self.place = problem, place
+        self.noise = np.random.default_rng(1)
+        self.stuck = StuckPoses(problem)
+        self.window = SimpleNamespace(inputs=[], stamps=[], xs=[], size=NODES)
+
+    def state(self, t: float) -> np.ndarray:
+        x, part = np.zeros(self.problem.layout.nx), self.problem.layout.part
+        part(x, "position")[:], part(x, "rotation")[:] = self.place(t), LEVEL
+        part(x, "velocity")[:] = (self.place(t + 1e-4) - self.place(t - 1e-4)) / 2e-4
+        return x
+
+    def input(self, t: float):
+        h = 0.5e-9 * STEP_NS
+        felt = (self.place(t + 2 * h) - 2.0 * self.place(t) + self.place(t - 2 * h)) / (2 * h) ** 2
+        given = self.problem.state_input(measurement(t))
+        given.set("accelerometer", felt + [0.0, 0.0, 9.81], np.full(3, 5.0))
+        given.set("mocap", np.r_[self.place(t), LEVEL], WEIGHT)
+        return given
+
+    def see(self, t: float, place: np.ndarray, fits: bool = True) -> bool:
+        """Whether a pose is stuck at a node."""
+        window, stamp = self.window, round(1e9 * t)
+        window.inputs.append(self.input(t))
+        window.stamps.append(stamp)
+        window.xs.append(self.state(t))
+        for entries in (window.inputs, window.stamps, window.xs):
+            del entries[: -NODES - 1]
+        window.size = len(window.stamps) - 1
+        seen = place + NOISE * self.noise.standard_normal(3)
+        return self.stuck.holds(PoseSample(stamp, seen, LEVEL), window, fits)
+
+
+def measurement(t: float):
+    joints = np.zeros(12)
+    return Measurement(round(1e9 * t), joints, joints, np.zeros(3))
+
+
+def times(start: float, end: float) -> np.ndarray:
+    return np.arange(start, end, 1e-9 * STEP_NS)
+
+
+@pytest.mark.parametrize("place", [strides, setting_off, halting])
+def test_poses_that_go_along(place, problem):
+    walk = Walk(problem, place)
+    assert not any(walk.see(t, place(t)) for t in times(0.0, 3.0))
+
+
+def test_poses_that_stay_are_stuck_until_they_are_found_again(problem):
+    walk = Walk(problem, strides)
+    assert not any(walk.see(t, strides(t)) for t in times(0.0, 1.0))
+    told = [walk.see(t, strides(1.0)) for t in times(1.0, 3.0)]
+    assert 3 < told.index(True) < 15 and all(told[told.index(True) :])
+    assert not walk.see(3.0, strides(3.0))
+
+
+def test_what_was_taken_meanwhile_is_withdrawn(problem):
+    walk = Walk(problem, strides)
+    for t in times(0.0, 1.0):
+        walk.see(t, strides(t))
+    assert next(t for t in times(1.0, 2.0) if walk.see(t, strides(1.0))) < 1.15
+    taken = [given.weight("mocap").any() for given in walk.window.inputs]
+    assert taken[:2] == [True] * 2 and taken[-8:] == [False] * 8
+
+
+def test_a_robot_that_sets_off_without_them(problem):
+    walk = Walk(problem, setting_off)
+    told = [walk.see(t, setting_off(0.0)) for t in times(0.0, 3.0)]
+    assert 100 < told.index(True) < 140 and all(told[140:])
+
+
+def test_they_are_believed_again_where_both_rest(problem):
+    """As near each other as before, 0.4 s after the robot has come to rest, else not."""
+
+    def to_and_fro(t):
+        return np.array([0.1 * (1.0 - np.cos(2.0 * np.pi * min(t, 3.0))), 0.0, 0.3])
+
+    for away, believed in ((0.0, True), (0.2, False)):
+        walk = Walk(problem, to_and_fro)
+        held = np.array([0.0, 0.0, 0.3])
+        told = [walk.see(t, to_and_fro(t) if t < 2.0 else held) for t in times(0.0, 3.0)]
+        assert told[-1] and not any(told[:200])
+        walk.place = lambda t, away=away: to_and_fro(3.0) + [away, 0.0, 0.0]
+        told = [walk.see(t, held, fits=False) for t in times(3.0, 4.5)]
+        assert told[-1] is not believed
+
+
+def test_poses_that_stray_are_none_of_them(problem):
+    walk = Walk(problem, strides)
+    for t in times(0.0, 3.0):
+        stray = round(1e2 * t) % 10 == 5
+        at = strides(t) + stray * walk.noise.normal(0.0, 0.5, 3)
+        assert not walk.see(t, at, fits=not stray)
+
+
+def test_a_jump_of_the_world_while_the_robot_stands(problem):
+    walk = Walk(problem, lambda t: np.array([0.0, 0.0, 0.3]))
+    jump = np.array([0.5, 0.0, 0.0])
+    assert not any(walk.see(t, walk.place(t)) for t in times(0.0, 1.0))
+    assert not any(walk.see(t, walk.place(t) + jump, fits=t > 1.1) for t in times(1.0, 2.0))
