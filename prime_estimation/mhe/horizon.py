@@ -22,6 +22,7 @@ from .window import Window
 from .world_motion import gone, motion_between, move_window, moved_state, way_unseen
 
 RECOVERY = 5  # iterations where legs are seen again, or feet do not hold: the window is far off
+SILENT_NS = 300_000_000  # without a pose, and place and heading are not measured any more
 RECENT = 5  # nodes back to which legs that were not seen make a node one of these
 
 
@@ -47,6 +48,7 @@ class Horizon:
         self._recent: deque[Measurement] = deque(maxlen=batch)
         self._heads: deque[tuple[int, np.ndarray]] = deque(maxlen=batch)
         self._last_position: np.ndarray | None = None
+        self._located_ns = 0
         self.newest_ns: int | None = None
         self._displacement = np.zeros((3, 3))  # what was not known of place and heading, when lost
         self._risen = 0.0  # nor of the height
@@ -75,6 +77,7 @@ class Horizon:
         if begun.window is None:
             return f"cannot start: {begun.reason}"
         self.window, self.prior_parameters = begun.window, begun.prior_parameters
+        self._located_ns = self.window.stamps[-1]
         self._go_on(previous_state)
         self.ground.begin(self.window)
         model = self.problem.measurements
@@ -167,10 +170,17 @@ class Horizon:
         readings = model.without_outliers(m.readings, self.window)
         if (motion := model.take_motion()) is not None:
             self._move_world(motion)
-        if readings.get("mocap"):
-            self.window.place.found(self.window.arrival, self.window.xs[0])
+        self._locate(bool(readings.get("mocap")), m.stamp_ns)
         model.hand_out(readings, self.window)
         return ""
+
+    def _locate(self, seen: bool, stamp_ns: int) -> None:
+        """Place and heading are measured or, where motion capture is silent, no more."""
+        if seen:
+            self.window.place.found(self.window.arrival, self.window.xs[0])
+            self._located_ns = stamp_ns
+        elif stamp_ns - self._located_ns > SILENT_NS:
+            self.window.place.lost()
 
     def _move_world(self, motion: WorldMotion) -> None:
         """Window, ground, and what a restart would begin with go along with the world."""

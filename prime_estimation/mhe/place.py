@@ -70,6 +70,11 @@ class Place:
             arrival.inflate_covariance(np.column_stack(beside))
         self.measured, self.risen = True, 0.0
 
+    def lost(self) -> None:
+        """No sensor tells the place any more: the next node that leaves takes it with it."""
+        if self.measured and self.problem.floating:
+            self.measured, self._beside = False, np.zeros((3, 5))
+
     def covariance(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Covariance (6, 6) of the pose at x (nx,) by what is not known of the first state's.
 

@@ -159,3 +159,20 @@ def test_ground_that_rises_is_a_height_that_is_not_known():
     assert place.velocity_variance() == rising**2
     place.found(arrival, x)
     assert place.velocity_variance() == 0.0
+
+
+def test_a_place_that_is_found_and_lost_again():
+    """Only the way since then counts."""
+    (of, states), arrival = once_round(steps=20), Arrival()
+    place = Place(of, False)
+    for before, x in zip(states, states[1:]):
+        place.leave(arrival, before, x)
+    place.found(arrival, states[-1])
+    place.lost()
+    assert not place.measured
+    assert not place.covariance(arrival, states[-1], states[-1]).any()
+    step = states[-1].copy()
+    step[:2] += [1.0, 0.0]
+    place.leave(arrival, states[-1], step)
+    P = place.displacement(arrival, step, step)
+    np.testing.assert_allclose(P, np.diag([WAY**2, 0.0, 0.0]), atol=1e-12)

@@ -166,6 +166,25 @@ def test_poses_that_a_tracker_holds_are_refused(noise, walk, go2, tmp_path):
     assert np.abs(apart).max() < 0.02
 
 
+def test_a_place_that_motion_capture_does_not_tell_for_a_while(walk, go2, tmp_path):
+    """Its deviation grows with the way, and is there no more once poses come again."""
+    silent = 1.2, 2.1
+
+    def spoil(topic, seconds, m):
+        return None if topic == "/mocap/pose" and silent[0] < seconds < silent[1] else m
+
+    robot, config = go2
+    clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config)
+    spoilt, _ = play(write(tmp_path / "silent.mcap", walk, spoil), robot, config)
+    apart = [np.abs(a.position_world - b.position_world) for a, b in zip(clean, spoilt)]
+    stddev = [np.sqrt(np.diag(e.pose_covariance)[:3]) for e in spoilt]
+    ago = 2.4 - 1e-9 * np.array([spoilt[-1].stamp_ns - e.stamp_ns for e in spoilt])
+    without = (ago > silent[0] + 0.4) & (ago < silent[1] - 0.05)
+    assert (np.array(apart)[without] < 3.0 * np.array(stddev)[without]).all()
+    assert np.linalg.norm(stddev, axis=1)[without].max() > 0.004
+    assert np.linalg.norm(stddev[-1]) < 0.002 and np.linalg.norm(apart[-1]) < 0.002
+
+
 def test_a_recorded_walk_with_all_faults(recorded_runs, go2):
     """IMU 4 ms late, joint stamps +-1 ms, bursts of 48 ms, encoder glitches, mocap outliers."""
     run = recorded_runs / "go2_streams_payload3"
