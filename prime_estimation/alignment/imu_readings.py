@@ -11,13 +11,14 @@ import numpy as np
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
 from .averaging import between_samples
-from .held_samples import HeldCheck
+from .held_samples import AXES, HeldCheck
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
 from .sample_checks import check_shape, is_finite
 from .stream import Stream
 
 # what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
 LOST_FORCE, LOST_RATE = 100.0, 2.0
+UNTOLD = 1e3  # rad/s, m/s2: what an axis that is dead may differ by from what it says
 
 
 class ImuReadings:
@@ -76,12 +77,14 @@ class ImuReadings:
             fields["gyro"] = mean[FLAT, :3]
             fields["gyro_samples"] = float(seen.samples[FLAT])
             change = between_samples(seen.rows[:, :3], seen.weights[FLAT], LOST_RATE * lost)
-            fields["gyro_change"] = change
+            fields["gyro_change"] = np.where(self._held.dead[:3], UNTOLD, change)
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if seen.covers(2):
             missed = LOST_FORCE * lost
             change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE], missed)
             fields["accelerometer"] = mean[TRIANGLE, 3:6]
             fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
-            fields["accelerometer_change"] = change
+            fields["accelerometer_change"] = np.where(self._held.dead[3:], UNTOLD, change)
+        if self._held.dead.any():
+            fields["imu_dead"] = tuple(axis for axis, dead in zip(AXES, self._held.dead) if dead)
         return fields

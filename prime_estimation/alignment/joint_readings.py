@@ -13,6 +13,7 @@ from ..types import JointSample
 from .averaging import between_samples, hold_correction, linear_weights
 from .bridging import bridged
 from .encoder_glitches import GlitchCheck
+from .filled_fields import FilledFields
 from .held_samples import HeldCheck
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
 from .sample_checks import check_shape, is_finite
@@ -49,6 +50,7 @@ class JointReadings:
         self.stream = Stream("joint", 3 * self._nj, counts, gap_ns, NEAR_NS)
         self._unwrapper, self._glitches = AngleUnwrapper(turning), GlitchCheck(self._nj)
         self._held, self._row = HeldCheck(), np.zeros(3 * self._nj)
+        self._filled = FilledFields(counts)
 
     def reset(self) -> None:
         """Forget all samples; turns of continuous joints are remembered."""
@@ -59,10 +61,14 @@ class JointReadings:
     def push(self, sample: JointSample) -> bool:
         """Take a sample; True when the clock turns out to have been set back for good."""
         row, nj = self._row, self._nj
-        parts = (sample.position, sample.velocity, sample.effort if self._use_effort else None)
-        for i, part in enumerate(parts):
+        effort = sample.effort if self._use_effort else None
+        for part in (sample.position, sample.velocity, effort):
             if part is not None:
                 check_shape(part, nj, "joint", sample)
+        self._filled.follow(sample.position)
+        rate, torque = self._filled.rate(sample.velocity), self._filled.torque(effort)
+        parts = (sample.position, rate, torque)
+        for i, part in enumerate(parts):
             row[i * nj : (i + 1) * nj] = 0.0 if part is None else part
         if not is_finite(row, "joint", self._counts):
             return False

@@ -136,6 +136,8 @@ class Horizon:
         """Gives the former head torque, specific force and disturbances of the step that ends."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
+        if m.position is None and m.accelerometer is None:
+            self.problem.coast(former, self.window.xs[-1])
         self.problem.process.follow(former, self.window.inputs[-2])
         creep = self.ground.creep
         creep.superseded = situation.unrest > 0.0

@@ -23,6 +23,8 @@ from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
 UNSEEN_POSITION, UNSEEN_RATE = 0.5, 5.0  # rad, rad/s; about the last reading, and about rest
+# without an IMU either, the base goes on: rad/s, m/s2 by which it may turn and speed up
+UNSEEN_TURN, UNSEEN_FORCE = 1.0, 5.0
 ZEROED = "zeroed_encoders"  # residual of encoders whose zeros are estimated
 OUT_OF_REACH = 10.0  # depth of the ground under legs that are not seen [m]
 
@@ -125,6 +127,17 @@ class MeasurementModel:
         given.set("encoders", position, np.full(nj, 1.0 / UNSEEN_POSITION))
         given.set("rates", np.zeros(nj), np.full(nj, 1.0 / UNSEEN_RATE))
         given.ground_depth = OUT_OF_REACH
+
+    def coast(self, given, up: np.ndarray) -> None:
+        """Keep the base from falling through a step of which nothing is read.
+
+        Args:
+            given: input of the node.
+            up: (3,) the vertical in axes of the IMU.
+        """
+        if "imu" in self.sensors.names:
+            given.set("gyro", np.zeros(3), np.full(3, 1.0 / UNSEEN_TURN))
+            given.set("accelerometer", GRAVITY * up, np.full(3, 1.0 / UNSEEN_FORCE))
 
     def complete(self, given, m: Measurement) -> None:
         """Hand the readings of the step before `m.stamp_ns` to the input of the node before."""

@@ -15,6 +15,7 @@ from ..contact.leg_forces import LegForces
 from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
 from ..robot import Robot
+from ..sensors.imu import vertical
 from ..sensors.mocap import delayed
 from ..sensors.mocap_mount import turned_back
 from ..types import Measurement
@@ -260,6 +261,13 @@ class Problem:
         given = self.measurements.state_input(m, last_position)
         self.process.unmeasured(given)
         return given
+
+    def coast(self, given, x: np.ndarray) -> None:
+        """Let the base of a node at x (nx,) go on as it goes, for nothing is read of its step."""
+        if self.has_imu:
+            q, v = np.array(self.layout.q(x)), np.array(self.layout.v(x))
+            imu = self.mount.motion_at(q, v)[0]
+            self.measurements.coast(given, imu.rotation.T @ vertical(q[3:7]))
 
     def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
         """Give the input of a node what the measurement `m` at the end of its step says of it."""

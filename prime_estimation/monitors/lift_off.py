@@ -60,6 +60,7 @@ class LiftDetector(Monitor):
         # nodes in a row without torque in which it has turned over, and is upright; the former
         # are why it is suspended
         self._turned_over, self._upright, self._by_attitude = 0, 0, False
+        self._idle = True  # no torque has been other than zero
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Who carries the robot; the estimate must start anew when that has changed."""
@@ -82,6 +83,7 @@ class LiftDetector(Monitor):
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
     def _update(self, m: Measurement, window: Window | None) -> None:
+        self._idle = self._idle and (m.torque is None or not m.torque.any())
         missing = self._missing_share(m)
         if missing is None:
             return
@@ -105,7 +107,9 @@ class LiftDetector(Monitor):
 
     def _look_at_attitude(self, m: Measurement, window: Window) -> None:
         if self.suspended and not self._by_attitude:
-            return  # torques have said so, and none says otherwise
+            # torques have said so, and none says otherwise; but if these were nothing but zeros
+            self.suspended = not self._idle
+            return
         leans = tilt(window.up())
         self._turned_over = self._turned_over + 1 if leans > ACTIVITY.overturned else 0
         self._upright = self._upright + 1 if leans < ACTIVITY.upright else 0

@@ -78,6 +78,11 @@ class Imu(Sensor):
         """Angular rates are there."""
         return m.gyro is not None
 
+    def remark(self, m: Measurement) -> str:
+        """Which axes are dead."""
+        said = f"not used, for it says the same all the time: {', '.join(m.imu_dead)}"
+        return said if m.imu_dead else ""
+
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Gyro, and the vertical where the IMU has an orientation."""
         if m.gyro is not None:

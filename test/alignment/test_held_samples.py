@@ -80,3 +80,25 @@ def test_a_foot_may_come_down_while_samples_of_the_imu_are_lost():
     change = {t: np.max(n.accelerometer_change) for t, n in nodes.items() if t >= 20}
     assert change[70] > 0.3 * LOST_FORCE and change[80] > 0.3 * LOST_FORCE
     assert change[40] < 0.1 and change[110] < 0.1
+
+
+def test_an_axis_that_says_the_same_beside_others_that_live():
+    """Dead after 15 samples where it has lived, after 500 where it has not; it may revive."""
+    rng = np.random.default_rng(0)
+
+    def dead_after(lived: bool) -> int:
+        check = HeldCheck()
+        for _ in range(10):
+            check.imu(np.append(rng.normal(size=6) * ([1, 1, lived, 1, 1, 1]), np.zeros(4)))
+        for n in range(1000):
+            row = np.append(rng.normal(size=6), np.zeros(4))
+            row[2] = 0.0
+            assert not check.imu(row)
+            if check.dead.any():
+                break
+        assert check.dead.tolist() == [False, False, True, False, False, False]
+        check.imu(np.append(rng.normal(size=6), np.zeros(4)))
+        assert not check.dead.any()
+        return n
+
+    assert 14 <= dead_after(True) <= 17 and 480 <= dead_after(False) <= 501

@@ -47,7 +47,9 @@ def test_a_jump_between_samples_is_told():
 
 def test_so_is_a_jump_of_a_joint_rate():
     times = range(0, 200, 2)
-    samples = [replace(joint(t), velocity=np.arange(NJ) * (1.0 if t >= 96 else 0.0)) for t in times]
+    samples = [
+        replace(joint(t), velocity=np.arange(NJ) * (1.0 if t >= 96 else 1e-9)) for t in times
+    ]
     nodes = feed(
         Synchronizer(STEP, NJ), [sample for t, s in zip(times, samples) for sample in (s, imu(t))]
     )

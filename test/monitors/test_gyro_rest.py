@@ -64,7 +64,7 @@ def test_rest_tells_the_bias(problem):
         dict(joints=0.01),
         dict(noise=0.05),
         dict(noise=0.0),  # a gyro that repeats itself
-        dict(turns=0.03),  # on a turntable
+        dict(turns=0.15),  # on a turntable
         dict(turns=lambda k: 3e-4 * k),  # about to turn
     ],
 )

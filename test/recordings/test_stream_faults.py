@@ -185,6 +185,65 @@ def test_a_place_that_motion_capture_does_not_tell_for_a_while(walk, go2, tmp_pa
     assert np.linalg.norm(stddev[-1]) < 0.002 and np.linalg.norm(apart[-1]) < 0.002
 
 
+@pytest.mark.parametrize("seconds", [0.1, 0.3])
+def test_nobody_falls_because_nothing_is_read(seconds, walk, go2, tmp_path):
+    """Without joints and IMU the ground was taken away: a fall of 3 m/s in 0.3 s."""
+    start, reads = 1.4, ("/joint_states", "/imu", "/mocap/pose")
+
+    def spoil(topic, at, m):
+        return None if topic in reads and start < at < start + seconds else m
+
+    robot, config = go2
+    clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config, False)
+    spoilt, _ = play(write(tmp_path / "gap.mcap", walk, spoil), robot, config, False)
+    assert len(spoilt) == len(clean) and spoilt[-1].status.restarts == 0
+    apart = [a.linear_velocity_base - b.linear_velocity_base for a, b in zip(clean, spoilt)]
+    speed = np.linalg.norm(apart, axis=1)
+    assert speed.max() < 0.5 and speed[-10:].max() < 0.03
+    height = [a.position_world[2] - b.position_world[2] for a, b in zip(clean, spoilt)]
+    assert np.abs(height[-10:]).max() < 0.01
+
+
+@pytest.mark.parametrize("sensor", ["angular_velocity", "linear_acceleration"])
+def test_one_axis_of_an_imu_that_dies(sensor, walk, go2, tmp_path):
+    """It is left out of the weights, and named; the others are used."""
+
+    def spoil(topic, at, m):
+        if topic != "/imu" or at < 1.4:
+            return m
+        dead = dataclasses.replace(getattr(m, sensor), x=0.2)
+        return dataclasses.replace(m, **{sensor: dead})
+
+    robot, config = go2
+    clean, _ = play(write(tmp_path / "clean.mcap", walk, lambda *a: a[2]), robot, config, False)
+    spoilt, _ = play(write(tmp_path / "dead.mcap", walk, spoil), robot, config, False)
+    name = "gyro x" if sensor == "angular_velocity" else "accelerometer x"
+    assert said(spoilt[-1], "imu").message.endswith(f"the same all the time: {name}")
+    apart = [a.linear_velocity_base - b.linear_velocity_base for a, b in zip(clean, spoilt)]
+    assert np.linalg.norm(apart, axis=1)[-20:].max() < 0.05
+
+
+@pytest.mark.parametrize("field", ["velocity", "effort"])
+def test_fields_that_a_driver_fills_with_zeros(field, walk, go2, tmp_path):
+    """The same estimate as without them, once the legs have moved."""
+    robot, config = go2
+
+    def filled(topic, _, m):
+        zeros = np.zeros(len(m.name)) if topic == "/joint_states" else None
+        return m if zeros is None else dataclasses.replace(m, **{field: zeros})
+
+    def without(topic, _, m):
+        none = np.zeros(0)
+        return dataclasses.replace(m, **{field: none}) if topic == "/joint_states" else m
+
+    zero, pipeline = play(write(tmp_path / "zero.mcap", walk, filled), robot, config, False)
+    none, _ = play(write(tmp_path / "none.mcap", walk, without), robot, config, False)
+    name = {"velocity": "joint_rate_zero", "effort": "joint_torque_zero"}[field]
+    assert pipeline.counts[name] > 400
+    apart = zero[-1].linear_velocity_base - none[-1].linear_velocity_base
+    assert np.linalg.norm(apart) < 0.05
+
+
 def test_a_recorded_walk_with_all_faults(recorded_runs, go2):
     """IMU 4 ms late, joint stamps +-1 ms, bursts of 48 ms, encoder glitches, mocap outliers."""
     run = recorded_runs / "go2_streams_payload3"

@@ -33,7 +33,7 @@ class GyroRestPolicy:
     joints: float = param(0.002, "by which a joint's position may differ in them", "rad")
     deviation: float = param(0.02, "of the gyro, most", "rad/s")
     drift: float = param(0.002, "between the means of their halves, most", "rad/s")
-    most: float = param(4.0, "prior deviations of a bias; with more, the robot turns evenly")
+    most: float = param(20.0, "prior deviations of a bias; with more, the robot turns evenly")
     floor: float = param(0.0002, "least deviation of the mean: noise that is not white", "rad/s")
     worth: float = param(1.2, "deviation of a bias, by that of the mean, that gets renewed")
     contradicted: float = param(4.0, "deviations by which a bias may differ from the mean")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Fields of joint messages that a driver fills with zeros, for it has no readings of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+MOVED = 0.002  # rad by which joints that do not move may differ
+DRIVEN = 0.1  # rad by which motors that are off are not turned, but where somebody turns the legs
+
+
+class FilledFields:
+    """Tells rates and torques that have been zero in all joints since the beginning.
+
+    They are none once the joints have moved, until another value comes: a machine that rests, or
+    hangs with its motors off, may say so.
+
+    Args:
+        counts: samples whose field is left out are counted here.
+    """
+
+    def __init__(self, counts: Counter):
+        self._counts = counts
+        self._live = {"rate": False, "torque": False}
+        self._first: np.ndarray | None = None
+        self._way = 0.0  # rad, of the joint that has gone furthest
+
+    def follow(self, position: np.ndarray | None) -> None:
+        """See positions (nj,) [rad] of a sample, before its other fields."""
+        if position is None or all(self._live.values()):
+            return
+        if self._first is None:
+            self._first = np.array(position)
+        self._way = max(self._way, float(np.abs(position - self._first).max()))
+
+    def rate(self, rate: np.ndarray | None) -> np.ndarray | None:
+        """Joint rates (nj,), None where they are not measured."""
+        return self._told("rate", rate, MOVED)
+
+    def torque(self, torque: np.ndarray | None) -> np.ndarray | None:
+        """Torques (nj,), None where they are not measured."""
+        return self._told("torque", torque, DRIVEN)
+
+    def _told(self, name: str, field: np.ndarray | None, way: float) -> np.ndarray | None:
+        if field is None or self._live[name]:
+            return field
+        self._live[name] = bool(field.any())
+        if self._live[name] or self._way < way:
+            return field
+        self._counts[f"joint_{name}_zero"] += 1
+        return None

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Zeros of a driver are no readings of rates or torques."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from prime_estimation.alignment.filled_fields import DRIVEN, MOVED, FilledFields
+
+NJ = 3
+ZERO = np.zeros(NJ)
+
+
+@pytest.mark.parametrize("name, way", [("rate", MOVED), ("torque", DRIVEN)])
+def test_zeros_are_none_once_the_joints_have_moved(name, way):
+    counts = Counter()
+    fields = FilledFields(counts)
+    tell = getattr(fields, name)
+    fields.follow(np.ones(NJ))
+    assert tell(ZERO) is ZERO and tell(None) is None
+    fields.follow(1.0 + 0.9 * way * np.eye(NJ)[1])
+    assert tell(ZERO) is ZERO and not counts
+    fields.follow(1.0 + 1.1 * way * np.eye(NJ)[1])
+    assert tell(ZERO) is None and counts == {f"joint_{name}_zero": 1}
+    fields.follow(np.ones(NJ))
+    assert tell(ZERO) is None
+
+
+def test_what_has_lived_may_be_zero():
+    counts = Counter()
+    fields = FilledFields(counts)
+    fields.follow(ZERO)
+    assert fields.rate(np.eye(NJ)[0]) is not None and fields.torque(np.eye(NJ)[2]) is not None
+    fields.follow(ZERO + 1.0)
+    assert fields.rate(ZERO) is ZERO and fields.torque(ZERO) is ZERO and not counts
+
+
+def test_samples_without_positions_say_nothing():
+    fields = FilledFields(Counter())
+    fields.follow(None)
+    assert fields.rate(ZERO) is ZERO
