@@ -115,6 +115,8 @@ class StuckPoses:
         first = window.size
         while first > 0 and window.stamps[first - 1] > newest:
             first -= 1
+        if first == 0 and window.stamps[0] - newest > 1.5e9 * self.problem.config.estimator.step:
+            felt.clear()  # no pose came for longer than a window
         for k in range(first, window.size):
             given = window.inputs[k]
             if not given.present("accelerometer"):

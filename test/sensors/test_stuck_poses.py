@@ -64,8 +64,8 @@ class Walk:
         given.set("mocap", np.r_[self.place(t), LEVEL], WEIGHT)
         return given
 
-    def see(self, t: float, place: np.ndarray, fits: bool = True) -> bool:
-        """Whether a pose is stuck at a node."""
+    def move(self, t: float) -> None:
+        """Let the window move to a node."""
         window, stamp = self.window, round(1e9 * t)
         window.inputs.append(self.input(t))
         window.stamps.append(stamp)
@@ -73,8 +73,12 @@ class Walk:
         for entries in (window.inputs, window.stamps, window.xs):
             del entries[: -NODES - 1]
         window.size = len(window.stamps) - 1
+
+    def see(self, t: float, place: np.ndarray, fits: bool = True) -> bool:
+        """Whether a pose is stuck at a node."""
+        self.move(t)
         seen = place + NOISE * self.noise.standard_normal(3)
-        return self.stuck.holds(PoseSample(stamp, seen, LEVEL), window, fits)
+        return self.stuck.holds(PoseSample(round(1e9 * t), seen, LEVEL), self.window, fits)
 
 
 def measurement(t: float):
@@ -137,6 +141,18 @@ def test_poses_that_stray_are_none_of_them(problem):
         stray = round(1e2 * t) % 10 == 5
         at = strides(t) + stray * walk.noise.normal(0.0, 0.5, 3)
         assert not walk.see(t, at, fits=not stray)
+
+
+def test_a_robot_that_halts_while_no_pose_comes(problem):
+    """What was felt in the gap is not known."""
+    walk = Walk(problem, halting)
+    walk.place = lambda t: halting(t) + [0.0, 0.0, 0.002 * np.sin(2.0 * np.pi * 5.0 * t)]
+    for t in times(0.0, 3.0):
+        silent = 0.9 < t < 1.15
+        if silent:
+            walk.move(t)
+        else:
+            assert not walk.see(t, walk.place(t))
 
 
 def test_a_jump_of_the_world_while_the_robot_stands(problem):
