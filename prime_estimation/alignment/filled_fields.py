@@ -30,7 +30,7 @@ class FilledFields:
 
     def follow(self, position: np.ndarray | None) -> None:
         """See positions (nj,) [rad] of a sample, before its other fields."""
-        if position is None or all(self._live.values()):
+        if position is None or self._way >= DRIVEN:
             return
         if self._first is None:
             self._first = np.array(position)

@@ -17,9 +17,6 @@ class HeldCheck:
     """Tells samples that are the ones before them to the last bit, of a robot that moves.
 
     A robot at rest may say the same again and again, where nothing is noisy.
-
-    Attributes:
-        dead: (6,) axes of gyro and accelerometer that say the same while others of theirs live.
     """
 
     def __init__(self):
@@ -31,7 +28,6 @@ class HeldCheck:
         self._changed: np.ndarray | None = None  # by how much the last one differed
         self._turned, self._dead = False, 0  # a gyro has lived; and samples in which it has not
         self._lived, self._alone = np.zeros(6, bool), np.zeros(6, int)  # the same by axis
-        self.dead = np.zeros(6, bool)
 
     def joints(self, row: np.ndarray, nj: int) -> bool:
         """Whether joints are held: row (3 nj,) of positions, rates, torques, NaN where absent."""
@@ -57,12 +53,18 @@ class HeldCheck:
         self._dead = 0 if self._changed[:3].any() else self._dead + bool(lives[3:].any())
         return self._turned and self._dead > DEAD
 
+    @property
+    def dead(self) -> np.ndarray:
+        """Axes (6,) of gyro and accelerometer that say the same while others of theirs live."""
+        return self._alone > np.where(self._lived, AXIS_DEAD, NEVER_LIVED)
+
     def _judge_axes(self, lives: np.ndarray) -> None:
         """Count samples in which an axis says the same while another one of its sensor lives."""
-        others = np.repeat([lives[:3].any(), lives[3:].any()], 3)
-        self._alone = np.where(self._changed[:6] == 0.0, self._alone + others, 0)
         self._lived |= lives
-        self.dead = self._alone > np.where(self._lived, AXIS_DEAD, NEVER_LIVED)
+        still = self._changed[:6] == 0.0
+        self._alone[~still] = 0
+        if still.any():
+            self._alone += still & np.repeat([lives[:3].any(), lives[3:].any()], 3)
 
     def _same(self, row: np.ndarray) -> bool:
         """Whether a row is the one before it; remembers it where it is not."""

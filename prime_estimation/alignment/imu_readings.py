@@ -77,14 +77,22 @@ class ImuReadings:
             fields["gyro"] = mean[FLAT, :3]
             fields["gyro_samples"] = float(seen.samples[FLAT])
             change = between_samples(seen.rows[:, :3], seen.weights[FLAT], LOST_RATE * lost)
-            fields["gyro_change"] = np.where(self._held.dead[:3], UNTOLD, change)
+            fields["gyro_change"] = change
             fields["accelerometer_ramp"] = mean[RAMP, 3:6]
         if seen.covers(2):
             missed = LOST_FORCE * lost
             change = between_samples(seen.rows[:, 3:6], seen.weights[TRIANGLE], missed)
             fields["accelerometer"] = mean[TRIANGLE, 3:6]
             fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
-            fields["accelerometer_change"] = np.where(self._held.dead[3:], UNTOLD, change)
-        if self._held.dead.any():
-            fields["imu_dead"] = tuple(axis for axis, dead in zip(AXES, self._held.dead) if dead)
+            fields["accelerometer_change"] = change
+        if (dead := self._held.dead).any():
+            self._leave_out(dead, fields)
         return fields
+
+    @staticmethod
+    def _leave_out(dead: np.ndarray, fields: dict) -> None:
+        """Let axes (6,) that are dead have no weight, and name them."""
+        for name, own in (("gyro_change", dead[:3]), ("accelerometer_change", dead[3:])):
+            if name in fields:
+                fields[name] = np.where(own, UNTOLD, fields[name])
+        fields["imu_dead"] = tuple(axis for axis, is_dead in zip(AXES, dead) if is_dead)

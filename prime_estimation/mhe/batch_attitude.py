@@ -59,11 +59,7 @@ class ImuMotion:
 
 def imu_motion(problem: Problem, ms: list[Measurement], xs: list[np.ndarray]) -> ImuMotion:
     """Motion of the base at nodes of which the joints are known."""
-    layout = problem.layout
-    poses = [
-        problem.mount.motion(problem.robot.positions(layout.q(x)), layout.part(x, "joint_rates"))
-        for x in xs
-    ]
+    poses = [problem.imu_motion(x) for x in xs]
     rates = [
         X.rotation @ (m.gyro - moved.angular) if m.gyro is not None else np.zeros(3)
         for m, (X, moved) in zip(ms, poses)

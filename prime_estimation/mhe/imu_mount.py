@@ -53,9 +53,5 @@ class ImuMount:
         q[len(q) - len(joints) :] = joints
         if joint_velocity is not None:
             v[len(v) - len(joint_velocity) :] = joint_velocity
-        return self.motion_at(q, v)
-
-    def motion_at(self, q: np.ndarray, v: np.ndarray) -> tuple[pin.SE3, pin.Motion]:
-        """The same at a configuration and velocity of the model."""
         pose, twist = self.core.pose(q, v)
         return pose * self._turn, self._turn.actInv(twist)

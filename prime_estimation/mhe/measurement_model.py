@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -135,9 +135,8 @@ class MeasurementModel:
             given: input of the node.
             up: (3,) the vertical in axes of the IMU.
         """
-        if "imu" in self.sensors.names:
-            given.set("gyro", np.zeros(3), np.full(3, 1.0 / UNSEEN_TURN))
-            given.set("accelerometer", GRAVITY * up, np.full(3, 1.0 / UNSEEN_FORCE))
+        given.set("gyro", np.zeros(3), np.full(3, 1.0 / UNSEEN_TURN))
+        given.set("accelerometer", GRAVITY * up, np.full(3, 1.0 / UNSEEN_FORCE))
 
     def complete(self, given, m: Measurement) -> None:
         """Hand the readings of the step before `m.stamp_ns` to the input of the node before."""
@@ -207,6 +206,14 @@ class MeasurementModel:
                 elif (slot := self._free_slot(inputs[k], sensor)) is not None:
                     sensor.give_event(inputs[k], slot, sample, stamps[k], self.noise)
         return lost
+
+    def withdraw(self, name: str, inputs: Iterable) -> None:
+        """Take back what inputs of nodes were given of an event sensor."""
+        for given in inputs:
+            for slot in range(self._slots.get(name, 0)):
+                value = given.value(name, slot)
+                weight = np.zeros(len(given.weight(name, slot)))
+                given.set(name, value, weight, given.age(name, slot), slot)
 
     def _free_slot(self, given, sensor) -> int | None:
         """First place at a node that has no reading of a sensor yet; None where there is none."""

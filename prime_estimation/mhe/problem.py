@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 
 from .. import _core
 from ..config.parameters import Config, NoiseConfig
@@ -265,9 +266,13 @@ class Problem:
     def coast(self, given, x: np.ndarray) -> None:
         """Let the base of a node at x (nx,) go on as it goes, for nothing is read of its step."""
         if self.has_imu:
-            q, v = np.array(self.layout.q(x)), np.array(self.layout.v(x))
-            imu = self.mount.motion_at(q, v)[0]
-            self.measurements.coast(given, imu.rotation.T @ vertical(q[3:7]))
+            up = vertical(self.layout.part(x, "rotation"))
+            self.measurements.coast(given, self.imu_motion(x)[0].rotation.T @ up)
+
+    def imu_motion(self, x: np.ndarray) -> tuple[pin.SE3, pin.Motion]:
+        """Pose of the IMU in the base, and its twist relative to it, at a state (nx,)."""
+        positions = self.robot.positions(self.layout.q(x))
+        return self.mount.motion(positions, self.layout.part(x, "joint_rates"))
 
     def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
         """Give the input of a node what the measurement `m` at the end of its step says of it."""

@@ -36,9 +36,7 @@ def move_window(problem: Problem, window: Window, motion: WorldMotion) -> None:
         for given, name in product(window.inputs, ("slope_offset", "anchor_offset")):
             offset = np.array(getattr(given, name)).reshape(-1, 2)
             setattr(given, name, (offset @ turn.T).ravel())
-    for given in window.inputs:
-        for slot in range(problem.measurements.sensors.residuals.count(NAME)):
-            given.set(NAME, given.value(NAME, slot), np.zeros(6), given.age(NAME, slot), slot)
+    problem.measurements.withdraw(NAME, window.inputs)
     for frame in problem.measurements.frames:
         frame.reset()  # it is placed anew by the base's own pose
     arrival.inflate_covariance(_unknown(problem, window))

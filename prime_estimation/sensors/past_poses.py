@@ -53,6 +53,12 @@ class PastPoses:
         return pin.SE3.Interpolate(before, after, share)
 
 
+def pose_before(problem, x: np.ndarray, seconds: float) -> pin.SE3:
+    """Pose of the base some time before a state, to which it came at the state's velocity."""
+    twist = np.array(problem.layout.v(x)[:6])
+    return base_pose(problem, x) * pin.exp6(-seconds * twist)
+
+
 def base_pose(problem, x: np.ndarray) -> pin.SE3:
     """Pose of the base in the world at a state."""
     part = problem.layout.part

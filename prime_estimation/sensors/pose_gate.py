@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from .. import _core
 from .mocap_mount import MocapMount
+from .past_poses import pose_before
 from .stray_poses import agreeing_poses
 from .stuck_poses import StuckPoses
 
@@ -94,9 +95,10 @@ class PoseGate:
         """Whether a pose may be used; `window`: with a head that is not older than the pose."""
         if self.moved is not None:
             return True  # in the world to which the window has not been moved yet
-        error = self._errors(sample, window)
+        at = self._at(sample, window)
+        error = self._errors(sample, *at)
         fits = self._fits(sample, error)
-        if self._stuck.repeats(sample, window) or self._stuck.holds(sample, window, fits):
+        if self._stuck.repeats(sample, window) or self._stuck.holds(sample, window, *at, fits):
             self.refused, self.held = self.refused + 1, self.held + 1
             return False
         if fits:
@@ -109,7 +111,7 @@ class PoseGate:
         last, self._error = self._error, error
         again = last is not None and np.linalg.norm(error[:3] - last[:3]) < DISTANCE
         self._near = self._near + 1 if again and self._near else 1
-        if self._following or self._tells_motion(sample, window):
+        if self._following or self._tells_motion(sample, *at):
             return True
         if self._near > UNLIKE:
             self._following, self.jumps = True, self.jumps + 1
@@ -139,12 +141,10 @@ class PoseGate:
             told.append(f"jumps followed: {self.jumps}")
         return "; ".join(told)
 
-    def _tells_motion(self, sample, window) -> bool:
+    def _tells_motion(self, sample, x: np.ndarray, age: float) -> bool:
         """Whether the newest poses tell of one motion of the world, which is `moved` then."""
-        x, age = self._at(sample, window)
-        layout, mount = self.problem.layout, MocapMount.of(self.problem, x)
-        q, v = np.array(layout.q(x)[:7]), np.array(layout.v(x)[:6])
-        base = pin.XYZQUATToSE3(q) * pin.exp6(-(age + mount.delay) * v)
+        mount = MocapMount.of(self.problem, x)
+        base = pose_before(self.problem, x, age + mount.delay)
         here = mount.world * base * mount.body
         quat = pin.Quaternion(np.array(sample.quat_world_body)).normalized()
         there = pin.SE3(quat.toRotationMatrix(), np.array(sample.position_world))
@@ -177,10 +177,9 @@ class PoseGate:
         k = min(bisect_left(window.stamps, sample.stamp_ns), window.size)
         return window.xs[k], 1e-9 * (window.stamps[k] - sample.stamp_ns)
 
-    def _errors(self, sample, window) -> np.ndarray:
+    def _errors(self, sample, x: np.ndarray, age: float) -> np.ndarray:
         """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
-        (x, age), layout = self._at(sample, window), self.problem.layout
-        mount = MocapMount.of(self.problem, x)
+        layout, mount = self.problem.layout, MocapMount.of(self.problem, x)
         base = layout.q(x)[:7], layout.v(x)[:6]
         body = mount.rotation, mount.position, mount.tilt, age + mount.delay
         return _core.pose_error(*base, *body, sample.position_world, sample.quat_world_body)

@@ -13,11 +13,14 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import pinocchio as pin
 
-from .mocap_mount import MocapMount
+from .mocap_mount import NAME, MocapMount
+from .past_poses import base_pose, pose_before
 from .stray_poses import REACH, SPEED
 
 MOVING = 0.05  # m/s, rad/s of a robot of which two poses are not the same to the last bit
@@ -35,20 +38,42 @@ PLACE = 0.05  # m: as far apart poses and robot may have come, where both are at
 class Seen:
     """A pose, the state that tells it, and how long after it that is [s]."""
 
+    problem: Any
     stamp_ns: int
     place: list[float]
     x: np.ndarray
     age: float
+
+    @cached_property
+    def base(self) -> pin.SE3:
+        """Pose of the base by the estimate."""
+        late = self.age + MocapMount.of(self.problem, self.x).delay
+        return pose_before(self.problem, self.x, late)
+
+    @cached_property
+    def imu(self) -> np.ndarray:
+        """Where the IMU is by the pose (3,) [m]."""
+        lever = self.problem.imu_motion(self.x)[0].translation
+        return self.base.rotation @ lever + self.place
 
 
 @dataclass(frozen=True)
 class Felt:
     """Specific force at a node [m/s^2], IMU axes, its standard deviation, and the node's state."""
 
+    problem: Any
     stamp_ns: int
     force: np.ndarray
     stddev: float
     x: np.ndarray
+
+    @cached_property
+    def acceleration(self) -> np.ndarray:
+        """Of the IMU in the world (3,) [m/s^2]."""
+        problem, x = self.problem, self.x
+        turn = base_pose(problem, x).rotation @ problem.imu_motion(x)[0].rotation
+        own = self.force - problem.layout.part(x, "accelerometer_bias")
+        return turn @ own + problem.robot.model.gravity.linear
 
 
 class StuckPoses:
@@ -81,12 +106,14 @@ class StuckPoses:
             return False
         return bool(np.abs(self.problem.layout.v(window.xs[-1])[:6]).max() > MOVING)
 
-    def holds(self, sample, window, fits: bool) -> bool:
+    def holds(self, sample, window, x: np.ndarray, age: float, fits: bool) -> bool:
         """Whether a pose is stuck, in a window that has just moved and is not solved yet.
 
         Args:
             sample: of which single ones that stray are left out.
             window: with a head that is not older than the pose.
+            x: (nx,) first state of it that is not older.
+            age: of the pose then [s].
             fits: it is no outlier.
         """
         self._feel(window)
@@ -98,12 +125,14 @@ class StuckPoses:
                 return self.stuck
             self.stuck = False  # the tracker has found the body again
             self._seen.clear()
-        self._see(sample.stamp_ns, place, window)
+        self._seen.append(Seen(self.problem, sample.stamp_ns, place, x, age))
+        while self._seen[0].stamp_ns < sample.stamp_ns - SPAN_NS:
+            self._seen.popleft()
         if self.stuck:
             self.stuck = not self._goes_along()
         elif self._rests() and self._bent():
             self.stuck, first = True, self._seen[0]
-            self._apart = np.array(first.place) - self._base(first)
+            self._apart = np.array(first.place) - first.base.translation
             self._withdraw(window)
             self._seen.clear()
         return self.stuck
@@ -123,7 +152,8 @@ class StuckPoses:
                 felt.clear()
                 continue
             stddev = 1.0 / float(given.weight("accelerometer").min())
-            felt.append(Felt(window.stamps[k], given.value("accelerometer"), stddev, window.xs[k]))
+            force, x = given.value("accelerometer"), window.xs[k]
+            felt.append(Felt(self.problem, window.stamps[k], force, stddev, x))
         while felt and felt[0].stamp_ns < window.stamps[-1] - 2 * SPAN_NS:
             felt.popleft()
 
@@ -133,15 +163,6 @@ class StuckPoses:
             return False
         last = self._seen[-1]
         return math.dist(place, last.place) > REACH + 1e-9 * SPEED * (stamp_ns - last.stamp_ns)
-
-    def _see(self, stamp_ns: int, place: list[float], window) -> None:
-        """Remember a pose beside the first state that is not older."""
-        stamps, k = window.stamps, window.size
-        while k > 0 and stamps[k - 1] >= stamp_ns:
-            k -= 1
-        self._seen.append(Seen(stamp_ns, place, window.xs[k], 1e-9 * (stamps[k] - stamp_ns)))
-        while self._seen[0].stamp_ns < stamp_ns - SPAN_NS:
-            self._seen.popleft()
 
     def _rests(self) -> bool:
         """Whether the newest poses lie still, as far as their noise lets it be told."""
@@ -168,11 +189,12 @@ class StuckPoses:
         nodes = 1e-9 * np.array([felt.stamp_ns - start for felt in self._felt])
         ends = np.append(nodes[1:], nodes[-1] + self.problem.config.estimator.step)
         dt = ends - nodes
-        way = np.cumsum(
-            np.cumsum(self._accelerations() * dt[:, None], axis=0) * dt[:, None], axis=0
-        )
+        accelerations = np.array([felt.acceleration for felt in self._felt])
+        velocity = np.cumsum(accelerations * dt[:, None], axis=0)
+        way = np.cumsum(velocity * dt[:, None], axis=0)
         t = 1e-9 * np.array([seen.stamp_ns - start for seen in self._seen])
-        left = self._places() - np.column_stack([np.interp(t, ends, axis) for axis in way.T])
+        left = np.array([seen.imu for seen in self._seen])
+        left -= np.column_stack([np.interp(t, ends, axis) for axis in way.T])
         line = np.column_stack([np.ones_like(t), t])
         left -= line @ np.linalg.lstsq(line, left, rcond=None)[0]
         missed = KINK * np.linalg.norm(dt * [felt.stddev for felt in self._felt])
@@ -180,45 +202,14 @@ class StuckPoses:
         expected = BENT**2 + STDDEV**2 * (noise**2 + missed**2)
         return bool(np.mean(np.sum(left**2, axis=1)) > expected)
 
-    def _accelerations(self) -> np.ndarray:
-        """Of the IMU in the world (n, 3), by node [m/s^2]."""
-        xs = np.array([felt.x for felt in self._felt])
-        bias = self.problem.layout.coordinates["accelerometer_bias"]
-        forces = np.array([felt.force for felt in self._felt]) - xs[:, bias]
-        turned = self._rotations(xs) @ self._mounts(xs)[0] @ forces[:, :, None]
-        return turned[:, :, 0] + self.problem.robot.model.gravity.linear
-
-    def _places(self) -> np.ndarray:
-        """Where the IMU is by each pose (n, 3) [m]."""
-        xs = np.array([seen.x for seen in self._seen])
-        lever = self._rotations(xs) @ self._mounts(xs)[1][:, :, None]
-        return np.array([seen.place for seen in self._seen]) + lever[:, :, 0]
-
-    def _rotations(self, xs: np.ndarray) -> np.ndarray:
-        """Of the base at states (n, 3, 3)."""
-        return Rotation.from_quat(xs[:, self.problem.layout.coordinates["rotation"]]).as_matrix()
-
-    def _mounts(self, xs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (n or 1, 3, 3) and place (n or 1, 3) of the IMU in the base [m]."""
-        mount, layout = self.problem.mount, self.problem.layout
-        states = xs[:1] if mount.rigid else xs
-        poses = [mount.motion_at(np.array(layout.q(x)), np.array(layout.v(x)))[0] for x in states]
-        return np.array([p.rotation for p in poses]), np.array([p.translation for p in poses])
-
-    def _base(self, seen: Seen) -> np.ndarray:
-        """Where the base was by the estimate at a pose [m]."""
-        layout = self.problem.layout
-        late = seen.age + MocapMount.of(self.problem, seen.x).delay
-        velocity = self._rotations(seen.x[None])[0] @ layout.v(seen.x)[:3]
-        return layout.q(seen.x)[:3] - late * velocity
-
     def _goes_along(self) -> bool:
         """Whether poses have gone as far as the estimate without them, or rest where it rests."""
         first, last = self._seen[0], self._seen[-1]
         if last.stamp_ns - first.stamp_ns < 0.8 * SPAN_NS:
             return False
-        here, there = self._base(first), self._base(last)
-        seen, gone = math.dist(first.place, last.place), float(np.linalg.norm(there - here))
+        seen = math.dist(first.place, last.place)
+        there = last.base.translation
+        gone = float(np.linalg.norm(there - first.base.translation))
         if gone < NEAR / APART:
             near = np.linalg.norm(last.place - there - self._apart) < PLACE
             return bool(max(gone, seen) < NEAR and near)
@@ -227,8 +218,5 @@ class StuckPoses:
     def _withdraw(self, window) -> None:
         """Take back what nodes were given since the poses came to rest."""
         since = self._seen[-1].stamp_ns - REST_NS
-        slots = self.problem.measurements.sensors.residuals.count("mocap")
-        for given, stamp in zip(window.inputs, window.stamps):
-            for slot in range(slots if stamp >= since else 0):
-                if given.present("mocap", slot):
-                    given.set("mocap", given.value("mocap", slot), np.zeros(6), 0.0, slot)
+        rested = (given for given, t in zip(window.inputs, window.stamps) if t >= since)
+        self.problem.measurements.withdraw(NAME, rested)

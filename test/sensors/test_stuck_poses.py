@@ -78,7 +78,8 @@ class Walk:
         """Whether a pose is stuck at a node."""
         self.move(t)
         seen = place + NOISE * self.noise.standard_normal(3)
-        return self.stuck.holds(PoseSample(round(1e9 * t), seen, LEVEL), self.window, fits)
+        pose, head = PoseSample(round(1e9 * t), seen, LEVEL), self.window.xs[-1]
+        return self.stuck.holds(pose, self.window, head, 0.0, fits)
 
 
 def measurement(t: float):
