@@ -12,6 +12,7 @@ from ..mhe.problem import Problem
 from ..mhe.situation import ON_ITS_FEET, Situation
 from ..mhe.window import Window
 from ..types import Measurement
+from .accelerometer_bias import AccelerometerBias
 from .activity import ActivityMonitor
 from .body_turn import BodyTurn
 from .consistency import ConsistencyMonitor
@@ -36,8 +37,8 @@ class Monitors:
     """The monitors in the order in which they refine a situation.
 
     Attributes:
-        lift, agreement, hold, consistency, payload, push, place, rest, stance, support, joints,
-            mounts, axes, turn, levels, activity: each of them.
+        lift, agreement, hold, consistency, payload, push, place, rest, bias, stance, support,
+            joints, mounts, axes, turn, levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -51,10 +52,11 @@ class Monitors:
         self.mounts, self.axes = MountFit(problem, self.stance), ImuAxes(problem)
         self.turn = BodyTurn(problem, self.axes)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
+        self.bias = AccelerometerBias(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
-        sensors = (self.joints, self.mounts, self.axes, self.turn, self.levels)
+        sensors = (self.joints, self.mounts, self.axes, self.turn, self.levels, self.bias)
         self._all = (*carried, *watched, *sensors, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from ..config.policies import INTERVAL
+from ..config.policies import ACCELEROMETER_BIAS, INTERVAL
 from ..mhe.intervals import MOUNT_COVARIANCE, Intervals, creep_covariance, sole_tilt
 from ..mhe.problem import Problem
 from ..mhe.window import Window
+from ..sensors.imu import vertical
 from ..types import Measurement
 
 
@@ -38,6 +39,7 @@ class BaseReport:
         slipping: float,
         elsewhere: bool,
         stuck: bool,
+        tilt: np.ndarray,
     ) -> dict:
         """Those of the `Estimate`.
 
@@ -48,6 +50,7 @@ class BaseReport:
             slipping: share of the feet that carry and slide.
             elsewhere: links whose inertia is not estimated carry a load.
             stuck: dry friction holds joints that rest.
+            tilt: (3,) deviation of the rotation by the accelerometer's bias, base axes [rad].
         """
         problem, layout, x = self.problem, self.problem.layout, window.xs[-1]
         if not problem.floating:
@@ -77,6 +80,10 @@ class BaseReport:
         )
         if bent:
             pose += MOUNT_COVARIANCE
+        if np.count_nonzero(tilt):
+            creep = ACCELEROMETER_BIAS.creep * np.cross(tilt, vertical(quaternion))
+            pose[3:, 3:] += tilt[:, None] * tilt
+            twist[:3, :3] += creep[:, None] * creep
         pose += window.place.covariance(window.arrival, window.xs[0], x)
         return dict(
             position_world=layout.part(x, "position").copy(),

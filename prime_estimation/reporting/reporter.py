@@ -77,7 +77,7 @@ class Reporter:
         health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
         touching = self._contacts.contacts(window, contacts, mass, unweighed)
-        beside = self._contacts.slipping, bool(elsewhere), stuck > 0.0
+        beside = self._contacts.slipping, bool(elsewhere), stuck > 0.0, monitors.bias.tilt
         return Estimate(
             stamp_ns=window.stamps[-1],
             **self._base.fields(window, m, base_covariance, *beside),

@@ -6,6 +6,7 @@ Parameters that a user may change are in `parameters`.
 """
 
 from .adaptation import (
+    ACCELEROMETER_BIAS,
     BODY_TURN,
     GYRO_REST,
     IMU_AXES,
@@ -21,6 +22,7 @@ from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 
 __all__ = [
+    "ACCELEROMETER_BIAS",
     "ACTIVITY",
     "AGREEMENT",
     "BODY_TURN",
