@@ -51,7 +51,7 @@ class Estimator:
         6. Report: head, forces and inertia with their covariances.
 
         Args:
-            m: its stamp is one step after that of the one before.
+            m: one step after the one before; else data are missing in between (`go_on`).
             iterations: instead of the configured ones, for a node that fell behind; 0: no estimate.
 
         Raises:
@@ -62,13 +62,14 @@ class Estimator:
             return None
         self.monitors.levels.learn(self.window, situation)
         estimate = self._reporter.estimate(self.window, m, situation, self.monitors, began)  # 6
-        self._predictor.correct(estimate)
+        self._predictor.correct(estimate, m.imu_dead)
         return estimate
 
     def advance(self, m: Measurement, iterations: int | None = None) -> Situation | None:
         """Steps 1 to 5, for those who only want the window: None where it has not been solved."""
-        m = self.horizon.take(self.robot.check(m))
-        situation = self.monitors.assess(m, self.window)  # 1
+        if not self.horizon.connects(self.robot.check(m)):
+            self.go_on(m)
+        situation = self.monitors.assess(m := self.horizon.take(m), self.window)  # 1
         number = self.config.estimator.iterations if iterations is None else iterations
         if self.window is None:
             failure = self.monitors.start(self.horizon, situation)
@@ -87,8 +88,7 @@ class Estimator:
     def _move(self, m: Measurement, situation: Situation, iterations: int) -> str:
         """Steps 2 to 5; returns why the estimate is lost, empty when it is not."""
         self.horizon.complete(m, situation)  # 2
-        failure = self.horizon.shift(m, situation)  # 3
-        failure = failure or self.horizon.solve(m, iterations)  # 4
+        failure = self.horizon.shift(m, situation) or self.horizon.solve(m, iterations)  # 3, 4
         return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
     def resume(self, belief: InertiaBelief | JointBelief) -> bool:

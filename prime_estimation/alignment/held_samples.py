@@ -10,7 +10,6 @@ RATE = 0.2  # rad/s of a joint whose position cannot stay where it is
 FELT = np.array([0.005] * 3 + [0.02] * 3)  # rad/s, m/s2: between samples of an IMU that moves
 DEAD = 25  # samples that differ in what is felt, after which a gyro that says the same is dead,
 AXIS_DEAD, NEVER_LIVED = 15, 500  # or one axis, or one that has not said anything else before
-AXES = tuple(f"{what} {axis}" for what in ("gyro", "accelerometer") for axis in "xyz")
 
 
 class HeldCheck:

@@ -11,14 +11,13 @@ import numpy as np
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
 from .averaging import between_samples
-from .held_samples import AXES, HeldCheck
+from .held_samples import HeldCheck
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
 from .sample_checks import check_shape, is_finite
 from .stream import Stream
 
 # what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
 LOST_FORCE, LOST_RATE = 100.0, 2.0
-UNTOLD = 1e3  # rad/s, m/s2: what an axis that is dead may differ by from what it says
 
 
 class ImuReadings:
@@ -86,13 +85,5 @@ class ImuReadings:
             fields["accelerometer_samples"] = float(seen.samples[TRIANGLE])
             fields["accelerometer_change"] = change
         if (dead := self._held.dead).any():
-            self._leave_out(dead, fields)
+            fields["imu_dead"] = dead
         return fields
-
-    @staticmethod
-    def _leave_out(dead: np.ndarray, fields: dict) -> None:
-        """Let axes (6,) that are dead have no weight, and name them."""
-        for name, own in (("gyro_change", dead[:3]), ("accelerometer_change", dead[3:])):
-            if name in fields:
-                fields[name] = np.where(own, UNTOLD, fields[name])
-        fields["imu_dead"] = tuple(axis for axis, is_dead in zip(AXES, dead) if is_dead)

@@ -16,7 +16,7 @@ from ..config.parameters import Config
 from ..contact.leg_forces import FREE_FALL
 from ..contact.points import contact_points
 from ..contact.schedule import ContactSchedule
-from ..errors import RobotError
+from ..errors import ConfigError, RobotError
 from ..robot import GRAVITY, Robot
 from ..types import Measurement
 from .joint_parameters import JointBlock, joint_model
@@ -139,8 +139,17 @@ def contact_model(
         config: which model, and its law.
         joints: blocks of the joint parameters that are estimated.
         tolerance: of the step's Newton iteration other than the default [m/s, rad/s].
+
+    Raises:
+        ConfigError: rigid contacts of a robot without IMU.
     """
     rigid = config.estimator.contact_model == "rigid"
+    if rigid and robot.config.floating_base and robot.imu_joint is None:
+        raise ConfigError(
+            "estimator.contact_model is 'rigid', whose contact flags need an IMU, and the robot "
+            "has none: set robot.imu_frame, or take 'smoothed'",
+            config.estimator.contact_model,
+        )
     return (RigidContacts if rigid else SmoothedContacts)(robot, config, joints, tolerance)
 
 

@@ -14,6 +14,7 @@ from .. import _core
 from ..config.policies import TERRAIN
 from ..sensors.pose_gate import WorldMotion
 from ..types import Measurement
+from .dead_axes import stand_in
 from .ground import Ground
 from .initialization import first_window
 from .problem import Problem
@@ -55,9 +56,16 @@ class Horizon:
         self._lost: tuple[int, np.ndarray] | None = None  # head then, where no start went on
         self.problem.contacts.reset()
 
+    def connects(self, m: Measurement) -> bool:
+        """Whether a measurement is the next one: no data are missing before it."""
+        step_ns = 1e9 * self.problem.dt
+        return self.newest_ns is None or abs(m.stamp_ns - self.newest_ns - step_ns) < 0.5 * step_ns
+
     def take(self, m: Measurement) -> Measurement:
         """Look at the next measurement, and keep for a batch what of it is expected."""
         m = self.problem.measurements.expected(m)
+        if m.imu_dead is not None and self.window is not None:
+            m = stand_in(self.problem, m, self.window.xs[-1])
         self.problem.contacts.observe(m)
         self._recent.append(m)
         self.newest_ns = m.stamp_ns
@@ -112,7 +120,7 @@ class Horizon:
     def break_off(self) -> None:
         """Give the estimate up where data end; it goes on from there, with those to come."""
         self._give_up()
-        self.window = None
+        self.window = self.newest_ns = None
         self._wait()
 
     def _give_up(self) -> None:

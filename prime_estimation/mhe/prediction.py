@@ -14,11 +14,14 @@ import pinocchio as pin
 from .. import _core
 from ..config.policies import INTERVAL
 from ..robot import Robot
+from ..sensors.imu import world_axes
 from ..sensors.sensor import INSTANT
 from ..types import Estimate, ImuSample
 from .imu_mount import ImuMount
 
 KEPT = 1000  # samples, more than an estimate may be late by
+# by which a robot that trots accelerates along dead axes of its IMU, and turns faster about them
+UNFELT, UNSEEN = 3.0, 20.0  # m/s2, rad/s2
 
 
 class Predictor:
@@ -31,7 +34,8 @@ class Predictor:
 
     The covariance grows by what is not known between two samples: a jump of the specific force at
     any instant between them leaves `dt df / sqrt(12)` in the velocity; and by what they do not tell
-    on average, `age INTERVAL.carried_force`.
+    on average, `age INTERVAL.carried_force`. Axes of the IMU that are dead say what they would at
+    the estimate: its rate goes on, and it does not accelerate.
     """
 
     def __init__(self, robot: Robot, mount: ImuMount):
@@ -44,6 +48,8 @@ class Predictor:
         self._estimate: Estimate | None = None
         self._last: ImuSample | None = None  # that is not newer than the estimate
         self._begun = False  # from the estimate
+        self._dead: np.ndarray | None = None  # (6,) axes of the IMU
+        self._expected = np.zeros(6)  # readings at the estimate
 
     def reset(self) -> None:
         """Forget estimate and samples."""
@@ -51,12 +57,18 @@ class Predictor:
             self._samples.clear()
             self._estimate = None
 
-    def correct(self, estimate: Estimate) -> None:
-        """Start anew from an estimate; keep the samples that are newer. Nothing without an IMU."""
+    def correct(self, estimate: Estimate, dead: np.ndarray | None = None) -> None:
+        """Start anew from an estimate; keep the samples that are newer. Nothing without an IMU.
+
+        Args:
+            estimate: to start from.
+            dead: (6,) axes of gyro and accelerometer that are not to be used.
+        """
         if estimate.gyro_bias.size == 0:
             return
         with self._lock:
             self._estimate, self._begun, self._last = estimate, False, None
+            self._dead = dead
             while self._samples and self._samples[0].stamp_ns <= estimate.stamp_ns:
                 self._last = self._samples.popleft()
 
@@ -86,7 +98,9 @@ class Predictor:
     def _start(self, estimate: Estimate, last: ImuSample | None) -> None:
         self._begun, self._stamp_ns = True, estimate.stamp_ns
         base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
-        if last is not None and not self.mount.rigid:
+        if self._dead is not None:
+            self._expect(estimate, base_M_imu, moved)
+        elif last is not None and not self.mount.rigid:
             # rates of the estimate are means over the past step: what the gyro says beyond the base
             # is the turning of now
             base = base_M_imu.rotation.T @ estimate.angular_velocity_base
@@ -100,11 +114,26 @@ class Predictor:
         velocity = estimate.linear_velocity_base, estimate.angular_velocity_base
         self._imu.start_on_base(*place, *velocity, base_M_imu, moved)
         if last is not None:
-            self._imu.set_force(last.linear_acceleration)
+            self._imu.set_force(self._readings(last)[1])
+
+    def _expect(self, estimate: Estimate, base_M_imu: pin.SE3, moved: pin.Motion) -> None:
+        """What gyro and accelerometer say of a base that goes on as estimated."""
+        R_imu_base, R_world_base = base_M_imu.rotation.T, world_axes(estimate.quat_world_base)
+        self._expected[:3] = R_imu_base @ estimate.angular_velocity_base + moved.angular
+        self._expected[3:] = -R_imu_base @ (R_world_base.T @ self.gravity)
+        self._expected += [*estimate.gyro_bias, *estimate.accelerometer_bias]
+
+    def _readings(self, sample: ImuSample) -> tuple[np.ndarray, np.ndarray]:
+        """Angular rate and specific force of a sample, where an axis is dead those expected."""
+        if self._dead is None:
+            return sample.angular_velocity, sample.linear_acceleration
+        said = np.concatenate([sample.angular_velocity, sample.linear_acceleration])
+        said = np.where(self._dead, self._expected, said)
+        return said[:3], said[3:]
 
     def _step(self, sample: ImuSample) -> None:
         dt, self._stamp_ns = 1e-9 * (sample.stamp_ns - self._stamp_ns), sample.stamp_ns
-        self._imu.step(dt, sample.angular_velocity, sample.linear_acceleration)
+        self._imu.step(dt, *self._readings(sample))
 
     def _predicted(self) -> Estimate:
         age = 1e-9 * (self._stamp_ns - self._estimate.stamp_ns)
@@ -120,6 +149,10 @@ class Predictor:
         covariance[:3, :3] += age**2 * twist_covariance[:3, :3]
         twist_covariance[:3, :3] += INSTANT**2 * jumps
         twist_covariance.flat[:15:7] += (age * INTERVAL.carried_force) ** 2
+        if self._dead is not None:
+            for own, dead, change in ((3, self._dead[:3], UNSEEN), (0, self._dead[3:], UNFELT)):
+                axes = age * change * base_M_imu.rotation * dead
+                twist_covariance[own : own + 3, own : own + 3] += axes @ axes.T
         return replace(
             self._estimate,
             stamp_ns=self._stamp_ns,

@@ -18,7 +18,7 @@ from ..io.topics import LOWSTATE
 from ..io.typestore import typestore
 from ..io.unitree import LowStateReader, family_of
 from ..nodes.solver_thread import SolverThread
-from ..recordings.pipeline import Intake, Node, update
+from ..recordings.pipeline import Intake, Node
 from ..robot import Robot
 from ..sensors.joint_targets import TargetSample
 from ..types import CommandSample, Estimate, ImuSample, JointSample, Sample
@@ -231,7 +231,7 @@ class StateObserver:
         if node.apart:
             self._forget()
         restarts = self.estimator.monitors.last_restart[0]
-        estimate = update(self.estimator, node)
+        estimate = self.estimator.update(node.measurement)
         now_restarts, reason = self.estimator.monitors.last_restart
         if now_restarts > restarts:
             self._failed(reason)

@@ -150,7 +150,7 @@ class ImuClock:
 
     def _turn(self, m: Measurement) -> _Turn | None:
         seen = (m.position, m.velocity, m.gyro, m.accelerometer)
-        if any(value is None for value in seen):
+        if any(value is None for value in seen) or m.imu_dead is not None:
             return None
         base_M_imu, moved = self._mount.motion(m.position, m.velocity)
         R = base_M_imu.rotation

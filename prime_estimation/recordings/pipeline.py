@@ -173,16 +173,9 @@ class Pipeline:
     def push(self, sample: Sample) -> Iterator[Estimate]:
         """The estimates of all nodes that this sample completes (mostly none or one)."""
         for node in self.intake.take(sample):
-            estimate = update(self.estimator, node)
+            estimate = self.estimator.update(node.measurement)
             if estimate is not None:
                 sensors = self.intake.health(estimate.status.sensors)
                 dropped = self.intake.dropped + self.estimator.problem.measurements.refused.total()
                 status = replace(estimate.status, dropped_samples=dropped, sensors=sensors)
                 yield replace(estimate, status=status)
-
-
-def update(estimator: Estimator, node: Node, iterations: int | None = None) -> Estimate | None:
-    """Estimate of a node; the estimator begins anew where time is not connected."""
-    if node.apart:
-        estimator.go_on(node.measurement)
-    return estimator.update(node.measurement, iterations)

@@ -11,6 +11,7 @@ from ..config.policies import ACCELEROMETER_BIAS, INTERVAL
 from ..mhe.intervals import MOUNT_COVARIANCE, Intervals, creep_covariance, sole_tilt
 from ..mhe.problem import Problem
 from ..mhe.window import Window
+from ..robot import GRAVITY
 from ..sensors.imu import vertical
 from ..types import Measurement
 
@@ -75,6 +76,8 @@ class BaseReport:
             variances[:3] += INTERVAL.elsewhere**2
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
+        if m.imu_dead is not None:
+            twist += self._unseen(window, m.imu_dead)
         pose = P[:6, :6] + creep_covariance(
             window.unevenness, quaternion, measured, zeros, slipping, problem.delay, elsewhere
         )
@@ -94,21 +97,46 @@ class BaseReport:
             twist_covariance=twist,
         )
 
+    def _unseen(self, window: Window, dead: np.ndarray) -> np.ndarray:
+        """Covariance (6, 6) of a twist that goes on as it changed, along axes (6,) that are dead.
+
+        By as much as it has changed over the last node.
+        """
+        base_M_imu, _ = self.problem.imu_motion(window.xs[-1])
+        R, covariance = base_M_imu.rotation, np.zeros((6, 6))
+        parts = (slice(3, 6), slice(3)), (slice(3), slice(3, 6))  # gyro first, the twist is not
+        for (own, axes), half in zip(parts, reversed(self._half_steps(window))):
+            unseen = R * (2.0 * dead[axes] * (R.T @ half))
+            covariance[own, own] = unseen @ unseen.T
+        return covariance
+
+    def _half_steps(self, window: Window) -> tuple[np.ndarray, np.ndarray]:
+        """Half of the last change of linear velocity [m/s] and angular rate [rad/s], base axes."""
+        part, (before, x) = self.problem.layout.part, window.xs[-2:]
+        linear = part(x, "velocity") - part(before, "velocity")
+        return 0.5 * linear, 0.5 * (part(x, "rate") - part(before, "rate"))
+
     def _velocity_now(self, window: Window, m: Measurement) -> tuple[np.ndarray, np.ndarray]:
         """Velocity at the stamp: the mean over the step (the state), half a step of acceleration.
 
         An IMU behind joints does not feel what the base does (a torso stays behind while the pelvis
-        is pushed): then the last change stands in.
+        is pushed): then the last change stands in, as it does for axes that are dead.
         """
         problem, part, x = self.problem, self.problem.layout.part, window.xs[-1]
         mean, angular = part(x, "velocity"), part(x, "rate")
         if m.gyro_now is None or m.accelerometer_ramp is None or not problem.mount.rigid:
-            before = window.xs[-2]
-            linear_step = 0.5 * (mean - part(before, "velocity"))
-            return mean + linear_step, angular + 0.5 * (angular - part(before, "rate"))
+            linear_step, turn_step = self._half_steps(window)
+            return mean + linear_step, angular + turn_step
         gyro = m.gyro_now - part(x, "gyro_bias")
         force = m.accelerometer_ramp - part(x, "accelerometer_bias")
         base_M_imu, _ = problem.mount.motion()
+        if m.imu_dead is not None:
+            linear_step, turn_step = self._half_steps(window)
+            R_imu_base, up = base_M_imu.rotation.T, vertical(part(x, "rotation"))
+            turned = R_imu_base @ (angular + turn_step)
+            carried = 2.0 / problem.dt * linear_step + np.cross(angular, mean) + GRAVITY * up
+            gyro = np.where(m.imu_dead[:3], turned, gyro)
+            force = np.where(m.imu_dead[3:], R_imu_base @ carried, force)
         place = part(x, "rotation"), base_M_imu
         return _core.velocity_at_end(mean, angular, *place, gyro, force, self._gravity, problem.dt)
 

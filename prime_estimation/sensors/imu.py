@@ -14,7 +14,8 @@ from ..types import Measurement
 from .sensor import INSTANT, Block, Role, Sensor, Wearer
 
 ROTATION = "imu_rotation"  # parameter block, where mounts are parameters
-AXES = np.ones(3)  # where the changes between samples are not known, all have the same weight
+ALIVE = np.ones(6)  # weights of the axes of gyro and accelerometer where none is dead
+AXES = tuple(f"{what} {axis}" for what in ("gyro", "accelerometer") for axis in "xyz")
 
 
 class Imu(Sensor):
@@ -80,16 +81,19 @@ class Imu(Sensor):
 
     def remark(self, m: Measurement) -> str:
         """Which axes are dead."""
-        said = f"not used, for it says the same all the time: {', '.join(m.imu_dead)}"
-        return said if m.imu_dead else ""
+        if m.imu_dead is None:
+            return ""
+        dead = ", ".join(axis for axis, is_dead in zip(AXES, m.imu_dead) if is_dead)
+        return f"not used, for it says the same all the time: {dead}"
 
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
         """Gyro, and the vertical where the IMU has an orientation."""
         if m.gyro is not None:
             sampled = noise.gyro / math.sqrt(m.gyro_samples)
-            given.set("gyro", m.gyro, AXES / np.hypot(sampled, INSTANT * m.gyro_change))
+            deviation = np.hypot(sampled, INSTANT * m.gyro_change)
+            given.set("gyro", m.gyro, _alive(m)[:3] / deviation)
         if m.quat_world_imu is not None:
-            given.set("tilt", vertical(m.quat_world_imu), AXES / noise.imu_tilt)
+            given.set("tilt", vertical(m.quat_world_imu), ALIVE[:3] / noise.imu_tilt)
 
     def give_step(self, given, m: Measurement, noise) -> None:
         """Specific force."""
@@ -98,7 +102,12 @@ class Imu(Sensor):
         sampled = noise.accelerometer / math.sqrt(m.accelerometer_samples)
         missed = noise.accelerometer_sampling * m.accelerometer_change
         variance = sampled**2 + noise.accelerometer_model**2 + missed * missed
-        given.set("accelerometer", m.accelerometer, AXES / np.sqrt(variance))
+        given.set("accelerometer", m.accelerometer, _alive(m)[3:] / np.sqrt(variance))
+
+
+def _alive(m: Measurement) -> np.ndarray:
+    """(6,) 0 of axes that are dead, 1 of the others."""
+    return ALIVE if m.imu_dead is None else ALIVE - m.imu_dead
 
 
 def vertical(quat_world_body: np.ndarray) -> np.ndarray:

@@ -140,6 +140,8 @@ class StuckPoses:
     def _feel(self, window) -> None:
         """Take the specific force of each node whose step has ended."""
         felt = self._felt
+        if not self.problem.has_imu:
+            return  # nothing tells how a pose ought to have moved
         newest = felt[-1].stamp_ns if felt else -1
         first = window.size
         while first > 0 and window.stamps[first - 1] > newest:
@@ -148,10 +150,11 @@ class StuckPoses:
             felt.clear()  # no pose came for longer than a window
         for k in range(first, window.size):
             given = window.inputs[k]
-            if not given.present("accelerometer"):
+            weight = float(given.weight("accelerometer").min())
+            if not weight:  # of an axis, at least
                 felt.clear()
                 continue
-            stddev = 1.0 / float(given.weight("accelerometer").min())
+            stddev = 1.0 / weight
             force, x = given.value("accelerometer"), window.xs[k]
             felt.append(Felt(self.problem, window.stamps[k], force, stddev, x))
         while felt and felt[0].stamp_ns < window.stamps[-1] - 2 * SPAN_NS:

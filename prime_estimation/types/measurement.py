@@ -36,7 +36,8 @@ class Measurement:
     accelerometer_ramp: Array | None = None
     gyro_now: Array | None = None  # (3,) rad/s, newest reading at t_k
     quat_world_imu: Array | None = None  # (4,) xyzw at t_k
-    imu_dead: tuple[str, ...] = ()  # axes of the IMU that say the same all the time
+    # (6,) axes of gyro and accelerometer that say the same all the time; None: none does
+    imu_dead: Array | None = None
     readings: Mapping[str, Any] = field(default_factory=dict)  # of further sensors, by their name
     velocity_samples: float = 1.0
     gyro_samples: float = 1.0

@@ -12,6 +12,7 @@ from helpers.runs import measurements, truth
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.config.policies import INTERVAL
+from prime_estimation.errors import ConfigError
 from prime_estimation.estimator import Estimator
 from prime_estimation.robot import Robot
 
@@ -62,6 +63,30 @@ def test_stays_on_the_ground(recorded_runs, robot, missing):
     assert np.all(stddev[[0, 1, 5]] < [0.15, 0.15, 0.1])  # place and heading do not run away
     carried = [sum(f.force_world[2] for f in e.feet) for e in out]
     assert np.mean(carried) == pytest.approx(9.81 * estimator.robot.total_mass, rel=0.1)
+
+
+@pytest.mark.parametrize("missing", [(), ("torque",)])
+def test_a_robot_without_imu(recorded_runs, missing):
+    """Motion capture and legs are enough; nothing asks for what an IMU would have felt."""
+    run = recorded_runs / "go2_nominal"
+    config = Config.load("go2").updated({"robot": {"imu_frame": ""}})
+    robot = Robot(config.robot)
+    estimator = Estimator(robot, config)
+    ms = measurements(run, robot, config, SECONDS, mocap=True)
+    out = [e for m in ms if (e := estimator.update(without(m, *missing))) is not None]
+    stamps, rows = truth(run, ODOMETRY, odometry)
+    at = np.array([e.stamp_ns for e in out])
+    velocity = np.array([np.interp(at, stamps, column) for column in rows.T[3:]]).T
+    error = np.array([e.linear_velocity_base for e in out]) - velocity
+    assert estimator.monitors.consistency.restarts == 0
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) < 0.1
+
+
+def test_rigid_contacts_without_imu_are_refused():
+    changes = {"robot": {"imu_frame": ""}, "estimator": {"contact_model": "rigid"}}
+    config = Config.load("go2").updated(changes)
+    with pytest.raises(ConfigError, match="contact flags need an IMU"):
+        Estimator(Robot(config.robot), config)
 
 
 def test_start_without_rates(recorded_runs):
