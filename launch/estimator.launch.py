@@ -40,15 +40,16 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "mocap",
-        default_value="true",
-        choices=YES_NO,
-        description="use motion capture on mocap/pose",
+        default_value="",
+        choices=["", *YES_NO],
+        description="use motion capture on mocap/pose; default: as the configuration says",
     ),
     DeclareLaunchArgument(
         "input",
-        default_value="topics",
-        choices=["topics", "lowstate"],
-        description="joint_states and imu, or Unitree's own lowstate",
+        default_value="",
+        choices=["", "topics", "lowstate"],
+        description="joint_states and imu, or Unitree's own lowstate; default: as the "
+        "configuration says",
     ),
     DeclareLaunchArgument(
         "bag",
@@ -59,7 +60,9 @@ ARGUMENTS = [
         "namespace", default_value="", description="before all relative topic names"
     ),
     DeclareLaunchArgument(
-        "frame_prefix", default_value="", description="before the names of all frames (robot1/)"
+        "frame_prefix",
+        default_value="",
+        description="before the names of all frames (robot1/); default: as the configuration says",
     ),
     DeclareLaunchArgument(
         "use_sim_time",
@@ -94,27 +97,6 @@ ARGUMENTS = [
 def generate_launch_description() -> LaunchDescription:
     """The estimator, and on request its keeper, RViz and rqt."""
     value = LaunchConfiguration
-    estimator = Node(
-        package="prime_estimation",
-        executable="estimator",
-        name="prime",
-        namespace=value("namespace"),
-        output="screen",
-        respawn=value("respawn"),
-        respawn_delay=RESPAWN_DELAY,
-        parameters=[
-            {
-                "robot": value("robot"),
-                "config": ParameterValue(value("config"), value_type=str),
-                "bag": ParameterValue(value("bag"), value_type=str),
-                "node.mocap": ParameterValue(value("mocap"), value_type=bool),
-                "node.input": value("input"),
-                "node.frame_prefix": ParameterValue(value("frame_prefix"), value_type=str),
-                "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
-                "autostart": ParameterValue(value("autostart"), value_type=bool),
-            }
-        ],
-    )
     keeper = Node(
         package="prime_estimation",
         executable="inertia_keeper",
@@ -128,9 +110,35 @@ def generate_launch_description() -> LaunchDescription:
             PythonExpression(["'", value("rviz"), "' == 'true' or '", value("rqt"), "' == 'true'"])
         ),
     )
-    ended = ends_with(estimator, "estimator", respawn=value("respawn"))
     check = OpaqueFunction(function=check_before_anything_starts)
-    return LaunchDescription([*ARGUMENTS, check, ended, estimator, keeper, view])
+    return LaunchDescription([*ARGUMENTS, check, OpaqueFunction(function=estimator), keeper, view])
+
+
+def estimator(context) -> list:
+    """The estimator, whose end ends the launch; what is not given is as the configuration says."""
+    value = LaunchConfiguration
+    given = {name: value(name).perform(context) for name in ("input", "frame_prefix")}
+    parameters = {
+        "robot": value("robot"),
+        "config": ParameterValue(value("config"), value_type=str),
+        "bag": ParameterValue(value("bag"), value_type=str),
+        "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
+        "autostart": ParameterValue(value("autostart"), value_type=bool),
+        **{f"node.{k}": ParameterValue(text, value_type=str) for k, text in given.items() if text},
+    }
+    if mocap := value("mocap").perform(context):
+        parameters["node.mocap"] = mocap == "true"
+    node = Node(
+        package="prime_estimation",
+        executable="estimator",
+        name="prime",
+        namespace=value("namespace"),
+        output="screen",
+        respawn=value("respawn"),
+        respawn_delay=RESPAWN_DELAY,
+        parameters=[parameters],
+    )
+    return [ends_with(node, "estimator", respawn=value("respawn")), node]
 
 
 def check_before_anything_starts(context) -> list:

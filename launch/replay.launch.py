@@ -41,13 +41,18 @@ ARGUMENTS = [
         "config", default_value="", description="YAML file with changes to the defaults"
     ),
     DeclareLaunchArgument(
-        "mocap", default_value="true", choices=YES_NO, description="use motion capture"
+        "mocap",
+        default_value="",
+        choices=["", *YES_NO],
+        description="use motion capture; default: as the configuration says",
     ),
     DeclareLaunchArgument(
         "namespace", default_value="", description="before all relative topic names"
     ),
     DeclareLaunchArgument(
-        "frame_prefix", default_value="", description="before the names of all frames (robot1/)"
+        "frame_prefix",
+        default_value="",
+        description="before the names of all frames (robot1/); default: as the configuration says",
     ),
     DeclareLaunchArgument(
         "rate",

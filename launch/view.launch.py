@@ -82,18 +82,8 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=check_before_anything_starts),
             OpaqueFunction(function=robot_description),
             OpaqueFunction(function=rviz),
+            OpaqueFunction(function=markers),
             OpaqueFunction(function=mocap_frame),
-            Node(
-                package="prime_estimation",
-                executable="markers",
-                name="markers",
-                namespace=value("namespace"),
-                parameters=[
-                    sim_time,
-                    {"frame_prefix": ParameterValue(value("frame_prefix"), value_type=str)},
-                ],
-                condition=IfCondition(value("rviz")),
-            ),
             Node(
                 package="diagnostic_aggregator",
                 executable="aggregator_node",
@@ -138,9 +128,7 @@ def robot_description(context) -> list:
             parameters=[
                 {
                     "robot_description": ParameterValue(urdf, value_type=str),
-                    "frame_prefix": ParameterValue(
-                        LaunchConfiguration("frame_prefix"), value_type=str
-                    ),
+                    "frame_prefix": ParameterValue(prefix_of(context), value_type=str),
                     "use_sim_time": LaunchConfiguration("use_sim_time"),
                 }
             ],
@@ -157,7 +145,7 @@ def rviz(context) -> list:
 
     if LaunchConfiguration("rviz").perform(context) != "true":
         return []
-    robot, prefix = configuration(context), LaunchConfiguration("frame_prefix").perform(context)
+    robot, prefix = configuration(context), prefix_of(context)
     content, frames = RVIZ.read_text(), frames_of(robot, prefix)
     path, topics = RVIZ, shown(content, robot)
     if frames != ("odom", "base"):
@@ -177,6 +165,25 @@ def rviz(context) -> list:
     ]
 
 
+def markers(context) -> list:
+    """Estimated inertia as markers."""
+    return [
+        Node(
+            package="prime_estimation",
+            executable="markers",
+            name="markers",
+            namespace=LaunchConfiguration("namespace"),
+            parameters=[
+                {
+                    "use_sim_time": LaunchConfiguration("use_sim_time"),
+                    "frame_prefix": ParameterValue(prefix_of(context), value_type=str),
+                }
+            ],
+            condition=IfCondition(LaunchConfiguration("rviz")),
+        )
+    ]
+
+
 def frames_of(config, prefix: str) -> tuple[str, str]:
     """World and base frame of the estimator."""
     from prime_estimation.output_messages import world_frame_of
@@ -184,6 +191,12 @@ def frames_of(config, prefix: str) -> tuple[str, str]:
 
     base = Robot(config.robot).base_frame
     return world_frame_of(config.node.world_frame, prefix), prefix + base
+
+
+def prefix_of(context) -> str:
+    """Before the names of the estimator's frames."""
+    given = LaunchConfiguration("frame_prefix").perform(context)
+    return given or configuration(context).node.frame_prefix
 
 
 def configuration(context):
@@ -199,8 +212,7 @@ def mocap_frame(context) -> list:
     frame = LaunchConfiguration("mocap_frame").perform(context)
     if not frame:
         return []
-    prefix = LaunchConfiguration("frame_prefix").perform(context)
-    world, _ = frames_of(configuration(context), prefix)
+    world, _ = frames_of(configuration(context), prefix_of(context))
     origin = LaunchConfiguration("mocap_origin").perform(context)
     return [
         Node(

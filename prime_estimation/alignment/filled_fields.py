@@ -27,14 +27,16 @@ class FilledFields:
         self._live = {"rate": False, "torque": False}
         self._first: np.ndarray | None = None
         self._way = 0.0  # rad, of the joint that has gone furthest
+        self._away = 0.0  # rad, in the sample before: one alone is a glitch
 
     def follow(self, position: np.ndarray | None) -> None:
         """See positions (nj,) [rad] of a sample, before its other fields."""
-        if position is None or self._way >= DRIVEN:
+        if position is None or self._way >= DRIVEN or not np.isfinite(position).all():
             return
         if self._first is None:
             self._first = np.array(position)
-        self._way = max(self._way, float(np.abs(position - self._first).max()))
+        away = float(np.abs(position - self._first).max())
+        self._way, self._away = max(self._way, min(away, self._away)), away
 
     def rate(self, rate: np.ndarray | None) -> np.ndarray | None:
         """Joint rates (nj,), None where they are not measured."""
@@ -47,7 +49,7 @@ class FilledFields:
     def _told(self, name: str, field: np.ndarray | None, way: float) -> np.ndarray | None:
         if field is None or self._live[name]:
             return field
-        self._live[name] = bool(field.any())
+        self._live[name] = bool(np.any(field[np.isfinite(field)]))
         if self._live[name] or self._way < way:
             return field
         self._counts[f"joint_{name}_zero"] += 1

@@ -14,6 +14,7 @@ import numpy as np
 CAPACITY = 8192  # rows kept of a stream that is pushed and never popped
 # consecutive older samples after which a clock is believed to have gone back for good
 CONFIRMATIONS = 5
+UNEVEN = 1.5  # by which intervals of a regular stream differ
 BACK_NS = 100_000_000  # a smaller step back is reordering on the way, not another clock
 
 
@@ -21,8 +22,10 @@ class StampGuard:
     """Decides from its stamp whether a sample enters.
 
     A stamp further ahead than `gap_ns` is held until the next sample confirms it, so that one wrong
-    stamp cannot swallow the stream; a stamp that is not newer is refused, unless `CONFIRMATIONS`
-    consecutive ones tell that the clock was set back.
+    stamp cannot swallow the stream: by coming soon after it, or as long after it as it came after
+    the one before. A stream that is as slow as that all the time then waits no more. A stamp that
+    is not newer is refused, unless `CONFIRMATIONS` consecutive ones tell that the clock was set
+    back.
 
     Args:
         name: of the stream, prefix of the counted reasons.
@@ -39,6 +42,7 @@ class StampGuard:
         self.newest: int | None = None
         self.went_back = False
         self._held = None
+        self._slow_ns = 0  # interval of a stream that is slow all the time
         self._older: int | None = None
         self._older_run = 0
 
@@ -61,10 +65,15 @@ class StampGuard:
         held, self._held = self._held, None
         if self.newest is None or self.gap_ns is None or ahead <= self.gap_ns:
             self._drop(held)
+            self.newest, self._slow_ns = stamp_ns, 0
+            return ((stamp_ns, sample),)
+        if ahead <= UNEVEN * self._slow_ns:
             self.newest = stamp_ns
             return ((stamp_ns, sample),)
-        if held is not None and 0 < stamp_ns - held[0] <= self.gap_ns:
-            self.newest = stamp_ns
+        if held is not None and 0 < (after := stamp_ns - held[0]) <= max(
+            self.gap_ns, UNEVEN * (held[0] - self.newest)
+        ):
+            self.newest, self._slow_ns = stamp_ns, after if after > self.gap_ns else 0
             return (held, (stamp_ns, sample))
         self._drop(held)
         self._held = (stamp_ns, sample.copy() if isinstance(sample, np.ndarray) else sample)

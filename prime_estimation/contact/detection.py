@@ -7,6 +7,8 @@ To place the ground, and as contact flags of the rigid model.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 
@@ -114,6 +116,7 @@ class ContactFlags:
         self._stood = np.ones(feet, bool)
         self._odometry = LegOdometry()
         self._before: Measurement | None = None
+        self._last: Measurement | None = None
         self.normal_force, self.height = np.full(feet, np.nan), np.zeros(feet)
 
     @property
@@ -130,6 +133,7 @@ class ContactFlags:
             m: the measurement.
             foot_force: (nf,) N, normal forces of foot sensors at that node; NaN: none at this foot.
         """
+        m = self._with_rates(m)
         before, self._before = self._before, m if _complete(m) else None
         if (
             before is None
@@ -159,6 +163,14 @@ class ContactFlags:
         self._odometry.predict(force, v[3:6], dt)
         self._stood = self.flags
         return self.flags
+
+    def _with_rates(self, m: Measurement) -> Measurement:
+        """The measurement, with rates by its positions and those before where it has none."""
+        before, self._last = self._last, m
+        if m.velocity is not None or before is None or not finite(m.position, before.position):
+            return m
+        dt = 1e-9 * (m.stamp_ns - before.stamp_ns)
+        return m if dt <= 0.0 else replace(m, velocity=(m.position - before.position) / dt)
 
     def _base_motion(self, before: Measurement, m: Measurement, dt: float):
         """Level motion of the node before `m`, base at rest; specific force at the base (3,).

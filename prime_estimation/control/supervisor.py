@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
+from collections.abc import Callable
 from enum import Enum
+from functools import wraps
 
 import numpy as np
 
@@ -28,8 +31,21 @@ class Mode(Enum):
     DAMPING = "damping"
 
 
+def _alone(method: Callable) -> Callable:
+    """A method that no other thread comes between: a stop that falls into it stays a stop."""
+
+    @wraps(method)
+    def locked(self, *args, **options):
+        with self._lock:
+            return method(self, *args, **options)
+
+    return locked
+
+
 class Supervisor:
     """Judges state, plans and their age. What it stops stays stopped until `resume`.
+
+    Messages, plans and commands may come in threads of their own.
 
     Attributes:
         mode: at present.
@@ -38,10 +54,11 @@ class Supervisor:
     """
 
     def __init__(self, config: ControlConfig):
-        self._config = config
+        self._config, self._lock = config, threading.RLock()
         self.refused = 0
         self.resume()
 
+    @_alone
     def resume(self) -> None:
         """Let the robot move again once there is a state."""
         self.mode, self.reason = Mode.WAITING, "no state yet"
@@ -50,6 +67,7 @@ class Supervisor:
         self._plan_ns: int | None = None
         self._pose: np.ndarray | None = None
 
+    @_alone
     def odometry(self, stamp_ns: int, pose: np.ndarray, twist: np.ndarray) -> bool:
         """Take note of a pose (7,) and a twist (6,); False: not to be used."""
         if not self._finite(pose, twist):
@@ -61,6 +79,7 @@ class Supervisor:
         self._odometry_ns, self._pose = stamp_ns, np.array(pose, float)
         return True
 
+    @_alone
     def joints(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray) -> bool:
         """Take note of positions and rates (nj,) of the joints; False: not to be used."""
         if not self._finite(position, velocity):
@@ -68,6 +87,7 @@ class Supervisor:
         self._joints_ns = stamp_ns
         return True
 
+    @_alone
     def plan(self, plan: Plan) -> bool:
         """Take note of a plan; False: not to be used."""
         if not self._finite(plan.states, plan.torques, plan.gains):
@@ -75,6 +95,7 @@ class Supervisor:
         self._plan_ns = plan.stamp_ns
         return True
 
+    @_alone
     def judge(self, now_ns: int) -> Mode:
         """The mode at this time."""
         if self.mode is Mode.ACTIVE:
@@ -85,6 +106,7 @@ class Supervisor:
                 self.stop(f"tilted by {np.degrees(np.arccos(self._upright())):.0f} degrees")
         return self.mode
 
+    @_alone
     def ready(self, now_ns: int) -> bool:
         """Whether there is a fresh state of a robot that waits."""
         return (
@@ -94,8 +116,11 @@ class Supervisor:
             and not self._state_too_old(now_ns)
         )
 
+    @_alone
     def begin(self, now_ns: int, height: float, nominal: float) -> Mode:
-        """Let a robot move whose base is at a height [m] above its feet, if it stands."""
+        """Let a robot that waits move whose base is at a height [m] above its feet, if it stands."""
+        if self.mode is not Mode.WAITING or self._pose is None:
+            return self.mode  # stopped, or to begin anew, since it was ready
         low, high = self._config.lowest_start * nominal, self._config.highest_start * nominal
         if low <= height <= high and self._upright() > np.cos(self._config.largest_start_tilt):
             self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns
@@ -106,6 +131,7 @@ class Supervisor:
             )
         return self.mode
 
+    @_alone
     def stop(self, reason: str) -> None:
         """Brake, until `resume`: the emergency stop."""
         if self.mode is not Mode.DAMPING:

@@ -202,6 +202,7 @@ def _contacts(robot: Robot, arrays: dict[str, np.ndarray], k: int) -> tuple[Cont
                 arrays["contact_force_covariance"][k, i].copy(),
                 float(arrays["contact_probability"][k, i]),
                 state,
+                contact.foot,
             )
         )
     return tuple(out)

@@ -93,8 +93,10 @@ class NoiseLevels(Monitor):
         self._past.clear()
 
     def retune(self, config: Config) -> None:
-        """Take other configured levels; factors go on."""
+        """Take other configured levels; factors go on, as long as they adapt."""
         self._configured, self._used = config, {}
+        if not config.estimator.adapt_noise:
+            self.factors = dict.fromkeys(PARTS, 1.0)
         self._use()
 
     def learn(self, window: Window, situation: Situation) -> None:

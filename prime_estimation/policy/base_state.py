@@ -110,7 +110,7 @@ def _feet(estimate: Estimate, feet: tuple[str, ...]) -> tuple[np.ndarray, np.nda
     """Probability (nf,) that a foot carries load, and its force (nf, 3); corners taken together."""
     force, variance = np.zeros((len(feet), 3)), np.full(len(feet), 1e-12)
     for contact in estimate.contacts:
-        foot = feet.index(contact.name.split("/")[0])
+        foot = feet.index(contact.foot)
         force[foot] += contact.force_world
         variance[foot] += contact.force_covariance[2, 2]
     threshold = CARRIES_SHARE * GRAVITY * estimate.total_mass

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..config.files import built_in_robots, read_yaml
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError, RobotError
 from ..estimator import Estimator
@@ -67,14 +68,15 @@ class StateObserver:
         largest_stddev: float = LARGEST_STDDEV,
     ):
         if not isinstance(config, Config):
-            config = Config.load(getattr(robot, "name", robot), config)
+            config = _configuration(robot, config)
         self.robot = robot if isinstance(robot, Robot) else Robot(config.robot)
         if not self.robot.config.floating_base or self.robot.imu_joint is None:
             raise RobotError(f"{self.robot.name}: a base state needs a floating base and an IMU")
         self._order = JointArrays(self.robot, joints)
         self.joint_names, self.feet = self._order.names, tuple(self.robot.feet)
         raw = _lowstate_reader(self.robot)
-        self._intake = Intake(self.robot, config.estimator.step, mocap, sensors, raw)
+        step, clock = config.estimator.step, config.estimator.adapt_imu_clock
+        self._intake = Intake(self.robot, step, mocap, sensors, raw, imu_clock=clock)
         self.estimator = Estimator(self.robot, config, mocap, sensors)
         self._validity = Validity(largest_stddev, wall_clock=threaded)
         self._joints = Joints(*np.full((2, self.robot.nj), np.nan))
@@ -208,9 +210,13 @@ class StateObserver:
     def reset(self) -> None:
         """Forget everything; the next state comes after a new start batch."""
         if self._solver is not None:
-            self._solver.post(lambda estimator: estimator.reset())
+            self._solver.post(self._begin_anew)  # after an update that is running
         else:
-            self.estimator.reset()
+            self._begin_anew(self.estimator)
+        self._forget()
+
+    def _begin_anew(self, estimator: Estimator) -> None:
+        estimator.reset()
         self._forget()
 
     def close(self) -> None:
@@ -240,7 +246,8 @@ class StateObserver:
 
     def _solved(self, estimate: Estimate) -> None:
         sensors = self._intake.health(estimate.status.sensors)
-        status = replace(estimate.status, sensors=sensors, dropped_samples=self._intake.dropped)
+        dropped = self._intake.dropped + self.estimator.problem.measurements.refused.total()
+        status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)
         self._latest, self._validity.failure = replace(estimate, status=status), ""
 
     def _failed(self, error: Exception | str) -> None:
@@ -250,6 +257,15 @@ class StateObserver:
 
     def _forget(self) -> None:
         self._latest = self._predicted = None
+
+
+def _configuration(robot: str | Robot, changes: str | Path | None) -> Config:
+    """That of a robot, with changes; of a Robot of a YAML of its own the defaults beside it."""
+    if not isinstance(robot, Robot):
+        return Config.load(robot, changes)
+    config = Config.load(robot.name) if robot.name in built_in_robots() else Config()
+    config = replace(config, robot=robot.config)
+    return config if changes is None else config.updated(read_yaml(Path(changes)), str(changes))
 
 
 def _lowstate_reader(robot: Robot) -> LowStateReader | None:

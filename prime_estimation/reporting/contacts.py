@@ -73,7 +73,7 @@ class ContactReport:
             unlikely = (threshold - carried) / math.sqrt(2.0 * max(spread, 1e-12))
             state = ContactState.OPEN if carried < threshold else MOVING[sliding]
             of_force = force[rows], covariance[rows, rows], 0.5 * math.erfc(unlikely)
-            out.append(ContactEstimate(contact.name, point, *of_force, state))
+            out.append(ContactEstimate(contact.name, point, *of_force, state, contact.foot))
         self._follow([c.state for c in out if c.state is not ContactState.OPEN])
         return tuple(out)
 

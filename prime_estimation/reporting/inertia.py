@@ -71,12 +71,24 @@ class InertiaReport:
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)
 
-    def total(self, bodies: tuple[BodyInertia, ...], torque_error: float) -> tuple[float, float]:
-        """Total mass and its standard deviation [kg]; the common torque scale counts once."""
+    def total(
+        self, bodies: tuple[BodyInertia, ...], x: np.ndarray, theta: np.ndarray, torque_error: float
+    ) -> tuple[float, float]:
+        """Total mass and its standard deviation [kg]; the common torque scale counts once.
+
+        Legs tell the sum of several links better than each: `J P J^T` with `J = dm/dtheta` of all.
+
+        Args:
+            bodies: of the estimated links.
+            x: state.
+            theta: covariance (10 n, 10 n) of their coordinates.
+            torque_error: relative error of all torques alike.
+        """
         mass = self._fixed_mass + sum(b.mass for b in bodies)
-        systematic = torque_error * mass
-        variance = sum(b.mass_stddev**2 - systematic**2 for b in bodies) + systematic**2
-        return float(mass), math.sqrt(variance)
+        slopes = [jacobian[0] for _, jacobian in self.problem.inertias(x)]
+        by_theta = np.concatenate(slopes) if slopes else np.zeros(len(theta))
+        variance = max(float(by_theta @ theta @ by_theta), 0.0)
+        return float(mass), math.hypot(math.sqrt(variance), torque_error * mass)
 
     def doubted(
         self, bodies: tuple[BodyInertia, ...], links: frozenset[int]

@@ -31,9 +31,12 @@ class ContactEstimate:
     force_covariance: Array  # (3, 3) N^2
     probability: float  # of carrying load, in [0, 1]
     state: ContactState
+    foot: str = ""  # that it is of, in `Robot.feet`; not given: its name before the "/"
 
     def __post_init__(self):
         freeze(self)
+        if not self.foot:
+            object.__setattr__(self, "foot", self.name.split("/")[0])
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,10 @@ class FootEstimate:
 
 
 def feet_of(contacts: Iterable[ContactEstimate]) -> tuple[FootEstimate, ...]:
-    """Wrench of each foot, in the order of its first contact.
-
-    Contacts named `<foot>/<corner>` belong together.
-    """
+    """Wrench of each foot, in the order of its first contact."""
     groups: dict[str, list[ContactEstimate]] = {}
     for contact in contacts:
-        groups.setdefault(contact.name.split("/")[0], []).append(contact)
+        groups.setdefault(contact.foot, []).append(contact)
     return tuple(_foot(name, group) for name, group in groups.items())
 
 

@@ -5,6 +5,7 @@
 #include <boost/mpl/vector.hpp>
 
 #include "bindings/bindings.hpp"
+#include "linalg/sizes.hpp"
 #include "nodes/action_arrival.hpp"
 #include "nodes/action_measurement.hpp"
 
@@ -43,13 +44,6 @@ bp::dict contactKinematics(const ActionMeasurement&, const ActionDataPtr& data) 
   return dict;
 }
 
-/// A node computes with the sizes of its robot, whatever it is given.
-void requireSize(const std::string& name, const std::size_t size, const std::size_t expected) {
-  if (size == expected) return;
-  throw std::invalid_argument("node input: " + name + " has " + std::to_string(size) +
-                              " entries, not " + std::to_string(expected));
-}
-
 /// A member whose size does not change: `.def(Sized("torque", &NodeInput::torque))`.
 struct Sized : bp::def_visitor<Sized> {
   Sized(const char* name_, VectorXd NodeInput::* member_) : name(name_), member(member_) {}
@@ -57,7 +51,7 @@ struct Sized : bp::def_visitor<Sized> {
   template <class Class>
   void visit(Class& c) const {
     const auto set = [name = name, member = member](NodeInput& input, const VectorXd& value) {
-      requireSize(name, value.size(), (input.*member).size());
+      requireSize("node input", name, value.size(), (input.*member).size());
       input.*member = value;
     };
     using Signature = boost::mpl::vector3<void, NodeInput&, const VectorXd&>;
@@ -71,7 +65,7 @@ struct Sized : bp::def_visitor<Sized> {
 
 void setStance(NodeInput& input, const bp::list& flags) {
   const auto stance = toVector<Stance>(flags);
-  requireSize("stance", stance.size(), input.stance.size());
+  requireSize("node input", "stance", stance.size(), input.stance.size());
   input.stance = stance;
 }
 
@@ -127,19 +121,33 @@ void marginalize(ActionArrival& arrival, ActionLeastSquares& node, const ActionD
 }
 
 template <class M>
+void requireState(M& model, const VectorXd& x) {
+  requireSize("node", "x", x.size(), model.get_state()->get_nx());
+}
+template <class M>
+void requirePoint(M& model, const VectorXd& x, const VectorXd& u) {
+  requireState(model, x);
+  requireSize("node", "u", u.size(), model.get_nu());
+}
+
+template <class M>
 void calc(M& model, const ActionDataPtr& data, const VectorXd& x, const VectorXd& u) {
+  requirePoint(model, x, u);
   model.calc(data, x, u);
 }
 template <class M>
 void calcTerminal(M& model, const ActionDataPtr& data, const VectorXd& x) {
+  requireState(model, x);
   model.calc(data, x);
 }
 template <class M>
 void calcDiff(M& model, const ActionDataPtr& data, const VectorXd& x, const VectorXd& u) {
+  requirePoint(model, x, u);
   model.calcDiff(data, x, u);
 }
 template <class M>
 void calcDiffTerminal(M& model, const ActionDataPtr& data, const VectorXd& x) {
+  requireState(model, x);
   model.calcDiff(data, x);
 }
 
@@ -281,7 +289,7 @@ void bindMeasurement() {
           "expect_velocity",
           +[](const ActionMeasurement& node, const ActionDataPtr& data, const VectorXd& velocity,
               const ActionDataPtr& before) {
-            requireSize("velocity", velocity.size(), node.nv());
+            requireSize("node input", "velocity", velocity.size(), node.nv());
             auto& d = static_cast<ActionMeasurement::Data&>(*data);
             d.guess = velocity;
             d.has_guess = true;

@@ -5,6 +5,7 @@
 #include "bindings/bindings.hpp"
 #include "contact/rigid_dynamics.hpp"
 #include "contact/smoothed_dynamics.hpp"
+#include "linalg/sizes.hpp"
 #include "sensing/leg_forces.hpp"
 #include "sensing/limb_regressors.hpp"
 
@@ -28,9 +29,11 @@ ContactDynamics::Point pointOf(const ContactDynamics& dynamics, const VectorXd& 
                                const VectorXd& v, const VectorXd& force, const VectorXd& xi,
                                const VectorXd& parameters) {
   ContactDynamics::Point point(dynamics);
-  if (parameters.size() != point.parameters.size())
-    throw std::invalid_argument("contact dynamics: " + std::to_string(point.parameters.size()) +
-                                " parameters, got " + std::to_string(parameters.size()));
+  requireSize("contact dynamics", "q", q.size(), point.q.size());
+  requireSize("contact dynamics", "v", v.size(), point.v.size());
+  requireSize("contact dynamics", "force", force.size(), point.force.size());
+  requireSize("contact dynamics", "xi", xi.size(), point.xi.size());
+  requireSize("contact dynamics", "parameters", parameters.size(), point.parameters.size());
   point.q = q, point.v = v, point.force = force, point.xi = xi, point.parameters = parameters;
   point.reading = force.tail(dynamics.nj());
   return point;
@@ -227,9 +230,10 @@ void bindLaw() {
 }
 
 void setAnchor(SmoothedDynamics& dynamics, const MatrixXd& places) {
-  if (places.rows() != dynamics.anchor.cols() || places.cols() != 2)
+  if (places.rows() != dynamics.nfeet() || places.cols() != 2)
     throw std::invalid_argument("smoothed dynamics: one place (x, y) per foot");
-  dynamics.anchor = places.transpose();
+  const MatrixXd by_foot = places.transpose();
+  dynamics.anchor = by_foot.reshaped();
 }
 
 void bindSmoothed() {
@@ -277,7 +281,10 @@ void bindSmoothed() {
                            (bp::arg("model"), bp::arg("contacts"), bp::arg("links"),
                             bp::arg("joints"), bp::arg("floating_base"), bp::arg("options"))))
       .add_property(
-          "anchor", +[](const SmoothedDynamics& d) { return MatrixXd(d.anchor.transpose()); },
+          "anchor",
+          +[](const SmoothedDynamics& d) {
+            return MatrixXd(d.anchor.reshaped(2, d.nfeet()).transpose());
+          },
           &setAnchor, "(nf, 2) where the ground of each foot has its height [m].")
       .def("stiffness", &SmoothedDynamics::stiffness, bp::arg("softness"),
            "Stiffness of ground of some softness under a contact [N/m].");

@@ -89,6 +89,7 @@ ContactDynamics::ContactDynamics(const pinocchio::Model& model,
     foot_xi_size.push_back(n > 1 ? 6 : 3);
     nxi_ += foot_xi_size.back();
   }
+  anchor.setZero(2 * nfeet());
   auto take = [this](const char* name, const std::size_t size) {
     const auto first = nparameters_;
     if (size > 0) blocks_.push_back({name, size});
@@ -112,15 +113,15 @@ ContactDynamics::Point::Point(const ContactDynamics& d)
       reading_change(reading),
       xi(VectorXd::Zero(d.nxi())),
       parameters(VectorXd::Zero(d.nparameters())),
-      anchor_offset(VectorXd::Zero(2 * d.nfeet())),
+      anchor(d.anchor),
       law(d.options.law),
       stance(d.nfeet(), Stance::Open) {}
 
 bool ContactDynamics::Point::operator==(const Point& other) const {
   return q == other.q && v == other.v && force == other.force && reading == other.reading &&
          reading_change == other.reading_change && xi == other.xi &&
-         parameters == other.parameters && anchor_offset == other.anchor_offset &&
-         law == other.law && stance == other.stance;
+         parameters == other.parameters && anchor == other.anchor && law == other.law &&
+         stance == other.stance;
 }
 
 ContactDynamics::Data::Data(const ContactDynamics& d)

@@ -85,7 +85,7 @@ class ContactDynamics {
     Eigen::VectorXd reading_change;  ///< of it per second (nj) [Nm/s]
     Eigen::VectorXd xi;              ///< contact disturbance
     Eigen::VectorXd parameters;      ///< p
-    Eigen::VectorXd anchor_offset;   ///< (2 nf) by which the anchors of slopes are elsewhere [m]
+    Eigen::VectorXd anchor;          ///< (2 nf) where the ground of each foot has its slope [m]
     ContactLaw law;                  ///< of this step; that of the options unless it is softened
     std::vector<Stance> stance;      ///< contact flags, one per foot (rigid contacts)
     bool operator==(const Point& other) const;
@@ -235,6 +235,9 @@ class ContactDynamics {
   const DynamicsOptions options;
   std::vector<std::size_t> foot_xi;       ///< first index of each foot's disturbance
   std::vector<std::size_t> foot_xi_size;  ///< 3 or 6
+  /// (2 nf) where the ground of each foot has its `height` and its `slope` [m]; of nodes that are
+  /// solved from now on.
+  Eigen::VectorXd anchor;
   /// per contact: velocity indices that move it, root first
   std::vector<std::vector<std::size_t>> support;
   std::vector<ContactBody> bodies;

@@ -94,10 +94,6 @@ class SmoothedDynamics : public ContactDynamics {
   /// Distance from the anchor at which a slope levels off: it is known where the foot stands [m];
   /// under a sole, so much more per distance of its spheres from their middle.
   static constexpr double kSlopeReach = 0.05, kSoleReach = 1.7;
-  /// (2, nfeet) where the ground of each foot has its `height` and its `slope` [m]. To be changed
-  /// between two solves only.
-  Eigen::Matrix2Xd anchor;
-
  protected:
   void contactKinematics(ContactDynamics::Data& data) const override;
   void impulses(ContactDynamics::Data& data) const override;

@@ -11,6 +11,7 @@
 #include <pinocchio/spatial/explog.hpp>
 
 #include "linalg/dense_kernels.hpp"
+#include "linalg/sizes.hpp"
 #include "linalg/square_root.hpp"
 
 namespace prime {
@@ -272,6 +273,14 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {
   const int n = state_->get_ndx(), k = indices.size();
+  for (const int index : indices)
+    if (index < 0 || index >= n)
+      throw std::invalid_argument("arrival: there is no component " + std::to_string(index) +
+                                  " of " + std::to_string(n));
+  requireSize("arrival", "rows", rows.rows(), k);
+  requireSize("arrival", "a row", rows.cols(), n);
+  requireSize("arrival", "stddev", stddev.size(), k);
+  requireSize("arrival", "change", change.size(), k);
   const MatrixXd replaced = rows * L, shared = shared_ * rows.transpose();
   const VectorXd means = rows * mean;
   VectorXd dx = VectorXd::Zero(n), moved(state_->get_nx());

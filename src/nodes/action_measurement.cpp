@@ -59,7 +59,7 @@ void ActionMeasurement::setPoint(Data& d, const ConstRef& x, const ConstRef& u) 
   point.parameters = x.segment(nq + nv_, dynamics->nparameters());
   dynamics->moveGround(point, input->height_offset.array() - input->ground_depth,
                        input->slope_offset.array());
-  point.anchor_offset = input->anchor_offset;
+  point.anchor = dynamics->anchor + input->anchor_offset;
   point.law = input->law;
   point.stance = input->stance;
 }

@@ -25,7 +25,8 @@ bool ActionMeasurement::isWithin(const Data& d, const double reach) const {
   return then.law == now.law && then.stance == now.stance && then.reading == now.reading &&
          then.reading_change == now.reading_change && near(then.v, now.v, reach) &&
          near(d.expanded_next, d.dynamics.out.vplus, reach) && near(then.xi, now.xi, reach) &&
-         near(then.q, now.q, dt * reach) && near(then.parameters, now.parameters, reach) &&
+         near(then.q, now.q, dt * reach) && near(then.anchor, now.anchor, dt * reach) &&
+         near(then.parameters, now.parameters, reach) &&
          near(heights(then.parameters), heights(now.parameters), dt * reach);
 }
 

@@ -3,7 +3,8 @@
 #include "nodes/node_input.hpp"
 
 #include <pinocchio/algorithm/joint-configuration.hpp>
-#include <stdexcept>
+
+#include "linalg/sizes.hpp"
 
 namespace prime {
 
@@ -12,13 +13,6 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr int kPoseSize = 7;  ///< position and quaternion
-
-void requireSize(const std::string& name, const Eigen::Index size, const Eigen::Index expected,
-                 const std::string& otherwise = "") {
-  if (size == expected) return;
-  throw std::invalid_argument("node input: " + name + " has " + std::to_string(size) +
-                              " entries, not " + std::to_string(expected) + otherwise);
-}
 
 }  // namespace
 
@@ -57,14 +51,14 @@ Reading& NodeInput::reading(const std::string& name, const std::size_t slot) {
 void NodeInput::set(const std::string& name, const VectorXd& value, const VectorXd& weight,
                     const double age, const std::size_t slot) {
   auto& to = reading(name, slot);
-  requireSize("weight of " + name, weight.size(), to.weight.size());
+  requireSize("node input", "weight of " + name, weight.size(), to.weight.size());
   const auto base = base_wrench.size() > 0 ? kPoseSize : 0;
   const auto joints = name == "encoders" ? to.value.size() - base : to.value.size();
   if (value.size() == joints) {
     to.value.tail(joints) = value;
   } else {
     const auto alone = " (or " + std::to_string(joints) + " of the joints alone)";
-    requireSize("value of " + name, value.size(), to.value.size(),
+    requireSize("node input", "value of " + name, value.size(), to.value.size(),
                 joints < to.value.size() ? alone : "");
     to.value = value;
   }

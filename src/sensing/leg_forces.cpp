@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "joints/friction.hpp"
+#include "linalg/sizes.hpp"
 
 namespace prime {
 
@@ -86,6 +87,8 @@ void LegForces::takeLosses(const ConstRef& rate, const ConstRef& acceleration,
 
 double LegForces::carriedAtRest(const Vector3d& force, const ConstRef& position,
                                 const ConstRef& rate, const ConstRef& torque) {
+  requireSize("leg forces", "position", position.size(), model_.nq - kFreeFlyer);
+  requireSize("leg forces", "rate", rate.size(), losses_.gain.size());
   q_.setZero();
   q_.segment<4>(3) =
       Eigen::Quaterniond::FromTwoVectors(force / force.norm(), Vector3d::UnitZ()).coeffs();
@@ -102,6 +105,10 @@ double LegForces::carriedAtRest(const Vector3d& force, const ConstRef& position,
 void LegForces::evaluate(const ConstRef& q, const ConstRef& v, const ConstRef& a,
                          const ConstRef& torque) {
   const auto nj = losses_.gain.size();
+  requireSize("leg forces", "q", q.size(), model_.nq);
+  requireSize("leg forces", "v", v.size(), model_.nv);
+  requireSize("leg forces", "a", a.size(), model_.nv);
+  requireSize("leg forces", "torque", torque.size(), nj);
   takeLosses(v.tail(nj), a.tail(nj), torque);
   pinocchio::computeJointJacobians(model_, data_, q);
   pinocchio::rnea(model_, data_, q, v, a);

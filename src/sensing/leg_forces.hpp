@@ -43,7 +43,8 @@ class LegForces {
   double felt = 0.0;            ///< upward force that such a motion needs, by the mass [m/s2]
 
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
-  /// At a full state with acceleration; torque: (nj) of the motors [Nm].
+  /// At a full state with acceleration; torque: (nj) of the motors [Nm]. Throws
+  /// std::invalid_argument for other sizes.
   void evaluate(const ConstRef& q, const ConstRef& v, const ConstRef& a, const ConstRef& torque);
   /// Sum of the upward forces of a robot at rest, whose base feels `force` [m/s2] as gravity, with
   /// joints at `position` (their coordinates in q), at constant rates.

@@ -24,7 +24,9 @@ def test_zeros_are_none_once_the_joints_have_moved(name, way):
     assert tell(ZERO) is ZERO and tell(None) is None
     fields.follow(1.0 + 0.9 * way * np.eye(NJ)[1])
     assert tell(ZERO) is ZERO and not counts
-    fields.follow(1.0 + 1.1 * way * np.eye(NJ)[1])
+    for _ in range(2):  # one alone may be a glitch
+        assert tell(ZERO) is ZERO
+        fields.follow(1.0 + 1.1 * way * np.eye(NJ)[1])
     assert tell(ZERO) is None and counts == {f"joint_{name}_zero": 1}
     fields.follow(np.ones(NJ))
     assert tell(ZERO) is None
@@ -35,7 +37,8 @@ def test_what_has_lived_may_be_zero():
     fields = FilledFields(counts)
     fields.follow(ZERO)
     assert fields.rate(np.eye(NJ)[0]) is not None and fields.torque(np.eye(NJ)[2]) is not None
-    fields.follow(ZERO + 1.0)
+    for _ in range(2):
+        fields.follow(ZERO + 1.0)
     assert fields.rate(ZERO) is ZERO and fields.torque(ZERO) is ZERO and not counts
 
 
@@ -43,3 +46,15 @@ def test_samples_without_positions_say_nothing():
     fields = FilledFields(Counter())
     fields.follow(None)
     assert fields.rate(ZERO) is ZERO
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 3.0])
+def test_one_wrong_position_says_nothing(wrong):
+    """Neither that the joints have moved, nor, if it is the first, that they never do."""
+    first, later = FilledFields(Counter()), FilledFields(Counter())
+    for position in (ZERO + (wrong if wrong != 3.0 else 0.0), ZERO, ZERO + 1.0, ZERO + 1.0):
+        first.follow(position)
+    assert first.rate(ZERO) is None and first.torque(ZERO) is None
+    for position in (ZERO, ZERO + wrong, ZERO, ZERO):
+        later.follow(position)
+    assert later.rate(ZERO) is ZERO and later.torque(ZERO) is ZERO

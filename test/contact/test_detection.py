@@ -160,6 +160,18 @@ def test_sensors_that_say_nothing(name):
     assert flags.flags.all()
 
 
+def test_flags_without_joint_rates(recorded_runs):
+    """Rates by positions tell which feet are in the air; all would be thought to stand."""
+    config = Config.load("go2")
+    robot = Robot(config.robot)
+    nodes = measurements(recorded_runs / "go2_trot2_nominal", robot, config, 4.0)
+    with_rates, without = ContactFlags(robot), ContactFlags(robot)
+    found = np.array([with_rates.update(m) for m in nodes])
+    told = [replace(m, velocity=None, position_carried=None) for m in nodes]
+    alone = np.array([without.update(m) for m in told])
+    assert found[50:].mean() < 0.8 and (found == alone)[50:].mean() > 0.85
+
+
 def test_hysteresis():
     stance = LoadHysteresis(1, 10.0, 5.0, 2)
     signal = [0.0, 9.0, 11.0, 6.0, 4.0, 6.0, 4.0, 4.0, 9.0, 12.0, np.inf, 0.0, 0.0]

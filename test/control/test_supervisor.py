@@ -2,6 +2,9 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Supervisor: when the robot may move, what stops it, and that it stays stopped."""
 
+import threading
+import time
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -103,3 +106,46 @@ def test_a_stopped_robot_resumes_only_when_it_stands(walking):
     assert walking.supervisor.begin(walking.now, 0.12, 0.33) is Mode.WAITING
     assert "does not stand" in walking.supervisor.reason
     assert walking.supervisor.begin(walking.now, 0.31, 0.33) is Mode.ACTIVE
+
+
+def test_a_stop_while_it_arms_stays_a_stop():
+    """Between the look at a robot that waits and the moment from which it may move."""
+    supervisor = Supervisor(ControlConfig())
+    supervisor.odometry(0, POSE, REST)
+    supervisor.joints(0, np.zeros(12), np.zeros(12))
+    assert supervisor.ready(0)
+    supervisor.stop("emergency stop")
+    assert supervisor.begin(0, 0.31, 0.33) is Mode.DAMPING
+    assert supervisor.reason == "emergency stop"
+    supervisor.resume()
+    assert supervisor.begin(0, 0.31, 0.33) is Mode.WAITING  # of which nothing is known any more
+
+
+def test_messages_commands_and_stops_in_threads_of_their_own():
+    """Whatever comes between, nothing fails, and what was stopped last stays so."""
+    supervisor, failed, end = Supervisor(ControlConfig()), [], threading.Event()
+
+    def again(act):
+        try:
+            while not end.is_set():
+                act()
+        except Exception as error:  # noqa: BLE001 - told by the test
+            failed.append(error)
+
+    def tell():
+        supervisor.odometry(0, POSE, REST)
+        supervisor.joints(0, np.zeros(12), np.zeros(12))
+
+    def arm():
+        if supervisor.ready(0):
+            supervisor.begin(0, 0.31, 0.33)
+
+    acts = tell, arm, lambda: supervisor.judge(0), supervisor.resume
+    threads = [threading.Thread(target=again, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert not failed

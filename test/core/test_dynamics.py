@@ -126,7 +126,7 @@ def test_parameters_of_another_robot_are_refused(change):
     p = random_point(problem("go2"), np.random.default_rng(6), "stance")
     size = dynamics.nparameters
     assert len(p.parameters) == size == dynamics.ntheta + 3 * dynamics.nfeet + 2
-    with pytest.raises(ValueError, match=f"{size} parameters, got {size + change}"):
+    with pytest.raises(ValueError, match=f"parameters has {size + change} entries, not {size}"):
         dynamics.step(p.q, p.v, p.force, p.xi, np.resize(p.parameters, size + change), p.v)
 
 

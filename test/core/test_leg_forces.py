@@ -116,7 +116,10 @@ def test_what_feet_carry_at_rest(name, rng):
 def test_sizes_are_checked():
     robot = models.robot("go2")
     legs, q = LegForces(robot), pin.neutral(robot.model)
-    with pytest.raises(ValueError, match="one torque per joint"):
-        legs.evaluate(q, *np.zeros((2, robot.model.nv)), np.zeros(robot.nj + 1))
+    rates, torque = np.zeros((2, robot.model.nv)), np.zeros(robot.nj)
+    with pytest.raises(ValueError, match="torque has 13 entries, not 12"):
+        legs.evaluate(q, *rates, np.zeros(robot.nj + 1))
+    with pytest.raises(ValueError, match="leg forces: q has 3 entries, not 19"):
+        legs.evaluate(q[:3], *rates, torque)
     with pytest.raises(ValueError, match="one loss of each kind"):
         legs.losses = JointLosses(*np.ones((8, robot.nj + 1)))

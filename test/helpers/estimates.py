@@ -44,6 +44,7 @@ def make_estimate(
             covariance(rng, 3, 1.0),
             0.9,
             ContactState.STICKING,
+            c.foot,
         )
         for c in robot.contacts
     )

@@ -94,3 +94,27 @@ def test_what_was_known_is_not_strained_by_ground_that_moves(standing, kept, mon
     horizon.complete(last, situation)
     assert horizon.shift(last, situation) == ""
     assert (window.strain() < before + 0.2) is kept
+
+
+def test_a_node_knows_where_its_ground_is(standing):
+    """What it has found at other anchors of the slopes is found anew, derivatives too."""
+    estimator, _ = standing
+    window, problem = estimator.window, estimator.problem
+    node, data, x, u = window.nodes[3], window.data[3], window.xs[3].copy(), window.us[3]
+    problem.parameter(x, "slope")[:] += 0.15
+    anchor = np.array(problem.dynamics.anchor)
+
+    def evaluated(data) -> list[np.ndarray]:
+        node.calc(data, x, u)
+        node.linearize(data, x)
+        return [np.array(a) for a in (data.r, data.xnext)]
+
+    here = evaluated(data)
+    problem.dynamics.anchor = anchor + 0.05
+    try:
+        there, anew = evaluated(data), evaluated(node.createData())
+    finally:
+        problem.dynamics.anchor = anchor
+    for one, fresh in zip(there, anew):
+        np.testing.assert_allclose(one, fresh, atol=1e-8)
+    assert np.abs(there[0] - here[0]).max() > 1e-3

@@ -133,3 +133,12 @@ def test_factors_outlast_new_settings(recorded_runs):
     assert estimator.problem.config.noise.gyro == 0.01
     estimator.reset()
     assert estimator.problem.measurements.noise.gyro == pytest.approx(0.01)
+
+
+def test_switched_off_levels_are_the_configured_ones(recorded_runs):
+    estimator = run(recorded_runs, 1.0)
+    estimator.monitors.levels.factors["contact"] = 8.0
+    estimator.retune(estimator.config.updated({"estimator": {"adapt_noise": False}}))
+    assert estimator.monitors.levels.factors["contact"] == 1.0
+    used = estimator.problem.process.config.noise
+    assert used.contact_normal == estimator.config.noise.contact_normal

@@ -4,16 +4,20 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.estimates import make_estimate
 from helpers.lowstates import accelerometer, gyro, instants, lowstate, true_contacts, truth
 
 from prime_estimation import Config, Robot, StateObserver
 from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.io.joint_order import JointOrder
 from prime_estimation.io.unitree import family_of
+from prime_estimation.policy.base_state import Joints, base_state
 from prime_estimation.recordings.pipeline import Pipeline
 from prime_estimation.types import ImuSample, JointSample
 
@@ -180,3 +184,42 @@ def test_torque_of_joint_targets(hanging):
         assert "torque: made of joint targets, not measured" in map(
             str, state.estimate.status.sensors
         )
+
+
+def test_a_robot_and_feet_of_ones_own(tmp_path):
+    """A Robot of a YAML with another name, whose contacts name the feet that they are of."""
+    known = Config.load("go2")
+    contacts = [
+        replace(c, name=f"tip_{i}", foot=f"paw_{i}") for i, c in enumerate(known.robot.contacts)
+    ]
+    robot = Robot(replace(known.robot, name="my_dog", contacts=contacts))
+    changes = tmp_path / "changes.yaml"
+    changes.write_text("estimator: {window: 8}\n")
+    with StateObserver(robot, changes, threaded=False) as observer:
+        assert observer.feet == ("paw_0", "paw_1", "paw_2", "paw_3")
+        assert observer.estimator.config.estimator.window == 8
+        estimate = make_estimate(robot, 0)
+        assert [c.foot for c in estimate.contacts] == list(observer.feet)
+        joints = Joints(*np.zeros((2, robot.nj)))
+        assert len(base_state(estimate, "", observer.feet, joints).contacts) == 4
+
+
+def test_a_reset_outlasts_an_update_that_is_running():
+    """What that update still finds is forgotten with the rest."""
+    running, go_on = threading.Event(), threading.Event()
+
+    with StateObserver("go2") as observer:
+
+        def update(_):
+            running.set()
+            assert go_on.wait(10.0)
+            observer._solved(make_estimate(observer.robot, 0))
+
+        observer._solver.post(update)
+        assert running.wait(10.0)
+        observer.reset()
+        go_on.set()
+        done = threading.Event()
+        observer._solver.post(lambda _: done.set())
+        assert done.wait(10.0)
+        assert observer.state().reason == "no joints and no imu yet"
