@@ -18,6 +18,12 @@ from .stream import Stream
 
 # what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
 LOST_FORCE, LOST_RATE = 100.0, 2.0
+# beyond the range of any IMU on a legged robot: 5700 degrees/s, 100 g
+RANGE = np.repeat([100.0, 1000.0], 3)
+UNIT = 0.1  # by which the norm of a quaternion may differ from one
+# readings of a gyro that lives, in which an orientation that is none stays the same; between
+# them, a gyro that lives differs [rad/s]
+FROZEN, LIVES = 50, 0.005
 
 
 class ImuReadings:
@@ -36,6 +42,8 @@ class ImuReadings:
         self._counts, self._orientation = counts, orientation
         self.stream = Stream("imu", 10, counts, gap_ns, NEAR_NS)
         self._held, self._row = HeldCheck(), np.zeros(10)
+        # the last orientation, readings in which it was so, and the last rate
+        self._quat, self._same, self._rate = b"", 0, np.zeros(3)
 
     def reset(self) -> None:
         """Forget all samples."""
@@ -47,6 +55,8 @@ class ImuReadings:
         row, quat = self._row, sample.quat_world_imu
         check_shape(sample.angular_velocity, 3, "imu", sample)
         check_shape(sample.linear_acceleration, 3, "imu", sample)
+        if quat is not None:
+            check_shape(quat, 4, "imu orientation", sample)
         row[:3], row[3:6] = sample.angular_velocity, sample.linear_acceleration
         # q and -q are the same rotation: the sign nearest to the sample before makes interpolation
         # go the short way
@@ -55,7 +65,11 @@ class ImuReadings:
         if not is_finite(row, "imu", self._counts):
             row[6:] = previous
             return False
-        if quat is None:
+        if not (np.abs(row[:6]) < RANGE).all():
+            self._counts["imu_out_of_range"] += 1
+            row[6:] = previous
+            return False
+        if quat is None or not self._is_read(quat):
             row[6:] = np.nan
         elif row[6:] @ previous < 0.0:
             row[6:] *= -1.0
@@ -63,6 +77,25 @@ class ImuReadings:
             self._counts["imu_held"] += 1
             return False
         return self.stream.push(sample.stamp_ns, row)
+
+    def _is_read(self, quat: np.ndarray) -> bool:
+        """Whether an orientation is one: of norm one, and not the same whatever the gyro reads.
+
+        Drivers without a filter fill the field with the identity.
+        """
+        if abs(float(quat @ quat) - 1.0) > 2.0 * UNIT:
+            self._counts["imu_orientation_no_unit"] += 1
+            return False
+        own, rate = quat.tobytes(), self._row[:3]
+        if own != self._quat:
+            self._same = 0
+        elif (np.abs(rate - self._rate) > LIVES).any():
+            self._same += 1
+        self._quat, self._rate = own, rate.copy()
+        if self._same < FROZEN:
+            return True
+        self._counts["imu_orientation_held"] += 1
+        return False
 
     def fields(self, seen: NodeWindow) -> dict:
         """Fields of the measurement at a node from the samples about it."""

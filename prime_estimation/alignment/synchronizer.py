@@ -177,6 +177,15 @@ class Synchronizer:
         if back:
             self._restart("clock_back")
 
+    def believes(self, sample: Sample) -> bool:
+        """Whether the sample of joints or IMU that was pushed last has entered its stream.
+
+        One that has not was refused, or waits for the next one to confirm it.
+        """
+        streams = {JointSample: self._joints.stream, ImuSample: self._imu.stream}
+        stream = streams.get(type(sample))
+        return stream is None or stream.newest == sample.stamp_ns
+
     def shift_imu(self, by_ns: int) -> None:
         """Move the stamps of the IMU: its clock turned out to differ from that of the joints."""
         self.counts["imu_clock"] += 1

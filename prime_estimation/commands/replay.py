@@ -91,19 +91,25 @@ def run(args: argparse.Namespace) -> dict:
                 progress=progress,
                 observer=keep,
             )
-    except BaseException:  # of a replay that is interrupted nothing is left
+        result = _result(args, summary.to_dict(), out, folder[0])
+        folder[0].write(config.to_dict(), "prime replay " + shlex.join(_command(args)), result)
+    except BaseException:  # of a replay that is interrupted, or fails, no folder is left
         for begun in folder:
             begun.discard()
         raise
-    result = {**summary.to_dict(), "out": str(out), "folder": str(folder[0].path)}
+    _report(args, summary, result)
+    return result
+
+
+def _result(args: argparse.Namespace, summary: dict, out: Path, folder: RunFolder) -> dict:
+    """What was found, scored where the recording has the truth."""
+    result = {**summary, "out": str(out), "folder": str(folder.path)}
     if _has_truth(args.bag):
         try:
             result["evaluation"] = evaluate(out, args.bag)
         except DataError as error:  # the estimate stands without its score
             warn(f"not scored: {error}")
-    result["figures"] = _figures(out, args.bag, folder[0])
-    folder[0].write(config.to_dict(), "prime replay " + shlex.join(_command(args)), result)
-    _report(args, summary, result)
+    result["figures"] = _figures(out, args.bag, folder)
     return result
 
 

@@ -118,7 +118,7 @@ class Supervisor:
 
     @_alone
     def begin(self, now_ns: int, height: float, nominal: float) -> Mode:
-        """Let a robot that waits move whose base is at a height [m] above its feet, if it stands."""
+        """Let a robot that waits move, its base at a height [m] above its feet, if it stands."""
         if self.mode is not Mode.WAITING or self._pose is None:
             return self.mode  # stopped, or to begin anew, since it was ready
         low, high = self._config.lowest_start * nominal, self._config.highest_start * nominal

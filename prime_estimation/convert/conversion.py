@@ -118,22 +118,38 @@ def _readings(mapping: Mapping, tables: dict[str, Table]) -> tuple[list[Series],
     if mapping.joints is not None:
         joints = JointRows(mapping.joints, Rows(tables, times, mapping.joints.file, "joints"))
         seams = _join_clock(mapping, tables, times, joints)
-        stamps = times[mapping.joints.file][0]
-        series += [joints.states(stamps), joints.commands(stamps)]
+        stamps, stamped = times[mapping.joints.file]
+        series += _counted(stamped, joints.states(stamps), joints.commands(stamps))
     for name, make in (("imu", imu_series), ("mocap", mocap_series)):
         section = getattr(mapping, name)
         if section is not None:
-            series.append(make(section, Rows(tables, times, section.file, name)))
+            made = make(section, Rows(tables, times, section.file, name))
+            series += _counted(times[section.file][1], made)
     for name in ("foot_force", "contacts"):
         section = getattr(mapping, name)
         if section is not None:
             rows = Rows(tables, times, section.file, name)
-            series.append(feet_series(section, rows, name))
+            series += _counted(times[section.file][1], feet_series(section, rows, name))
     found = [s for s in series if s is not None]
     for s in found:
         if s.topic in _FIELDS:
             s.keep_fresh(mapping.held, _FIELDS[s.topic])
+        if len(s.times) < 2:
+            raise DataError(
+                f"{s.topic}: of all rows {len(s.times)} is left (left out: "
+                f"{', '.join(f'{n} {why}' for why, n in s.left_out.items())})",
+                s,
+            )
     return found, seams
+
+
+def _counted(stamped: np.ndarray, *series: Series | None) -> list[Series | None]:
+    """These series, with the rows of their file that have no stamp of their own counted."""
+    lost = int((~stamped).sum())
+    for s in series:
+        if s is not None and lost:
+            s.left_out["with stamps that repeat or go back"] += lost
+    return list(series)
 
 
 def _join_clock(

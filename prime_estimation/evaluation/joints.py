@@ -26,7 +26,8 @@ def joint_figures(est: list, ref: dict, start_ns: int, settle: float) -> dict | 
     for label, messages in (("estimate", est), ("sensor", sensor)):
         t, q, rate = _joint_arrays(messages, names, start_ns)
         if label == "sensor":
-            rate = _trailing_mean(rate, max(1, round(NODE / np.median(np.diff(t)))))
+            step = float(np.median(np.diff(t)))  # 0: without stamps of their own
+            rate = _trailing_mean(rate, max(1, round(NODE / step)) if step > 0.0 else 1)
         keep = (t > t_true[0] + settle) & (t < t_true[-1])
         t = t[keep]
         check_overlap(t, "joint", settle)
@@ -43,11 +44,13 @@ def _joint_arrays(
     messages: list, names: list[str], start_ns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     order = [list(messages[0].name).index(n) for n in names]
-    position, velocity = (
-        np.array([np.asarray(getattr(m, f))[order] for m in messages])
-        for f in ("position", "velocity")
-    )
-    return times(messages, start_ns), position, velocity
+    unread = np.full(len(messages[0].name), np.nan)
+
+    def rows(field: str) -> np.ndarray:
+        read = (np.asarray(getattr(m, field)) for m in messages)
+        return np.array([(values if values.size else unread)[order] for values in read])
+
+    return times(messages, start_ns), rows("position"), rows("velocity")
 
 
 def _trailing_mean(x: np.ndarray, width: int) -> np.ndarray:

@@ -156,9 +156,11 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
         heights = footholds[-1, :, 2] - offset[2]
     elif not batch.located:
         heights[:] = np.average(soles[:, :, 2], weights=loads)
-    if footholds is None and problem.parameter(batch.xs[0], "slope").any():
+    points = soles[-1] + offset
+    sloping = problem.parameter(batch.xs[0], "slope").any()
+    if footholds is None and sloping and np.isfinite(points).all():
         # slopes that were known before are those of the ground here
-        problem.move_anchors(np.ones(len(stances), bool), soles[-1] + offset)
+        problem.move_anchors(np.ones(len(stances), bool), points)
     for x in batch.xs:
         problem.parameter(x, "position")[:] += offset
         problem.parameter(x, "height")[:] = heights + offset[2]

@@ -67,8 +67,11 @@ class ProcessModel:
         self._foot_parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
         self._tangential = np.flatnonzero(self._components < 2)
         self._linear = np.flatnonzero(self._components < 3)
-        sinking = [TERRAIN.soft_tangential] * 2 + [TERRAIN.soft_normal]
-        self._sinking = np.array(sinking)[self._components[self._linear]]
+        along = [TERRAIN.soft_tangential] * 2
+        self._sinking, self._sinking_located = (
+            np.array([*along, normal])[self._components[self._linear]]
+            for normal in (TERRAIN.soft_normal, TERRAIN.soft_located)
+        )
 
     def retune(self, config: Config) -> None:
         """Use other values of the tunable parameters from the next node on."""
@@ -221,6 +224,7 @@ class ProcessModel:
         softness: float = 0.0,
         unrest: float = 0.0,
         creep: np.ndarray | None = None,
+        located: bool = False,
     ) -> None:
         """Widen the contact disturbances of a step by all that moves contacts as no law has it.
 
@@ -232,6 +236,7 @@ class ProcessModel:
                 there, creep and come up again has errors that last for a stance.
             unrest: tangential velocity of all feet, which move where they stand [m/s].
             creep: (nf,) contact velocity of feet that creep [m/s]; None: none does.
+            located: a sensor tells the place.
         """
         weight = given.nominal_xi
         if creep is not None:
@@ -240,8 +245,8 @@ class ProcessModel:
             at = self._tangential
             weight[at] = 1.0 / np.hypot(1.0 / weight[at], unrest)
         if softness > 0.0:
-            at = self._linear
-            weight[at] = 1.0 / np.hypot(1.0 / weight[at], softness * self._sinking)
+            at, sinking = self._linear, self._sinking_located if located else self._sinking
+            weight[at] = 1.0 / np.hypot(1.0 / weight[at], softness * sinking)
         for part, lands in zip(self._foot_parts, unloaded.tolist()):
             if lands:
                 weight[part] /= self.config.noise.contact_landing

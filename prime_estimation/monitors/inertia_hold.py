@@ -8,7 +8,7 @@ from collections import deque
 
 import numpy as np
 
-from ..config.policies import AGREEMENT
+from ..config.policies import AGREEMENT, RUNAWAY
 from ..mhe.knowledge import hold_inertia, release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -16,6 +16,17 @@ from ..mhe.still_inertia import StillInertia
 from ..mhe.window import Window
 from ..types import Measurement
 from .monitor import Monitor
+
+
+def _weighs(m: Measurement) -> bool:
+    """Whether torques tell what the robot weighs; those of a driver that has none are all zero."""
+    return m.torque is not None and bool(m.torque.any())
+
+
+def _spread(pi: np.ndarray) -> float:
+    """Mean square of the distance of a link's mass from its centre [m2]: `tr I_c / 2 m`."""
+    m, x, y, z, xx, _, yy, _, _, zz = pi.tolist()
+    return 0.5 * (xx + yy + zz) / m - (x * x + y * y + z * z) / (m * m)
 
 
 class InertiaHold(Monitor):
@@ -64,7 +75,7 @@ class InertiaHold(Monitor):
         if self._kept:
             self.problem.first.forget_inertia()
             self._kept = False
-        weighed = any(m.torque is not None for m in batch) and not situation.suspended
+        weighed = any(map(_weighs, batch)) and not situation.suspended
         self._blind = 0 if weighed else window.size
         self._still.begin(window)
         if situation.suspended and self._outlasting is not None:
@@ -104,14 +115,26 @@ class InertiaHold(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Hold or release the inertia for the node that comes."""
         if window is not None and not situation.restart:
-            blind = m.torque is None or situation.suspended
+            blind = not _weighs(m) or situation.suspended
             self._blind = window.size if blind else max(0, self._blind - 1)
             self._wrong = window.size if situation.contradicted else max(0, self._wrong - 1)
             if situation.loaded:  # the contacts were right all the time
                 self._wrong = 0
-            self._settle(window, situation.contradicted)
+            lost = not self.held and self._runs_away(window)
+            if lost:
+                self._wrong = RUNAWAY.nodes
+            self._settle(window, situation.contradicted or lost)
             self._still.follow(window, self.held)
         return situation.holding(self.held)
+
+    def _runs_away(self, window: Window) -> bool:
+        """A link has become wider than any load makes it.
+
+        A moment that nobody knows is explained by any inertia that turns a little, and its
+        logarithmic coordinates grow as fast as they like.
+        """
+        inertias = self.problem.inertias(window.xs[-1])
+        return any(not _spread(pi) < RUNAWAY.spread**2 for pi, _ in inertias)
 
     def freeze(self, window: Window | None, value: bool) -> None:
         """Hold the inertia on demand, or let it go."""

@@ -170,7 +170,7 @@ class EstimatorNode:
         for node in self.intake.take(sample):
             self.joints.measured(node.measurement)
             self.solver.put(node)
-        if isinstance(sample, ImuSample):
+        if isinstance(sample, ImuSample) and self.intake.sync.believes(sample):
             self.odometry.predicted(self.estimator.predict(sample))
 
     def _estimated(self, estimate: Estimate) -> None:

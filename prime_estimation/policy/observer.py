@@ -177,14 +177,16 @@ class StateObserver:
 
     def push(self, sample: Sample) -> None:
         """Take one sample, with joints in the order of `Robot.joint_names`."""
-        self._validity.heard(sample)
-        if isinstance(sample, JointSample):
-            self._heard_joints(sample)
         for node in self._intake.take(sample):
             if self._solver is not None:
                 self._solver.put(node)
             else:
                 self._solve(node)
+        if not self._intake.sync.believes(sample):
+            return
+        self._validity.heard(sample)
+        if isinstance(sample, JointSample):
+            self._heard_joints(sample)
         if isinstance(sample, ImuSample):
             self._predicted = self.estimator.predict(sample)
 

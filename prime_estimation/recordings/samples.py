@@ -45,6 +45,13 @@ def choose_topics(
     """
     given = dict(given or {})
     raw_wanted = LOWSTATE in given
+    if named := [role for role in given if role in without] or [
+        role for role in given if role == "mocap" and not mocap
+    ]:
+        raise DataError(
+            f"a topic is given for {named[0]}, which is not to be used: leave out one of the two",
+            named,
+        )
     left_out = {*without, *(() if mocap else ("mocap",))}
     left_out |= {"imu"} if robot.imu_joint is None else set()
     roles = [r for r in ROLES if r not in left_out]

@@ -39,7 +39,7 @@ class BaseReport:
         P: np.ndarray,
         slipping: float,
         elsewhere: bool,
-        stuck: bool,
+        stuck: float,
         tilt: np.ndarray,
     ) -> dict:
         """Those of the `Estimate`.
@@ -50,7 +50,7 @@ class BaseReport:
             P: covariance (12, 12) of pose and mean velocity.
             slipping: share of the feet that carry and slide.
             elsewhere: links whose inertia is not estimated carry a load.
-            stuck: dry friction holds joints that rest.
+            stuck: share of what dry friction of joints at rest has done to the tilt.
             tilt: (3,) deviation of the rotation by the accelerometer's bias, base axes [rad].
         """
         problem, layout, x = self.problem, self.problem.layout, window.xs[-1]

@@ -36,6 +36,8 @@ class Reporter:
         friction = float(np.mean(self.robot.joint_friction))
         stuck = len(self.robot.feet) * friction / INTERVAL.rest_lever  # N
         self._stuck = stuck / (GRAVITY * self.robot.total_mass)
+        self._rested = 0.0  # share of what that did to the tilt which is there still
+        self._fades = math.exp(-problem.dt / INTERVAL.rest_memory)
         self._theta = problem.layout.parameter_rows("theta")
         model, events = problem.measurements, problem.sensors.event_sensors
         told = [(s, model.trackers.get(s.name), model.gates.get(s.name)) for s in problem.sensors]
@@ -63,7 +65,9 @@ class Reporter:
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         unlike = self.problem.bent or self.problem.joints_let_go
-        stuck = self._rests(m) * self._stuck
+        rests = self._rests(m)
+        stuck = rests * self._stuck
+        self._rested = 1.0 if rests else self._fades * self._rested
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
         theta = parameters[self._theta, self._theta] if held is None else held
         doubts = torque_error, situation.contradicted, unlike, stuck
@@ -77,7 +81,7 @@ class Reporter:
         health = self._health(window, m, situation, monitors, doubt)
         unweighed = 0.0 if held is None else stddev / mass
         touching = self._contacts.contacts(window, contacts, mass, unweighed)
-        beside = self._contacts.slipping, bool(elsewhere), stuck > 0.0, monitors.bias.tilt
+        beside = self._contacts.slipping, bool(elsewhere), self._rested, monitors.bias.tilt
         return Estimate(
             stamp_ns=window.stamps[-1],
             **self._base.fields(window, m, base_covariance, *beside),

@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Time alignment: a counted answer to every fault of a stream."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from helpers.streams import (
@@ -78,9 +80,10 @@ def test_reordered_burst_is_no_new_clock():
 
 @pytest.mark.parametrize("ahead", [30, 2000, 10_000_000])
 def test_single_stamp_ahead_does_not_poison(ahead):
+    wrong = imu(50.0 + ahead).stamp_ns
     samples = (
         both(np.arange(0, 50, 2.0))
-        + [joint(50.0 + ahead, value=9.0), imu(50.0 + ahead)]
+        + [joint(50.0 + ahead, value=9.0), dataclasses.replace(imu(51.0), stamp_ns=wrong)]
         + both(np.arange(50, 100, 2.0))
     )
     sync = Synchronizer(STEP, NJ)
@@ -263,8 +266,8 @@ def test_mocap_switched_off():
 
 def test_many_samples_before_the_first_pop():
     sync = Synchronizer(STEP, NJ)
-    for sample in both(np.arange(0, 40_000, 2.0)):
+    for sample in both(np.arange(0, 12_000, 0.5)):
         sync.push(sample)
-    nodes = feed(sync, both(np.arange(40_000, 40_100, 2.0)))
-    assert milliseconds(nodes)[-1] == 40_090
+    nodes = feed(sync, both(np.arange(12_000, 12_100, 2.0)))
+    assert milliseconds(nodes)[-1] == 12_090
     assert_linear(nodes[-1])

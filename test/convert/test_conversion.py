@@ -228,3 +228,19 @@ def test_command_line(table, mapping, write_csv, tmp_path, capsys):
     assert "`joints.position`" in capsys.readouterr().out
     assert cli.main(["convert", "log.csv"]) == 2
     assert "--mapping is missing" in capsys.readouterr().err
+
+
+def test_rows_whose_stamps_repeat_are_counted(table, mapping, write_csv, tmp_path):
+    table["t"][100:120] = table["t"][99]
+    mapping["files"]["log"]["time"]["irregular"] = "drop"
+    conversion, bag = converted(write_csv(table), mapping, tmp_path)
+    assert len(bag["/imu"]) == 380
+    for series in conversion.series:
+        assert series.left_out["with stamps that repeat or go back"] == 20
+
+
+def test_one_row_is_no_recording(table, mapping, write_csv, tmp_path):
+    table["t"][:] = 3.0
+    mapping["files"]["log"]["time"]["irregular"] = "drop"
+    with pytest.raises(DataError, match="1 is left .left out: 399 with stamps that repeat"):
+        converted(write_csv(table), mapping, tmp_path)

@@ -223,3 +223,23 @@ def test_a_reset_outlasts_an_update_that_is_running():
         observer._solver.post(lambda _: done.set())
         assert done.wait(10.0)
         assert observer.state().reason == "no joints and no imu yet"
+
+
+def test_readings_that_are_refused_are_none(hanging):
+    """A wrong stamp, what no sensor reads, NaN: neither carried on nor handed to the policy."""
+    with StateObserver("go2", threaded=False, largest_stddev=ANY) as observer:
+        for k in range(400):
+            good = observer.arrays(**hanging(0.002 * k))
+        assert good.valid
+        ahead = hanging(0.8) | {"stamp_ns": round(1e9 * 1.8)}
+        glitch = hanging(0.802) | {"gyro": np.full(3, 1000.0)}
+        blind = hanging(0.804) | {"position": np.full(12, np.nan)}
+        for wrong in (ahead, glitch, blind):
+            state = observer.arrays(**wrong)
+            assert state.valid and state.stamp_ns - good.stamp_ns < 10_000_000
+            assert np.linalg.norm(state.linear_velocity_base - good.linear_velocity_base) < 0.05
+            assert np.isfinite(state.joint_position).all()
+        for k in range(404, 440):  # as long as joints are refused, they are silent
+            nan = hanging(0.002 * k) | {"position": np.full(12, np.nan)}
+            state = observer.arrays(**nan)
+        assert not state.valid and state.reason.startswith("no joints for 0.0")

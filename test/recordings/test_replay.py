@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.errors import DataError
 from prime_estimation.io.bag import BagReader, BagWriter
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.typestore import typestore
@@ -167,3 +168,10 @@ def test_unitree_lowstate_stands_in_for_joints_and_imu(recording, played, tmp_pa
     np.testing.assert_allclose(
         summary.final.position_world, played[0].final.position_world, atol=0.01
     )
+
+
+@pytest.mark.parametrize("options", [dict(mocap=False), dict(without=["mocap"])])
+def test_a_topic_of_a_sensor_that_is_left_out_is_refused(options, recording, tmp_path):
+    """One of the two is meant: the result would silently be that with the sensor."""
+    with pytest.raises(DataError, match="a topic is given for mocap, which is not to be used"):
+        run(recording, tmp_path / "out.mcap", topics={"mocap": "/mocap/pose"}, **options)

@@ -296,3 +296,40 @@ def test_a_recorded_walk_with_all_faults(recorded_runs, go2):
     rate = (angles(stamps) - angles(stamps - 10_000_000)) / 0.01
     off = np.array([e.joint_velocity for e in estimates]) - rate
     assert np.sqrt((off[settled] ** 2).mean()) < 0.1  # 0.12 rad/s of the sensor
+
+
+def test_torques_that_are_filled_with_zeros_weigh_nothing(walk, go2, tmp_path):
+    """What they seemed to say before that was understood is not kept."""
+
+    def filled(topic, _, m):
+        return dataclasses.replace(m, effort=np.zeros(12)) if topic == "/joint_states" else m
+
+    robot, config = go2
+    estimates, _ = play(write(tmp_path / "zero.mcap", walk, filled), robot, config, False)
+    last = estimates[-1]
+    assert abs(last.total_mass - robot.total_mass) < 0.1 and last.total_mass_stddev > 1.0
+
+
+def test_an_orientation_that_a_driver_fills_in_is_none(walk, go2, tmp_path):
+    """The identity, whatever the gyro reads: tilt and velocity as without it."""
+
+    def level(topic, _, m):
+        if topic != "/imu":
+            return m
+        quat = dataclasses.replace(m.orientation, x=0.0, y=0.0, z=0.0, w=1.0)
+        return dataclasses.replace(m, orientation=quat, orientation_covariance=np.zeros(9))
+
+    def without(topic, _, m):
+        if topic != "/imu":
+            return m
+        return dataclasses.replace(m, orientation_covariance=np.array([-1.0, *np.zeros(8)]))
+
+    robot, config = go2
+    said, pipeline = play(write(tmp_path / "level.mcap", walk, level), robot, config, False)
+    none, _ = play(write(tmp_path / "none.mcap", walk, without), robot, config, False)
+    assert pipeline.counts["imu_orientation_held"] > 500
+    turned = pin.Quaternion(said[-1].quat_world_base).angularDistance(
+        pin.Quaternion(none[-1].quat_world_base)
+    )
+    assert turned < 0.005
+    assert np.linalg.norm(said[-1].linear_velocity_base - none[-1].linear_velocity_base) < 0.01

@@ -17,7 +17,7 @@ from .adaptation import (
     RATE_LAG,
 )
 from .ground import GROUND, RISING, SOLE, TERRAIN
-from .loads import EXCITATION, LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH
+from .loads import EXCITATION, LEG_WEIGHT, LIMB_LOAD, LOAD_PLACE, PAYLOAD, PUSH, RUNAWAY
 from .support import ACTIVITY, AGREEMENT, LIFT, STANCE, SUPPORT, UNMODELLED
 from .window import CONSISTENCY, INTERVAL, SMOOTHED, SOLVER
 
@@ -44,6 +44,7 @@ __all__ = [
     "PUSH",
     "RATE_LAG",
     "RISING",
+    "RUNAWAY",
     "SMOOTHED",
     "SOLE",
     "SOLVER",

@@ -86,6 +86,13 @@ class TerrainPolicy:
         "that give way themselves look like soft ground, from which they bounce up (Mini Cheetah)",
         "m/s",
     )
+    soft_located: float = param(
+        0.03,
+        "the same where a sensor tells the place, against which feet that come up while they stand "
+        "would tell a pitch: soft slopes of 10 degrees, Go1, Go2 and B1, 18 to 30 mrad with 0.01, "
+        "12 to 15 with 0.03",
+        "m/s",
+    )
     sinking: float = param(
         0.2, "share of the depth to which feet sink by which a foothold there may deviate"
     )

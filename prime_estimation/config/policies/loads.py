@@ -98,7 +98,21 @@ class LimbLoadPolicy:
     nodes: int = param(30, "in a row in which it does")
 
 
+@dataclass(frozen=True)
+class RunawayPolicy:
+    """When an estimated inertia is that of no link with a load."""
+
+    spread: float = param(
+        10.0,
+        "of its mass about its centre: up to 3 m where a robot that stands tells nothing of it, "
+        "1 km on the way to a matrix that cannot be factorized",
+        "m",
+    )
+    nodes: int = param(100, "for which it is held then, as it was before")
+
+
 PUSH = PushPolicy()
+RUNAWAY = RunawayPolicy()
 PAYLOAD = PayloadPolicy()
 EXCITATION = ExcitationPolicy()
 LEG_WEIGHT = LegWeightPolicy()

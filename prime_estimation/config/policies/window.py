@@ -93,6 +93,12 @@ class IntervalPolicy:
         "the weight, and the accelerometer's bias may be 5 mrad of it",
         "rad",
     )
+    rest_memory: float = param(
+        1.0,
+        "time after a rest in which such a tilt comes right: what the window has learned of the "
+        "accelerometer's bias outlasts it",
+        "s",
+    )
     tilt_soft: float = param(
         2.5e-3,
         "the same on soft ground, per unit by which that is more than uneven: feet that come up "
