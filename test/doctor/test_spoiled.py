@@ -143,6 +143,49 @@ def test_a_mistake_is_named_and_nothing_else(name, spoil, said, evidence, findin
     assert {key: faults[0].evidence[key] for key in evidence} == evidence
 
 
+def orientation(of):
+    """Spoil the IMU's own orientation: `of` gives its (x, y, z, w) from that of the base."""
+
+    def spoil(topic, seconds, m):
+        if topic != "/imu":
+            return m
+        a = 0.1 * np.sin(seconds)
+        quat = dict(zip("xyzw", of(np.array([np.sin(a), 0.0, 0.0, np.cos(a)]))))
+        read = replace(m.orientation, **quat)
+        return replace(m, orientation=read, orientation_covariance=np.zeros(9))
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("of", "severity", "said"),
+    [
+        (np.array, None, ""),
+        (lambda q: np.roll(q, 1), "fault", "degrees from what its accelerometer feels as up"),
+        (lambda q: np.array([0.0, 0.0, 0.0, 1.0]), "hint", "stays the same while it turns"),
+    ],
+)
+def test_the_imus_own_orientation(of, severity, said, findings):
+    found = [f for f in findings(orientation(of)).findings if f.name == "imu.orientation"]
+    assert [f.severity for f in found] == ([severity] if severity else [])
+    assert all(said in f.text for f in found)
+
+
+def test_motion_capture_that_turns_otherwise(findings):
+    """Its quaternion begins with the scalar."""
+
+    def wxyz(topic, seconds, m):
+        if topic != "/mocap/pose":
+            return m
+        q = m.pose.orientation
+        other = replace(q, x=q.w, y=q.x, z=q.y, w=q.z)
+        return replace(m, pose=replace(m.pose, orientation=other))
+
+    faults = findings(wxyz).faults
+    assert "delay.mocap" in [f.name for f in faults]
+    assert "does not turn as the gyro does" in faults[0].text and "quaternion" in faults[0].proposal
+
+
 @pytest.mark.slow
 def test_feet_of_the_wrong_radius(findings):
     faults = findings(radius=0.036).faults

@@ -29,6 +29,8 @@ _FIGURES = {
     "imu": ("force", "moment", "slip", "alone", "carried"),
 }
 _AGREES = 0.7  # correlation of rates of turning
+_TURNS = 0.05  # rad/s rms without which nothing turns
+_CONTRADICTS = 0.4  # below which it is not the same turning, whatever its clock
 
 
 def examine(case: Case) -> Verdict:
@@ -115,8 +117,14 @@ def _mocap(case: Case) -> Verdict:
             f"motion capture does not turn as the gyro does (correlation {delay.agreement:.2f}): "
             "its delay cannot be told"
         )
-        severity = UNKNOWN if np.abs(felt).std() < 0.05 else HINT
-        return case, [Finding("delay.mocap", severity, text, facts)]
+        severity, proposal = UNKNOWN if np.abs(felt).std() < _TURNS else HINT, ""
+        if severity == HINT and delay.agreement < _CONTRADICTS:
+            severity = FAULT
+            proposal = (
+                "look at the order of its quaternion (x y z w), its axes and their hand, whether "
+                "it is the pose of the body in the world and not its inverse; at the gyro's signs"
+            )
+        return case, [Finding("delay.mocap", severity, text, facts, proposal)]
     return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts)]
 
 

@@ -19,6 +19,7 @@ from ..mocap import MocapSignals, mocap_signals
 
 _RADIUS, _LENGTH = 0.008, 0.01  # m, from which a difference counts: soft ground gives as much
 _SURE_RADIUS, _SURE_LENGTH = 5.0, 8.0  # and how many standard deviations; slip looks like length
+_LARGEST = 0.2  # m, radius of a foot
 _TELLS = 0.003  # m, standard deviation beyond which nothing is told
 _INSTANTS = 1000
 _SETTLED = 0.06  # s: a foot that has just landed has not come to rest
@@ -111,7 +112,10 @@ def _finding(case: Case, rows: np.ndarray, right: np.ndarray) -> Finding:
             f"feet roll as if their radius were {1e3 * (now + radius):.0f} mm, not "
             f"{1e3 * now:.0f} mm"
         )
-        proposal = f"radius: {max(0.0, now + radius):.3f} in each of robot.contacts"
+        proposal = f"radius: {now + radius:.3f} in each of robot.contacts"
+        if not 0.0 < now + radius < _LARGEST:
+            text = f"{text}, as no foot does"
+            proposal = "look at zeros and signs of the joints, and the axes of motion capture"
         return Finding("feet.radius", FAULT, text, facts, proposal)
     longer = f"{1e3 * abs(length):.0f} mm {'longer' if length > 0.0 else 'shorter'}"
     if not by_radius and abs(length) > max(_LENGTH, _SURE_LENGTH * sure[1]):
