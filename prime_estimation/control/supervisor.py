@@ -119,8 +119,8 @@ class Supervisor:
     @_alone
     def begin(self, now_ns: int, height: float, nominal: float) -> Mode:
         """Let a robot that waits move, its base at a height [m] above its feet, if it stands."""
-        if self.mode is not Mode.WAITING or self._pose is None:
-            return self.mode  # stopped, or to begin anew, since it was ready
+        if not self.ready(now_ns):
+            return self.mode  # stopped, or to begin anew, since it was
         low, high = self._config.lowest_start * nominal, self._config.highest_start * nominal
         if low <= height <= high and self._upright() > np.cos(self._config.largest_start_tilt):
             self.mode, self.reason, self._plan_ns = Mode.ACTIVE, "", now_ns

@@ -262,10 +262,11 @@ class StateObserver:
 
 
 def _configuration(robot: str | Robot, changes: str | Path | None) -> Config:
-    """That of a robot, with changes; of a Robot of a YAML of its own the defaults beside it."""
+    """That of a robot, with changes; of a Robot that of its file, or what has its name."""
     if not isinstance(robot, Robot):
         return Config.load(robot, changes)
-    config = Config.load(robot.name) if robot.name in built_in_robots() else Config()
+    known = robot.source or (robot.name if robot.name in built_in_robots() else "")
+    config = Config.load(known) if known else Config()
     config = replace(config, robot=robot.config)
     return config if changes is None else config.updated(read_yaml(Path(changes)), str(changes))
 

@@ -67,7 +67,7 @@ class Reporter:
         unlike = self.problem.bent or self.problem.joints_let_go
         rests = self._rests(m)
         stuck = rests * self._stuck
-        self._rested = 1.0 if rests else self._fades * self._rested
+        self._rested = float(stuck > 0.0) if rests else self._fades * self._rested
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
         theta = parameters[self._theta, self._theta] if held is None else held
         doubts = torque_error, situation.contradicted, unlike, stuck

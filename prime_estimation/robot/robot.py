@@ -26,6 +26,7 @@ class Robot:
     Attributes:
         model: pin.Model with the motors' armature; fixed links are lumped into the body of their
             joint.
+        source: name or file that it was loaded of; empty where it was made of a configuration.
         joint_names: the actuated joints, in model order: the order of every joint array in this
             package.
         turning: indices of the continuous joints in that order.
@@ -43,7 +44,7 @@ class Robot:
     """
 
     def __init__(self, config: RobotConfig):
-        self.config = config
+        self.config, self.source = config, ""
         self.model = load_model(config)
         self.joint_ids = list(range(2 if config.floating_base else 1, self.model.njoints))
         self.joint_names = [self.model.names[i] for i in self.joint_ids]
@@ -74,7 +75,9 @@ class Robot:
     @staticmethod
     def load(robot: str) -> Robot:
         """Robot by name (`go1`, `go2`, ...) or by the path of its YAML file."""
-        return Robot(Config.load(robot).robot)
+        loaded = Robot(Config.load(robot).robot)
+        loaded.source = robot
+        return loaded
 
     @property
     def name(self) -> str:

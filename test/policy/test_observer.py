@@ -14,6 +14,7 @@ from helpers.estimates import make_estimate
 from helpers.lowstates import accelerometer, gyro, instants, lowstate, true_contacts, truth
 
 from prime_estimation import Config, Robot, StateObserver
+from prime_estimation.config.files import config_dir
 from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.io.joint_order import JointOrder
 from prime_estimation.io.unitree import family_of
@@ -202,6 +203,14 @@ def test_a_robot_and_feet_of_ones_own(tmp_path):
         assert [c.foot for c in estimate.contacts] == list(observer.feet)
         joints = Joints(*np.zeros((2, robot.nj)))
         assert len(base_state(estimate, "", observer.feet, joints).contacts) == 4
+
+
+def test_a_robot_of_a_file_has_the_noise_of_that_file(tmp_path):
+    path = tmp_path / "go2own.yaml"
+    text = (config_dir() / "robots" / "go2.yaml").read_text()
+    path.write_text(f"{text}\nnoise: {{joint_torque: 3.3}}\n")
+    with StateObserver(Robot.load(str(path)), threaded=False) as observer:
+        assert observer.estimator.config.noise.joint_torque == 3.3
 
 
 def test_a_reset_outlasts_an_update_that_is_running():
