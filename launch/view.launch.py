@@ -9,6 +9,7 @@ ellipsoids. Where motion capture has a frame of its own, `mocap_frame` and `moca
 the estimator's world.
 """
 
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -201,9 +202,14 @@ def prefix_of(context) -> str:
 
 def configuration(context):
     """That of the estimator."""
+    return loaded(*(LaunchConfiguration(name).perform(context) for name in ("robot", "config")))
+
+
+@cache
+def loaded(robot: str, config: str):
+    """A configuration, for all that ask for it."""
     from prime_estimation.config.parameters import Config
 
-    robot, config = (LaunchConfiguration(name).perform(context) for name in ("robot", "config"))
     return Config.load(robot, config or None)
 
 

@@ -10,6 +10,27 @@ RATE = 0.2  # rad/s of a joint whose position cannot stay where it is
 FELT = np.array([0.005] * 3 + [0.02] * 3)  # rad/s, m/s2: between samples of an IMU that moves
 DEAD = 25  # samples that differ in what is felt, after which a gyro that says the same is dead,
 AXIS_DEAD, NEVER_LIVED = 15, 500  # or one axis, or one that has not said anything else before
+FROZEN = 50  # readings of a gyro that lives, in which an orientation that is none stays the same
+
+
+class HeldOrientation:
+    """Tells an orientation of an IMU that stays the same to the last bit while its gyro lives.
+
+    Drivers without a filter fill the field with the identity, whatever clocks do meanwhile.
+    """
+
+    def __init__(self):
+        self._last, self._rate, self._readings = b"", np.zeros(3), 0
+
+    def holds(self, quat: np.ndarray, rate: np.ndarray) -> bool:
+        """Whether a quaternion (4,) is none, beside an angular rate (3,) [rad/s]."""
+        own = quat.tobytes()
+        if own != self._last:
+            self._readings = 0
+        elif (np.abs(rate - self._rate) > FELT[:3]).any():
+            self._readings += 1
+        self._last, self._rate = own, rate.copy()
+        return self._readings >= FROZEN
 
 
 class HeldCheck:

@@ -11,9 +11,9 @@ import numpy as np
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
 from .averaging import between_samples
-from .held_samples import HeldCheck
+from .held_samples import HeldCheck, HeldOrientation
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
-from .sample_checks import check_shape, is_finite
+from .sample_checks import check_shape, is_finite, is_in_range
 from .stream import Stream
 
 # what a foot that comes down does meanwhile where samples are lost: m/s2, rad/s
@@ -21,9 +21,6 @@ LOST_FORCE, LOST_RATE = 100.0, 2.0
 # beyond the range of any IMU on a legged robot: 5700 degrees/s, 100 g
 RANGE = np.repeat([100.0, 1000.0], 3)
 UNIT = 0.1  # by which the norm of a quaternion may differ from one
-# readings of a gyro that lives, in which an orientation that is none stays the same; between
-# them, a gyro that lives differs [rad/s]
-FROZEN, LIVES = 50, 0.005
 
 
 class ImuReadings:
@@ -42,8 +39,7 @@ class ImuReadings:
         self._counts, self._orientation = counts, orientation
         self.stream = Stream("imu", 10, counts, gap_ns, NEAR_NS)
         self._held, self._row = HeldCheck(), np.zeros(10)
-        # the last orientation, readings in which it was so, and the last rate
-        self._quat, self._same, self._rate = b"", 0, np.zeros(3)
+        self._held_orientation = HeldOrientation()
 
     def reset(self) -> None:
         """Forget all samples."""
@@ -62,11 +58,8 @@ class ImuReadings:
         # go the short way
         previous = row[6:].copy()
         row[6:] = 0.0 if quat is None else quat
-        if not is_finite(row, "imu", self._counts):
-            row[6:] = previous
-            return False
-        if not (np.abs(row[:6]) < RANGE).all():
-            self._counts["imu_out_of_range"] += 1
+        counts = self._counts
+        if not (is_finite(row, "imu", counts) and is_in_range(row[:6], RANGE, "imu", counts)):
             row[6:] = previous
             return False
         if quat is None or not self._is_read(quat):
@@ -79,23 +72,14 @@ class ImuReadings:
         return self.stream.push(sample.stamp_ns, row)
 
     def _is_read(self, quat: np.ndarray) -> bool:
-        """Whether an orientation is one: of norm one, and not the same whatever the gyro reads.
-
-        Drivers without a filter fill the field with the identity.
-        """
+        """Whether an orientation is one: of norm one, and not the same whatever the gyro reads."""
         if abs(float(quat @ quat) - 1.0) > 2.0 * UNIT:
             self._counts["imu_orientation_no_unit"] += 1
             return False
-        own, rate = quat.tobytes(), self._row[:3]
-        if own != self._quat:
-            self._same = 0
-        elif (np.abs(rate - self._rate) > LIVES).any():
-            self._same += 1
-        self._quat, self._rate = own, rate.copy()
-        if self._same < FROZEN:
-            return True
-        self._counts["imu_orientation_held"] += 1
-        return False
+        if self._held_orientation.holds(quat, self._row[:3]):
+            self._counts["imu_orientation_held"] += 1
+            return False
+        return True
 
     def fields(self, seen: NodeWindow) -> dict:
         """Fields of the measurement at a node from the samples about it."""

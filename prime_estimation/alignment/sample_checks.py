@@ -21,6 +21,14 @@ def check_shape(value, size: int, name: str, sample: Sample) -> None:
         )
 
 
+def is_in_range(row: np.ndarray, most: np.ndarray, name: str, counts: Counter) -> bool:
+    """Whether all values are what a sensor reads; counted as `<name>_out_of_range` where not."""
+    if (np.abs(row) < most).all():
+        return True
+    counts[f"{name}_out_of_range"] += 1
+    return False
+
+
 def is_finite(row: np.ndarray, name: str, counts: Counter) -> bool:
     """Whether all values of a row are finite; counted as `<name>_not_finite` where not."""
     # no product: BLAS lets the solver's thread have the interpreter, and waits to get it back

@@ -113,10 +113,8 @@ def _judged(scenario: Scenario, played: Run) -> dict:
         "load_kg": scenario.load.mass if scenario.load else 0.0,
     }
     end = min(scenario.load_off, float(trace.t[-1]))
-    if played.fell or played.stopped or end < scenario.load_on:
-        return out
-    if end <= scenario.load_on + max(SETTLED, KNOWN):  # of the loaded robot nothing is known
-        return out
+    if played.fell or played.stopped or end <= scenario.load_on + SETTLED:
+        return out  # of the loaded robot nothing is known
     known = (trace.t > scenario.load_on + KNOWN) & (trace.t < end)
     last = np.flatnonzero(known)[-1]
     parts = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,12 @@ from .tables import Table, open_table
 
 LATEST = 2.0**31  # s, that a stamp of a message can hold
 
+_SERIES = {  # of the sections beside the joints
+    "imu": imu_series,
+    "mocap": mocap_series,
+    "foot_force": partial(feet_series, topic="foot_force"),
+    "contacts": partial(feet_series, topic="contacts"),
+}
 _FIELDS = {  # what tells a fresh reading; orientation comes from a filter of its own
     "joint_states": ("position", "velocity"),
     "joint_commands": ("effort",),
@@ -120,16 +127,11 @@ def _readings(mapping: Mapping, tables: dict[str, Table]) -> tuple[list[Series],
         seams = _join_clock(mapping, tables, times, joints)
         stamps, stamped = times[mapping.joints.file]
         series += _counted(stamped, joints.states(stamps), joints.commands(stamps))
-    for name, make in (("imu", imu_series), ("mocap", mocap_series)):
+    for name, make in _SERIES.items():
         section = getattr(mapping, name)
         if section is not None:
             made = make(section, Rows(tables, times, section.file, name))
             series += _counted(times[section.file][1], made)
-    for name in ("foot_force", "contacts"):
-        section = getattr(mapping, name)
-        if section is not None:
-            rows = Rows(tables, times, section.file, name)
-            series += _counted(times[section.file][1], feet_series(section, rows, name))
     found = [s for s in series if s is not None]
     for s in found:
         if s.topic in _FIELDS:

@@ -68,9 +68,9 @@ class Horizon:
         if m.imu_dead is not None and self.window is not None:
             m = stand_in(self.problem, m, self.window.xs[-1])
         self.problem.contacts.observe(m)
-        if m.torque is None and self._recent and _has_zeros(self._recent[-1]):
+        if m.torque is None and self._recent and self._recent[-1].unpowered:
             # zeros of a driver that has no readings, as has turned out
-            told = (replace(r, torque=None) if _has_zeros(r) else r for r in self._recent)
+            told = (replace(r, torque=None) if r.unpowered else r for r in self._recent)
             self._recent = deque(told, maxlen=self._recent.maxlen)
         self._recent.append(m)
         self.newest_ns = m.stamp_ns
@@ -239,8 +239,3 @@ class Horizon:
     def _legs_are_back(self, m: Measurement) -> bool:
         recent = self.window.inputs[-RECENT:-1]
         return m.position is not None and any(given.ground_depth > 0.0 for given in recent)
-
-
-def _has_zeros(m: Measurement) -> bool:
-    """All torques of a measurement are zero."""
-    return m.torque is not None and not m.torque.any()

@@ -14,14 +14,14 @@ import pinocchio as pin
 from .. import _core
 from ..config.policies import INTERVAL
 from ..robot import Robot
-from ..sensors.imu import world_axes
 from ..sensors.sensor import INSTANT
 from ..types import Estimate, ImuSample
+from .dead_axes import going_on, unseen_twist
 from .imu_mount import ImuMount
 
 KEPT = 1000  # samples, more than an estimate may be late by
-# by which a robot that trots accelerates along dead axes of its IMU, and turns faster about them
-UNFELT, UNSEEN = 3.0, 20.0  # m/s2, rad/s2
+# by which a robot that trots turns faster about dead axes of its IMU, and accelerates along them
+UNSEEN = np.repeat([20.0, 3.0], 3)  # rad/s2, m/s2
 
 
 class Predictor:
@@ -99,7 +99,9 @@ class Predictor:
         self._begun, self._stamp_ns = True, estimate.stamp_ns
         base_M_imu, moved = self.mount.motion(estimate.joint_position, estimate.joint_velocity)
         if self._dead is not None:
-            self._expect(estimate, base_M_imu, moved)
+            base = estimate.quat_world_base, estimate.angular_velocity_base
+            biases = np.concatenate([estimate.gyro_bias, estimate.accelerometer_bias])
+            self._expected = going_on((base_M_imu, moved), base, biases, self.gravity)
         elif last is not None and not self.mount.rigid:
             # rates of the estimate are means over the past step: what the gyro says beyond the base
             # is the turning of now
@@ -115,13 +117,6 @@ class Predictor:
         self._imu.start_on_base(*place, *velocity, base_M_imu, moved)
         if last is not None:
             self._imu.set_force(self._readings(last)[1])
-
-    def _expect(self, estimate: Estimate, base_M_imu: pin.SE3, moved: pin.Motion) -> None:
-        """What gyro and accelerometer say of a base that goes on as estimated."""
-        R_imu_base, R_world_base = base_M_imu.rotation.T, world_axes(estimate.quat_world_base)
-        self._expected[:3] = R_imu_base @ estimate.angular_velocity_base + moved.angular
-        self._expected[3:] = -R_imu_base @ (R_world_base.T @ self.gravity)
-        self._expected += [*estimate.gyro_bias, *estimate.accelerometer_bias]
 
     def _readings(self, sample: ImuSample) -> tuple[np.ndarray, np.ndarray]:
         """Angular rate and specific force of a sample, where an axis is dead those expected."""
@@ -150,9 +145,7 @@ class Predictor:
         twist_covariance[:3, :3] += INSTANT**2 * jumps
         twist_covariance.flat[:15:7] += (age * INTERVAL.carried_force) ** 2
         if self._dead is not None:
-            for own, dead, change in ((3, self._dead[:3], UNSEEN), (0, self._dead[3:], UNFELT)):
-                axes = age * change * base_M_imu.rotation * dead
-                twist_covariance[own : own + 3, own : own + 3] += axes @ axes.T
+            twist_covariance += unseen_twist(base_M_imu.rotation, age * UNSEEN * self._dead)
         return replace(
             self._estimate,
             stamp_ns=self._stamp_ns,

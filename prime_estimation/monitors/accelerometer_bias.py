@@ -50,11 +50,13 @@ class AccelerometerBias(Monitor):
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at the bias of a window that has been solved."""
         problem, x = self.problem, window.xs[-1]
+        self.tilt = np.zeros(3)
+        able = problem.floating and problem.has_imu
+        if not able or self._oriented or window.place.measured:
+            return ""
         bias = problem.parameter(x, "accelerometer_bias")
         most = ACCELEROMETER_BIAS.most * problem.config.noise.accelerometer_bias
-        self.tilt = np.zeros(3)
-        told = self._oriented or window.place.measured or not problem.floating
-        if told or not bias.size or bias @ bias <= most * most:
+        if bias @ bias <= most * most:
             return ""
         base_M_imu, _ = problem.imu_motion(x)
         across = np.cross(vertical(problem.layout.part(x, "rotation")), base_M_imu.rotation @ bias)

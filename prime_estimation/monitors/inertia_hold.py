@@ -19,8 +19,8 @@ from .monitor import Monitor
 
 
 def _weighs(m: Measurement) -> bool:
-    """Whether torques tell what the robot weighs; those of a driver that has none are all zero."""
-    return m.torque is not None and bool(m.torque.any())
+    """Whether torques tell what the robot weighs."""
+    return m.torque is not None and not m.unpowered
 
 
 def _spread(pi: np.ndarray) -> float:

@@ -83,7 +83,7 @@ class LiftDetector(Monitor):
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
     def _update(self, m: Measurement, window: Window | None) -> None:
-        self._idle = self._idle and (m.torque is None or not m.torque.any())
+        self._idle = self._idle and (m.torque is None or m.unpowered)
         missing = self._missing_share(m)
         if missing is None:
             return

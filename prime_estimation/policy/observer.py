@@ -247,10 +247,9 @@ class StateObserver:
             self._solved(estimate)
 
     def _solved(self, estimate: Estimate) -> None:
-        sensors = self._intake.health(estimate.status.sensors)
-        dropped = self._intake.dropped + self.estimator.problem.measurements.refused.total()
-        status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)
-        self._latest, self._validity.failure = replace(estimate, status=status), ""
+        refused = self.estimator.problem.measurements.refused
+        self._latest = self._intake.with_status(estimate, refused)
+        self._validity.failure = ""
 
     def _failed(self, error: Exception | str) -> None:
         text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"

@@ -118,6 +118,12 @@ class Intake:
             out.append(s)
         return tuple(out)
 
+    def with_status(self, estimate: Estimate, refused: Counter) -> Estimate:
+        """An estimate, with what is known of the streams; `refused`: by its model, by sensor."""
+        sensors, dropped = self.health(estimate.status.sensors), self.dropped + refused.total()
+        status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)
+        return replace(estimate, status=status)
+
     def _remarks(self) -> dict[str, str]:
         """What is done to the streams, by sensor."""
         remarks = {}
@@ -175,7 +181,4 @@ class Pipeline:
         for node in self.intake.take(sample):
             estimate = self.estimator.update(node.measurement)
             if estimate is not None:
-                sensors = self.intake.health(estimate.status.sensors)
-                dropped = self.intake.dropped + self.estimator.problem.measurements.refused.total()
-                status = replace(estimate.status, dropped_samples=dropped, sensors=sensors)
-                yield replace(estimate, status=status)
+                yield self.intake.with_status(estimate, self.estimator.problem.measurements.refused)

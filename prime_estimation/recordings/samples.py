@@ -45,14 +45,12 @@ def choose_topics(
     """
     given = dict(given or {})
     raw_wanted = LOWSTATE in given
-    if named := [role for role in given if role in without] or [
-        role for role in given if role == "mocap" and not mocap
-    ]:
+    left_out = {*without, *(() if mocap else ("mocap",))}
+    if named := [role for role in given if role in left_out]:
         raise DataError(
             f"a topic is given for {named[0]}, which is not to be used: leave out one of the two",
             named,
         )
-    left_out = {*without, *(() if mocap else ("mocap",))}
     left_out |= {"imu"} if robot.imu_joint is None else set()
     roles = [r for r in ROLES if r not in left_out]
     looked_for = [r for r in roles if not (raw_wanted and r in ROLES_IN_LOWSTATE)]

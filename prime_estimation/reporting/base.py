@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..config.policies import ACCELEROMETER_BIAS, INTERVAL
+from ..mhe.dead_axes import unseen_twist
 from ..mhe.intervals import MOUNT_COVARIANCE, Intervals, creep_covariance, sole_tilt
 from ..mhe.problem import Problem
 from ..mhe.window import Window
@@ -102,13 +103,9 @@ class BaseReport:
 
         By as much as it has changed over the last node.
         """
-        base_M_imu, _ = self.problem.imu_motion(window.xs[-1])
-        R, covariance = base_M_imu.rotation, np.zeros((6, 6))
-        parts = (slice(3, 6), slice(3)), (slice(3), slice(3, 6))  # gyro first, the twist is not
-        for (own, axes), half in zip(parts, reversed(self._half_steps(window))):
-            unseen = R * (2.0 * dead[axes] * (R.T @ half))
-            covariance[own, own] = unseen @ unseen.T
-        return covariance
+        R = self.problem.imu_motion(window.xs[-1])[0].rotation
+        linear, turn = self._half_steps(window)
+        return unseen_twist(R, 2.0 * dead * np.concatenate([R.T @ turn, R.T @ linear]))
 
     def _half_steps(self, window: Window) -> tuple[np.ndarray, np.ndarray]:
         """Half of the last change of linear velocity [m/s] and angular rate [rad/s], base axes."""

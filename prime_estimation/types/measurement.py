@@ -52,6 +52,11 @@ class Measurement:
         freeze(self)
 
     @property
+    def unpowered(self) -> bool:
+        """All torques are zero: motors that are off, or a driver that has no readings of them."""
+        return self.torque is not None and not self.torque.any()
+
+    @property
     def mocap(self) -> tuple[PoseSample, ...]:
         """Motion capture poses that came since the measurement before; they may be older."""
         return self.readings.get("mocap", ())
