@@ -59,6 +59,7 @@ class Program:
 
     def wait(self, seconds: float) -> tuple[int, str, str]:
         out, err = self._process.communicate(timeout=seconds)
+        print(err)  # pytest shows it where a test fails
         return self._process.returncode, out, err
 
     def interrupt(self) -> None:
