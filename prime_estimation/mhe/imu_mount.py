@@ -30,12 +30,15 @@ class ImuMount:
         )
         self.rigid = self.core.size == 0
         self._placement = robot.imu_placement if there else pin.SE3.Identity()
-        self.turn(np.zeros(3))
+        self.move(np.zeros(3), np.zeros(3))
 
-    def turn(self, phi: np.ndarray) -> None:
-        """Let the IMU be turned by `exp(phi)` [rad] against where the model has it."""
-        self._turn = pin.SE3(pin.exp3(np.array(phi)), np.zeros(3))
-        self._fixed = self._placement * self._turn, pin.Motion.Zero()
+    def move(self, phi: np.ndarray, lever: np.ndarray) -> None:
+        """Let the IMU be turned by `exp(phi)` [rad] and away by a lever [m], its axes in the model.
+
+        Both against where the model has it.
+        """
+        self._moved = pin.SE3(pin.exp3(np.array(phi)), np.array(lever))
+        self._fixed = self._placement * self._moved, pin.Motion.Zero()
 
     def motion(
         self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None
@@ -54,4 +57,4 @@ class ImuMount:
         if joint_velocity is not None:
             v[len(v) - len(joint_velocity) :] = joint_velocity
         pose, twist = self.core.pose(q, v)
-        return pose * self._turn, self._turn.actInv(twist)
+        return pose * self._moved, self._moved.actInv(twist)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..config.policies import MOUNT_FIT
+from ..sensors.imu import POSITION as IMU_POSITION
 from ..sensors.imu import ROTATION as IMU_ROTATION
 from ..sensors.mocap_mount import DELAY as MOCAP_DELAY
 from ..sensors.mocap_mount import POSITION as MOCAP_POSITION
@@ -14,7 +15,7 @@ from ..sensors.mocap_mount import WORLD as MOCAP_WORLD
 from .hold import Hold
 from .measurement_model import MeasurementModel
 
-GEOMETRY = IMU_ROTATION, MOCAP_POSITION  # how IMU and tracked body sit on the base
+GEOMETRY = IMU_ROTATION, IMU_POSITION, MOCAP_POSITION  # how IMU and tracked body sit on the base
 
 
 def mount_holds(measurements: MeasurementModel) -> list[Hold]:

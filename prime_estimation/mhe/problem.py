@@ -29,7 +29,7 @@ from .joint_hold import JointHold, held_blocks, joint_holds, with_held_joints
 from .joint_parameters import DELAY, ZEROS, JointBlock, joint_blocks
 from .layout import StateLayout, block_diagonal
 from .measurement_model import MeasurementModel, sensor_set
-from .mount_hold import GEOMETRY, IMU_ROTATION, MOCAP_DELAY, mount_holds
+from .mount_hold import GEOMETRY, IMU_POSITION, IMU_ROTATION, MOCAP_DELAY, mount_holds
 from .process_model import ProcessModel
 from .random_walk import random_walks
 from .situation import ON_ITS_FEET, Situation
@@ -136,7 +136,7 @@ class Problem:
     def _forget_mounts(self) -> None:
         for hold in self.mount_holds:
             hold.held = hold.possible
-        self.mount.turn(np.zeros(3))
+        self.mount.move(np.zeros(3), np.zeros(3))
         if self.delay:
             self.delay = 0.0
             self.use_noise(self._noise)
@@ -203,8 +203,9 @@ class Problem:
 
     def learn(self, x: np.ndarray) -> None:
         """Let legs and mount have the parameters of a state, where it tells them."""
-        if np.count_nonzero(turn := self.parameter(x, IMU_ROTATION)):
-            self.mount.turn(turn)
+        turn, lever = self.parameter(x, IMU_ROTATION), self.parameter(x, IMU_POSITION)
+        if np.count_nonzero(turn) or np.count_nonzero(lever):
+            self.mount.move(turn, lever)
         for delay in self.parameter(x, MOCAP_DELAY).tolist():  # one, or none
             if delay and abs(delay - self.delay) > DELAYED:
                 self.delay = delay

@@ -9,7 +9,13 @@ import numpy as np
 from ..config.policies import MOUNT_FIT
 from ..mhe.hold import Hold
 from ..mhe.knowledge import relax
-from ..mhe.mount_hold import IMU_ROTATION, MOCAP_DELAY, MOCAP_POSITION, MOCAP_WORLD
+from ..mhe.mount_hold import (
+    IMU_POSITION,
+    IMU_ROTATION,
+    MOCAP_DELAY,
+    MOCAP_POSITION,
+    MOCAP_WORLD,
+)
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -21,6 +27,7 @@ from .stance_motion import StanceMotion
 BETTER = "`prime calibrate` finds it better"
 SAID = {
     IMU_ROTATION: ("imu_mount", "the IMU is turned by {:.0f} mrad in its mount", BETTER),
+    IMU_POSITION: ("imu_lever", "the IMU is {:.0f} mm from its place", BETTER),
     MOCAP_POSITION: ("mocap_mount", "the tracked body is {:.0f} mm from its place", BETTER),
     MOCAP_DELAY: ("mocap_clock", "stamps are off by {:.0f} ms", "see `prime doctor --bag`"),
     MOCAP_WORLD: ("mocap_world", "it is tilted by {:.0f} mrad", "level its ground plane"),
@@ -39,6 +46,8 @@ class OneMount(HeldFit):
     def __init__(self, problem: Problem, hold: Hold, stance: StanceMotion):
         super().__init__(problem, hold, MOUNT_FIT)
         self._stance = stance
+        if hold.names[0] == IMU_POSITION:
+            self._limit = MOUNT_FIT.lever
 
     def reset(self) -> None:
         """Forget everything."""
@@ -69,7 +78,7 @@ class OneMount(HeldFit):
 
     def _contradicts(self) -> bool:
         """What comes to be wrong, or by more than anybody mounts it, is not the mount."""
-        told = super()._contradicts() and self.explains > MOUNT_FIT.fall
+        told = super()._contradicts() and self.explains > self._limit
         # feet that sink look like a body some centimetres from its place, and not like more
         told = told and (not self._soft or self._far >= MOUNT_FIT.far)
         if not (told and self._settled and self._stance.known):

@@ -13,7 +13,7 @@ from ..declaration import param
 from ..types import Measurement
 from .sensor import INSTANT, Block, Role, Sensor, Wearer
 
-ROTATION = "imu_rotation"  # parameter block, where mounts are parameters
+ROTATION, POSITION = "imu_rotation", "imu_position"  # parameters, where mounts are
 ALIVE = np.ones(6)  # weights of the axes of gyro and accelerometer where none is dead
 AXES = tuple(f"{what} {axis}" for what in ("gyro", "accelerometer") for axis in "xyz")
 
@@ -63,6 +63,13 @@ class Imu(Sensor):
             1e-4,
             1.0,
         )
+        imu_lever: float = param(
+            0.03,
+            "unknown place of the IMU beside the model's, once data contradict that",
+            "m",
+            1e-4,
+            1.0,
+        )
         imu_tilt: float = param(
             0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True
         )
@@ -71,6 +78,7 @@ class Imu(Sensor):
         """Biases, and the mount."""
         return {
             ROTATION: Block(noise.imu_rotation, lasting=True),
+            POSITION: Block(noise.imu_lever, lasting=True),
             "gyro_bias": Block(noise.gyro_bias, noise.gyro_bias_walk, lasting=True),
             "accelerometer_bias": Block(noise.accelerometer_bias, noise.accelerometer_bias_walk),
         }

@@ -9,6 +9,9 @@ namespace {
 /// Accelerometer: `e = exp(-phi) f_imu + b_a - reading` [m/s^2], IMU axes, triangular mean centred
 /// at the node. `f_imu` is the specific force at the mean velocity (v + v+)/2 and the acceleration
 /// (v+ - v)/dt of the step that follows.
+///
+/// Parameter `imu_position`, where mounts are parameters: l, by which the IMU is away from its place
+/// in the model, in the axes that the model has of it [m]: `f_imu += (alpha x + omega x omega x) l`.
 class Accelerometer : public ImuResidual {
  public:
   explicit Accelerometer(const Context& context)
@@ -16,6 +19,7 @@ class Accelerometer : public ImuResidual {
 
   std::vector<ParameterBlock> parameters() const override {
     auto blocks = ImuResidual::parameters();
+    if (mounts()) blocks.push_back({"imu_position", 3});
     blocks.push_back({"accelerometer_bias", 3});
     return blocks;
   }
@@ -24,6 +28,8 @@ class Accelerometer : public ImuResidual {
     ImuResidual::bind(columns);
     bias_ = columns.takeParameters("accelerometer_bias");
     bias_first_ = columns.findParameters("accelerometer_bias").first;
+    lever_ = columns.takeParameters("imu_position");
+    lever_first_ = columns.findParameters("imu_position").first;
   }
 
   void value(const NodePoint& at, const Reading& reading, Scratch* scratch,
@@ -49,6 +55,7 @@ class Accelerometer : public ImuResidual {
       J.col(joint_position_[i]) = imu.by_position.col(i);
       J.col(joint_velocity_[i]) = 0.5 * imu.by_rate.col(i) - imu.by_joint_accel.col(i) / at.dt;
     }
+    for (std::size_t i = 0; i < lever_.size(); ++i) J.col(lever_[i]) = imu.by_lever.col(i);
     turnJacobian(at, mount.specificForce(imu, chain.mid, chain.acceleration, gravity), J);
     for (int i = 0; i < 3; ++i) J(i, bias_[i]) = 1.0;
   }
@@ -60,11 +67,12 @@ class Accelerometer : public ImuResidual {
     chain.mid = 0.5 * (at.v + next);
     chain.acceleration = (next - at.v) / at.dt;
     mount.place(chain.imu, at.q, at.v, 0.0);
+    if (!lever_.empty()) ImuMount::move(chain.imu, at.p.segment<3>(lever_first_));
     return at.R_world_base.transpose() * at.dynamics->model().gravity.linear();
   }
 
-  std::vector<int> bias_;
-  int bias_first_ = 0;
+  std::vector<int> bias_, lever_;  ///< the latter empty where mounts are no parameters
+  int bias_first_ = 0, lever_first_ = -1;
 };
 
 const Residual::Registration registered("accelerometer", [](const Residual::Context& context) {

@@ -45,6 +45,8 @@ class ImuResidual : public Residual {
   const ImuMount mount;
 
  protected:
+  bool mounts() const { return turnable_; }
+
   struct Chain : Scratch {
     explicit Chain(const ImuMount& mount) : imu(mount) {}
     ImuMount::Data imu;

@@ -43,7 +43,8 @@ ImuMount::Data::Data(const ImuMount& mount)
       by_rotation(Eigen::Matrix3d::Zero()),
       by_position(Eigen::Matrix3Xd::Zero(3, mount.size())),
       by_rate(by_position),
-      by_joint_accel(by_position) {}
+      by_joint_accel(by_position),
+      by_lever(Eigen::Matrix3d::Zero()) {}
 
 ImuMount::ImuMount(const pinocchio::Model& model, const std::size_t joint, const SE3& joint_M_imu)
     : last_M_imu_(joint_M_imu) {
@@ -130,6 +131,9 @@ void ImuMount::specificForceDerivatives(Data& data, const ConstRef& v, const Con
     A += S * a[joints_[i].v] + before.cross(rate);
     before += rate;
   }
+  const Eigen::Matrix3d to_imu = X.rotation().transpose();
+  const Eigen::Matrix3d omega = pinocchio::skew(Vector3d(to_imu * V.angular()));
+  data.by_lever = pinocchio::skew(Vector3d(to_imu * A.angular())) + omega * omega;
 }
 
 }  // namespace prime

@@ -39,6 +39,7 @@ class ImuMount {
     Eigen::Matrix<double, 3, 6> by_twist, by_accel;  ///< of the base
     Eigen::Matrix3d by_rotation;                     ///< of the base, its own axes
     Eigen::Matrix3Xd by_position, by_rate, by_joint_accel;
+    Eigen::Matrix3d by_lever;  ///< of the IMU's place, its own axes: [alpha]x + [omega]x [omega]x
   };
 
   /// @param joint  joint of `model` that carries the IMU, at `joint_M_imu` in the joint's frame.
@@ -49,6 +50,10 @@ class ImuMount {
 
   /// Chain at the joint positions q (+) shift v.
   void place(Data& data, const ConstRef& q, const ConstRef& v, double shift) const;
+  /// Moves the IMU of `place` by a lever arm [m], in its own axes.
+  static void move(Data& data, const Eigen::Vector3d& lever) {
+    data.base_M_imu.translation() += data.base_M_imu.rotation() * lever;
+  }
 
   /// Twist of the IMU's body relative to the base, at the base's origin.
   pinocchio::Motion relativeTwist(const Data& data, const ConstRef& v) const;

@@ -207,8 +207,9 @@ def test_encoders_without_a_zero_read_as_they_are():
 def test_mounts_that_are_the_models_change_nothing(name, robot):
     with_mounts, without = alone(name, robot, mounts=True), alone(name, robot, mounts=False)
     blocks = dict(with_mounts.model.parameters()).keys() - dict(without.model.parameters()).keys()
+    of_the_imu = {"imu_rotation"} | ({"imu_position"} if name == "accelerometer" else set())
     of_mocap = {"mocap_position", "mocap_delay", "mocap_world"}
-    assert blocks == (of_mocap if name == "mocap" else {"imu_rotation"})
+    assert blocks == (of_mocap if name == "mocap" else of_the_imu)
     for case in (with_mounts, without):
         case.give(np.random.default_rng(6))
         case.layout.p(case.x)[:] = 0.0

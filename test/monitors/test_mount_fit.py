@@ -140,6 +140,18 @@ def test_rotation_of_the_imu(walk):
     assert all(hold.held for hold in estimator.problem.mount_holds)
 
 
+def test_place_of_the_imu(walk):
+    """Three centimetres from where the YAML has it; before, the centre of mass was off by 20 mm."""
+    estimator, found = estimates(walk, imu_position=[0.03, -0.02, 0.0])
+    assert "from its place" in said(found[-1])["imu_lever"]
+    lever = estimator.problem.parameter(estimator.window.xs[-1], "imu_position")
+    assert lever == pytest.approx([-0.03, 0.02, 0.0], abs=0.005)
+    velocity, tilt = errors(walk, found)
+    assert velocity < 0.015 and tilt < 0.004
+    estimator.reset()
+    assert all(hold.held for hold in estimator.problem.mount_holds)
+
+
 @pytest.mark.parametrize("late", [0.03, 0.08])
 def test_stamps_of_motion_capture_that_are_late(walk, late):
     """Before, 80 ms put the velocity off by 100 mm/s."""

@@ -145,7 +145,8 @@ def mocap(at: Step, value, age) -> np.ndarray:
 def accelerometer(at: Step, value, _age) -> np.ndarray:
     """Specific force in the middle between the mean velocities before and after the node."""
     problem, v, after = at.problem, at.v, at.v_next
-    force = _imu(problem, at.q, 0.5 * (v + after), (after - v) / problem.dt)[2]
+    lever = at.mount("imu_position")
+    force = _imu(problem, at.q, 0.5 * (v + after), (after - v) / problem.dt, lever)[2]
     return at.R_true_imu @ force + at.parameter("accelerometer_bias") - value
 
 
@@ -238,16 +239,15 @@ OF_THE_STATE = (gyro, tilt, held, orientation, mocap, external_odometry, zeroed_
 RESIDUALS = {f.__name__: f for f in OF_THE_STATE} | OF_THE_STEP
 
 
-def _imu(problem, q, v, a):
+def _imu(problem, q, v, a, lever=(0.0, 0.0, 0.0)):
     """World <- IMU, angular velocity and specific force in the IMU's axes, of a robot in the state
-    (q, v, a)."""
+    (q, v, a), at a lever arm in these axes."""
     model = problem.robot.model
     data, frame = model.createData(), model.getFrameId(problem.robot.config.imu_frame)
     pin.forwardKinematics(model, data, q, v, a)
     R = pin.updateFramePlacement(model, data, frame).rotation
     acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear
-    return (
-        R,
-        pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular,
-        acceleration - R.T @ model.gravity.linear,
-    )
+    omega = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
+    alpha = pin.getFrameAcceleration(model, data, frame, pin.LOCAL).angular
+    acceleration = acceleration + np.cross(alpha, lever) + np.cross(omega, np.cross(omega, lever))
+    return R, omega, acceleration - R.T @ model.gravity.linear
