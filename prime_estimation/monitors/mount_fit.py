@@ -46,8 +46,7 @@ class OneMount(HeldFit):
     def __init__(self, problem: Problem, hold: Hold, stance: StanceMotion):
         super().__init__(problem, hold, MOUNT_FIT)
         self._stance = stance
-        if hold.names[0] == IMU_POSITION:
-            self._limit = MOUNT_FIT.lever
+        self._least = MOUNT_FIT.lever if hold.names[0] == IMU_POSITION else 0.0
 
     def reset(self) -> None:
         """Forget everything."""
@@ -78,7 +77,8 @@ class OneMount(HeldFit):
 
     def _contradicts(self) -> bool:
         """What comes to be wrong, or by more than anybody mounts it, is not the mount."""
-        told = super()._contradicts() and self.explains > self._limit
+        told = super()._contradicts() and self.explains > MOUNT_FIT.fall
+        told = told and self._far > self._least
         # feet that sink look like a body some centimetres from its place, and not like more
         told = told and (not self._soft or self._far >= MOUNT_FIT.far)
         if not (told and self._settled and self._stance.known):
