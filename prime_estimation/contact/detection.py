@@ -124,14 +124,13 @@ class ContactFlags:
         """(nf,) bool, those of the last update."""
         return self._hysteresis.loaded.copy()
 
-    def update(self, m: Measurement, foot_force: np.ndarray | None = None) -> np.ndarray:
+    def update(self, m: Measurement) -> np.ndarray:
         """Take the next measurement.
 
         Flags (nf,) of the node BEFORE it, at which its torque and specific force are centred.
 
         Args:
             m: the measurement.
-            foot_force: (nf,) N, normal forces of foot sensors at that node; NaN: none at this foot.
         """
         m = self._with_rates(m)
         before, self._before = self._before, m if _complete(m) else None
@@ -148,14 +147,9 @@ class ContactFlags:
         up = pin.Quaternion.FromTwoVectors(self._odometry.up, np.array([0.0, 0.0, 1.0]))
         q[3:7] = up.coeffs()
         a[:3] = force - GRAVITY * self._odometry.up
-        points, rates, by_torque, _ = self._legs.evaluate(q, v, a, m.torque)
+        points, rates, self.normal_force, _ = self._legs.evaluate(q, v, a, m.torque)
         relative = rates @ up.matrix()  # base axes
         velocity = (relative + self._odometry.velocity) @ up.matrix().T
-        self.normal_force = (
-            by_torque
-            if foot_force is None
-            else np.where(np.isfinite(foot_force), foot_force, by_torque)
-        )
         self.height = points[:, 2] - points[:, 2].min()
         falling = np.linalg.norm(force) < FREE_FALL * GRAVITY
         self._hysteresis.update(self._load(velocity, falling, m.readings.get(FLAGS)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..types import CONTACT_SHARE
 from .statistics import (
     NODE,
     SMOOTH,
@@ -18,8 +19,6 @@ from .statistics import (
     worst_second,
     xyz,
 )
-
-CONTACT_LOAD = 0.05  # of the body weight: a foot with more normal force is in contact
 
 
 def contact_figures(
@@ -88,7 +87,10 @@ def _foot_figures(
     grid = t_true[(t_true > t[keep][0] + 0.05) & (t_true < t[keep][-1])]
     smooth_true = at(grid, t_true, centred_mean(t_true, f_true, SMOOTH))
     smooth = at(grid, t_true, centred_mean(t_true, at(t_true, t, force), SMOOTH))
-    said, is_so = force[keep][:, 2] > CONTACT_LOAD * weight, reference[:, 2] > CONTACT_LOAD * weight
+    said, is_so = (
+        force[keep][:, 2] > CONTACT_SHARE * weight,
+        reference[:, 2] > CONTACT_SHARE * weight,
+    )
     hits = np.sum(said & is_so)
     return {
         "force_rmse_N": rms(error),

@@ -21,9 +21,16 @@ from ..io.bag import BagWriter
 from ..mhe.intervals import ForceIntervals
 from ..mhe.window import Window
 from ..output_messages import Outputs
-from ..reporting import CONTACT_SHARE, SLIP_SPEED
+from ..reporting import SLIP_SPEED
 from ..robot import GRAVITY, Robot
-from ..types import BodyInertia, ContactEstimate, ContactState, Estimate, SolverStatus
+from ..types import (
+    CONTACT_SHARE,
+    BodyInertia,
+    ContactEstimate,
+    ContactState,
+    Estimate,
+    SolverStatus,
+)
 from .posterior import SHRUNK, Posterior
 from .single import Run
 

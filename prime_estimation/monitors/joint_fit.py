@@ -82,6 +82,7 @@ class HeldJoints(HeldFit):
         least = [np.full(len(b.mean), 0.0 if b.positive else -np.inf) for b in self.hold.blocks]
         self._renew(window, np.maximum(self.estimate, np.concatenate(least)))
         release_inertia(window, self.problem.theta_prior_root)
+        return ""
 
     def farthest(self) -> tuple[str, float]:
         """The parameter that is farthest from the YAML, in words, and how far."""

@@ -65,12 +65,13 @@ class LiftDetector(Monitor):
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Who carries the robot; the estimate must start anew when that has changed."""
         was = self.suspended
+        before, self._previous = self._previous, m
         self._quiet = self._quiet + 1 if _is_quiet(m) else 0
         if m.torque is None and self._legs is not None and window is not None:
             self._look_at_attitude(m, window)
         else:
             self._turned_over, self._upright, self._by_attitude = 0, 0, False
-            self._update(m, window)
+            self._update(before, m, window)
         since = self.since_ns if self.suspended else None
         if was == self.suspended:
             if not self.suspended:
@@ -82,9 +83,9 @@ class LiftDetector(Monitor):
         what = "do not carry the robot any more" if self.suspended else "carry the robot again"
         return replace(situation, suspended_since_ns=since, restart=f"the feet {what}")
 
-    def _update(self, m: Measurement, window: Window | None) -> None:
+    def _update(self, before: Measurement | None, m: Measurement, window: Window | None) -> None:
         self._idle = self._idle and (m.torque is None or m.unpowered)
-        missing = self._missing_share(m)
+        missing = self._missing_share(before, m)
         if missing is None:
             return
         self._missing.append(missing)
@@ -136,12 +137,11 @@ class LiftDetector(Monitor):
         """Share of the weight that feet carried on the average, and did not in the last batch."""
         return sum(self._shares) / self._batch - self._usual if self._walked else 0.0
 
-    def _missing_share(self, m: Measurement) -> float | None:
-        """Share of the weight that the feet ought to carry, and do not.
+    def _missing_share(self, before: Measurement | None, m: Measurement) -> float | None:
+        """Share of the weight that the feet ought to carry, and do not; of two nodes in a row.
 
         None where nothing tells.
         """
-        before, self._previous = self._previous, m
         if self._legs is None or before is None:
             return None
         if before.position is None or m.torque is None or m.accelerometer is None:

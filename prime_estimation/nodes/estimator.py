@@ -220,9 +220,13 @@ class EstimatorNode:
         refused = self.intake.dropped + self.estimator.problem.measurements.refused.total()
         return refused + self.solver.dropped + self.health.lost().total()
 
-    def _forget(self) -> None:
+    def _take_up_learned(self) -> None:
+        """Let an estimator that forgot everything before its first estimate have it again."""
         for belief in () if self._begun else list(self._learned.values()):
             self.estimator.resume(belief)
+
+    def _forget(self) -> None:
+        self._take_up_learned()
         self.latest = None
         self.odometry.forget()
         self.joints.forget()
@@ -236,4 +240,5 @@ class EstimatorNode:
                 f"the solver failed and starts anew: {type(error).__name__}: {error}"
             )
             log.exception("the solver failed", exc_info=error)
+            self._take_up_learned()
             self.latest = None

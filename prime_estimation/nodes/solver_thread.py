@@ -136,8 +136,8 @@ class SolverThread:
         except Interrupted:
             raise
         except Exception as error:  # noqa: BLE001 - a thread that dies silently would be a node that lies
-            self._failed(error)
             self._estimator.reset()
+            self._failed(error)
             return False
         return True
 

@@ -11,9 +11,8 @@ import pinocchio as pin
 from scipy.special import ndtr
 
 from ..robot import GRAVITY
-from ..types import Array, Estimate
+from ..types import CONTACT_SHARE, Array, Estimate
 
-CARRIES_SHARE = 0.05  # of the robot's weight, above which a foot is said to carry
 _DOWN = np.array([0.0, 0.0, -1.0])
 
 
@@ -113,5 +112,5 @@ def _feet(estimate: Estimate, feet: tuple[str, ...]) -> tuple[np.ndarray, np.nda
         foot = feet.index(contact.foot)
         force[foot] += contact.force_world
         variance[foot] += contact.force_covariance[2, 2]
-    threshold = CARRIES_SHARE * GRAVITY * estimate.total_mass
+    threshold = CONTACT_SHARE * GRAVITY * estimate.total_mass
     return ndtr((force[:, 2] - threshold) / np.sqrt(variance)), force

@@ -13,9 +13,8 @@ from ..mhe.intervals import ForceIntervals
 from ..mhe.problem import Problem
 from ..mhe.window import Window
 from ..robot import GRAVITY
-from ..types import ContactEstimate, ContactState
+from ..types import CONTACT_SHARE, ContactEstimate, ContactState
 
-CONTACT_SHARE = 0.05  # of the body weight, above which a foot is said to be in contact
 SLIP_SPEED = 0.1  # tangential speed of a sliding contact [m/s]
 MOVING = ContactState.STICKING, ContactState.SLIPPING  # of contacts that carry: no, yes
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
+from ..types import CONTACT_SHARE
 from .flag_edges import FlagEdges
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Role, Sensor, Wearer
 
 NAME = "contact_flags"
-CARRIES_SHARE = 0.05  # of the weight, above which a foot carries
 DECIDED = 0.1  # a mean of flags so near to 0 or 1 is no touch-down
 DEBOUNCED = 3  # nodes whose median counts: one wrong flag puts no foot down
 SMOOTHING = 0.01  # share of the newest node in the frequency of contradictions
@@ -53,7 +53,7 @@ class FlagTracker:
     def __init__(self, problem):
         self.problem = problem
         self._feet = problem.sensors.wearer.feet
-        self._least = CARRIES_SHARE * problem.sensors.wearer.weight
+        self._least = CONTACT_SHARE * problem.sensors.wearer.weight
         self._wrong, self._seen = np.zeros(len(self._feet)), np.zeros(len(self._feet), int)
         self._edges = FlagEdges(problem, len(self._feet))
         self.reset()

@@ -9,13 +9,14 @@ message. Arrays handed out are read-only.
 """
 
 from .arrays import Array
-from .contacts import ContactEstimate, ContactState, FootEstimate
+from .contacts import CONTACT_SHARE, ContactEstimate, ContactState, FootEstimate
 from .estimate import BodyInertia, Estimate, ExternalWrench, JointParameter
 from .measurement import Measurement
 from .samples import CommandSample, ImuSample, JointSample, PoseSample, Sample
 from .status import Activity, SensorHealth, SolverStatus
 
 __all__ = [
+    "CONTACT_SHARE",
     "Activity",
     "Array",
     "BodyInertia",

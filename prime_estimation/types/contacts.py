@@ -12,6 +12,8 @@ import numpy as np
 
 from .arrays import Array, freeze
 
+CONTACT_SHARE = 0.05  # of the robot's weight, above which a foot is said to be in contact
+
 
 class ContactState(IntEnum):
     """State of a contact, with the numbers of `prime_estimation_msgs/ContactWrench.state`."""

@@ -16,6 +16,7 @@ from helpers.choreography import POSTURES, perform, smooth, standing_pose
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
+from prime_estimation.monitors.lift_off import LiftDetector
 from prime_estimation.robot import Robot
 from prime_estimation.types import Estimate
 
@@ -114,6 +115,20 @@ def test_away_and_back(name, motion):
         abs(last.total_mass - robot.total_mass) < 2.0 * last.total_mass_stddev
         and last.total_mass_stddev < 0.5
     )
+
+
+def test_torques_that_were_away_are_not_paired_with_the_posture_before(monkeypatch):
+    """Feet carry what torques and the node before say, whichever node had torques last."""
+    paired, share = [], LiftDetector._missing_share
+
+    def noted(self, before, m):
+        if before is not None and m.torque is not None:
+            paired.append(m.stamp_ns - before.stamp_ns)
+        return share(self, before, m)
+
+    monkeypatch.setattr(LiftDetector, "_missing_share", noted)
+    estimates_of("go2", lifted, seconds=1.0, untold=lambda t: 0.7 < t < 0.8)
+    assert set(paired) == {10_000_000}
 
 
 def test_a_robot_that_hangs_does_so_while_torques_fail():

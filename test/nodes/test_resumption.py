@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from prime_estimation.config.parameters import Config
+from prime_estimation.estimator import Estimator
 from prime_estimation.inertia import InertiaBelief, from_theta
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.io.topics import ROLES
@@ -80,6 +81,24 @@ def test_inertia_is_not_lost_where_time_jumps_before_the_first_estimate(go2, mes
     second = graph.estimate([*messages[later : later + 100], *messages[half:]])
     alone = Successive(*go2).estimate(messages[half:])
     assert second[0].valid
+    assert alone[0].bodies[0].covariance[0] > 4.0 * second[0].bodies[0].covariance[0]
+
+
+def test_inertia_is_not_lost_where_the_first_update_fails(go2, messages, monkeypatch):
+    graph, half = Successive(*go2), len(messages) * 2 // 3
+    graph.estimate(messages[:half])
+    update, failed = Estimator.update, []
+
+    def fails_once(self, m, iterations=None):
+        if not failed:
+            failed.append(m)
+            raise FloatingPointError("a bug")
+        return update(self, m, iterations)
+
+    monkeypatch.setattr(Estimator, "update", fails_once)
+    second = graph.estimate(messages[half:])
+    alone = Successive(*go2).estimate(messages[half:])
+    assert failed and second[0].valid
     assert alone[0].bodies[0].covariance[0] > 4.0 * second[0].bodies[0].covariance[0]
 
 

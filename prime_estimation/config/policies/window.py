@@ -62,7 +62,7 @@ class IntervalPolicy:
     """
 
     shock: float = param(
-        2e-3, "variance of the velocity after a jump of the specific force, per jump", "m s"
+        2e-3, "variance of the velocity after a jump of the specific force, per jump", "m/s"
     )
     shock_decay: float = param(0.7, "of such a jump's mark on the contact forces, per node")
     force_change: float = param(
