@@ -11,12 +11,13 @@ from pathlib import Path
 from ..calibration.checkpoint import FILE, Checkpoint
 from ..calibration.frank_wolfe import ORACLES
 from ..calibration.offsets import GROUPS
+from ..calibration.outcome import CalibrationOutcome
 from ..calibration.workers import workers
 from ..config.parameters import Config
 from ..errors import ConfigError
 from .calibrate_kinematic import calibrate_kinematic
 from .calibrate_window import calibrate_window
-from .calibration_tables import report
+from .calibration_tables import report, use_of
 from .console import add_progress_argument, interruptible, say
 from .offline import out_folder
 from .topics import add_span_arguments, add_topic_argument, topics_of
@@ -129,6 +130,15 @@ def run(args: argparse.Namespace) -> dict:
         if args.estimator == "window":
             return calibrate_window(args, config, out, crew, checkpoint, stop)
         outcome = calibrate_kinematic(args, config, what, crew, checkpoint, stop)
+        # files and report belong together: a Ctrl-C waits for the last of them
+        files = _write(outcome, out)
+    report(args, outcome)
+    say(args, "wrote " + ", ".join(files.values()), use_of(outcome, files))
+    return {**outcome.to_dict(), "files": files}
+
+
+def _write(outcome: CalibrationOutcome, out: Path) -> dict[str, str]:
+    """Write the results and, where it can be drawn, the report; their paths by kind."""
     files = outcome.write(out)
     if importlib.util.find_spec("matplotlib") is None:
         outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
@@ -136,9 +146,7 @@ def run(args: argparse.Namespace) -> dict:
         from ..viz.calibration import write_calibration_report
 
         files["report"] = str(write_calibration_report(outcome, out))
-    report(args, outcome)
-    say(args, "wrote " + ", ".join(files.values()), f"use it as --robot {files['yaml']}")
-    return {**outcome.to_dict(), "files": files}
+    return files
 
 
 def _groups(args: argparse.Namespace) -> list[str]:
