@@ -60,7 +60,7 @@ def walk(
         if realtime:
             time.sleep(max(0.0, began + t - time.perf_counter()))
 
-    with folder.unless_refused():
+    with folder.if_completed():
         with EstimateWriter(folder.path / "estimate.mcap", robot, config) as writer:
             played = {scenario.update: play(scenario, watch=watch)}
         if scenario.update == "on":
@@ -69,11 +69,11 @@ def walk(
                 watch=lambda loop, t: progress(0.5 + 0.5 * t / scenario.duration),
             )
         figure = _draw(folder.path / "walk.png", scenario, told, played)
-    result = {"folder": str(folder.path), "figure": str(figure)}
-    result |= _judged(scenario, played[scenario.update])
-    if "off" in played and scenario.update == "on":
-        result["without_update"] = _judged(scenario, played["off"])
-    folder.write(config.to_dict(), f"prime walk --robot {told['robot']}", result)
+        result = {"folder": str(folder.path), "figure": str(figure)}
+        result |= _judged(scenario, played[scenario.update])
+        if "off" in played and scenario.update == "on":
+            result["without_update"] = _judged(scenario, played["off"])
+        folder.write(config.to_dict(), f"prime walk --robot {told['robot']}", result)
     return result
 
 

@@ -62,6 +62,13 @@ def tare(run: Run, known_mass: float) -> Tare:
     )
     shifts = {cause: shift[::10].sum() for cause, shift in posterior.budget.items()}
     response = shifts.pop(COMMON, 0.0) / noise.torque_scale
+    base = robot.links[1] if robot.config.floating_base else None
+    if response < LEAST_RESPONSE * total and base not in (None, *posterior.links):
+        raise DataError(
+            f"{run.name}: a tare needs {base} among the estimated links, which takes up what the "
+            "torques get wrong of the weight; leave --links out",
+            posterior.links,
+        )
     if response < LEAST_RESPONSE * total:
         raise DataError(
             f"{run.name}: the torques do not carry the robot's weight, so this run cannot tare "
