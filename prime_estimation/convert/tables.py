@@ -31,6 +31,11 @@ class Table:
     first: int
     _content: Content
 
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of the file, a line each."""
+        return self._content.notes
+
     def column(self, name: str) -> np.ndarray:
         """(rows,) a column."""
         found = self._content.columns.get(name)
@@ -123,7 +128,8 @@ def open_table(log: Path, name: str, file: LogFile) -> Table:
     if not file.path and log.is_dir():
         raise DataError(f"the mapping is for a single file, but {log} is a folder", log)
     path = log / file.path if file.path else log
-    content = read_content(path, file.format, file.header, file.names)
+    ends = file.drop_first, file.drop_last
+    content = read_content(path, file.format, file.header, file.names, ends)
     lengths = {name: len(column) for name, column in content.columns.items()}
     if not lengths:
         raise DataError(f"{path} holds no column of numbers", path)
