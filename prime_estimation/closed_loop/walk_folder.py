@@ -73,8 +73,16 @@ def walk(
         result |= _judged(scenario, played[scenario.update])
         if "off" in played and scenario.update == "on":
             result["without_update"] = _judged(scenario, played["off"])
-        folder.write(config.to_dict(), f"prime walk --robot {told['robot']}", result)
+        folder.write(config.to_dict(), _command(told), result)
     return result
+
+
+def _command(told: Mapping) -> str:
+    """What was asked for, with what was left to the defaults, so that it can be done again."""
+    places = {k: v for k, v in told.items() if k not in ("at", "update") and v is not None}
+    words = [f"--{k} {v}" for k, v in places.items() if v != float("inf")]
+    words += ["--at", *map(str, told["at"])] + ["--no-update"] * (told["update"] == "off")
+    return f"prime walk --headless {' '.join(words)}"
 
 
 def _draw(path: Path, scenario: Scenario, told: dict, played: Mapping[str, Run]) -> Path:

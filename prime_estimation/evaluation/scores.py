@@ -13,7 +13,6 @@ origin); true inertias in the JSON beside the run.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from .external import external_figures
 from .inertia import inertia_figures
 from .joints import joint_figures
 from .motion import Motion, odometry_figures
+from .truth import load_truth
 
 OUTPUTS = (
     "odometry",
@@ -134,33 +134,6 @@ def _sections(
             lambda m: external_figures(m, pushes, motion, start, settle),
         )
     return sections
-
-
-def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> dict:
-    """The JSON of a run: beside its folder or file, with the same stem.
-
-    Empty when there is none.
-    """
-    run = Path(reference)
-    # the name of a folder may have a dot
-    beside = run.parent / f"{run.name}.json" if run.is_dir() else run.with_suffix(".json")
-    candidates = (
-        [Path(truth_json)]
-        if truth_json
-        else [beside, run.parent.parent / f"{run.parent.name}.json"]
-    )
-    for path in candidates:
-        if path.is_file():
-            try:
-                truth = json.loads(path.read_text())
-            except ValueError as error:
-                raise DataError(f"{path} is not valid JSON: {error}", path) from error
-            if not isinstance(truth, dict):
-                raise DataError(f"{path} is not the truth of a run: it must be an object", path)
-            return truth
-    if truth_json:
-        raise DataError(f"no such file: {truth_json}", truth_json)
-    return {}
 
 
 def _load(path: str | Path, wanted, notices: list[str]) -> dict[str, list]:

@@ -17,7 +17,8 @@ from prime_estimation.errors import DataError
 from prime_estimation.evaluation.inertia import true_parameters
 from prime_estimation.evaluation.joints import joint_figures
 from prime_estimation.evaluation.motion import odometry_figures
-from prime_estimation.evaluation.scores import evaluate, load_truth, speed_figures
+from prime_estimation.evaluation.scores import evaluate, speed_figures
+from prime_estimation.evaluation.truth import load_truth
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
@@ -290,6 +291,24 @@ def test_a_truth_that_is_none(tmp_path):
         load_truth(tmp_path, path)
     with pytest.raises(DataError, match="no pin_dynamic_parameters"):
         true_parameters({"bodies_true": {"base": {}}}, "base", 0.0)
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"total_mass_true": None},
+        {"total_mass_true": -4.0},
+        {"bodies_true": 3},
+        {"bodies_true": {"base": 3}},
+        {"payload": {"t_on": "late"}},
+        {"payload_events": [{"t": 1.0, "bodies": 2}]},
+    ],
+)
+def test_a_truth_of_another_form(truth, tmp_path):
+    path = tmp_path / "truth.json"
+    path.write_text(json.dumps(truth))
+    with pytest.raises(DataError, match="is not the truth of a run"):
+        load_truth(tmp_path, path)
 
 
 def test_speed_is_that_of_estimates():
