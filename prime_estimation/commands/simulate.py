@@ -71,11 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_live(args: argparse.Namespace) -> None:
-    """ConfigError where something is asked for that only a recording has."""
+    """ConfigError where something is asked for that only a recording has, or no time."""
     if args.push:
         raise ConfigError("--push is for recordings: a robot on the network is not pushed")
     if args.out:
         raise ConfigError("--out is for recordings: ros2 bag record makes one of a robot of --live")
+    if args.duration is not None and not 0.0 < args.duration < float("inf"):
+        raise ConfigError(f"--duration must be above 0 s, and finite, got {args.duration:g}")
     if args.motion:
         raise ConfigError("--motion is for recordings: prime node mpc moves a robot of --live")
 

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Walk, draw, judge."""
     need_mujoco()
-    _check_velocity(args)
+    _check_numbers(args)
     robot = Robot.load(args.robot)
     if len(robot.feet) != 4:
         raise RobotError(
@@ -99,7 +99,7 @@ def _check_load(args: argparse.Namespace) -> None:
         )
 
 
-def _check_velocity(args: argparse.Namespace) -> None:
+def _check_numbers(args: argparse.Namespace) -> None:
     top = GAITS[args.gait].top_speed
     if args.velocity is None:
         args.velocity = min(BRISK, EASY * top)
@@ -108,6 +108,10 @@ def _check_velocity(args: argparse.Namespace) -> None:
             f"--velocity {args.velocity:g}: a {args.gait} goes at {top:g} m/s at most",
             args.velocity,
         )
+    if not abs(args.turn) < float("inf"):
+        raise ConfigError(f"--turn must be finite, got {args.turn:g} rad/s", args.turn)
+    if args.seed < 0:
+        raise ConfigError(f"--seed must not be negative, got {args.seed}", args.seed)
 
 
 def _told(args: argparse.Namespace, on: float, off: float) -> dict:

@@ -52,6 +52,10 @@ def mapping_of(content: dict, source: str = "mapping") -> Mapping:
     for name, file in mapping.files.items():
         if file.time is None:
             raise ConfigError(f"{source}: 'files.{name}' lacks 'time': column, rate or step")
+        if file.names and file.header:
+            raise ConfigError(
+                f"{source}: 'files.{name}.names' are of a file without a header: set header: false"
+            )
         _check_columns(file.time.column, f"{source}: 'files.{name}.time.column'")
     return _checked(_with_files(mapping, source), source)
 
@@ -170,6 +174,8 @@ def _checked(mapping: Mapping, source: str) -> Mapping:
             if isinstance(part, Rotation):
                 wanted = _EULER + (part.order in ("xyzw", "wxyz"))
             _check_columns(part.columns, f"{source}: '{name}'")
+            if isinstance(part, Rotation) and wanted > _EULER and part.unit != "rad":
+                raise ConfigError(f"{source}: '{name}': a quaternion has no unit '{part.unit}'")
             if isinstance(part, Columns) and part.scale == 0.0:
                 raise ConfigError(
                     f"{source}: '{name}': a scale of 0 leaves nothing of {part.columns}"

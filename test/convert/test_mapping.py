@@ -40,6 +40,8 @@ def changed(mapping: dict, path: str, value) -> dict:
         ("joints.signs", [1, 2], "are 1 or -1"),
         ("joints.offsets", [90, 0], "are in rad, at most a turn"),
         ("imu.rotation", [0, 0, 90], "are in rad, at most a turn"),
+        ("imu.orientation", {"columns": "q", "unit": "deg"}, "a quaternion has no unit 'deg'"),
+        ("files.log.names", ["t", "q0"], "are of a file without a header"),
         ("imu.delay", 12, "is longer than any sensor or drive takes"),
         ("imu.gyro", ["wx", "wx", "wz"], "'imu' has column 'wx' for two axes"),
         ("joints.position", {"columns": "q{}", "scale": 0}, "a scale of 0"),

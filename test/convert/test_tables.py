@@ -176,3 +176,12 @@ def test_words_among_numbers_are_said(tmp_path):
     table = opened(path)
     assert table.column("q0")[0] == 1 and np.isnan(table.column("q0")[1:]).all()
     assert table.notes == ["log.csv: text in 1 rows of column 'q0', as 'abc', is no reading"]
+
+
+def test_euler_angles_in_degrees(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,roll,pitch,yaw\n" + "".join(f"{k},8,-9,{90 * k}\n" for k in range(4)))
+    columns = ["roll", "pitch", "yaw"]
+    assert opened(path).rotation(Rotation(columns, "xyz", "deg"), "o").shape == (4, 4)
+    with pytest.raises(DataError, match="about x reach 8 rad, which is beyond half a turn"):
+        opened(path).rotation(Rotation(columns, "xyz"), "o")
