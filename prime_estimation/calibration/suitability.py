@@ -93,7 +93,8 @@ def check_frame(recording: KinematicRecording, offsets: Offsets) -> None:
         sign = "-" if force["xyz".index(along)] < 0.0 else ""
         raise DataError(
             f"{recording.name}: in the world of the motion capture 'up' is {sign}{along}, "
-            f"{np.rad2deg(tilt):.0f} degrees from z; turn its poses so that z points up",
+            f"{np.rad2deg(tilt):.0f} degrees from z; turn its poses so that z points up, with "
+            "right-handed axes",
             force,
         )
 

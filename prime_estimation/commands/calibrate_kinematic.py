@@ -18,7 +18,7 @@ from ..calibration.noise import NoiseModel
 from ..calibration.observability import told_blocks
 from ..calibration.offsets import GROUPS, Offsets
 from ..calibration.outcome import CalibrationOutcome
-from ..calibration.plausibility import check_run
+from ..calibration.plausibility import check_run, noisy
 from ..calibration.recording import KinematicRecording, read_recording
 from ..calibration.single import RunCalibration, calibrate_run
 from ..calibration.smoother import Start
@@ -60,8 +60,7 @@ def calibrate_kinematic(
             checkpoint.save_run(i, r.result)
     begun = _begun(runs, robot, stop)
     outcome = CalibrationOutcome(robot, config, args.robot, what, noise, begun, fuse(begun))
-    outcome.notices += _notices(runs)
-    outcome.notices += [
+    outcome.notices += _notices(runs) + [
         f"{r.name}: no foot ever leaves the ground; its offsets are those of this stance"
         for r in recordings
         if not loses_contact(r, robot, nominal)
@@ -110,12 +109,18 @@ def _begun(
 
 
 def _notices(runs: list[RunCalibration]) -> list[str]:
-    return [
+    ended = [
         f"{r.name}: not converged after {r.result.iterations} iterations"
         if r.result.iterations
         else f"{r.name}: not begun, and left out"
         for r in runs
         if not r.result.converged
+    ]
+    return ended + [
+        f"{r.name}: its motion capture is noisier than noise.mocap_position and "
+        "noise.mocap_rotation say; `prime doctor --bag` measures it"
+        for r in runs
+        if noisy(r)
     ]
 
 

@@ -12,7 +12,7 @@ from helpers.swaying_robot import bent, go2_on_points, shipped_noise, sway
 from prime_estimation.calibration.fusion import fuse
 from prime_estimation.calibration.offsets import Offsets
 from prime_estimation.calibration.outcome import CalibrationOutcome
-from prime_estimation.calibration.plausibility import check_run
+from prime_estimation.calibration.plausibility import check_run, noisy
 from prime_estimation.calibration.single import calibrate_run
 from prime_estimation.calibration.trajectory import initial_offsets
 from prime_estimation.config.parameters import Config
@@ -45,6 +45,18 @@ def test_another_body_is_tracked(machine):
     other = replace(recording, mocap=replace(m, position=m.position + own))
     with pytest.raises(DataError, match="does not fit legs and IMU: .* of its poses"):
         check_run(calibrated(robot, other), robot)
+
+
+def test_poses_that_are_noisier_than_stated(machine):
+    """Are weighed less, and are no other body."""
+    robot, recording = machine
+    rng, m = np.random.default_rng(0), recording.mocap
+    other = replace(
+        recording, mocap=replace(m, position=m.position + 0.01 * rng.normal(size=m.position.shape))
+    )
+    run = calibrated(robot, other)
+    check_run(run, robot)
+    assert noisy(run) and not noisy(calibrated(robot, recording))
 
 
 def test_a_tracked_body_that_is_metres_away(machine):

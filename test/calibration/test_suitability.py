@@ -155,6 +155,9 @@ def test_positions_in_another_unit(machine):
     other = with_positions(recording, 1e3 * recording.mocap.position)
     with pytest.raises(DataError, match="travels .* times as far .* not in metres"):
         check_travel(other, go2_on_points(), initial_offsets(other, truth))
+    other = with_positions(recording, 0.0 * recording.mocap.position)
+    with pytest.raises(DataError, match="or stay where they are"):
+        check_travel(other, go2_on_points(), initial_offsets(other, truth))
 
 
 def test_orientations_that_are_inverse_or_none(machine):
