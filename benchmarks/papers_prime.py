@@ -41,7 +41,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import PrimeError
 from prime_estimation.estimator import Estimator
 from prime_estimation.evaluation.inertia import true_parameters
-from prime_estimation.evaluation.scores import load_truth
+from prime_estimation.evaluation.truth import load_truth
 from prime_estimation.identify.full_information import smooth_forward
 from prime_estimation.identify.single import STEP, identify_run
 from prime_estimation.identify.solution import Solution, converge

@@ -17,7 +17,8 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.evaluation.contacts import contact_figures
 from prime_estimation.evaluation.inertia import true_parameters
 from prime_estimation.evaluation.motion import Motion, odometry_figures
-from prime_estimation.evaluation.scores import evaluate, load_truth
+from prime_estimation.evaluation.scores import evaluate
+from prime_estimation.evaluation.truth import load_truth
 from prime_estimation.mhe.window import Window
 from prime_estimation.recordings import replay as replay_module
 from prime_estimation.robot import GRAVITY, Robot

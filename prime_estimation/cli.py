@@ -79,9 +79,28 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextmanager
+def _loading() -> Iterator[None]:
+    """Signals wait for modules to be loaded: what they raise, Crocoddyl would swallow."""
+    noted: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, lambda n, _: noted.append(n))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if noted:
+        signal.raise_signal(noted[0])
+
+
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Parser of a verb's arguments, with its help."""
-    verb = import_module(f".commands.{name}", __package__)
+    with _loading():
+        verb = import_module(f".commands.{name}", __package__)
     parser = _Parser(
         prog=f"prime {name}",
         description=verb.DESCRIPTION,

@@ -11,6 +11,8 @@ import shlex
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -198,6 +200,21 @@ def test_a_verb_that_is_ended_leaves_nothing_half_written(number, codes, recorde
     assert process.wait(30) in codes and "Traceback" not in process.stderr.read()
     process.stderr.close()
     assert not list(tmp_path.glob(".out.*")) and not (tmp_path / "out.mcap").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_while_modules_load(number, code, monkeypatch, capsys):
+    """Crocoddyl's loading swallows exceptions, as this one does."""
+
+    def swallowing(name, package):
+        with suppress(KeyboardInterrupt, SystemExit):
+            signal.raise_signal(number)
+        return import_module(name, package)
+
+    monkeypatch.setattr(cli, "import_module", swallowing)
+    with pytest.raises(SystemExit) if code == 143 else nullcontext():
+        assert cli.main(["config", "--robot", "go2"]) == code
+    assert not capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from ..config.files import is_yaml, read_yaml
+from ..config.files import is_yaml, read_yaml, unfinished_head
 from ..config.parameters import Config
 from ..config.values import beside
 from ..io.trajectory import versions
@@ -25,13 +25,13 @@ from .single import RunCalibration
 
 
 class WrittenOutcome:
-    """An outcome with `robot`, `live_yaml()` and `to_dict()`, as files."""
+    """An outcome with `robot`, `unfinished`, `live_yaml()` and `to_dict()`, as files."""
 
     def write(self, folder: Path) -> dict[str, str]:
         """Write <robot>.yaml and calibration.json; returns their paths by kind."""
         folder.mkdir(parents=True, exist_ok=True)
         files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
-        files["yaml"].write_text(self.live_yaml())
+        files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml())
         files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 
@@ -62,6 +62,15 @@ class CalibrationOutcome(WrittenOutcome):
     told: dict[str, bool] = field(default_factory=dict)
     held_out: list[dict] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+
+    @property
+    def unfinished(self) -> str:
+        """Recordings that did not converge; empty where all did."""
+        return ", ".join(
+            f"{r.name} did not converge in {r.result.iterations} iterations"
+            for r in self.runs
+            if not r.result.converged
+        )
 
     def rows(self) -> list[dict]:
         """Offsets with their intervals, from the URDF (or from the YAML that was given)."""

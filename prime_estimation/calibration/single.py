@@ -11,12 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robot import Robot
+from .mocap_factor import mocap_pose
 from .noise import NoiseModel
 from .offsets import Offsets
 from .problem import KinematicProblem
 from .recording import KinematicRecording
 from .smoother import Smoothed, Start, smooth_robustly
 from .systematic import systematic_shifts
+
+LASTING = 0.5  # s, over which noise of motion capture averages out
+OUTLIER = 5.0  # of the median size
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class RunCalibration:
         result: what was found.
         shifts: (s, k) what each systematic cause does to the offsets, one standard deviation.
         seconds: the estimate took.
+        lasting: mean square of the residuals of motion capture's positions over half a second, over
+            what white noise of their size leaves: one and less where it fits.
     """
 
     name: str
@@ -40,6 +46,7 @@ class RunCalibration:
     result: Smoothed
     shifts: np.ndarray
     seconds: float
+    lasting: float
 
     @property
     def deviation(self) -> np.ndarray:
@@ -81,5 +88,26 @@ def calibrate_run(
     free, seconds = problem.free, time.perf_counter() - started
     prior = problem.prior[free]
     return RunCalibration(
-        recording.name, len(recording), nominal, free, prior, result, shifts, seconds
+        recording.name,
+        len(recording),
+        nominal,
+        free,
+        prior,
+        result,
+        shifts,
+        seconds,
+        _lasting(problem, result),
     )
+
+
+def _lasting(problem: KinematicProblem, result: Smoothed) -> float:
+    residual = mocap_pose(result.trajectory, problem.recording, result.offsets).residual[:, :3]
+    # what is far out is held where outliers begin: a glitch is no lasting misfit
+    size = np.median(np.abs(residual), axis=0) + 1e-12
+    residual = np.clip(residual, -OUTLIER * size, OUTLIER * size)
+    times = problem.recording.step * problem.recording.mocap.node
+    parts = ((times - times[0]) / LASTING).astype(int)
+    count = np.bincount(parts)
+    sums = np.stack([np.bincount(parts, c) for c in residual.T], axis=1)[count > 0]
+    expected = (count[count > 0, None] * np.mean(residual**2, axis=0)).sum()
+    return float((sums**2).sum() / expected)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,13 +15,15 @@ from .leg_factors import leg_terms
 from .leg_kinematics import Leg
 from .offsets import Offsets
 from .recording import KinematicRecording
-from .rotations import rotate
-from .trajectory import turning_rates
+from .rotations import rotate, transpose
+from .trajectory import initial_offsets, turning_rates
 
 # rad/s, root mean square about the second axis: a robot that stands has the noise of its gyro
 LEAST_TURNING = 0.02
 LEAST_STEP = 0.05  # m, by which two feet that stand come neither nearer nor farther
 LEAST_AGREEMENT = 0.7  # slope of the tracked body's turning over the gyro's
+CLEARLY_BETTER = 0.15  # more of that slope by inverse rotations, which fit right poses no better
+ROUNDING = 1e-6  # of that slope
 LARGEST_TILT = np.deg2rad(15.0)  # of gravity in the world of the motion capture
 
 
@@ -45,15 +48,32 @@ def check_turning(recording: KinematicRecording, offsets: Offsets) -> None:
         recording: its signals.
         offsets: with the rotation of the tracked body that fits its turning.
     """
-    base, body = turning_rates(recording, offsets)
-    slope = float(np.sum(base * (body @ offsets.mocap_rotation.T)) / np.sum(base * base))
-    if slope < LEAST_AGREEMENT:
-        raise DataError(
-            f"{recording.name}: the tracked body turns by {100.0 * max(slope, 0.0):.0f} % of what "
-            "the gyro says: its stamps are of another clock (`prime doctor --bag` tells delays), "
-            "or the recording hardly moves",
-            slope,
+    slope = _turning(recording, offsets)
+    said = f"turns by {100.0 * max(slope, 0.0):.0f} % of what the gyro says"
+    inverse = replace(recording.mocap, rotation=transpose(recording.mocap.rotation))
+    other = replace(recording, mocap=inverse)
+    if _turning(other, initial_offsets(other, offsets)) > slope + CLEARLY_BETTER:
+        # which of the two cannot be told: one is the other, turned by half a turn
+        said += (
+            ", and its inverse as the gyro does: quaternions in the order (w, x, y, z) where "
+            "(x, y, z, w) is meant, or poses of the world in the body"
         )
+    elif slope < ROUNDING:
+        said = "never turns, as of motion capture that tracks a point; calibration needs a body's"
+    elif slope < LEAST_AGREEMENT:
+        said += (
+            ": its stamps are of another clock (`prime doctor --bag` tells delays), or the "
+            "recording hardly moves"
+        )
+    else:
+        return
+    raise DataError(f"{recording.name}: the tracked body {said}", slope)
+
+
+def _turning(recording: KinematicRecording, offsets: Offsets) -> float:
+    """Slope of the tracked body's turning over the gyro's."""
+    base, body = turning_rates(recording, offsets)
+    return float(np.sum(base * (body @ offsets.mocap_rotation.T)) / np.sum(base * base))
 
 
 def check_frame(recording: KinematicRecording, offsets: Offsets) -> None:
@@ -73,7 +93,8 @@ def check_frame(recording: KinematicRecording, offsets: Offsets) -> None:
         sign = "-" if force["xyz".index(along)] < 0.0 else ""
         raise DataError(
             f"{recording.name}: in the world of the motion capture 'up' is {sign}{along}, "
-            f"{np.rad2deg(tilt):.0f} degrees from z; turn its poses so that z points up",
+            f"{np.rad2deg(tilt):.0f} degrees from z; turn its poses so that z points up, with "
+            "right-handed axes",
             force,
         )
 

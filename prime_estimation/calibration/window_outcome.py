@@ -37,6 +37,12 @@ class WindowOutcome(WrittenOutcome):
     held_out: dict = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
+    @property
+    def unfinished(self) -> str:
+        """What did not converge; empty where it did."""
+        found = self.levels
+        return "" if found.converged else f"not converged in {len(found.history)} iterations"
+
     def rows(self) -> list[dict]:
         """Levels with their 95 % intervals."""
         found, units = self.levels, NoiseConfig.__dataclass_fields__

@@ -60,7 +60,7 @@ def walk(
         if realtime:
             time.sleep(max(0.0, began + t - time.perf_counter()))
 
-    with folder.unless_refused():
+    with folder.if_completed():
         with EstimateWriter(folder.path / "estimate.mcap", robot, config) as writer:
             played = {scenario.update: play(scenario, watch=watch)}
         if scenario.update == "on":
@@ -69,12 +69,20 @@ def walk(
                 watch=lambda loop, t: progress(0.5 + 0.5 * t / scenario.duration),
             )
         figure = _draw(folder.path / "walk.png", scenario, told, played)
-    result = {"folder": str(folder.path), "figure": str(figure)}
-    result |= _judged(scenario, played[scenario.update])
-    if "off" in played and scenario.update == "on":
-        result["without_update"] = _judged(scenario, played["off"])
-    folder.write(config.to_dict(), f"prime walk --robot {told['robot']}", result)
+        result = {"folder": str(folder.path), "figure": str(figure)}
+        result |= _judged(scenario, played[scenario.update])
+        if "off" in played and scenario.update == "on":
+            result["without_update"] = _judged(scenario, played["off"])
+        folder.write(config.to_dict(), _command(told), result)
     return result
+
+
+def _command(told: Mapping) -> str:
+    """What was asked for, with what was left to the defaults, so that it can be done again."""
+    places = {k: v for k, v in told.items() if k not in ("at", "update") and v is not None}
+    words = [f"--{k} {v}" for k, v in places.items() if v != float("inf")]
+    words += ["--at", *map(str, told["at"])] + ["--no-update"] * (told["update"] == "off")
+    return f"prime walk --headless {' '.join(words)}"
 
 
 def _draw(path: Path, scenario: Scenario, told: dict, played: Mapping[str, Run]) -> Path:

@@ -11,12 +11,13 @@ from pathlib import Path
 from ..calibration.checkpoint import FILE, Checkpoint
 from ..calibration.frank_wolfe import ORACLES
 from ..calibration.offsets import GROUPS
+from ..calibration.outcome import CalibrationOutcome
 from ..calibration.workers import workers
 from ..config.parameters import Config
 from ..errors import ConfigError
 from .calibrate_kinematic import calibrate_kinematic
 from .calibrate_window import calibrate_window
-from .calibration_tables import report
+from .calibration_tables import report, use_of
 from .console import add_progress_argument, interruptible, say
 from .offline import out_folder
 from .topics import add_span_arguments, add_topic_argument, topics_of
@@ -40,6 +41,7 @@ EXAMPLES = [
     "prime calibrate walk1 walk2 --robot go2 --scheduler tcp://server:8786 --out calibrated",
 ]
 DEFAULT = "feet,imu,mocap"
+ITERATIONS = 15  # of the noise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,16 +81,14 @@ def _add_noise_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--oracle",
         choices=ORACLES,
-        default=ORACLES[0],
         help="linear minimization of --what noise: semidefinite program, or closed form over "
-        "Cholesky factors (default: %(default)s)",
+        f"Cholesky factors (default: {ORACLES[0]})",
     )
     parser.add_argument(
         "--iterations",
         type=int,
-        default=15,
         metavar="N",
-        help="most iterations of the noise (default: %(default)s)",
+        help=f"most iterations of the noise (default: {ITERATIONS})",
     )
     parser.add_argument(
         "--resume",
@@ -116,8 +116,7 @@ def run(args: argparse.Namespace) -> dict:
     """Calibrate, write the results, print them."""
     what = _groups(args)
     _check_bags(args)
-    if args.iterations < 0:
-        raise ConfigError(f"--iterations must be 0 or more, got {args.iterations}", args.iterations)
+    _complete_noise_options(args, what)
     config, out = Config.load(args.robot, args.config), out_folder(args)
     checkpoint = Checkpoint(out, _job(args, config, what))
     if args.resume:
@@ -129,6 +128,15 @@ def run(args: argparse.Namespace) -> dict:
         if args.estimator == "window":
             return calibrate_window(args, config, out, crew, checkpoint, stop)
         outcome = calibrate_kinematic(args, config, what, crew, checkpoint, stop)
+        # files and report belong together: a Ctrl-C waits for the last of them
+        files = _write(outcome, out)
+    report(args, outcome)
+    say(args, "wrote " + ", ".join(files.values()), use_of(outcome, files))
+    return {**outcome.to_dict(), "files": files}
+
+
+def _write(outcome: CalibrationOutcome, out: Path) -> dict[str, str]:
+    """Write the results and, where it can be drawn, the report; their paths by kind."""
     files = outcome.write(out)
     if importlib.util.find_spec("matplotlib") is None:
         outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
@@ -136,9 +144,7 @@ def run(args: argparse.Namespace) -> dict:
         from ..viz.calibration import write_calibration_report
 
         files["report"] = str(write_calibration_report(outcome, out))
-    report(args, outcome)
-    say(args, "wrote " + ", ".join(files.values()), f"use it as --robot {files['yaml']}")
-    return {**outcome.to_dict(), "files": files}
+    return files
 
 
 def _groups(args: argparse.Namespace) -> list[str]:
@@ -154,6 +160,23 @@ def _groups(args: argparse.Namespace) -> list[str]:
     if not chosen or not set(chosen) <= set(known):
         raise ConfigError(f"--what is a list of {', '.join(known)}, got '{text}'", text)
     return chosen
+
+
+def _complete_noise_options(args: argparse.Namespace, what: list[str]) -> None:
+    """Defaults of what is not given; ConfigError where it is given in vain, or out of range."""
+    least = 1 if args.estimator == "window" else 0
+    if args.iterations is not None and args.iterations < least:
+        raise ConfigError(
+            f"--iterations must be {least} or more, got {args.iterations}", args.iterations
+        )
+    for name, used in (
+        ("iterations", "noise" in what),
+        ("oracle", "noise" in what and args.estimator != "window"),
+    ):
+        if getattr(args, name) is not None and not used:
+            raise ConfigError(f"--{name} is of --what noise; add noise, or leave it out", name)
+    args.oracle = args.oracle or ORACLES[0]
+    args.iterations = ITERATIONS if args.iterations is None else args.iterations
 
 
 def _job(args: argparse.Namespace, config: Config, what: list[str]) -> dict:

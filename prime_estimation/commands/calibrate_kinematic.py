@@ -18,6 +18,7 @@ from ..calibration.noise import NoiseModel
 from ..calibration.observability import told_blocks
 from ..calibration.offsets import GROUPS, Offsets
 from ..calibration.outcome import CalibrationOutcome
+from ..calibration.plausibility import check_run, noisy
 from ..calibration.recording import KinematicRecording, read_recording
 from ..calibration.single import RunCalibration, calibrate_run
 from ..calibration.smoother import Start
@@ -29,6 +30,7 @@ from ..calibration.suitability import (
     loses_contact,
 )
 from ..calibration.trajectory import initial_offsets
+from ..calibration.travel import check_travel
 from ..calibration.workers import DaskWorkers, Here, never
 from ..config.parameters import Config
 from ..errors import RobotError
@@ -50,27 +52,15 @@ def calibrate_kinematic(
     legs = _legs(robot)
     noise = NoiseModel.of(config, len(legs[0].joints), any(leg.flat for leg in legs))
     recordings = [_read(args, bag, robot) for bag in args.bags]
-    nominal = Offsets.nominal(robot)
-    for recording in recordings:
-        check_motion(recording)
-        fitting = initial_offsets(recording, nominal)
-        check_turning(recording, fitting)
-        check_frame(recording, fitting)
-    if "noise" in what:
-        check_noise(recordings, robot, nominal)
-    if "mocap" in what:
-        nominal = initial_offsets(recordings[0], nominal)
+    nominal = _check_recordings(recordings, robot, what)
     starts = [checkpoint.run(i) for i in range(len(recordings))]
     runs = _calibrate(args, crew, recordings, (robot, nominal, noise, what), starts, stop)
     for i, r in enumerate(runs):
-        checkpoint.save_run(i, r.result)
-    outcome = CalibrationOutcome(robot, config, args.robot, what, noise, runs, fuse(runs))
-    outcome.notices += [
-        f"{r.name}: not converged after {r.result.iterations} iterations"
-        for r in runs
-        if not r.result.converged
-    ]
-    outcome.notices += [
+        if r.result.iterations:
+            checkpoint.save_run(i, r.result)
+    begun = _begun(runs, robot, stop)
+    outcome = CalibrationOutcome(robot, config, args.robot, what, noise, begun, fuse(begun))
+    outcome.notices += _notices(runs) + [
         f"{r.name}: no foot ever leaves the ground; its offsets are those of this stance"
         for r in recordings
         if not loses_contact(r, robot, nominal)
@@ -82,6 +72,56 @@ def calibrate_kinematic(
     if stop():
         outcome.notices.append("stopped early; the same command with --resume goes on")
     return outcome
+
+
+def _check_recordings(
+    recordings: list[KinematicRecording], robot: Robot, what: list[str]
+) -> Offsets:
+    """Offsets that the prior is about; DataError for a recording that cannot calibrate."""
+    nominal = Offsets.nominal(robot)
+    for recording in recordings:
+        check_motion(recording)
+        fitting = initial_offsets(recording, nominal)
+        check_turning(recording, fitting)
+        check_frame(recording, fitting)
+        check_travel(recording, robot, fitting)
+    if "noise" in what:
+        check_noise(recordings, robot, nominal)
+    return initial_offsets(recordings[0], nominal) if "mocap" in what else nominal
+
+
+def _begun(
+    runs: list[RunCalibration], robot: Robot, stop: Callable[[], bool]
+) -> list[RunCalibration]:
+    """Runs that have an iterate.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C came before the first one.
+        DataError: a recording does not fit, which is not said of an iterate that Ctrl-C left.
+    """
+    begun = [r for r in runs if r.result.iterations]
+    if not begun:
+        raise KeyboardInterrupt
+    for r in begun:
+        if not stop():
+            check_run(r, robot)
+    return begun
+
+
+def _notices(runs: list[RunCalibration]) -> list[str]:
+    ended = [
+        f"{r.name}: not converged after {r.result.iterations} iterations"
+        if r.result.iterations
+        else f"{r.name}: not begun, and left out"
+        for r in runs
+        if not r.result.converged
+    ]
+    return ended + [
+        f"{r.name}: its motion capture is noisier than noise.mocap_position and "
+        "noise.mocap_rotation say; `prime doctor --bag` measures it"
+        for r in runs
+        if noisy(r)
+    ]
 
 
 def _legs(robot: Robot) -> list[Leg]:

@@ -19,6 +19,7 @@ from ..config.parameters import Config
 from ..errors import DataError
 from ..recordings.samples import measurements
 from ..robot import Robot
+from .calibration_tables import use_of
 from .console import progress_bar, say, table, warn
 from .topics import topics_of
 
@@ -58,7 +59,7 @@ def calibrate_window(
         outcome.held_out["run"] = Path(args.held_out).name
     files = outcome.write(out)
     _report(args, outcome)
-    say(args, "wrote " + ", ".join(files.values()), f"use it as --robot {files['yaml']}")
+    say(args, "wrote " + ", ".join(files.values()), use_of(outcome, files))
     return {**outcome.to_dict(), "files": files}
 
 

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from rich.table import Table
 
-from ..calibration.outcome import CalibrationOutcome
+from ..calibration.outcome import CalibrationOutcome, WrittenOutcome
 from .console import say, table, warn
 
 
@@ -28,6 +29,13 @@ def report(args: argparse.Namespace, outcome: CalibrationOutcome) -> None:
         columns = [k for k in scores if k != "run"]
         rows = {m: [scores[c][m] for c in columns] for m in scores[columns[0]]}
         say(args, table(f"without motion capture: {scores['run']}", rows, tuple(columns)))
+
+
+def use_of(outcome: WrittenOutcome, files: Mapping[str, str]) -> str:
+    """The line that says what the YAML is for."""
+    if outcome.unfinished:
+        return f"{files['yaml']} is unfinished, and not for use: {outcome.unfinished}"
+    return f"use it as --robot {files['yaml']}"
 
 
 def _offset_table(outcome: CalibrationOutcome) -> Table:

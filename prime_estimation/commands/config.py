@@ -12,6 +12,7 @@ import yaml
 
 from ..config.files import built_in_robots
 from ..config.parameters import Config, ContactConfig, RobotConfig
+from ..robot import Robot
 
 DESCRIPTION = """Print all parameters of a robot with unit, range and meaning: as YAML that can be
 edited and given to --config, as parameters of the ROS 2 node, or as the tables of the
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Prints the configuration; the JSON is the whole of it."""
     config = Config.load(args.robot, args.config)
+    Robot(config.robot)  # refuses what does not fit its URDF
     formats = {"yaml": _yaml, "ros": _ros, "table": lambda robot, config: parameter_tables()}
     lines = formats[args.format](args.robot, config)
     if not args.json:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from ..types import Estimate
 from .console import add_progress_argument, progress_bar, say, table
 from .evaluate import tables
 from .simulate import need_mujoco
-from .simulate_scene import add_payload_arguments, payload_of
+from .simulate_scene import add_payload_arguments, payload_of, place_of
 
 DESCRIPTION = """Simulate a robot that carries a payload unknown to the estimator, estimate its
 motion, contact forces and inertia from the noisy sensors, and compare with the truth. The run
@@ -71,28 +72,25 @@ def run(args: argparse.Namespace) -> dict:
     config = Config.load(args.robot)
     robot = Robot(config.robot)
     folder = RunFolder(args.out, f"{config.robot.name}_{args.motion}")
-    with folder.unless_refused():
+    with folder.if_completed():
         recording = _simulate(args, config.robot.name, folder.path / "recording")
-    out = folder.path / "estimate.mcap"
-    with _live_table(args, robot) as show:
+        out = folder.path / "estimate.mcap"
+        with _live_table(args, robot) as show:
 
-        def observer(estimate: Estimate) -> None:
-            folder.add_pose(estimate)
-            show(estimate)
+            def observer(estimate: Estimate) -> None:
+                folder.add_pose(estimate)
+                show(estimate)
 
-        summary = replay(recording, robot, config, out, mocap=not args.no_mocap, observer=observer)
-    metrics = evaluate(out, recording)
-    result = {**summary.to_dict(), "evaluation": metrics, "folder": str(folder.path)}
-    what = f"{config.robot.name}, {args.motion}, hidden payload {args.payload:g} kg" + (
-        ", no motion capture" if args.no_mocap else ""
-    )
-    figures = save_figures(out, recording, folder.path / "figures", what)
-    result["figures"] = [str(p) for p in figures]
-    folder.write(
-        config.to_dict(),
-        f"prime demo --robot {args.robot} --motion {args.motion} --seed {args.seed}",
-        result,
-    )
+            mocap = not args.no_mocap
+            summary = replay(recording, robot, config, out, mocap=mocap, observer=observer)
+        metrics = evaluate(out, recording)
+        result = {**summary.to_dict(), "evaluation": metrics, "folder": str(folder.path)}
+        what = f"{config.robot.name}, {args.motion}, hidden payload {args.payload:g} kg" + (
+            ", no motion capture" if args.no_mocap else ""
+        )
+        figures = save_figures(out, recording, folder.path / "figures", what)
+        result["figures"] = [str(p) for p in figures]
+        folder.write(config.to_dict(), "prime demo " + shlex.join(_command(args)), result)
     say(
         args,
         *tables(metrics),
@@ -100,6 +98,16 @@ def run(args: argparse.Namespace) -> dict:
         f"figures: {figures[0]} and beside it; everything: {folder.path}",
     )
     return result
+
+
+def _command(args: argparse.Namespace) -> list[str]:
+    """What was asked for, with what was left to the defaults, so that it can be done again."""
+    names = ("robot", "motion", "duration", "payload", "link", "on", "off", "slides", "seed")
+    given = {name: getattr(args, name) for name in names}
+    out = [part for k, v in given.items() if v is not None for part in (f"--{k}", str(v))]
+    if args.payload:
+        out += ["--at", *map(str, place_of(args))]
+    return out + ["--no-mocap"] * args.no_mocap
 
 
 def _simulate(args: argparse.Namespace, robot: str, out: Path) -> Path:

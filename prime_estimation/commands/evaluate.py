@@ -8,7 +8,7 @@ import argparse
 
 from ..errors import ConfigError
 from ..evaluation.scores import evaluate
-from .console import say, table
+from .console import say, table, warn
 
 DESCRIPTION = """Score the output bag EST of a replay against ground truth in the recording REF that
 it came from: RMS errors, and what a mean hides: the worst second, the share of errors inside their
@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> dict:
     if not args.settle >= 0.0:
         raise ConfigError(f"--settle must be 0 s or more, got {args.settle:g}", args.settle)
     result = evaluate(args.estimate, args.reference, args.settle, args.truth)
+    for notice in result["notices"]:
+        warn(notice)
     say(args, *tables(result))
     return result
 

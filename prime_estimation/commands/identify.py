@@ -103,6 +103,15 @@ def run(args: argparse.Namespace) -> dict:
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
+    with interruptible():  # files and report belong together: a Ctrl-C waits for the last of them
+        files = _write(outcome, out)
+    report(args, outcome)
+    say(args, "wrote " + ", ".join(files.values()))
+    return {**outcome.to_dict(), "files": files}
+
+
+def _write(outcome: Outcome, out: Path) -> dict[str, str]:
+    """Write the results and, where it can be drawn, the report; their paths by kind."""
     files = outcome.write(out)
     if importlib.util.find_spec("matplotlib") is None:
         outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
@@ -110,9 +119,7 @@ def run(args: argparse.Namespace) -> dict:
         from ..viz.identification import write_report
 
         files["report"] = str(write_report(outcome, out))
-    report(args, outcome)
-    say(args, "wrote " + ", ".join(files.values()))
-    return {**outcome.to_dict(), "files": files}
+    return files
 
 
 def _check_bags(args: argparse.Namespace) -> None:
@@ -129,13 +136,19 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
     """Finds torque scale and friction for the robot's YAML (`--tare`)."""
     if len(args.bags) > 1:
         raise ConfigError(f"--tare wants one recording, got {len(args.bags)}", args.bags)
+    if args.held_out:
+        raise ConfigError(
+            "--tare tests nothing on --held-out; leave one of them out", args.held_out
+        )
     if not args.tare > 0.0:
         raise ConfigError(f"--tare wants the robot's total mass, got {args.tare:g} kg", args.tare)
     found_run = _identify(args, args.bags[0], robot, config)
     if found_run.joints is not None:
         return _tare_joints(args, config, robot, found_run)
     found = tare(found_run, args.tare)
-    path = write_tare(found, robot, config, args.robot, args.out)
+    path = write_tare(found, robot, config, args.robot, args.out, found_run.unfinished)
+    for notice in found_run.notices:
+        warn(notice)
     result = {**asdict(found), "files": {"yaml": str(path)}}
     rows = {
         "torque scale": [found.torque_scale, found.torque_scale_stddev],
@@ -154,7 +167,7 @@ def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Ru
     """Finds joint parameters and friction for the robot's YAML (`--tare` with `--joints`)."""
     found = tare_joints(run, args.tare)
     config = config.updated({"estimator": {"joint_parameters": ""}})
-    path = write_tare(found, robot, config, args.robot, args.out)
+    path = write_tare(found, robot, config, args.robot, args.out, run.unfinished)
     quantities = found.joints.quantities()
     for notice in [*run.notices, *joint_notices(found.joints)]:
         warn(notice)

@@ -8,9 +8,9 @@ Their arguments, and what these mean.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..config.parameters import Config
 from ..errors import ConfigError
@@ -63,12 +63,15 @@ def out_folder(args: argparse.Namespace) -> Path:
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out} is a file; give the name of a folder", out)
     there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
-    if not os.access(there, os.W_OK):  # minutes before the results are written
+    try:  # minutes before the results are written; permissions alone do not tell it
+        with TemporaryDirectory(prefix=".prime", dir=there):
+            pass
+    except OSError as error:
         raise ConfigError(
             f"--out {out}: {there} cannot be written to; give another folder, or change its "
             "permissions",
             out,
-        )
+        ) from error
     return out
 
 

@@ -23,6 +23,7 @@ from .simulate_scene import (
 )
 
 DURATION = 12.0  # s
+MOTION = "trot"
 DESCRIPTION = """Simulate a robot (MuJoCo, rigid contacts) under a built-in controller and write a
 rosbag2 folder with noisy sensors and ground truth, and a JSON with the true inertias beside it.
 Neither the controller nor the robot's model know the payload. --live: a robot on the network."""
@@ -48,9 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go1, go2, ... or the path of a robot's YAML file; motors and joint_zeros of it "
         "are in the readings, gear_loss and stribeck in the physics",
     )
-    parser.add_argument(
-        "--motion", default="trot", help="motion (default: trot; an unknown name lists all)"
-    )
+    parser.add_argument("--motion", help=f"motion (default: {MOTION}; an unknown name lists all)")
     parser.add_argument(
         "--duration",
         type=float,
@@ -71,6 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     simulate_live.add_arguments(parser)
 
 
+def _check_live(args: argparse.Namespace) -> None:
+    """ConfigError where something is asked for that only a recording has, or no time."""
+    if args.push:
+        raise ConfigError("--push is for recordings: a robot on the network is not pushed")
+    if args.out:
+        raise ConfigError("--out is for recordings: ros2 bag record makes one of a robot of --live")
+    if args.duration is not None and not 0.0 < args.duration < float("inf"):
+        raise ConfigError(f"--duration must be above 0 s, and finite, got {args.duration:g}")
+    if args.motion:
+        raise ConfigError("--motion is for recordings: prime node mpc moves a robot of --live")
+
+
 def need_mujoco() -> None:
     """Raises a PrimeError with the remedy when there is no MuJoCo."""
     if importlib.util.find_spec("mujoco") is None:
@@ -82,18 +93,20 @@ def run(args: argparse.Namespace) -> dict:
     need_mujoco()
     from .. import simulate
 
-    ground, pushes = ground_of(args), pushes_of(args)
+    ground = ground_of(args)
     if args.live:
-        if pushes:
-            raise ConfigError("--push is for recordings: a robot on the network is not pushed")
+        _check_live(args)
         return simulate_live.run(args, payload_of(args), ground)
     if not args.out:
         raise ConfigError("where to? Give --out DIR, or --live for a robot on the network")
+    simulate_live.check_unused(args)
+    duration = DURATION if args.duration is None else args.duration
+    pushes = pushes_of(args, duration)
     with progress_bar(args, "simulate") as progress:
         out = simulate.run(
             args.robot,
-            args.motion,
-            DURATION if args.duration is None else args.duration,
+            args.motion or MOTION,
+            duration,
             Path(args.out),
             payload=payload_of(args),
             terrain=ground,

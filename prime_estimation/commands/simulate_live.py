@@ -27,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clock",
         type=float,
-        default=0.0,
         metavar="SPEED",
         help="of --live: give the time on /clock, at this speed (1: real) or slower, for nodes "
         "with --sim-time: on a slow computer nothing is lost then (default: 0, real time)",
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--transport",
         choices=("dds", "ros"),
-        default="dds",
         help="of --live: Cyclone DDS (default) or rclpy",
     )
     parser.add_argument(
@@ -46,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_unused(args: argparse.Namespace) -> None:
+    """ConfigError where something is said of a network without `--live`."""
+    for name in ("clock", "transport", "domain"):
+        if getattr(args, name) is not None:
+            raise ConfigError(f"--{name} is of --live; add --live, or leave it out", name)
+
+
 def run(args: argparse.Namespace, payload, ground) -> dict:
     """Simulate until interrupted, or for `--duration` seconds."""
     from ..control.posture import standing_posture
@@ -53,8 +58,9 @@ def run(args: argparse.Namespace, payload, ground) -> dict:
     from ..simulate.robot import SimulatedRobot
     from ..simulate.sensors import faults_named
 
-    if not 0.0 <= args.clock < math.inf:
-        raise ConfigError(f"--clock is {args.clock:g}; give a speed above 0, or 0", args.clock)
+    clock = args.clock or 0.0
+    if not 0.0 <= clock < math.inf:
+        raise ConfigError(f"--clock is {clock:g}; give a speed above 0, or 0", clock)
     config = Config.load(args.robot)
     robot = Robot(config.robot)
     simulated = SimulatedRobot(
@@ -63,7 +69,7 @@ def run(args: argparse.Namespace, payload, ground) -> dict:
     silence = log_to_stderr()
     try:
         transport = _transport(args)
-        node = SimulatorNode(transport, simulated, standing_posture(robot), payload, args.clock)
+        node = SimulatorNode(transport, simulated, standing_posture(robot), payload, clock)
         serve(transport, node, args.duration or 0.0)
     finally:
         silence()

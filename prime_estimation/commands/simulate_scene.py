@@ -20,6 +20,8 @@ SHORT = {
     "softness": ("S", "time constant of the contacts [s]: 0.03 gives 5 mm under a Go2"),
     "patches": ("MU", "friction coefficient of patches on the floor"),
 }
+OF_PAYLOAD = ("at", "link", "on", "off", "slides")
+PLACE = (0.05, 0.02, 0.1)  # m, of a payload on its link
 FIELD = {"bumps": "bump_height", "stairs": "stair_height", "patches": "patch_friction"}
 
 
@@ -54,17 +56,16 @@ def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) ->
     parser.add_argument(
         "--payload",
         type=float,
-        default=mass,
+        default=mass or None,
         metavar="KG",
-        help=f"extra mass [kg] (default: {mass:g})",
+        help=f"extra mass [kg] (default: {f'{mass:g}' if mass else 'none'})",
     )
     parser.add_argument(
         "--at",
         type=float,
         nargs=3,
-        default=(0.05, 0.02, 0.1),
         metavar=("X", "Y", "Z"),
-        help="its place on the link [m]",
+        help=f"its place on the link [m] (default: {' '.join(map(str, PLACE))})",
     )
     parser.add_argument("--link", help="link that carries it (default: the base)")
     parser.add_argument("--on", type=float, metavar="S", help="put it on at this time")
@@ -74,33 +75,61 @@ def add_payload_arguments(parser: argparse.ArgumentParser, mass: float = 0.0) ->
     parser.add_argument(
         "--slides",
         type=float,
-        default=0.0,
         metavar="N/M",
         help="it slides along x and y on springs of this stiffness [N/m]",
     )
 
 
 def payload_of(args: argparse.Namespace):
-    """The payload that the arguments describe; None without one."""
+    """The payload that the arguments describe; None without one.
+
+    Raises:
+        ConfigError: there is none, but something is said of it, or it cannot be.
+    """
     from ..simulate import Payload
 
+    check_payload(args)
     if not args.payload:
         return None
     return Payload(
         args.payload,
-        tuple(args.at),
+        place_of(args),
         args.link,
         t_on=args.on,
         t_off=args.off,
-        stiffness=args.slides,
+        stiffness=args.slides or 0.0,
     )
 
 
-def pushes_of(args: argparse.Namespace) -> tuple:
-    """The pushes that the arguments describe."""
+def check_payload(args: argparse.Namespace) -> None:
+    """ConfigError where something is said of a payload that was not asked for."""
+    said = [name for name in OF_PAYLOAD if getattr(args, name) is not None]
+    if said and args.payload is None:
+        raise ConfigError(f"--{said[0]} is of a payload: give --payload KG too, or leave it out")
+
+
+def place_of(args: argparse.Namespace) -> tuple[float, ...]:
+    """Place of the payload on its link [m]."""
+    return tuple(PLACE if args.at is None else args.at)
+
+
+def pushes_of(args: argparse.Namespace, duration: float) -> tuple:
+    """The pushes that the arguments describe.
+
+    Raises:
+        ConfigError: one begins when the recording of that many seconds is over, or cannot be.
+    """
     from ..simulate import Push
 
-    return tuple(Push(tuple(p[:3]), p[3], p[4]) for p in args.push)
+    pushes = tuple(Push(tuple(p[:3]), p[3], p[4]) for p in args.push)
+    for push in pushes:
+        if not 0.0 <= push.begin < duration:
+            raise ConfigError(
+                f"--push begins at {push.begin:g} s, but the recording goes from 0 to "
+                f"{duration:g} s",
+                push,
+            )
+    return pushes
 
 
 def ground_of(args: argparse.Namespace):
@@ -119,6 +148,8 @@ def ground_of(args: argparse.Namespace):
         name, _, value = pair.partition("=")
         if name not in kinds:
             raise ConfigError(_unknown(name, Ground), name)
+        if name in given:
+            raise ConfigError(f"the ground's {name} is given twice; give it once", pair)
         try:
             given[name] = kinds[name](value)
         except ValueError as error:

@@ -6,12 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..config.parameters import Config, NoiseConfig, RobotConfig
+from ..config.parameters.robot import HALF_TURN
 from ..estimator import Estimator
 from ..robot import GRAVITY, Robot
 
 REFERENCE_MASS = 15.0  # kg, of the robots that the defaults of disturbances suit
 REFERENCE_LOAD = 3.75  # kg on a contact, that the default of robot.kappa suits
+LARGEST_ZERO = 0.5  # rad, of an encoder that was put on by hand
+LARGEST_FOOT = 0.1  # m, radius of a sphere that may be larger than its link
 TOLERATED = 3.0  # factor by which a setting may be off
 
 
@@ -53,7 +58,27 @@ def hints(robot: Robot, config: Config) -> Iterator[str]:
         )
     if robot.config.floating_base and robot.imu_joint is None:
         yield "no robot.imu_frame: without an IMU attitude and velocity need motion capture"
+    yield from _hints_on_units(robot)
     yield from _hints_on_size(robot, config)
+
+
+def _hints_on_units(robot: Robot) -> Iterator[str]:
+    for name, zero in robot.config.joint_zeros.items():
+        if abs(zero) > LARGEST_ZERO:
+            degrees = np.degrees(zero)
+            yield f"robot.joint_zeros, {name}: {zero:g} rad is {degrees:.0f} degrees: meant?"
+    for name in ("imu_rotation", "mocap_rotation"):
+        rpy = getattr(robot.config, name)
+        if max(map(abs, rpy)) > HALF_TURN:
+            yield f"robot.{name} is {rpy} rad, more than half a turn: is it in degrees?"
+    for contact in robot.contacts:
+        frame = robot.model.frames[robot.model.getFrameId(contact.frame)]
+        reach = float(np.linalg.norm(frame.placement.act(np.array(contact.position, float))))
+        if contact.radius > max(LARGEST_FOOT, reach):
+            yield (
+                f"robot.contacts, {contact.name}: a sphere of radius {contact.radius:g} m reaches "
+                f"beyond its joint, {reach:.2g} m away: is it in metres?"
+            )
 
 
 def _hints_on_size(robot: Robot, config: Config) -> Iterator[str]:

@@ -13,12 +13,12 @@ from contextlib import ExitStack
 from ..closed_loop.walk_folder import KNOWN, SETTLED, walk
 from ..config.parameters import Config
 from ..control.gait import GAITS
-from ..errors import ConfigError, PrimeError
+from ..errors import ConfigError, PrimeError, RobotError
 from ..nodes.run_node import stop_on_signals
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table
 from .simulate import need_mujoco
-from .simulate_scene import add_payload_arguments
+from .simulate_scene import add_payload_arguments, check_payload, place_of
 
 DESCRIPTION = """Let a simulated robot walk in closed loop: noisy sensors, estimator, whole-body
 MPC, motors. No truth and no motion capture enter the loop. A load is put on while it walks, and the
@@ -30,6 +30,7 @@ EXAMPLES = [
     "prime walk --robot go1 --payload 7.2 --at -0.1 0 0.1 --gait walk",
     "prime walk --no-update --headless      # the MPC keeps its nominal inertia",
 ]
+FIRST = 3.0  # s, from which on a load may come: the robot has stood up and walks
 ON = 6.0  # s, when the load is put on unless told otherwise
 BRISK, EASY = 0.5, 0.8  # m/s, unless that is more than so much of a gait's top speed
 PATIENCE_S = 15.0  # for a browser, before the robot walks without
@@ -58,15 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Walk, draw, judge."""
     need_mujoco()
-    _check_velocity(args)
+    _check_numbers(args)
+    robot = Robot.load(args.robot)
+    if len(robot.feet) != 4:
+        raise RobotError(
+            f"{robot.name} has {len(robot.feet)} feet; prime walk is for robots with four feet",
+            robot,
+        )
+    _check_load(args)
     on = ON if args.on is None else args.on
     off = float("inf") if args.off is None else args.off
-    if not 3.0 <= on < min(off, args.duration - SETTLED):
-        raise ConfigError(
-            f"the load must come at 3 s or later, and stay for {SETTLED:g} s of the "
-            f"{args.duration:g} s, got --on {on:g}",
-            on,
-        )
     work = (_told(args, on, off), args.out)
     if args.headless:
         with progress_bar(args, f"{args.robot} walks") as progress:
@@ -77,7 +79,27 @@ def run(args: argparse.Namespace) -> dict:
     return result
 
 
-def _check_velocity(args: argparse.Namespace) -> None:
+def _check_load(args: argparse.Namespace) -> None:
+    """ConfigError where the load does not come, and stay, while the robot walks."""
+    check_payload(args)
+    if args.slides is not None:
+        raise ConfigError("--slides is of prime simulate: a load of a walk is tied on", args.slides)
+    on = ON if args.on is None else args.on
+    last = args.duration - SETTLED
+    if not FIRST <= on < last < float("inf"):
+        raise ConfigError(
+            f"the load must come at {FIRST:g} s or later, and stay for {SETTLED:g} s of the "
+            f"{args.duration:g} s, got --on {on:g}",
+            on,
+        )
+    if args.off is not None and not on < args.off:
+        raise ConfigError(
+            f"--off {args.off:g}: the load comes at {on:g} s (--on), and can only go later",
+            args.off,
+        )
+
+
+def _check_numbers(args: argparse.Namespace) -> None:
     top = GAITS[args.gait].top_speed
     if args.velocity is None:
         args.velocity = min(BRISK, EASY * top)
@@ -86,12 +108,16 @@ def _check_velocity(args: argparse.Namespace) -> None:
             f"--velocity {args.velocity:g}: a {args.gait} goes at {top:g} m/s at most",
             args.velocity,
         )
+    if not abs(args.turn) < float("inf"):
+        raise ConfigError(f"--turn must be finite, got {args.turn:g} rad/s", args.turn)
+    if args.seed < 0:
+        raise ConfigError(f"--seed must not be negative, got {args.seed}", args.seed)
 
 
 def _told(args: argparse.Namespace, on: float, off: float) -> dict:
     """What another process can be told of."""
-    names = ("robot", "gait", "velocity", "turn", "duration", "payload", "at", "link", "bumps")
-    told = {name: getattr(args, name) for name in (*names, "seed")}
+    names = ("robot", "gait", "velocity", "turn", "duration", "payload", "link", "bumps", "seed")
+    told = {name: getattr(args, name) for name in names} | {"at": place_of(args)}
     return told | {"on": on, "off": off, "update": "off" if args.no_update else "on"}
 
 

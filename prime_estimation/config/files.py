@@ -79,3 +79,8 @@ def read_yaml(path: Path) -> dict:
             f"{path} must be a mapping with the sections robot, noise, estimator, node", path
         )
     return content
+
+
+def unfinished_head(why: str) -> str:
+    """First line, a comment, of a YAML that is written of what did not converge; "" without why."""
+    return f"# UNFINISHED, not for use: {why}\n" if why else ""

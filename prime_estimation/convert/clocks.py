@@ -66,10 +66,11 @@ def _increasing(table: Table, clock: Clock, stamps: np.ndarray) -> np.ndarray:
     wrong = np.flatnonzero(~later)
     if len(wrong) and clock.irregular == "refuse":
         row, value = table.first + wrong[0], stamps[wrong[0]]
+        what = "repeat or go back" if known[wrong].all() else "are missing, repeat or go back"
+        first = f"{value:.6f} s" if known[wrong[0]] else "none"
         raise DataError(
-            f"{table.path}: stamps repeat or go back in {len(wrong)} of {table.rows} rows, first "
-            f"in row {row} ({value:.6f} s); files.{table.name}.time.irregular: drop leaves such "
-            "rows out",
+            f"{table.path}: stamps {what} in {len(wrong)} of {table.rows} rows, first in row {row} "
+            f"({first}); files.{table.name}.time.irregular: drop leaves such rows out",
             wrong,
         )
     return later

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,10 @@ from .sensors import JointRows, feet_series, imu_series, mocap_series
 from .series import Rows, Series
 from .tables import Table, open_table
 
+# no bus of a robot, and no IMU on it, is read faster than 10 kHz: the mean, for rows may come in
+# bursts; and nothing is estimated of a sensor that is read every second: the usual step, for
+# recordings may pause. Units are a factor of thousand apart, and logs have 10 Hz to 4 kHz
+FASTEST, SLOWEST = 10e3, 0.5  # Hz, s
 LATEST = 2.0**31  # s, that a stamp of a message can hold
 
 _SERIES = {  # of the sections beside the joints
@@ -49,23 +53,25 @@ class Conversion:
         series: readings that went into the bag, by sensor.
         seams: times of the cuts in the bag [s].
         shift: added to the log's stamps, gaps aside [s].
+        file_notes: notes on the files, a line each.
     """
 
     series: list[Series]
     seams: list[float]
     shift: float
+    file_notes: list[str] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
         """Notes for the user, a line each."""
-        return [note for s in self.series for note in s.notes]
+        return [*self.file_notes, *(note for s in self.series for note in s.notes)]
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         topics = {
             s.topic: {
                 "messages": len(s.times),
-                "rate_hz": (len(s.times) - 1) / max(s.times[-1] - s.times[0], 1e-9),
+                "rate_hz": s.rate,
                 "fields": list(s.values),
                 "left_out": dict(s.left_out),
             }
@@ -100,6 +106,7 @@ def convert(
     check_names(mapping)
     tables = {name: open_table(Path(log), name, file) for name, file in mapping.files.items()}
     series, seams = _readings(mapping, tables)
+    _check_rates(series)
     # a bag's stamps are positive, and 0 means none: a log that begins at 0 begins at 1 s
     first = min(float(s.times[0]) for s in series)
     shift = float(max(0, math.ceil(1.0 - first)))
@@ -114,7 +121,8 @@ def convert(
         )
     cuts = [t + shift + mapping.seams.gap * (i + 1) for i, t in enumerate(seams)]
     _write(mapping, series, Path(out), progress)
-    return Conversion(series, cuts, shift)
+    notes = [note for table in tables.values() for note in table.notes]
+    return Conversion(series, cuts, shift, notes)
 
 
 def _readings(mapping: Mapping, tables: dict[str, Table]) -> tuple[list[Series], list[float]]:
@@ -143,6 +151,19 @@ def _readings(mapping: Mapping, tables: dict[str, Table]) -> tuple[list[Series],
                 s,
             )
     return found, seams
+
+
+def _check_rates(series: list[Series]) -> None:
+    """DataError where a sensor would be read faster or slower than any is."""
+    for s in series:
+        usual = float(np.median(np.diff(s.times)))
+        if s.rate > FASTEST or usual > SLOWEST:
+            rate = s.rate if s.rate > FASTEST else 1.0 / usual
+            raise DataError(
+                f"{s.topic}: by its stamps it comes {rate:.3g} times a second: is the unit of the "
+                "stamps (files.NAME.time.unit), or the rate or step of rows without, another?",
+                s,
+            )
 
 
 def _counted(stamped: np.ndarray, *series: Series | None) -> list[Series | None]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..errors import DataError
 from .hints import some
+from .text import TextRows, read_text
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -25,14 +27,17 @@ _SUFFIXES = {
 
 @dataclass
 class Content:
-    """Content of a file: columns by name, arrays as their columns `name[i]`, and scalars."""
+    """Content of a file: columns by name, arrays as their columns `name[i]`, scalars, and notes."""
 
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     arrays: dict[str, list[str]] = field(default_factory=dict)
     scalars: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
-def read_content(path: Path, kind: str, header: bool, names: list[str]) -> Content:
+def read_content(
+    path: Path, kind: str, header: bool, names: list[str], ends: tuple[int, int] = (0, 0)
+) -> Content:
     """Content of a file.
 
     Args:
@@ -40,6 +45,7 @@ def read_content(path: Path, kind: str, header: bool, names: list[str]) -> Conte
         kind: `LogFile.format`.
         header: the first row of a text file names its columns.
         names: of the columns of a text file without header.
+        ends: first and last rows of a text file that are garbage, whatever they look like.
 
     Raises:
         DataError: the file cannot be read as what it should be.
@@ -54,7 +60,8 @@ def read_content(path: Path, kind: str, header: bool, names: list[str]) -> Conte
         kind = _SUFFIXES[path.suffix.lower()]
     try:
         if kind in ("csv", "table"):
-            return _text(path, "," if kind == "csv" else None, header, names)
+            rows = read_text(path, "," if kind == "csv" else None, header, names, ends)
+            return _columns(rows)
         return {"npz": _npz, "mat": _mat, "parquet": _parquet}[kind](path)
     except DataError:
         raise
@@ -63,33 +70,10 @@ def read_content(path: Path, kind: str, header: bool, names: list[str]) -> Conte
         raise DataError(f"{path} cannot be read as {kind}: {reason}", path) from error
 
 
-def _text(path: Path, delimiter: str | None, header: bool, names: list[str]) -> Content:
-    with path.open(encoding="utf-8-sig") as file:
-        first, second = file.readline(), file.readline()
-    if not (second if header else first).strip():
-        raise DataError(f"{path} has no rows", path)
-    if delimiter == "," and "," not in first and ";" in first:
-        raise DataError(f"{path}: columns are separated by ';', and ',' is wanted", path)
-    head = [part.strip().strip("\"'") for part in first.strip().split(delimiter)]
-    if header:
-        names = head
-    elif len(names) != len(head):
-        raise DataError(
-            f"{path} has {len(head)} columns, but 'names' has {len(names)}: name each, or set "
-            "header",
-            path,
-        )
-    skip = 1 if header else 0
-    try:
-        rows = np.loadtxt(path, delimiter=delimiter, skiprows=skip, ndmin=2, encoding="utf-8-sig")
-    except ValueError:  # empty cells and words
-        rows = np.genfromtxt(path, delimiter=delimiter, skip_header=skip, encoding="utf-8-sig")
-        rows = np.atleast_2d(rows)
-    if rows.shape[1] != len(names):
-        raise DataError(f"{path}: {len(names)} names for {rows.shape[1]} columns", path)
+def _columns(text: TextRows) -> Content:
     seen: Counter[str] = Counter()
-    content = Content()
-    for name, column in zip(names, rows.T, strict=True):
+    content = Content(notes=text.notes)
+    for name, column in zip(text.names, text.rows.T, strict=True):
         seen[name] += 1
         # a second column of the same name is name#2
         content.columns[name if seen[name] == 1 else f"{name}#{seen[name]}"] = column
@@ -97,6 +81,11 @@ def _text(path: Path, delimiter: str | None, header: bool, names: list[str]) -> 
 
 
 def _npz(path: Path) -> Content:
+    if not zipfile.is_zipfile(path):
+        raise DataError(
+            f"{path} is no NPZ file, which is an archive of arrays (numpy.savez); give its format",
+            path,
+        )
     content = Content()
     with np.load(path, allow_pickle=False) as archive:
         for name in archive.files:

@@ -10,12 +10,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from ..config.files import config_dir, is_yaml, read_yaml
+from ..config.parameters.robot import TURN
 from ..declaration import types_of
 from ..errors import ConfigError
 from .hints import did_you_mean
 from .mapping import Columns, Feet, Joints, LogFile, Mapping, Rotation, Seams, Targets
 from .units import factor_to_si
 
+LONGEST_DELAY = 1.0  # s, of a sensor or a drive: motion capture over a network has a third of it
 _EULER = 3  # columns of Euler angles, and of a vector; a quaternion has one more
 
 
@@ -50,6 +52,10 @@ def mapping_of(content: dict, source: str = "mapping") -> Mapping:
     for name, file in mapping.files.items():
         if file.time is None:
             raise ConfigError(f"{source}: 'files.{name}' lacks 'time': column, rate or step")
+        if file.names and file.header:
+            raise ConfigError(
+                f"{source}: 'files.{name}.names' are of a file without a header: set header: false"
+            )
         _check_columns(file.time.column, f"{source}: 'files.{name}.time.column'")
     return _checked(_with_files(mapping, source), source)
 
@@ -168,6 +174,12 @@ def _checked(mapping: Mapping, source: str) -> Mapping:
             if isinstance(part, Rotation):
                 wanted = _EULER + (part.order in ("xyzw", "wxyz"))
             _check_columns(part.columns, f"{source}: '{name}'")
+            if isinstance(part, Rotation) and wanted > _EULER and part.unit != "rad":
+                raise ConfigError(f"{source}: '{name}': a quaternion has no unit '{part.unit}'")
+            if isinstance(part, Columns) and part.scale == 0.0:
+                raise ConfigError(
+                    f"{source}: '{name}': a scale of 0 leaves nothing of {part.columns}"
+                )
             if isinstance(part.columns, list) and len(part.columns) != wanted:
                 raise ConfigError(
                     f"{source}: '{name}' has {wanted} columns per quantity, but one list names "
@@ -178,9 +190,36 @@ def _checked(mapping: Mapping, source: str) -> Mapping:
         _check_joints(mapping.joints, source)
     for name, key in (("imu", "rotation"), ("mocap", "world_rotation")):
         if getattr(mapping, name) is not None:
-            _numbers(getattr(getattr(mapping, name), key), _EULER, f"{source}: '{name}.{key}'")
+            _angles(getattr(getattr(mapping, name), key), _EULER, f"{source}: '{name}.{key}'")
+    _check_delays(mapping, source)
+    _check_vectors(mapping, source)
     _check_seams(mapping.seams, source)
     return mapping
+
+
+def _check_delays(mapping: Mapping, source: str) -> None:
+    for name, key in (
+        *((name, "delay") for name in ("imu", "mocap", "foot_force", "contacts")),
+        ("joints", "command_delay"),
+    ):
+        delay = getattr(getattr(mapping, name), key, 0.0)
+        if abs(delay) > LONGEST_DELAY:
+            raise ConfigError(
+                f"{source}: '{name}.{key}' = {delay:g} s is longer than any sensor or drive takes: "
+                "delays are in s; a file of another clock has files.NAME.time.offset",
+                delay,
+            )
+
+
+def _check_vectors(mapping: Mapping, source: str) -> None:
+    """ConfigError where two axes of IMU or motion capture are one column."""
+    for name in ("imu", "mocap"):
+        section = getattr(mapping, name)
+        for part in _columns_of(section) if section is not None else ():
+            names = [c for c in part.columns if isinstance(c, str)]
+            twice = next((c for c in names if names.count(c) > 1), None)
+            if isinstance(part.columns, list) and twice is not None:
+                raise ConfigError(f"{source}: '{name}' has column '{twice}' for two axes", names)
 
 
 def _check_columns(columns, name: str) -> None:
@@ -196,7 +235,7 @@ def _check_joints(joints: Joints, source: str) -> None:
         if any(abs(sign) != 1 for sign in joints.signs):
             raise ConfigError(f"{source}: 'joints.signs' are 1 or -1, got {joints.signs}")
     if joints.offsets:
-        _numbers(joints.offsets, count, f"{source}: 'joints.offsets'")
+        _angles(joints.offsets, count, f"{source}: 'joints.offsets'")
     if joints.command is not None and joints.targets is not None:
         raise ConfigError(f"{source}: 'joints' has both command and targets: give one of them")
     if joints.targets is not None:
@@ -229,6 +268,12 @@ def _names(names: list, name: str) -> list[str]:
     if double:
         raise ConfigError(f"{name} has {', '.join(double)} twice", double)
     return names
+
+
+def _angles(values: list, count: int, name: str) -> None:
+    _numbers(values, count, name)
+    if any(abs(v) > TURN for v in values):
+        raise ConfigError(f"{name} are in rad, at most a turn ({TURN:g}), got {values}", values)
 
 
 def _numbers(values: list, count: int, name: str) -> None:

@@ -26,7 +26,7 @@ def check_names(mapping: Mapping) -> None:
         if missing:
             raise ConfigError(
                 f"joints.names has {len(names)} joints, but {robot.name} has {robot.nj}: "
-                f"{some(missing)} are missing"
+                f"missing {'is' if len(missing) == 1 else 'are'} {some(missing)}"
             )
     feet = list(dict.fromkeys([*robot.feet, *(c.name for c in robot.contacts)]))
     for key in ("foot_force", "contacts"):

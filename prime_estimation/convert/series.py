@@ -36,6 +36,11 @@ class Series:
     left_out: Counter = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def rate(self) -> float:
+        """Readings per second, on the average [Hz]."""
+        return (len(self.times) - 1) / max(float(self.times[-1] - self.times[0]), 1e-9)
+
     def keep(self, rows: np.ndarray, reason: str) -> None:
         """Leave out the rows that are False, and count them.
 

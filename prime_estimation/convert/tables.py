@@ -15,6 +15,8 @@ from .hints import did_you_mean
 from .mapping import Columns, LogFile, Rotation
 from .units import factor_to_si
 
+LARGEST_TILT = 3.2  # rad: roll and pitch lie within half a turn
+
 
 @dataclass(frozen=True)
 class Table:
@@ -30,6 +32,11 @@ class Table:
     rows: int
     first: int
     _content: Content
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of the file, a line each."""
+        return self._content.notes
 
     def column(self, name: str) -> np.ndarray:
         """(rows,) a column."""
@@ -78,6 +85,7 @@ class Table:
             return np.where(usual, quat / np.where(usual, norm, 1.0), np.nan)
         angles = self._stack(part.columns, 3, what) * factor_to_si("angle", part.unit, what)
         known = np.isfinite(angles).all(axis=1)
+        _check_euler(angles[known], part, what)
         quat = np.full((self.rows, 4), np.nan)
         quat[known] = Turn.from_euler(part.order, angles[known]).as_quat()
         return quat
@@ -108,6 +116,17 @@ class Table:
         return stacked
 
 
+def _check_euler(angles: np.ndarray, part: Rotation, what: str) -> None:
+    """DataError where roll or pitch are larger than any: a heading may have been unwrapped."""
+    for axis, column in zip(part.order.lower(), angles.T):
+        if axis != "z" and len(column) and np.percentile(np.abs(column), 99.0) > LARGEST_TILT:
+            raise DataError(
+                f"{what}: angles about {axis} reach {np.abs(column).max():.3g} rad, which is "
+                "beyond half a turn: is their unit another?",
+                part.columns,
+            )
+
+
 def open_table(log: Path, name: str, file: LogFile) -> Table:
     """The rows of a file of the log.
 
@@ -123,7 +142,8 @@ def open_table(log: Path, name: str, file: LogFile) -> Table:
     if not file.path and log.is_dir():
         raise DataError(f"the mapping is for a single file, but {log} is a folder", log)
     path = log / file.path if file.path else log
-    content = read_content(path, file.format, file.header, file.names)
+    ends = file.drop_first, file.drop_last
+    content = read_content(path, file.format, file.header, file.names, ends)
     lengths = {name: len(column) for name, column in content.columns.items()}
     if not lengths:
         raise DataError(f"{path} holds no column of numbers", path)

@@ -40,12 +40,19 @@ class Motion:
         self.velocity_covariance = twist[:, :3, :3]  # base axes
 
 
-def odometry_figures(est: Motion, ref: Motion, settle: float) -> dict:
+def odometry_figures(est: Motion, ref: Motion, settle: float, own_world: bool = False) -> dict:
     """Figures of the base's motion, from `settle` seconds after the start on.
 
     `position`, `yaw`, `drift`: aligned in the first horizontal offset and yaw. `segment`: over
     pieces of `SEGMENT` seconds. `nees`: 3 is right, 1 of yaw. `coverage95`: 0.95 is right.
     `worst_second`: largest RMS of any second. Velocity in the base frame.
+
+    Args:
+        est: the estimate.
+        ref: the truth.
+        settle: seconds that are left out.
+        own_world: the world of the estimate lies where it began, not where the truth has it: the
+            intervals of place and heading are those of the way since then.
     """
     keep = (est.t >= max(est.t[0], ref.t[0]) + settle) & (est.t <= min(est.t[-1], ref.t[-1]))
     t = est.t[keep]
@@ -65,12 +72,9 @@ def odometry_figures(est: Motion, ref: Motion, settle: float) -> dict:
         "angular_velocity_rmse_radps": rms(est.rate[keep] - at(t, ref.t, ref.rate)),
         **_segment_figures(t, position, rotation, true_position, true_rotation),
         **_interval_figures(
-            position - true_position,
-            est.position_covariance[keep],
+            *_pose_errors(est, ref, keep, own_world),
             velocity_error,
             est.velocity_covariance[keep],
-            (rotation * true_rotation.inv()).as_rotvec(),
-            est.rotation_covariance[keep],
         ),
     }
 
@@ -100,13 +104,34 @@ def _pose_figures(
     }
 
 
+def _pose_errors(
+    est: Motion, ref: Motion, keep: np.ndarray, own_world: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Errors of place and rotation (n, 3) about fixed axes, each with its covariance (n, 3, 3)."""
+    t, align, shift = est.t[keep], Rotation.identity(), np.zeros(3)
+    position, rotation = est.position[keep], est.rotation[keep]
+    if own_world:  # its origin and heading are those of the first estimate
+        first = np.flatnonzero((est.t >= ref.t[0]) & (est.t <= ref.t[-1]))[0]
+        there = at(est.t[[first]], ref.t, ref.position)[0]
+        turn = Slerp(ref.t, ref.rotation)(est.t[first]) * est.rotation[first].inv()
+        align = Rotation.from_euler("z", turn.as_euler("ZYX")[0])
+        shift = (there - align.apply(est.position[first])) * [1.0, 1.0, 0.0]
+    A = align.as_matrix()
+    return (
+        align.apply(position) + shift - at(t, ref.t, ref.position),
+        A @ est.position_covariance[keep] @ A.T,
+        (align * rotation * Slerp(ref.t, ref.rotation)(t).inv()).as_rotvec(),
+        A @ est.rotation_covariance[keep] @ A.T,
+    )
+
+
 def _interval_figures(
     position: np.ndarray,
     position_covariance: np.ndarray,
-    velocity: np.ndarray,
-    velocity_covariance: np.ndarray,
     rotation: np.ndarray,
     rotation_covariance: np.ndarray,
+    velocity: np.ndarray,
+    velocity_covariance: np.ndarray,
 ) -> dict:
     """How well the stated covariances of errors (n, 3) hold; the rotation is about fixed axes."""
     return {

@@ -13,7 +13,6 @@ origin); true inertias in the JSON beside the run.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from .external import external_figures
 from .inertia import inertia_figures
 from .joints import joint_figures
 from .motion import Motion, odometry_figures
+from .truth import load_truth
 
 OUTPUTS = (
     "odometry",
@@ -36,6 +36,7 @@ OUTPUTS = (
     "status",
     "external_wrench",
 )
+ENDS_TOGETHER_NS = 500_000_000  # an estimate ends within some nodes of its recording
 
 
 def evaluate(
@@ -54,15 +55,18 @@ def evaluate(
 
     Returns:
         Sections odometry, joints, contacts, inertia, external, speed: those for which both
-        sides exist.
+        sides exist; `missing` topics, and `notices` of what could not be read or is not covered.
 
     Raises:
-        DataError: a bag cannot be read, or they do not overlap.
+        DataError: a bag cannot be read, or they do not overlap, or are of two recordings.
     """
     truth = load_truth(reference, truth_json)
-    ref = _load(reference, lambda t: t.startswith("/ground_truth/") or t == "/joint_states")
+    notices: list[str] = []
+    ref = _load(
+        reference, lambda t: t.startswith("/ground_truth/") or t == "/joint_states", notices
+    )
     topics = {f"/prime/{name}" for name in OUTPUTS}
-    est = _load(estimate, lambda t: t in topics)
+    est = _load(estimate, lambda t: t in topics, notices)
     if not est:
         raise DataError(
             f"{estimate} has no /prime/... topics: not the output of this estimator?", estimate
@@ -71,8 +75,9 @@ def evaluate(
         raise DataError(
             f"{reference} has no /ground_truth/odom: nothing to compare with", reference
         )
-    result: dict = {"run": Path(reference).name, "missing": []}
-    sections = _sections(ref, truth, settle)
+    notices += _uncovered(est, ref)
+    result: dict = {"run": Path(reference).name, "missing": [], "notices": notices}
+    sections = _sections(ref, truth, settle, not _knows_the_world(est))
     for name, (topic, figures) in sections.items():
         if topic not in est:
             result["missing"].append(topic)
@@ -81,7 +86,30 @@ def evaluate(
     return result
 
 
-def _sections(ref: dict[str, list], truth: dict, settle: float) -> dict[str, tuple]:
+def _uncovered(est: dict[str, list], ref: dict[str, list]) -> list[str]:
+    """What is said of an estimate that breaks off before its recording does."""
+    if "/prime/odometry" not in est:
+        return []
+    begin, end = (stamp_ns(ref["/ground_truth/odom"][i].header) for i in (0, -1))
+    last = stamp_ns(est["/prime/odometry"][-1].header)
+    if not 0 < last - begin < end - begin - ENDS_TOGETHER_NS:
+        return []
+    seconds = (1e-9 * (last - begin), 1e-9 * (end - begin))
+    return ["the estimate breaks off at {:.2f} s of {:.2f} s".format(*seconds)]
+
+
+def _knows_the_world(est: dict[str, list]) -> bool:
+    """Whether the world of the estimate is that of the truth: by motion capture.
+
+    Of an estimate that does not say what it was made from, it is.
+    """
+    said = est.get("/prime/status")
+    return not said or any(sensor.name == "mocap" for sensor in said[-1].sensors)
+
+
+def _sections(
+    ref: dict[str, list], truth: dict, settle: float, own_world: bool
+) -> dict[str, tuple]:
     """(topic of the estimate, function from its messages to figures) by section."""
     start = stamp_ns(ref["/ground_truth/odom"][0].header)
     motion = Motion(ref["/ground_truth/odom"], start)
@@ -90,7 +118,7 @@ def _sections(ref: dict[str, list], truth: dict, settle: float) -> dict[str, tup
     sections = {
         "odometry": (
             "/prime/odometry",
-            lambda m: odometry_figures(Motion(m, start), motion, settle),
+            lambda m: odometry_figures(Motion(m, start), motion, settle, own_world),
         ),
         "joints": ("/prime/joint_states", lambda m: joint_figures(m, ref, start, settle)),
         "contacts": (
@@ -108,38 +136,14 @@ def _sections(ref: dict[str, list], truth: dict, settle: float) -> dict[str, tup
     return sections
 
 
-def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> dict:
-    """The JSON of a run: beside its folder or file, with the same stem.
-
-    Empty when there is none.
-    """
-    run = Path(reference)
-    # the name of a folder may have a dot
-    beside = run.parent / f"{run.name}.json" if run.is_dir() else run.with_suffix(".json")
-    candidates = (
-        [Path(truth_json)]
-        if truth_json
-        else [beside, run.parent.parent / f"{run.parent.name}.json"]
-    )
-    for path in candidates:
-        if path.is_file():
-            try:
-                truth = json.loads(path.read_text())
-            except ValueError as error:
-                raise DataError(f"{path} is not valid JSON: {error}", path) from error
-            if not isinstance(truth, dict):
-                raise DataError(f"{path} is not the truth of a run: it must be an object", path)
-            return truth
-    if truth_json:
-        raise DataError(f"no such file: {truth_json}", truth_json)
-    return {}
-
-
-def _load(path: str | Path, wanted) -> dict[str, list]:
+def _load(path: str | Path, wanted, notices: list[str]) -> dict[str, list]:
+    """Messages by topic; `notices` gets what could not be read."""
     out: dict[str, list] = {}
     with BagReader(path) as bag:
         for topic, _, message in bag.messages([t for t in bag.topics if wanted(t)]):
             out.setdefault(topic, []).append(message)
+        if bag.notice:
+            notices.append(bag.notice)
     return out
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
+from ..config.files import unfinished_head
 from ..config.parameters import Config
 from ..inertia import inertia_about_com
 from ..io.trajectory import versions
@@ -50,6 +51,11 @@ class Outcome:
     held_out: list[dict] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     joints: JointPosterior | None = None
+
+    @property
+    def unfinished(self) -> str:
+        """Recordings that did not converge; empty where all did."""
+        return ", ".join(run.unfinished for run in self.runs if run.unfinished)
 
     @property
     def inertias(self) -> dict[str, np.ndarray]:
@@ -101,7 +107,7 @@ class Outcome:
             "yaml": folder / f"{self.robot.name}.yaml",
             "json": folder / "identification.json",
         }
-        files["yaml"].write_text(self.live_yaml(urdf))
+        files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml(urdf))
         files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 

@@ -71,6 +71,13 @@ class Run:
         """Nodes of the window."""
         return self.result.window.size + 1
 
+    @property
+    def unfinished(self) -> str:
+        """Why the result is no optimum; empty where it is."""
+        if self.result.converged:
+            return ""
+        return f"{self.name} did not converge in {len(self.result.history)} iterations"
+
 
 def load(
     bag: str | Path,
@@ -139,7 +146,7 @@ def identify_run(
 
     Raises:
         DataError: too short, or it does not fit the robot. InitializationError: the estimate was
-            lost.
+            lost. KeyboardInterrupt: stopped before the first iteration.
     """
     _check_links(robot)
     name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..config.files import is_yaml, read_yaml
+from ..config.files import is_yaml, read_yaml, unfinished_head
 from ..config.parameters import Config
 from ..config.values import beside
 from ..errors import DataError
@@ -62,6 +62,13 @@ def tare(run: Run, known_mass: float) -> Tare:
     )
     shifts = {cause: shift[::10].sum() for cause, shift in posterior.budget.items()}
     response = shifts.pop(COMMON, 0.0) / noise.torque_scale
+    base = robot.links[1] if robot.config.floating_base else None
+    if response < LEAST_RESPONSE * total and base not in (None, *posterior.links):
+        raise DataError(
+            f"{run.name}: a tare needs {base} among the estimated links, which takes up what the "
+            "torques get wrong of the weight; leave --links out",
+            posterior.links,
+        )
     if response < LEAST_RESPONSE * total:
         raise DataError(
             f"{run.name}: the torques do not carry the robot's weight, so this run cannot tare "
@@ -117,12 +124,17 @@ def tare_joints(run: Run, known_mass: float) -> JointTare:
 
 
 def write_tare(
-    found: Tare | JointTare, robot: Robot, config: Config, source: str, out: str | Path
+    found: Tare | JointTare,
+    robot: Robot,
+    config: Config,
+    source: str,
+    out: str | Path,
+    unfinished: str = "",
 ) -> Path:
     """Write the robot's YAML with what a tare found, its remaining uncertainty, and friction.
 
     A robot that was given as a YAML file keeps everything else of that file; for a built-in one a
-    complete YAML is written.
+    complete YAML is written. `unfinished`, why its run is no optimum, goes to its head.
 
     Returns:
         The file: `out`/<robot>.yaml.
@@ -143,7 +155,7 @@ def write_tare(
     run = f"a run of {found.mass_known:g} kg"
     what = "Torque scale" if isinstance(found, Tare) else "Joint parameters"
     first = f"# {what} and friction from {run} (`prime identify --tare`).\n"
-    path.write_text(first + yaml.safe_dump(content, sort_keys=False))
+    path.write_text(unfinished_head(unfinished) + first + yaml.safe_dump(content, sort_keys=False))
     return path
 
 

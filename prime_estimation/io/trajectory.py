@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..errors import DataError, PrimeError
+from ..errors import DataError
 from ..types import Estimate
 
 _PACKAGES = (
@@ -54,23 +54,26 @@ class RunFolder:
         except OSError as error:
             raise DataError(f"cannot make the run folder {base}: {error.strerror}", base) from error
         self._trajectory: list[tuple[float, ...]] = []
+        self._before = _latest(self.path.parent)
         _point_latest_to(self.path)
 
     @contextmanager
-    def unless_refused(self) -> Iterator[None]:
-        """Leave nothing behind of what is refused before there is anything to keep."""
+    def if_completed(self) -> Iterator[None]:
+        """Leave nothing behind of a run that is refused, fails or is interrupted."""
         try:
             yield
-        except PrimeError:
+        except BaseException:
             self.discard()
             raise
 
     def discard(self) -> None:
-        """Remove the folder."""
+        """Remove the folder; `latest` points to the one before it again."""
         shutil.rmtree(self.path)
         link = self.path.parent / "latest"
         if link.is_symlink() and not link.exists():
             link.unlink()
+            if self._before is not None and self._before.is_dir():
+                _point_latest_to(self._before)
 
     def add_pose(self, estimate: Estimate) -> None:
         """Append the pose of an estimate to the trajectory."""
@@ -132,6 +135,12 @@ def _fresh_folder(base: Path) -> Path:
             path.mkdir(parents=True)
             return path
     raise FileExistsError(17, "too many runs in one second")
+
+
+def _latest(parent: Path) -> Path | None:
+    """The run folder that is the newest so far."""
+    link = parent / "latest"
+    return parent / link.readlink() if link.is_symlink() else None
 
 
 def _point_latest_to(path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import DataError
-from ..evaluation.scores import load_truth
+from ..evaluation.truth import load_truth
 from ..io.bag import BagReader
 from ..io.messages import stamp_ns
 

@@ -11,6 +11,7 @@ from helpers.swaying_robot import bent, go2_on_points, sway, swinging
 
 from prime_estimation.calibration.offsets import Offsets
 from prime_estimation.calibration.recording import MocapPoses, read_recording
+from prime_estimation.calibration.rotations import exp, right_jacobian, rotate
 from prime_estimation.calibration.suitability import (
     check_frame,
     check_motion,
@@ -19,6 +20,7 @@ from prime_estimation.calibration.suitability import (
     loses_contact,
 )
 from prime_estimation.calibration.trajectory import initial_offsets
+from prime_estimation.calibration.travel import check_travel
 from prime_estimation.cli import main
 from prime_estimation.convert import convert, load_mapping
 from prime_estimation.errors import DataError
@@ -125,3 +127,53 @@ def test_bags_of_two_robots(recorded_runs, tmp_path, capfd):
     assert main(["calibrate", *bags, *options]) == 2
     told = capfd.readouterr().err
     assert "they are not of one machine" in told and told.count("\n") == 1
+
+
+def with_positions(recording, position):
+    """The recording with motion capture elsewhere."""
+    return replace(recording, mocap=replace(recording.mocap, position=position))
+
+
+@pytest.mark.parametrize(
+    "axes, words",
+    [
+        (np.diag([1.0, -1.0, 1.0]), r"\(x, -y, z\).* mirrored, left-handed axes"),
+        (np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]), "positions of another"),
+    ],
+)
+def test_positions_along_other_axes(machine, axes, words):
+    truth, recording = machine
+    robot = go2_on_points()
+    check_travel(recording, robot, initial_offsets(recording, Offsets.nominal(robot)))
+    other = with_positions(recording, recording.mocap.position @ axes.T)
+    with pytest.raises(DataError, match=words):
+        check_travel(other, robot, initial_offsets(other, truth))
+
+
+def test_positions_in_another_unit(machine):
+    truth, recording = machine
+    other = with_positions(recording, 1e3 * recording.mocap.position)
+    with pytest.raises(DataError, match="travels .* times as far .* not in metres"):
+        check_travel(other, go2_on_points(), initial_offsets(other, truth))
+    other = with_positions(recording, 0.0 * recording.mocap.position)
+    with pytest.raises(DataError, match="or stay where they are"):
+        check_travel(other, go2_on_points(), initial_offsets(other, truth))
+
+
+def test_orientations_that_are_inverse_or_none(machine):
+    """Of a robot that turns by more than some degrees."""
+    truth, recording = machine
+    t = recording.step * np.arange(len(recording))
+    often = np.array([3.0, 4.1, 5.3])
+    w, dw = 0.8 * np.sin(often * t[:, None]), 0.8 * often * np.cos(often * t[:, None])
+    turns = exp(w)
+    recording = replace(recording, gyro=rotate(right_jacobian(w), dw) @ truth.imu_rotation)
+    right = replace(recording, mocap=replace(recording.mocap, rotation=turns))
+    check_turning(right, initial_offsets(right, truth))
+    for rotation, words in (
+        (np.swapaxes(turns, 1, 2), r"in the order \(w, x, y, z\)"),
+        (np.broadcast_to(np.eye(3), turns.shape), "tracks a point"),
+    ):
+        other = replace(recording, mocap=replace(recording.mocap, rotation=rotation))
+        with pytest.raises(DataError, match=words):
+            check_turning(other, initial_offsets(other, truth))

@@ -42,3 +42,10 @@ def test_tables_have_defaults_and_what_robots_change():
     assert table["`robot.kappa`"]["default"] == f"`{kappa}`"
     assert table["`robot.kappa`"]["g1"] == f"`{Config.load('g1').robot.kappa}`"
     assert "estimator.window" not in of_robots
+
+
+def test_changes_that_do_not_fit_the_robot(tmp_path, capsys):
+    path = tmp_path / "changes.yaml"
+    path.write_text("robot: {armature: {FL_hip: 1}}")
+    assert cli.main(["config", "--robot", "go2", "--config", str(path)]) == 2
+    assert "armature names unknown joints FL_hip" in capsys.readouterr().err

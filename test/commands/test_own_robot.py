@@ -69,3 +69,15 @@ def test_a_demo_that_is_refused_leaves_nothing(tmp_path, capsys):
     assert cli.main(["demo", "--robot", str(path), "--out", str(tmp_path / "runs")]) == 2
     assert "only robots with a floating base" in capsys.readouterr().err
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_doctor_asks_about_units(tmp_path, capsys):
+    """Of what may be meant, but hardly is."""
+    path = tmp_path / "solo.yaml"
+    text = SOLO.format(imu="imu_rotation: [4.7, 0, 0]\n  joint_zeros: {FL_HFE: 1.5}")
+    path.write_text(text.replace("frame: FL_FOOT", "frame: FL_FOOT, radius: 0.9"))
+    assert cli.main(["doctor", "--robot", str(path), "--json"]) == 0
+    hints = "\n".join(json.loads(capsys.readouterr().out)["hints"])
+    for words in ("FL_HFE: 1.5 rad is 86 degrees", "robot.imu_rotation is", "radius 0.9 m reaches"):
+        assert words in hints
+    assert hints.count("beyond its joint") == 1

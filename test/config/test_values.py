@@ -49,6 +49,12 @@ def test_no_text(tmp_path):
         ("locked_joints: {universe: 0}", "unknown joints universe"),
         ("joint_offsets: {FL_calf_joint: 0.01}", "FL_calf_joint, must be three numbers [m]"),
         ("joint_offsets: {FL_calf: [0, 0, 0]}", "no joint of the URDF; there are FL_calf_joint"),
+        ("imu_rotation: [180, 0, 0]", "imu_rotation' = 180.0 is outside [-6.2832, 6.2832] rad"),
+        ("mocap_rotation: [0, 90, 0]", "mocap_rotation' = 90.0 is outside [-6.2832, 6.2832] rad"),
+        ("joint_zeros: {FL_hip_joint: 5}", "joint_zeros' = 5 is outside [-3.1416, 3.1416] rad"),
+        ("locked_joints: {FL_calf_joint: -90}", "locked_joints' = -90 is outside"),
+        ("mocap_position: [0, 0, 120]", "mocap_position' = 120.0 is outside [-5.0, 5.0] m"),
+        ("joint_offsets: {FL_calf_joint: [0, 0, 12]}", "FL_calf_joint, = 12.0 is outside"),
         ("base_frame: FL_foot", "base_frame FL_foot is not at the root of the URDF, which is base"),
     ],
 )

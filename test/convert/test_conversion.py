@@ -88,8 +88,23 @@ def test_garbage_beyond_its_limit_is_left_out(name, column, table, mapping, writ
 
 def test_stamps_of_another_unit_than_said(table, mapping, write_csv, tmp_path):
     table["t"] = 1e3 * (1.7e9 + table["t"])
-    with pytest.raises(DataError, match="is the unit of the stamps .* ms, us or ns"):
+    with pytest.raises(DataError, match="is the unit of the stamps"):
         converted(write_csv(table), mapping, tmp_path)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e-9, 1e3])
+def test_rates_that_no_sensor_has(factor, table, mapping, write_csv, tmp_path):
+    """Stamps in s that are read as ms or ns, and in ms that are read as s."""
+    table["t"] = np.arange(len(table["t"])) * factor / 200.0
+    np.savetxt(
+        log := tmp_path / "log.csv",
+        np.stack(list(table.values()), axis=1),
+        delimiter=",",
+        header=",".join(table),
+        comments="",
+    )
+    with pytest.raises(DataError, match="times a second: is the unit"):
+        convert(log, mapping_of(mapping), tmp_path / "out.mcap")
 
 
 def test_orientation_mocap_feet_and_targets(table, mapping, write_csv, tmp_path):

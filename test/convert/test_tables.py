@@ -117,7 +117,7 @@ def test_bad_files(tmp_path):
     with pytest.raises(DataError, match="has 1 rows, of which 1 are left"):
         opened(tmp_path / "other.csv")
     (tmp_path / "log.npz").write_text("not a zip")
-    with pytest.raises(DataError, match="cannot be read as npz"):
+    with pytest.raises(DataError, match="is no NPZ file"):
         opened(tmp_path / "log.npz")
     (tmp_path / "log.xls").write_text("")
     with pytest.raises(DataError, match="give its 'format'"):
@@ -138,3 +138,50 @@ def test_text_that_is_no_table(content, said, tmp_path, recwarn):
     with pytest.raises(DataError, match=said):
         opened(path)
     assert not recwarn.list
+
+
+def rows(*lines: str, columns: int = 3) -> str:
+    return "\n".join([",".join(["t", "q0", "q1"][:columns]), "0,1,2", "1,3,4", *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (rows("2,5"), "row 2 has 2 columns, .* breaks off there; files.NAME.drop_last: 1"),
+        (rows("2,5,6,7", "3,7,8"), "row 2 has 4 columns, and there are 3 names$"),
+        ("t,q0,q1\n0,0,1,5,2,5\n0,1,1,6,2,6\n0,2,1,7,2\n", "are these decimal commas"),
+        ("t\tq0\tq1\n0\t1\t2\n1\t3\t4\n", "separated by tabs, .* files.NAME.format: table"),
+    ],
+)
+def test_rows_that_do_not_fit_their_names(content, words, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=words):
+        opened(path)
+
+
+def test_rows_that_are_cut_empty_or_quoted(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(rows("2,5,6", "3,7"))
+    assert opened(path, drop_last=1).column("q1").tolist() == [2, 4, 6]
+    path.write_text(rows(",,", "", '"2","5","6"'))
+    assert opened(path).column("q1").tolist() == [2, 4, 6]
+    path.write_text('"t","q0","q1"\n"0","1","2"\n"1","3","4"\n')
+    assert opened(path).column("q1").tolist() == [2, 4]
+
+
+def test_words_among_numbers_are_said(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,q0,mode\n0,1,trot\n1,abc,trot\n2,nan,trot\n3,,trot\n")
+    table = opened(path)
+    assert table.column("q0")[0] == 1 and np.isnan(table.column("q0")[1:]).all()
+    assert table.notes == ["log.csv: text in 1 rows of column 'q0', as 'abc', is no reading"]
+
+
+def test_euler_angles_in_degrees(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,roll,pitch,yaw\n" + "".join(f"{k},8,-9,{90 * k}\n" for k in range(4)))
+    columns = ["roll", "pitch", "yaw"]
+    assert opened(path).rotation(Rotation(columns, "xyz", "deg"), "o").shape == (4, 4)
+    with pytest.raises(DataError, match="about x reach 8 rad, which is beyond half a turn"):
+        opened(path).rotation(Rotation(columns, "xyz"), "o")

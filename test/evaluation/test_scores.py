@@ -17,7 +17,8 @@ from prime_estimation.errors import DataError
 from prime_estimation.evaluation.inertia import true_parameters
 from prime_estimation.evaluation.joints import joint_figures
 from prime_estimation.evaluation.motion import odometry_figures
-from prime_estimation.evaluation.scores import evaluate, load_truth, speed_figures
+from prime_estimation.evaluation.scores import evaluate, speed_figures
+from prime_estimation.evaluation.truth import load_truth
 from prime_estimation.io import to_messages as outbound
 from prime_estimation.io.bag import BagWriter
 from prime_estimation.io.typestore import typestore
@@ -292,6 +293,24 @@ def test_a_truth_that_is_none(tmp_path):
         true_parameters({"bodies_true": {"base": {}}}, "base", 0.0)
 
 
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"total_mass_true": None},
+        {"total_mass_true": -4.0},
+        {"bodies_true": 3},
+        {"bodies_true": {"base": 3}},
+        {"payload": {"t_on": "late"}},
+        {"payload_events": [{"t": 1.0, "bodies": 2}]},
+    ],
+)
+def test_a_truth_of_another_form(truth, tmp_path):
+    path = tmp_path / "truth.json"
+    path.write_text(json.dumps(truth))
+    with pytest.raises(DataError, match="is not the truth of a run"):
+        load_truth(tmp_path, path)
+
+
 def test_speed_is_that_of_estimates():
     """While there is none, a status has the times 0, and no nodes."""
 
@@ -304,3 +323,67 @@ def test_speed_is_that_of_estimates():
     assert figures["solve_ms_p50_p99_max"] == [4.0] * 3
     assert figures["latency_ms_p50_p99_max"] == [8.0] * 3
     assert np.isnan(speed_figures([status(0, 0.0)])["solve_ms_p50_p99_max"]).all()
+
+
+def test_the_world_of_an_estimate_without_motion_capture():
+    """Place and heading are told from where it began: a perfect run has no NEES of thousands."""
+    t = np.arange(0.0, 6.0, 0.01)
+    turn, zero = Rotation.from_euler("z", 2.0), np.zeros((len(t), 3))
+    heading = Rotation.from_euler("z", 0.1 * t[:, None])
+    path = np.stack([0.5 * t, 0.1 * t, 0.3 + 0.0 * t], axis=1)
+    # said to be known well along x of its world, and hardly along y
+    covariance = np.tile(np.diag([1e-4, 1.0, 1e-4]), (len(t), 1, 1))
+    still = dict(t=t, velocity=zero, rate=zero)
+    stated = {f"{name}_covariance": covariance for name in ("position", "velocity", "rotation")}
+    truth = SimpleNamespace(**still, position=turn.apply(path) + [3.0, 1.0, 0.0])
+    truth.rotation = turn * heading
+    aside = np.minimum(t[:, None], 1.0) * [0.0, 0.5, 0.0]
+    found = SimpleNamespace(**still, **stated, position=path + aside, rotation=heading)
+    figures = odometry_figures(found, truth, 2.0, own_world=True)
+    assert figures["nees_position"] == pytest.approx(0.25)
+    assert figures["nees_orientation"] == pytest.approx(0.0, abs=1e-12)
+    assert odometry_figures(found, truth, 2.0)["nees_position"] > 1e3
+
+
+def joint_states(robot, shift, seconds=4.0):
+    make = typestore().types.__getitem__
+    return [
+        outbound.joint_states(
+            make,
+            make_estimate(
+                robot,
+                START + int(1e9 * t),
+                joint_position=joints(robot, t + shift),
+                joint_velocity=np.zeros(robot.nj),
+            ),
+            robot.joint_names,
+        )
+        for t in np.arange(0.0, seconds, 0.01)
+    ]
+
+
+def test_an_estimate_of_another_recording(robot):
+    read, zeros = joint_states(robot, 0.0), joint_states(robot, 0.0)
+    ref = {"/ground_truth/joint_states": read, "/joint_states": read}
+    for message in zeros:  # which an estimator may find
+        message.position = np.asarray(message.position) + 0.3
+    assert joint_figures(zeros, ref, START, 0.0)
+    assert joint_figures(joint_states(robot, 0.02), ref, START, 0.0)
+    with pytest.raises(DataError, match="of another recording"):
+        joint_figures(joint_states(robot, 1.0), ref, START, 0.0)
+
+
+def test_what_is_cut_off_is_said(tmp_path, robot, reference):
+    """Of an estimate that ends early, and of a file that does."""
+    out = tmp_path / "out.mcap"
+    with BagWriter(out) as bag:
+        for k in range(500):
+            stamp = START + k * 10_000_000
+            estimate = make_estimate(robot, stamp)
+            message = outbound.odometry(bag.message_class, estimate, "odom", "base")
+            bag.write("/prime/odometry", stamp, message)
+    assert evaluate(out, reference)["notices"] == ["the estimate breaks off at 4.99 s of 8.00 s"]
+    content = reference.read_bytes()
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(content[: len(content) * 4 // 5])
+    assert any("breaks off" in notice for notice in evaluate(out, cut)["notices"])

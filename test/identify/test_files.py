@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from shutil import copy2
 
 import numpy as np
@@ -16,6 +17,7 @@ import yaml
 from prime_estimation import cli
 from prime_estimation.config.parameters import Config
 from prime_estimation.errors import DataError
+from prime_estimation.identify.outcome import Outcome
 from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
 from prime_estimation.identify.urdf import patch_urdf
@@ -247,3 +249,16 @@ def test_what_cannot_be_done_is_one_line(options, line, recording, tmp_path, cap
     )
     err = capsys.readouterr().err
     assert code == 2 and line in err and err.count("\n") == 1 and not (tmp_path / "x").exists()
+
+
+def test_the_heads_of_what_did_not_converge(run, tmp_path):
+    robot, config = run.result.window.problem.robot, run.result.window.problem.config
+    broken = replace(run, result=replace(run.result, converged=False))
+    for one, head in ((run, "# Written by"), (broken, "# UNFINISHED, not for use: trot did not")):
+        outcome = Outcome(robot, config, [one], one.posterior)
+        assert Path(outcome.write(tmp_path)["yaml"]).read_text().startswith(head)
+    found = Tare(1.0, 0.01, 0.6, 0.02, 16.0, 16.1)
+    path = write_tare(found, robot, config, "go2", tmp_path, broken.unfinished)
+    assert path.read_text().startswith("# UNFINISHED, not for use: trot did not converge in")
+    path = write_tare(found, robot, config, "go2", tmp_path, run.unfinished)
+    assert path.read_text().startswith("# Torque scale")

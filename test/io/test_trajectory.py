@@ -49,3 +49,13 @@ def test_a_place_where_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot make the run folder"):
         RunFolder(tmp_path / "file", "walk")
+
+
+@pytest.mark.parametrize("reason", [DataError, KeyboardInterrupt])
+def test_a_run_that_ends_early_leaves_no_folder(reason, tmp_path):
+    """And `latest` points to the run before it."""
+    before = RunFolder(tmp_path, "walk")
+    after = RunFolder(tmp_path, "walk")
+    with pytest.raises(reason), after.if_completed():
+        raise reason("that was it")
+    assert not after.path.exists() and (tmp_path / "latest").resolve() == before.path.resolve()

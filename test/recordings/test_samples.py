@@ -27,5 +27,11 @@ def test_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path):
         out_folder(argparse.Namespace(out=str(tmp_path / "closed" / "a" / "b")))
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no file system that is none")
+def test_folder_in_which_nothing_can_be_made_whatever_permissions_say():
+    with pytest.raises(ConfigError, match="cannot be written to"):
+        out_folder(argparse.Namespace(out="/proc/prime"))
+
+
 def test_folder_that_can_be_made(tmp_path):
     assert out_folder(argparse.Namespace(out=str(tmp_path / "a" / "b"))) == tmp_path / "a" / "b"

@@ -56,7 +56,7 @@ def _check_value(owner, f, value, source: str, prefix: str):
     if owner is RobotConfig and f.name == "contacts":
         return _contacts(value, source, f"{prefix}contacts")
     if (owner, f.name) in THREE_NUMBERS:
-        return three_numbers(value, name, f.metadata["unit"])
+        return _three_in_range(f, value, name)
     kinds = types_of(owner)[f.name]
     kinds = typing.get_args(kinds) or (kinds,)
     if float in kinds and isinstance(value, str):  # YAML takes 1e-3 for a word
@@ -64,8 +64,7 @@ def _check_value(owner, f, value, source: str, prefix: str):
             value = float(value)
     _check_type(kinds, value, name)
     if (owner, f.name) in THREE_NUMBERS_EACH:
-        unit = f.metadata["unit"]
-        return {k: three_numbers(v, f"{name}, {k},", unit) for k, v in value.items()}
+        return {k: _three_in_range(f, v, f"{name}, {k},") for k, v in value.items()}
     if owner is RobotConfig and f.name == "name" and not is_file_name(value):
         raise ConfigError(
             f"{name} becomes the name of files: letters, digits, and - _ . between them, got "
@@ -87,6 +86,13 @@ def _check_type(kinds: tuple[type, ...], value, name: str) -> None:
         raise ConfigError(
             f"{name} must be {' or '.join(k.__name__ for k in kinds)}, got {value!r}", value
         )
+
+
+def _three_in_range(f, value, name: str) -> list[float]:
+    numbers = three_numbers(value, name, f.metadata["unit"])
+    for number in numbers:
+        _check_range(f, number, name)
+    return numbers
 
 
 def _check_range(f, value, name: str) -> None:

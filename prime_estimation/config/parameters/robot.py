@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 from ...declaration import param
 
+# largest values that can be meant: what is beyond is in degrees, or in millimetres
+TURN, HALF_TURN = 6.2832, 3.1416  # rad
+REACH = 5.0  # m, from the base of a robot to anything on it
+
 
 @dataclass(frozen=True)
 class ContactConfig:
@@ -18,7 +22,7 @@ class ContactConfig:
 
     name: str = param("", "name of the contact in the output")
     frame: str = param("", "URDF frame that carries the sphere")
-    position: list = param([0.0, 0.0, 0.0], "centre of the sphere in the frame", "m")
+    position: list = param([0.0, 0.0, 0.0], "centre of the sphere in the frame", "m", -REACH, REACH)
     radius: float = param(0.0, "radius of the sphere", "m", 0.0, 1.0)
     foot: str = param(
         "", "contacts of one foot share disturbance and ground height; default: the frame"
@@ -43,21 +47,35 @@ class RobotConfig:
     )
     imu_frame: str = param("", "URDF frame of the IMU; empty: no IMU")
     imu_position: list = param(
-        [0.0, 0.0, 0.0], "IMU, true minus URDF, axes of its link (see `prime calibrate`)", "m"
+        [0.0, 0.0, 0.0],
+        "IMU, true minus URDF, axes of its link (see `prime calibrate`)",
+        "m",
+        -REACH,
+        REACH,
     )
     imu_rotation: list = param(
-        [0.0, 0.0, 0.0], "roll, pitch, yaw of the IMU in its URDF frame", "rad"
+        [0.0, 0.0, 0.0], "roll, pitch, yaw of the IMU in its URDF frame", "rad", -TURN, TURN
     )
-    mocap_position: list = param([0.0, 0.0, 0.0], "tracked body in the base frame", "m")
+    mocap_position: list = param(
+        [0.0, 0.0, 0.0], "tracked body in the base frame", "m", -REACH, REACH
+    )
     mocap_rotation: list = param(
-        [0.0, 0.0, 0.0], "roll, pitch, yaw of the tracked body in the base frame", "rad"
+        [0.0, 0.0, 0.0],
+        "roll, pitch, yaw of the tracked body in the base frame",
+        "rad",
+        -TURN,
+        TURN,
     )
-    joint_zeros: dict = param({}, "reading minus true position, by joint", "rad")
+    joint_zeros: dict = param(
+        {}, "reading minus true position, by joint", "rad", -HALF_TURN, HALF_TURN
+    )
     joint_offsets: dict = param(
         {},
         "origin of joints, true minus URDF, by joint, axes of the parent link (lengths of legs; "
         "see `prime calibrate`)",
         "m",
+        -REACH,
+        REACH,
     )
     contacts: list = param([], "contact spheres, a list of mappings")
     armature: float | dict = param(
@@ -125,7 +143,7 @@ class RobotConfig:
         "to them",
     )
     locked_joints: dict = param(
-        {}, "joints held at a fixed position, taken out of the model", "rad"
+        {}, "joints held at a fixed position, taken out of the model", "rad", -TURN, TURN
     )
     kappa: float = param(1500.0, "sharpness of the smoothed contact law", "1/(kg m2/s2)", 10.0, 1e5)
     compliance: float = param(0.01, "compliance of the contact law", "(m/s)/(N s)", 1e-6, 1.0)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
@@ -235,6 +237,8 @@ def _estimate(
 def _send_all(sender, work: Callable, arguments: tuple) -> None:
     """What the process of a `ProcessSource` does."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # ended while it works, it leaves nothing half-written
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sender.send(work(sender.send, *arguments))
     except PrimeError as error:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Options that would do nothing are refused in one line, before any work."""
+
+import pytest
+
+from prime_estimation import cli
+
+SIMULATE = ("simulate", "--robot", "go2", "--duration", "1", "--out", "out")
+LIVE = ("simulate", "--robot", "go2", "--live")
+WALK = ("walk", "--headless", "--out", "out")
+CALIBRATE = ("calibrate", ".", "--robot", "go2", "--out", "out")
+IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ((*SIMULATE, "--on", "0.5"), "--on is of a payload"),
+        ((*SIMULATE, "--at", "0", "0", "0.1"), "--at is of a payload"),
+        ((*SIMULATE, "--clock", "1"), "--clock is of --live"),
+        ((*SIMULATE, "--transport", "ros"), "--transport is of --live"),
+        ((*SIMULATE, "--push", "0", "0", "0", "5", "1"), "the recording goes from 0 to 1 s"),
+        ((*SIMULATE, "--friction", "0.5", "--ground", "friction=0.1"), "friction is given twice"),
+        ((*LIVE, "--out", "out"), "--out is for recordings"),
+        ((*LIVE, "--motion", "trot"), "--motion is for recordings"),
+        ((*WALK, "--off", "6"), "--off 6: the load comes at 6 s"),
+        ((*WALK, "--slides", "200"), "--slides is of prime simulate"),
+        ((*WALK, "--duration", "nan"), "the load must come at 3 s or later"),
+        ((*WALK, "--turn", "nan"), "--turn must be finite"),
+        ((*WALK, "--seed", "-1"), "--seed must not be negative"),
+        ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
+        ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
+        ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),
+        ((*IDENTIFY, "--tare", "16", "--held-out", "/nowhere"), "--tare tests nothing"),
+    ],
+)
+def test_refused_in_one_line(command, words, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(list(command)) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+    assert not any(tmp_path.iterdir())
