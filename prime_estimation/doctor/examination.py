@@ -19,6 +19,7 @@ from .checks import (
     levels,
     mechanics,
     mocap,
+    mocap_velocity,
     presence,
     rates,
     timing,
@@ -26,6 +27,7 @@ from .checks import (
     units,
     weight,
 )
+from .clocks import on_one_clock
 from .finding import FAULT, UNKNOWN, Finding
 from .recording import Recording
 from .signals import signals_of
@@ -39,6 +41,7 @@ CHECKS: tuple[Callable[[Case], Verdict], ...] = (
     arm.examine,
     delays.examine,
     mocap.examine,
+    mocap_velocity.examine,
     feet.examine,
     imu.examine,
     weight.examine,
@@ -52,6 +55,11 @@ class Examination:
     """Findings about a recording, in the order of the checks."""
 
     findings: list[Finding]
+
+    @property
+    def complete(self) -> bool:
+        """Nothing was left that could not be told."""
+        return all(f.severity != UNKNOWN for f in self.findings)
 
     @property
     def faults(self) -> list[Finding]:
@@ -75,7 +83,7 @@ def examine(
         progress: called with the fraction that is done.
         checks: which ones, in which order.
     """
-    findings: list[Finding] = []
+    recording, findings = on_one_clock(recording)
     try:
         signals = signals_of(recording, robot)
     except DataError as error:

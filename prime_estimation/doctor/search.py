@@ -53,8 +53,12 @@ def _best(legs: Legs, signals: Signals) -> Mistake | None:
     )
     rows = signals.sampled(_FINE)
     before = misfit(legs, signals, rows)
-    fine = [(misfit(legs, h.corrected(signals), rows), h) for h in ranked[:_BEST]]
-    after, hypothesis = max(fine, key=lambda pair: before.gain(pair[0]))
+
+    def gain(hypothesis: Hypothesis) -> float:
+        return before.gain(misfit(legs, hypothesis.corrected(signals), rows))
+
+    best = max(ranked[:_BEST], key=gain)
     blind = signals.torque is None and signals.standing is None
-    needed = _BLIND_GAIN if blind and hypothesis.kind != "imu_axes" else _GAIN
-    return Mistake(hypothesis, before, after) if before.gain(after) > needed else None
+    needed = _BLIND_GAIN if blind and best.kind != "imu_axes" else _GAIN
+    told = best.refined(gain) if gain(best) > needed else None
+    return told and Mistake(told, before, misfit(legs, told.corrected(signals), rows))

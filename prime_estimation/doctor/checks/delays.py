@@ -46,7 +46,7 @@ def examine(case: Case) -> Verdict:
 
 
 def _torque(case: Case) -> Verdict:
-    if case.signals.torque is None:
+    if case.signals.torque is None or not case.carried:
         return case, []
     return _against_legs(case, "torque", lambda s, d: s.later("torque", d))
 
@@ -105,7 +105,11 @@ def _mocap(case: Case) -> Verdict:
         return case, []
     good = mocap.known & case.signals.usable
     if good.sum() * STEP < 2.0:
-        text = "motion capture and IMU have too little in common to compare their clocks"
+        stamps = case.recording.streams["mocap/pose"].stamps
+        text = (
+            "motion capture and IMU have too little in common to compare their clocks (it covers "
+            f"{stamps.min():.1f} to {stamps.max():.1f} s from the start of the recording)"
+        )
         return case, [Finding("delay.mocap", UNKNOWN, text)]
     turning, felt = (
         np.where(good[:, None], x - x[good].mean(axis=0), 0.0) for x in _turning(case, mocap)
@@ -124,6 +128,7 @@ def _mocap(case: Case) -> Verdict:
                 "look at the order of its quaternion (x y z w), its axes and their hand, whether "
                 "it is the pose of the body in the world and not its inverse; at the gyro's signs"
             )
+            case = case.without("mocap/pose")
         return case, [Finding("delay.mocap", severity, text, facts, proposal)]
     return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts)]
 
