@@ -36,7 +36,7 @@ def examine_bag(args: argparse.Namespace, topics: Mapping[str, str]) -> dict:
         text = yaml.safe_dump(changes, sort_keys=False, default_flow_style=None).rstrip()
         lines += ["changes for --config that suit this recording better:", text]
     count = len(examination.faults)
-    lines.append(f"{_counted(examination)} {recording.seconds:.1f} s of {args.bag}")
+    lines.append(f"{counted(examination)} {recording.seconds:.1f} s of {args.bag}")
     if not args.json:
         print("\n".join(lines))  # as it is: a console would fold long lines
     return {
@@ -49,7 +49,7 @@ def examine_bag(args: argparse.Namespace, topics: Mapping[str, str]) -> dict:
     }
 
 
-def _counted(examination: Examination) -> str:
+def counted(examination: Examination) -> str:
     """How many faults in what; none where not all could be told is not none at all."""
     count = len(examination.faults)
     if count:

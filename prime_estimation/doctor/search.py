@@ -19,6 +19,7 @@ _GAIN = math.log(
 )  # all figures together fit three times better: chance and noise do not do that
 # where nothing but motion tells which feet stand
 _BLIND_GAIN = math.log(8.0)
+_OF_ITSELF = math.log(2.0)  # figures that tell a mistake by themselves, where there are such
 _MOST = 3  # mistakes in one recording
 
 
@@ -55,7 +56,10 @@ def _best(legs: Legs, signals: Signals) -> Mistake | None:
     before = misfit(legs, signals, rows)
 
     def gain(hypothesis: Hypothesis) -> float:
-        return before.gain(misfit(legs, hypothesis.corrected(signals), rows))
+        after = misfit(legs, hypothesis.corrected(signals), rows)
+        if hypothesis.figures and before.gain(after, hypothesis.figures) < _OF_ITSELF:
+            return 0.0
+        return before.gain(after)
 
     best = max(ranked[:_BEST], key=gain)
     blind = signals.torque is None and signals.standing is None

@@ -59,6 +59,53 @@ def late_torque(seconds: float, rate: float = 500.0):
     return spoil
 
 
+def negated(sensor):
+    """One sensor of the IMU with the opposite sign: no turn does that."""
+
+    def spoil(topic, seconds, message):
+        if topic != "/imu":
+            return message
+        v = getattr(message, sensor)
+        return replace(message, **{sensor: replace(v, x=-v.x, y=-v.y, z=-v.z)})
+
+    return spoil
+
+
+def of_joints(message, kind: str, value: float, other: float) -> np.ndarray:
+    """(12,) one value for joints of a name, another for the others."""
+    return np.array([value if kind in name else other for name in message.name])
+
+
+def calf_torques(message):
+    """All calves' torques with the opposite sign."""
+    return joint(message, effort=lambda x: x * of_joints(message, "calf", -1.0, 1.0))
+
+
+def hips_are_calves(message):
+    """Hip and calf of every leg under each other's names."""
+    names = [
+        n.replace("hip", "?").replace("calf", "hip").replace("?", "calf") for n in message.name
+    ]
+    return replace(message, name=names)
+
+
+def off_zero(message):
+    """FR_calf_joint reads 0.3 rad too much."""
+    return joint(message, position=lambda x: x + of_joints(message, "FR_calf", 0.3, 0.0))
+
+
+def mirrored(topic, seconds, message):
+    """Motion capture with a y that points to the right, but orientations as they were."""
+    if topic != "/mocap/pose":
+        return message
+    p = message.pose.position
+    return replace(message, pose=replace(message.pose, position=replace(p, y=-p.y)))
+
+
+def other_clock(topic, seconds, message):
+    return shifted(message, 10.0) if topic == "/mocap/pose" else message
+
+
 def late_mocap(topic, seconds, message):
     return shifted(message, 0.33) if topic == "/mocap/pose" else message
 
@@ -134,11 +181,55 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
             "joint rates are in degrees per second",
             {"slope": pytest.approx(57.3, rel=0.03)},
         ),
+        (
+            "sign.accelerometer",
+            negated("linear_acceleration"),
+            "accelerometer has the opposite sign",
+            {},
+        ),
+        (
+            "signs.torque",
+            only_joints(calf_torques),
+            "RR_calf_joint: torque has the opposite sign in every leg",
+            {"joints": [f"{leg}_calf_joint" for leg in ("FL", "FR", "RL", "RR")]},
+        ),
+        (
+            "zero",
+            only_joints(off_zero),
+            "FR_calf_joint: the zero of its encoder is off by about +0.",
+            {"joint": "FR_calf_joint", "offset": pytest.approx(0.3, abs=0.05)},
+        ),
+        (
+            "units.torque",
+            only_joints(lambda m: joint(m, effort=lambda x: 0.1 * x)),
+            "times larger they fit",
+            {"factor": pytest.approx(10.0, rel=0.05)},
+        ),
+        (
+            "clock.mocap/pose",
+            other_clock,
+            "its stamps are 10.000 s ahead",
+            {"seconds": pytest.approx(10.0, abs=0.01)},
+        ),
+        pytest.param("mocap.positions", mirrored, "+x -y +z", {}, marks=pytest.mark.slow),
+        pytest.param(
+            "sign.gyro", negated("angular_velocity"), "gyro has", {}, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "joints",
+            only_joints(hips_are_calves),
+            "what is called FL_hip_joint is FL_calf_joint",
+            {},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_mistake_is_named_and_nothing_else(name, spoil, said, evidence, findings):
-    faults = findings(spoil).faults
+    examination = findings(spoil)
+    faults = examination.faults
     assert [f.name for f in faults] == [name], [f.text for f in faults]
+    # and no setting is made of data that are wrong
+    assert [f.text for f in examination.findings if isinstance(f.proposal, dict)] == []
     assert said in faults[0].text and "\n" not in faults[0].text and faults[0].proposal
     assert {key: faults[0].evidence[key] for key in evidence} == evidence
 

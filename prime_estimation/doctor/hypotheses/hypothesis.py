@@ -21,6 +21,7 @@ class Hypothesis:
 
     Attributes:
         subject: what it is about, for the evidence.
+        figures: of the misfit, that tell it by themselves, where others have reasons of their own.
         refine: finds the value of the mistake at which a gain in fit, of a hypothesis, is largest;
             None where it has no value.
     """
@@ -30,6 +31,7 @@ class Hypothesis:
     subject: dict
     corrected: Callable[[Signals], Signals]
     proposal: dict | str = ""
+    figures: tuple[str, ...] = ()
     refine: Callable[[Gain], "Hypothesis | None"] | None = None
 
     def refined(self, gain: Gain) -> "Hypothesis | None":

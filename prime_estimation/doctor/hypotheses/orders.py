@@ -18,7 +18,7 @@ _REMEDY = "exchange the {} of these {} where the messages are made (joints.names
 
 
 def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
-    """Every order of the legs, of all their readings or some; every order of joints in a leg."""
+    """Every order of the legs, pairs where it is not of all readings; orders of a leg's joints."""
     if not legs.alike:
         return
     yield from _of_legs(legs, "legs", "legs", EVERY)
@@ -34,7 +34,9 @@ def _of_legs(legs: Legs, kind: str, what: str, names: tuple[str, ...]) -> Iterat
         return
     for order in itertools.permutations(range(count)):
         moved = [i for i in range(count) if order[i] != i]
-        if not moved:
+        # a part of the readings is exchanged in pairs; who has another order has it in all of them
+        paired = all(order[order[i]] == i for i in moved)
+        if not moved or not (paired or names is EVERY):
             continue
         columns = np.arange(legs.robot.nj)
         for i in moved:
