@@ -235,14 +235,16 @@ def test_a_mistake_is_named_and_nothing_else(name, spoil, said, evidence, findin
 
 
 def orientation(of):
-    """Spoil the IMU's own orientation: `of` gives its (x, y, z, w) from that of the base."""
+    """Spoil the IMU's own orientation: `of` gives its (x, y, z, w) from the newest of the body."""
+    newest = []
 
     def spoil(topic, seconds, m):
-        if topic != "/imu":
+        if topic == "/mocap/pose":
+            q = m.pose.orientation
+            newest[:] = [np.array([q.x, q.y, q.z, q.w])]
+        if topic != "/imu" or not newest:
             return m
-        a = 0.1 * np.sin(seconds)
-        quat = dict(zip("xyzw", of(np.array([np.sin(a), 0.0, 0.0, np.cos(a)]))))
-        read = replace(m.orientation, **quat)
+        read = replace(m.orientation, **dict(zip("xyzw", of(newest[0]))))
         return replace(m, orientation=read, orientation_covariance=np.zeros(9))
 
     return spoil
@@ -253,6 +255,7 @@ def orientation(of):
     [
         (np.array, None, ""),
         (lambda q: np.roll(q, 1), "fault", "degrees from what its accelerometer feels as up"),
+        (lambda q: q * [-1.0, -1.0, -1.0, 1.0], "fault", "does not turn as its gyro does"),
         (lambda q: np.array([0.0, 0.0, 0.0, 1.0]), "hint", "stays the same while it turns"),
     ],
 )
