@@ -11,7 +11,16 @@ from helpers.messages import random_message
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.doctor import examine
-from prime_estimation.doctor.checks import feet, levels, presence, rates, stuck, timing, units
+from prime_estimation.doctor.checks import (
+    feet,
+    levels,
+    mocap,
+    presence,
+    rates,
+    stuck,
+    timing,
+    units,
+)
 from prime_estimation.doctor.checks.levels import noise_level
 from prime_estimation.doctor.checks.units import rate_scale
 from prime_estimation.doctor.delays import best_shift, lag
@@ -215,6 +224,20 @@ def test_one_foot_is_no_statement_about_all(off, named):
     finding = feet._of_some(case, rows, right, of)
     assert (finding.text if finding else "").startswith(named) and bool(finding) == bool(named)
     assert not finding or "encoders of this leg" in finding.proposal
+
+
+@pytest.mark.parametrize(
+    ("axes", "named"),
+    [([0, 1, 2], "mocap.axes"), ([1, 2, 0], "mocap.axes"), ([1, 0, 2], "mocap.hand")],
+)
+def test_exchanged_axes_are_no_rotation(axes, named):
+    """Of a gyro with two axes exchanged no turn of the tracked body is asked."""
+    felt = np.random.default_rng(6).normal(0.0, 0.5, (400, 3))
+    legs = SimpleNamespace(at=lambda signals, rows: SimpleNamespace(rate=felt))
+    case = SimpleNamespace(legs=legs, signals=None)
+    _, finding = mocap._axes(case, SimpleNamespace(rate=felt[:, axes]), np.arange(400))
+    assert finding.name == named
+    assert (finding.severity == "fault") == (axes != [0, 1, 2])
 
 
 def test_a_rate_with_the_opposite_sign(standing):

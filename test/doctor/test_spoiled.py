@@ -94,6 +94,16 @@ def off_zero(message):
     return joint(message, position=lambda x: x + of_joints(message, "FR_calf", 0.3, 0.0))
 
 
+def in_order(order):
+    """Function of a message that takes its readings in another order, names as they were."""
+    fields = ("position", "velocity", "effort")
+    return lambda m: joint(m, **{f: lambda x: x[order] for f in fields})
+
+
+by_kind = in_order(np.arange(12).reshape(4, 3).T.ravel())
+anyhow = in_order([4, 8, 2, 10, 1, 6, 0, 11, 5, 3, 9, 7])
+
+
 def mirrored(topic, seconds, message):
     """Motion capture with a y that points to the right, but orientations as they were."""
     if topic != "/mocap/pose":
@@ -210,6 +220,13 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
             other_clock,
             "its stamps are 10.000 s ahead",
             {"seconds": pytest.approx(10.0, abs=0.01)},
+        ),
+        pytest.param(
+            "mocap.hand", exchanged_gyro, "alike about no axes", {}, marks=pytest.mark.slow
+        ),
+        pytest.param("joints", only_joints(by_kind), "kind after kind", {}, marks=pytest.mark.slow),
+        pytest.param(
+            "mechanics", only_joints(anyhow), "contradict each other", {}, marks=pytest.mark.slow
         ),
         pytest.param("mocap.positions", mirrored, "+x -y +z", {}, marks=pytest.mark.slow),
         pytest.param(

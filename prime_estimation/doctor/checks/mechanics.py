@@ -13,7 +13,7 @@ import numpy as np
 
 from ..case import Case, Verdict
 from ..finding import FACT, FAULT, UNKNOWN, Finding
-from ..hypotheses.torques import given
+from ..hypotheses.torques import another_unit, given
 from ..misfit import Misfit, misfit
 from ..search import Mistake, find_mistakes
 
@@ -22,6 +22,7 @@ _CARRIED = 0.5  # share of what the motion asks for that the feet give, below wh
 # each other. Who holds, lifts or lays down a robot takes weight off its feet, so forces miss as
 # much at most; a fall and a lifted robot 0.44, real logs 0.15; moments 0.04 at most in all these.
 _FORCE, _MOMENT = 1.0, 0.2
+_BEYOND = 0.1  # share of the joint positions beyond the URDF's limits: more than one joint's
 
 
 def examine(case: Case) -> Verdict:
@@ -30,21 +31,21 @@ def examine(case: Case) -> Verdict:
         return case, []
     mistakes, signals = find_mistakes(case.legs, case.signals)
     # how late torques are, the delays' own check says exactly
-    named = [m for m in mistakes if m.hypothesis.kind != "delay.torque"]
-    found = [_finding(m) for m in named]
+    named = [m for m in _merged(case, mistakes) if m.hypothesis.kind != "delay.torque"]
     figures = misfit(case.legs, signals, case.rows)
     share = _carried(replace(case, signals=signals))
-    for mistake in named:
-        case = _corrected(case, mistake)
-    if figures.force > _FORCE and figures.moment > _MOMENT:
-        return case.uncarried().without("joint_states"), [*found, _contradiction(figures)]
+    if (figures.force > _FORCE and figures.moment > _MOMENT) or figures.beyond > _BEYOND:
+        return case.uncarried().without("joint_states"), [_contradiction(figures, named)]
     if share < _CARRIED:
         # no mistake makes the feet carry it: something else does
         text = (
             f"the feet carry {100 * share:.0f} % of the weight: the robot hangs or lies, order of "
             "the legs, signs and IMU axes cannot be told"
         )
-        return case.uncarried(), [*found, Finding("mechanics", UNKNOWN, text, {"carried": share})]
+        return case.uncarried(), [Finding("mechanics", UNKNOWN, text, {"carried": share})]
+    found = [_finding(m) for m in named]
+    for mistake in named:
+        case = _corrected(case, mistake)
     if not found:
         found = [Finding("mechanics", FACT, _described(figures), figures.to_dict())]
     if case.signals.torque is None and case.signals.standing is None:
@@ -54,6 +55,17 @@ def examine(case: Case) -> Verdict:
         )
         found.append(Finding("mechanics.rough", UNKNOWN, text))
     return case, found
+
+
+def _merged(case: Case, mistakes: list[Mistake]) -> list[Mistake]:
+    """With one unit of the torques, that was found before and after another mistake."""
+    units = [m for m in mistakes if m.hypothesis.kind == "units.torque"]
+    if len(units) < 2:
+        return mistakes
+    subjects = [m.hypothesis.subject for m in units]
+    factor = float(np.prod([subject["factor"] for subject in subjects]))
+    one = another_unit(case.legs, factor, subjects[0]["carried"])
+    return [replace(units[0], hypothesis=one), *(m for m in mistakes if m not in units)]
 
 
 def _corrected(case: Case, mistake: Mistake) -> Case:
@@ -75,16 +87,25 @@ def _carried(case: Case) -> float:
     return float((given(case.motion) * asked).sum() / (asked**2).sum())
 
 
-def _contradiction(figures: Misfit) -> Finding:
+def _contradiction(figures: Misfit, tried: list[Mistake]) -> Finding:
+    """Of several mistakes none is named for sure: which ones were tried."""
+    parts = []
+    if np.isfinite(figures.force):
+        parts.append(f"forces miss by {100 * figures.force:.0f} % of the weight")
+        parts.append(f"moments by {100 * figures.moment:.0f} % of weight times leg length")
+    if figures.beyond > _BEYOND:
+        parts.append(f"{100 * figures.beyond:.0f} % of the joint positions are beyond their limits")
     text = (
-        f"joints, torques and IMU contradict each other: forces by {100 * figures.force:.0f} % of "
-        f"the weight, moments by {100 * figures.moment:.0f} % of weight times leg length, and no "
-        "single mistake explains it"
+        f"joints, torques and IMU contradict each other: {', '.join(parts)}, and no mistake that "
+        "is known explains it"
     )
     remedy = (
         "look at order, signs and units of all joints and of the IMU's axes: several may be wrong; "
         "and whether it is this robot"
     )
+    better = [m.hypothesis.text for m in tried if m.hypothesis.kind != "units.torque"]
+    if better:
+        remedy += f"; it fits better, not well, if {', and if '.join(better)}"
     return Finding("mechanics", FAULT, text, figures.to_dict(), remedy)
 
 

@@ -15,6 +15,9 @@ from ..mocap import MocapSignals, mocap_signals
 
 _TURNED = np.radians(15.0)  # between tracked body and base: another frame, not its mounting
 _OFF = np.radians(5.0)  # more than the estimator's prior of a constant offset takes
+# correlation without which two that turn otherwise are no rotation apart: 0.56 for a gyro with two
+# axes exchanged or one mirrored, 0.74 and more in recordings that are right
+_ALIKE = 0.65
 _TILTED = np.radians(20.0)  # of the world against the vertical
 _TURNS = 0.1  # rad/s rms, of a robot whose turning tells its axes
 
@@ -29,6 +32,8 @@ def examine(case: Case) -> Verdict:
         return case, []
     found = []
     turn, finding = _axes(case, mocap, rows)
+    if finding is not None and finding.name == "mocap.hand":
+        return replace(case, mocap_delay=None).without("mocap/pose", "imu"), [finding]
     if finding is not None:
         found.append(finding)
     found += _vertical(case, mocap, rows, turn)
@@ -51,6 +56,12 @@ def _axes(case: Case, mocap: MocapSignals, rows: np.ndarray) -> tuple[Rotation, 
     rpy = [round(float(v), 4) for v in turn.as_euler("xyz")]
     facts = {"angle_rad": angle, "rpy_base_body": rpy}
     text = f"the tracked body is turned by {np.degrees(angle):.1f} degrees against the base"
+    turned = turn.apply(turning)
+    facts["correlation"] = float(
+        (felt * turned).sum() / np.sqrt((felt**2).sum() * (turned**2).sum())
+    )
+    if angle > _TURNED and facts["correlation"] < _ALIKE:
+        return turn, _hand(facts)
     if angle > _TURNED:
         remedy = f"turn the body in the motion capture system, by rpy {rpy} as the base sees it"
         return turn, Finding("mocap.axes", FAULT, text, facts, remedy)
@@ -58,6 +69,19 @@ def _axes(case: Case, mocap: MocapSignals, rows: np.ndarray) -> tuple[Rotation, 
         proposal = {"noise": {"mocap_offset": round(1.5 * angle, 3)}}
         return turn, Finding("mocap.axes", HINT, text, facts, proposal)
     return turn, Finding("mocap.axes", FACT, text, facts)
+
+
+def _hand(facts: dict) -> Finding:
+    """No rotation makes the two turn alike."""
+    text = (
+        "tracked body and gyro turn alike about no axes (correlation "
+        f"{facts['correlation']:.2f} at best): axes of one of them are exchanged or mirrored"
+    )
+    remedy = (
+        "look at order and signs of the gyro's axes, and at the axes of the motion capture: x y z "
+        "are right-handed"
+    )
+    return Finding("mocap.hand", FAULT, text, facts, remedy)
 
 
 def _vertical(case: Case, mocap: MocapSignals, rows: np.ndarray, turn: Rotation) -> list[Finding]:

@@ -22,7 +22,7 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
         "sign.accelerometer",
         "the accelerometer has the opposite sign: it feels gravity downwards, while the gyro fits",
         {},
-        lambda s: replace(s, force=-s.force, up=upwards(s.gyro, -s.force)),
+        lambda s: replace(s, force=-s.force, up=-s.up),
         "change the sign of its three axes: a specific force is +9.81 m/s2 upwards at rest",
     )
     yield Hypothesis(

@@ -26,6 +26,7 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
         yield from _of_legs(legs, "legs.motion", "positions and rates of the legs", MOTION)
         yield from _of_legs(legs, "legs.torque", "torques of the legs", TORQUE)
     yield from _in_legs(legs)
+    yield from _by_kind(legs)
 
 
 def _of_legs(legs: Legs, kind: str, what: str, names: tuple[str, ...]) -> Iterator[Hypothesis]:
@@ -76,6 +77,24 @@ def _in_legs(legs: Legs) -> Iterator[Hypothesis]:
             "joints",
             f"joints of every leg are in another order: {told}, and so in the other legs",
             {"order": list(order)},
+            lambda s, columns=columns: s.permuted(columns, EVERY),
+            _REMEDY.format("names", "joints"),
+        )
+
+
+def _by_kind(legs: Legs) -> Iterator[Hypothesis]:
+    """All hips first, then all thighs, where leg after leg is expected, or the other way round."""
+    by_leg = np.concatenate([legs.joints_of(f) for f in range(len(legs.feet))])
+    by_kind = np.concatenate(legs.places)
+    orders = [(by_kind, by_leg, "kind after kind, not leg after leg")]
+    orders.append((by_leg, by_kind, "leg after leg, not kind after kind"))
+    for there, named, words in orders:
+        columns = np.arange(legs.robot.nj)
+        columns[there] = named
+        yield Hypothesis(
+            "joints",
+            f"joints are in another order: {words}",
+            {"order": columns.tolist()},
             lambda s, columns=columns: s.permuted(columns, EVERY),
             _REMEDY.format("names", "joints"),
         )

@@ -43,13 +43,12 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
                 lambda s, flip=_flip(legs, joints), fields=fields: s.scaled(flip, fields),
                 _REMEDY.format("their"),
             )
-    if signals.torque is not None:
         yield Hypothesis(
-            "sign.torques",
-            "all torques have the opposite sign",
-            {},
-            lambda s: s.scaled(-np.ones(legs.robot.nj), TORQUE),
-            "change the sign of the efforts where the messages are made",
+            "sign.torques" if fields is TORQUE else f"signs.{kind}",
+            f"all joints: {words} the opposite sign",
+            {"joints": names},
+            lambda s, fields=fields: s.scaled(-np.ones(legs.robot.nj), fields),
+            _REMEDY.format("their"),
         )
 
 

@@ -45,16 +45,20 @@ def _scale(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
     by_torque = given(motion) - given(still)
     factor = (by_torque * (asked - given(still))).sum() / max((by_torque**2).sum(), 1e-9)
     share = (given(motion) * asked).sum() / (asked**2).sum()
-    if 1.0 / _OTHER < factor < _OTHER or factor <= 0.0:
-        return
+    if factor > 0.0 and not 1.0 / _OTHER < factor < _OTHER:
+        yield another_unit(legs, float(factor), float(share))
+
+
+def another_unit(legs: Legs, factor: float, share: float) -> Hypothesis:
+    """Torques to be multiplied by a factor, with which the legs carry a share of the weight."""
     carried, size = f"{100 * share:.0f} % of the weight", f"{factor:.3g} times larger"
     if factor < 1.0:
         carried, size = f"{share:.3g} times the weight", f"{1.0 / factor:.3g} times smaller"
-    yield Hypothesis(
+    return Hypothesis(
         "units.torque",
         f"the torques of the legs carry {carried}, though the robot stands and steps on them: "
         f"{size} they fit; are they in Nm?",
-        {"factor": float(factor), "carried": float(share)},
+        {"factor": factor, "carried": share},
         lambda s: s.scaled(np.full(legs.robot.nj, factor), TORQUE),
         f"multiply the torques by about {factor:.2g}: `scale` or `unit` of a mapping",
     )
