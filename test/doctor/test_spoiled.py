@@ -221,9 +221,6 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
             "its stamps are 10.000 s ahead",
             {"seconds": pytest.approx(10.0, abs=0.01)},
         ),
-        pytest.param(
-            "mocap.hand", exchanged_gyro, "alike about no axes", {}, marks=pytest.mark.slow
-        ),
         pytest.param("joints", only_joints(by_kind), "kind after kind", {}, marks=pytest.mark.slow),
         pytest.param(
             "mechanics", only_joints(anyhow), "contradict each other", {}, marks=pytest.mark.slow
