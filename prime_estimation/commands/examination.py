@@ -36,8 +36,7 @@ def examine_bag(args: argparse.Namespace, topics: Mapping[str, str]) -> dict:
         text = yaml.safe_dump(changes, sort_keys=False, default_flow_style=None).rstrip()
         lines += ["changes for --config that suit this recording better:", text]
     count = len(examination.faults)
-    named = f"{count} fault{'s' if count > 1 else ''}" if count else "no fault"
-    lines.append(f"{named} in {recording.seconds:.1f} s of {args.bag}")
+    lines.append(f"{counted(examination)} {recording.seconds:.1f} s of {args.bag}")
     if not args.json:
         print("\n".join(lines))  # as it is: a console would fold long lines
     return {
@@ -48,6 +47,14 @@ def examine_bag(args: argparse.Namespace, topics: Mapping[str, str]) -> dict:
         "findings": [finding.to_dict() for finding in examination.findings],
         "proposal": changes,
     }
+
+
+def counted(examination: Examination) -> str:
+    """How many faults in what; none where not all could be told is not none at all."""
+    count = len(examination.faults)
+    if count:
+        return f"{count} fault{'s' if count > 1 else ''} in"
+    return "no fault in" if examination.complete else "no fault in what can be told from"
 
 
 def proposed_changes(examination: Examination) -> dict:

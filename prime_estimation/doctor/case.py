@@ -32,6 +32,8 @@ class Case:
             be told.
         base_of_mocap: (3, 3) rotation of the tracked body in the base.
         carried: the feet carry the robot, so that dynamics can be compared.
+        spoilt: streams, or "effort", with a fault that is not quite taken out: settings are not
+            told from them.
     """
 
     recording: Recording
@@ -41,10 +43,30 @@ class Case:
     mocap_delay: float | None = None
     base_of_mocap: np.ndarray = field(default_factory=lambda: np.eye(3))
     carried: bool = True
+    spoilt: frozenset[str] = frozenset()
 
     def with_signals(self, signals: Signals) -> "Case":
         """The case with corrected signals."""
         return replace(self, signals=signals)
+
+    def with_units(self, stream: str, factors: dict[str, float]) -> "Case":
+        """The case with fields of a stream in the right unit."""
+        recording = self.recording
+        for name, factor in factors.items():
+            recording = recording.scaled(stream, name, factor)
+        return replace(self, recording=recording)
+
+    def without(self, *streams: str) -> "Case":
+        """The case with streams of which settings are not told."""
+        return replace(self, spoilt=self.spoilt | set(streams))
+
+    def uncarried(self) -> "Case":
+        """The case of a robot whose feet do not carry it."""
+        return replace(self, carried=False)
+
+    def sound(self, *streams: str) -> bool:
+        """None of the streams has a fault that is still in it."""
+        return self.spoilt.isdisjoint(streams)
 
     @property
     def legged(self) -> bool:

@@ -16,16 +16,20 @@ from .checks import (
     delays,
     feet,
     imu,
+    imu_orientation,
     levels,
     mechanics,
     mocap,
+    mocap_velocity,
     presence,
     rates,
+    stuck,
     timing,
     torques,
     units,
     weight,
 )
+from .clocks import on_one_clock
 from .finding import FAULT, UNKNOWN, Finding
 from .recording import Recording
 from .signals import signals_of
@@ -35,12 +39,15 @@ CHECKS: tuple[Callable[[Case], Verdict], ...] = (
     timing.examine,
     units.examine,
     rates.examine,
+    stuck.examine,
     mechanics.examine,
     arm.examine,
     delays.examine,
     mocap.examine,
+    mocap_velocity.examine,
     feet.examine,
     imu.examine,
+    imu_orientation.examine,
     weight.examine,
     torques.examine,
     levels.examine,
@@ -52,6 +59,11 @@ class Examination:
     """Findings about a recording, in the order of the checks."""
 
     findings: list[Finding]
+
+    @property
+    def complete(self) -> bool:
+        """Nothing was left that could not be told."""
+        return all(f.severity != UNKNOWN for f in self.findings)
 
     @property
     def faults(self) -> list[Finding]:
@@ -75,7 +87,7 @@ def examine(
         progress: called with the fraction that is done.
         checks: which ones, in which order.
     """
-    findings: list[Finding] = []
+    recording, findings = on_one_clock(recording)
     try:
         signals = signals_of(recording, robot)
     except DataError as error:

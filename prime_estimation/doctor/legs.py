@@ -113,6 +113,18 @@ class Legs:
         """Indices of a foot's own joints among the joint signals."""
         return self.feet[foot].columns - (self.model.nv - self.robot.nj)
 
+    @property
+    def alike(self) -> bool:
+        """Every leg has equally many joints of its own."""
+        return len({len(foot.columns) for foot in self.feet}) == 1
+
+    @property
+    def places(self) -> list[np.ndarray]:
+        """Joint signals in one place of every leg, as all hips; none where legs are not alike."""
+        if not self.alike:
+            return []
+        return list(np.array([self.joints_of(f) for f in range(len(self.feet))]).T)
+
     def at(self, signals: Signals, rows: np.ndarray) -> Motion:
         """Motion at some rows of the signals."""
         rate, turn, force, up = self._base(signals, rows)

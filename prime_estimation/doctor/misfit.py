@@ -98,7 +98,8 @@ def _beyond(legs: Legs, signals: Signals, rows: np.ndarray) -> float:
         return float("nan")
     low, high = model.lowerPositionLimit[-nj:], model.upperPositionLimit[-nj:]
     position = signals.position[rows]
-    return float(((position < low - _TOLERANCE) | (position > high + _TOLERANCE)).mean())
+    beyond = (position < low - _TOLERANCE) | (position > high + _TOLERANCE)
+    return float((beyond & (low < high)).mean())  # a URDF without limits may have zeros for both
 
 
 def _kinematics(motion: Motion, later: Motion, beyond: float) -> Misfit:

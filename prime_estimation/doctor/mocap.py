@@ -45,13 +45,19 @@ def mocap_signals(recording: Recording, t: np.ndarray, delay: float = 0.0) -> Mo
     at = t + delay
     inside = np.clip(at, stamps[0], stamps[-1])
     place = smooth(np.stack([np.interp(inside, stamps, c) for c in position.T], axis=1))
-    raw = Slerp(stamps, Rotation.from_quat(quat))(inside)
-    rate = np.zeros((len(t), 3))
-    rate[1:-1] = (raw[:-2].inv() * raw[2:]).as_rotvec() / (2.0 * STEP)
+    rotation, rate = turning(stamps, quat, inside)
     after = np.clip(np.searchsorted(stamps, at), 1, len(stamps) - 1)
     usual = float(np.median(np.diff(stamps)))
     known = (stamps[after] - stamps[after - 1] < 6.0 * usual) & (inside == at)
-    return MocapSignals(known, place, np.gradient(place, STEP, axis=0), raw, smooth(rate))
+    return MocapSignals(known, place, np.gradient(place, STEP, axis=0), rotation, rate)
+
+
+def turning(stamps: np.ndarray, quat: np.ndarray, at: np.ndarray) -> tuple[Rotation, np.ndarray]:
+    """Rotations (n,) at times of the grid, and rate (n, 3) [rad/s] in axes of what turns."""
+    rotation = Slerp(stamps, Rotation.from_quat(quat))(at)
+    rate = np.zeros((len(at), 3))
+    rate[1:-1] = (rotation[:-2].inv() * rotation[2:]).as_rotvec() / (2.0 * STEP)
+    return rotation, smooth(rate)
 
 
 def _clean(stream: Stream) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

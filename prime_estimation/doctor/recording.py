@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +66,29 @@ class Recording:
         """A stream; None where the recording has none."""
         return self.streams.get(name)
 
+    @property
+    def torque_stream(self) -> str | None:
+        """Stream that has the torques: measured, else commanded; None: there are none, or zeros."""
+        for name in ("joint_states", "joint_commands"):
+            stream = self.get(name)
+            effort = None if stream is None else stream.values.get("effort")
+            if effort is not None and effort[np.isfinite(effort)].any():
+                return name
+        return None
+
+    def scaled(self, stream: str, field_name: str, factor: float) -> "Recording":
+        """With a field of a stream in another unit."""
+        changed = self.streams[stream]
+        values = {**changed.values, field_name: changed.values[field_name] * factor}
+        streams = {**self.streams, stream: replace(changed, values=values)}
+        return replace(self, streams=streams)
+
+    def moved(self, stream: str, seconds: float) -> "Recording":
+        """With the stamps of a stream moved."""
+        changed = self.streams[stream]
+        streams = {**self.streams, stream: replace(changed, stamps=changed.stamps + seconds)}
+        return replace(self, streams=streams)
+
 
 def read_recording(
     path: str | Path,
@@ -82,7 +105,11 @@ def read_recording(
     with BagReader(path) as bag:
         used = choose_topics(bag, robot, True, topics)
         reader = MessageReader(
-            robot.joint_names, robot.config.locked_joints, robot.feet, lowstate_reader(bag, used)
+            robot.joint_names,
+            robot.config.locked_joints,
+            robot.feet,
+            lowstate_reader(bag, used),
+            zeros=robot.joint_zeros,
         )
         rows: dict[str, list] = {}
         span = min(longest * 1e9, max(1, bag.end_ns - bag.start_ns))

@@ -19,6 +19,7 @@ _GAIN = math.log(
 )  # all figures together fit three times better: chance and noise do not do that
 # where nothing but motion tells which feet stand
 _BLIND_GAIN = math.log(8.0)
+_OF_ITSELF = math.log(2.0)  # figures that tell a mistake by themselves, where there are such
 _MOST = 3  # mistakes in one recording
 
 
@@ -53,8 +54,15 @@ def _best(legs: Legs, signals: Signals) -> Mistake | None:
     )
     rows = signals.sampled(_FINE)
     before = misfit(legs, signals, rows)
-    fine = [(misfit(legs, h.corrected(signals), rows), h) for h in ranked[:_BEST]]
-    after, hypothesis = max(fine, key=lambda pair: before.gain(pair[0]))
+
+    def gain(hypothesis: Hypothesis) -> float:
+        after = misfit(legs, hypothesis.corrected(signals), rows)
+        if hypothesis.figures and before.gain(after, hypothesis.figures) < _OF_ITSELF:
+            return 0.0
+        return before.gain(after)
+
+    best = max(ranked[:_BEST], key=gain)
     blind = signals.torque is None and signals.standing is None
-    needed = _BLIND_GAIN if blind and hypothesis.kind != "imu_axes" else _GAIN
-    return Mistake(hypothesis, before, after) if before.gain(after) > needed else None
+    needed = _BLIND_GAIN if blind and best.kind != "imu_axes" else _GAIN
+    told = best.refined(gain) if gain(best) > needed else None
+    return told and Mistake(told, before, misfit(legs, told.corrected(signals), rows))

@@ -57,9 +57,8 @@ class Signals:
         changes = {n: getattr(self, n) * factors for n in names if getattr(self, n) is not None}
         return replace(self, **changes)
 
-    def permuted(self, order: np.ndarray) -> "Signals":
+    def permuted(self, order: np.ndarray, names: tuple[str, ...]) -> "Signals":
         """With joint signals in another order (nj,)."""
-        names = ("position", "velocity", "acceleration", "torque")
         return replace(
             self, **{n: getattr(self, n)[:, order] for n in names if getattr(self, n) is not None}
         )
@@ -139,11 +138,10 @@ def upwards(gyro: np.ndarray, force: np.ndarray) -> np.ndarray:
 
 def _torque(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray | None:
     """Measured torque, else commanded torque, of true size."""
-    joints, commands = recording.get("joint_states"), recording.get("joint_commands")
-    source = joints if "effort" in joints.values else commands
-    if source is None or not np.isfinite(source.values["effort"]).any():
+    name = recording.torque_stream
+    if name is None:
         return None
-    return robot.motor_torque(smooth(_on_grid(source, "effort", t)))
+    return robot.motor_torque(smooth(_on_grid(recording.streams[name], "effort", t)))
 
 
 def _standing(recording: Recording, robot: Robot, t: np.ndarray) -> np.ndarray | None:

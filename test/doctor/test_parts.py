@@ -3,6 +3,7 @@
 """Delays, noise levels, scales and single checks with known answers."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,16 @@ from helpers.messages import random_message
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.doctor import examine
-from prime_estimation.doctor.checks import levels, presence, rates, timing, units
+from prime_estimation.doctor.checks import (
+    feet,
+    levels,
+    mocap,
+    presence,
+    rates,
+    stuck,
+    timing,
+    units,
+)
 from prime_estimation.doctor.checks.levels import noise_level
 from prime_estimation.doctor.checks.units import rate_scale
 from prime_estimation.doctor.delays import best_shift, lag
@@ -122,6 +132,112 @@ def test_units(stream, field, factor, named, standing):
     assert faults(robot, recording) == []
     bad = spoilt(recording, stream, lambda v: v.__setitem__(field, v[field] * factor))
     assert faults(robot, bad) == named
+
+
+def test_settings_are_told_from_data_without_the_mistake(standing):
+    """In another unit, or with stamps that repeat, noise is no noise."""
+    robot, recording = standing
+    level = {f.name: f.evidence for f in examined(robot, recording).findings}["level.encoder"]
+    bad = spoilt(
+        recording, "joint_states", lambda v: v.update({k: np.degrees(x) for k, x in v.items()})
+    )
+    found = examined(robot, bad).findings
+    assert {f.name: f.evidence for f in found}["level.encoder"]["level"] == pytest.approx(
+        level["level"], rel=1e-6
+    )
+    loud = spoilt(recording, "imu", lambda v: v.update({k: 20.0 * x for k, x in v.items()}))
+    assert proposals(robot, loud)
+    stamps = loud.streams["imu"].stamps // 0.01 * 0.01
+    imu = replace(loud.streams["imu"], stamps=stamps)
+    assert not proposals(robot, replace(loud, streams={**loud.streams, "imu": imu}))
+
+
+def proposals(robot, recording) -> list[dict]:
+    """Changes of the configuration that are proposed."""
+    found = examined(robot, recording).findings
+    return [f.proposal for f in found if isinstance(f.proposal, dict)]
+
+
+def test_nothing_is_told_without_gravity(standing):
+    robot, recording = standing
+    bad = spoilt(recording, "imu", lambda v: v["linear_acceleration"].__isub__([0.0, 0.0, 9.81]))
+    found = examine(bad, robot, Config.load("go2"))
+    assert [f.name for f in found.faults] == ["units.accelerometer"]
+    assert not [f for f in found.findings if f.severity == "hint"] and not found.complete
+
+
+def test_torques_that_are_all_zero(standing):
+    """They are not measured: the robot does not hang."""
+    robot, recording = standing
+    bad = spoilt(recording, "joint_states", lambda v: v.update(effort=0.0 * v["position"]))
+    found = {f.name: f for f in examine(bad, robot, Config.load("go2")).findings}
+    assert found["sensors.torque_zero"].severity == "hint"
+    assert not any("hangs" in f.text for f in found.values())
+
+
+def test_an_encoder_that_is_stuck(standing):
+    robot, recording = standing
+    bad = spoilt(recording, "joint_states", lambda v: v["position"].__setitem__((..., 5), -1.6))
+    found = examine(bad, robot, Config.load("go2"), checks=[stuck.examine])
+    assert [f.name for f in found.faults] == ["joints.stuck"]
+    assert robot.joint_names[5] in found.faults[0].text
+    # a robot that stands has no leg that moves
+    still = spoilt(recording, "joint_states", lambda v: v["position"].__setitem__(..., -1.6))
+    assert not examine(still, robot, Config.load("go2"), checks=[stuck.examine]).faults
+
+
+def moved(recording, name: str, stamps: float, arrivals: float):
+    """The recording with a stream that is stamped, and that comes, later [s]."""
+    stream = recording.streams[name]
+    late = replace(stream, stamps=stream.stamps + stamps, arrivals=stream.arrivals + arrivals)
+    return replace(recording, streams={**recording.streams, name: late})
+
+
+def test_streams_of_other_clocks(standing):
+    """By their arrivals they are told and moved; without, they have no time in common."""
+    robot, recording = standing
+    found = examined(robot, moved(recording, "imu", 100.0, 0.0))
+    assert [f.name for f in found.faults] == ["clock.imu"]
+    assert "signals" not in [f.name for f in found.findings]
+    assert found.faults[0].evidence["seconds"] == pytest.approx(100.0)
+    found = examined(robot, moved(recording, "imu", 100.0, 100.0))
+    assert [f.name for f in found.faults] == ["clock.imu"]
+    assert "signals" in [f.name for f in found.findings]
+    assert "no time in common" in found.faults[0].text
+    # all by one clock that is not the recorder's
+    both = moved(moved(recording, "imu", -1e6, 0.0), "joint_states", -1e6, 0.0)
+    assert not examined(robot, both).faults
+
+
+@pytest.mark.parametrize(
+    ("off", "named"),
+    [([0.0, -0.04, 0.0, 0.002], "FR_foot does not roll"), ([-0.014, -0.012, -0.015, -0.01], "")],
+)
+def test_one_foot_is_no_statement_about_all(off, named):
+    """An encoder that is off makes its foot roll otherwise; nobody asks for another radius."""
+    rng = np.random.default_rng(5)
+    rows, of = rng.normal(0.0, 1.0, (2400, 5)), np.arange(2400) // 3 % 4
+    right = rows[:, 0] * np.array(off)[of] + rows[:, 2:] @ [0.01, 0.0, 0.02]
+    right += rng.normal(0.0, 0.005, len(right))
+    robot = Robot.load("go2")
+    case = SimpleNamespace(robot=robot, legs=SimpleNamespace(feet=robot.feet))
+    finding = feet._of_some(case, rows, right, of)
+    assert (finding.text if finding else "").startswith(named) and bool(finding) == bool(named)
+    assert not finding or "encoders of this leg" in finding.proposal
+
+
+@pytest.mark.parametrize(
+    ("axes", "named"),
+    [([0, 1, 2], "mocap.axes"), ([1, 2, 0], "mocap.axes"), ([1, 0, 2], "mocap.hand")],
+)
+def test_exchanged_axes_are_no_rotation(axes, named):
+    """Of a gyro with two axes exchanged no turn of the tracked body is asked."""
+    felt = np.random.default_rng(6).normal(0.0, 0.5, (400, 3))
+    legs = SimpleNamespace(at=lambda signals, rows: SimpleNamespace(rate=felt))
+    case = SimpleNamespace(legs=legs, signals=None)
+    _, finding = mocap._axes(case, SimpleNamespace(rate=felt[:, axes]), np.arange(400))
+    assert finding.name == named
+    assert (finding.severity == "fault") == (axes != [0, 1, 2])
 
 
 def test_a_rate_with_the_opposite_sign(standing):

@@ -58,6 +58,16 @@ def test_motion_capture_of_the_sipo_recording_is_late(real, tmp_path):
     assert found["imu.gravity"].evidence["mean"] == pytest.approx(9.81, abs=0.1)
 
 
+def test_a_robot_that_trots_in_the_air_has_no_fault(real, tmp_path):
+    """Its torques are not too small: no factor makes the feet carry it."""
+    bag = tmp_path / "air.mcap"
+    log = real / "mini_cheetah_umich" / "air_walking_gait.npz"
+    convert(log, load_mapping("mini_cheetah_umich"), bag)
+    found = {f.name: f for f in examined(bag, "mini_cheetah", 10.0).findings}
+    assert [f.text for f in found.values() if f.severity == "fault"] == []
+    assert found["mechanics"].severity == "unknown" and "hangs" in found["mechanics"].text
+
+
 def test_mini_cheetah_fits_once_its_clock_is_told_by_the_joints(real, tmp_path):
     bag = tmp_path / "sidewalk.mcap"
     log = real / "mini_cheetah_umich" / "sidewalk.npz"

@@ -59,6 +59,63 @@ def late_torque(seconds: float, rate: float = 500.0):
     return spoil
 
 
+def negated(sensor):
+    """One sensor of the IMU with the opposite sign: no turn does that."""
+
+    def spoil(topic, seconds, message):
+        if topic != "/imu":
+            return message
+        v = getattr(message, sensor)
+        return replace(message, **{sensor: replace(v, x=-v.x, y=-v.y, z=-v.z)})
+
+    return spoil
+
+
+def of_joints(message, kind: str, value: float, other: float) -> np.ndarray:
+    """(12,) one value for joints of a name, another for the others."""
+    return np.array([value if kind in name else other for name in message.name])
+
+
+def calf_torques(message):
+    """All calves' torques with the opposite sign."""
+    return joint(message, effort=lambda x: x * of_joints(message, "calf", -1.0, 1.0))
+
+
+def hips_are_calves(message):
+    """Hip and calf of every leg under each other's names."""
+    names = [
+        n.replace("hip", "?").replace("calf", "hip").replace("?", "calf") for n in message.name
+    ]
+    return replace(message, name=names)
+
+
+def off_zero(message):
+    """FR_calf_joint reads 0.3 rad too much."""
+    return joint(message, position=lambda x: x + of_joints(message, "FR_calf", 0.3, 0.0))
+
+
+def in_order(order):
+    """Function of a message that takes its readings in another order, names as they were."""
+    fields = ("position", "velocity", "effort")
+    return lambda m: joint(m, **{f: lambda x: x[order] for f in fields})
+
+
+by_kind = in_order(np.arange(12).reshape(4, 3).T.ravel())
+anyhow = in_order([4, 8, 2, 10, 1, 6, 0, 11, 5, 3, 9, 7])
+
+
+def mirrored(topic, seconds, message):
+    """Motion capture with a y that points to the right, but orientations as they were."""
+    if topic != "/mocap/pose":
+        return message
+    p = message.pose.position
+    return replace(message, pose=replace(message.pose, position=replace(p, y=-p.y)))
+
+
+def other_clock(topic, seconds, message):
+    return shifted(message, 10.0) if topic == "/mocap/pose" else message
+
+
 def late_mocap(topic, seconds, message):
     return shifted(message, 0.33) if topic == "/mocap/pose" else message
 
@@ -134,24 +191,74 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
             "joint rates are in degrees per second",
             {"slope": pytest.approx(57.3, rel=0.03)},
         ),
+        (
+            "sign.accelerometer",
+            negated("linear_acceleration"),
+            "accelerometer has the opposite sign",
+            {},
+        ),
+        (
+            "signs.torque",
+            only_joints(calf_torques),
+            "RR_calf_joint: torque has the opposite sign in every leg",
+            {"joints": [f"{leg}_calf_joint" for leg in ("FL", "FR", "RL", "RR")]},
+        ),
+        (
+            "zero",
+            only_joints(off_zero),
+            "FR_calf_joint: the zero of its encoder is off by about +0.",
+            {"joint": "FR_calf_joint", "offset": pytest.approx(0.3, abs=0.05)},
+        ),
+        (
+            "units.torque",
+            only_joints(lambda m: joint(m, effort=lambda x: 0.1 * x)),
+            "times larger they fit",
+            {"factor": pytest.approx(10.0, rel=0.05)},
+        ),
+        (
+            "clock.mocap/pose",
+            other_clock,
+            "its stamps are 10.000 s ahead",
+            {"seconds": pytest.approx(10.0, abs=0.01)},
+        ),
+        pytest.param("joints", only_joints(by_kind), "kind after kind", {}, marks=pytest.mark.slow),
+        pytest.param(
+            "mechanics", only_joints(anyhow), "contradict each other", {}, marks=pytest.mark.slow
+        ),
+        pytest.param("mocap.positions", mirrored, "+x -y +z", {}, marks=pytest.mark.slow),
+        pytest.param(
+            "sign.gyro", negated("angular_velocity"), "gyro has", {}, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "joints",
+            only_joints(hips_are_calves),
+            "what is called FL_hip_joint is FL_calf_joint",
+            {},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_mistake_is_named_and_nothing_else(name, spoil, said, evidence, findings):
-    faults = findings(spoil).faults
+    examination = findings(spoil)
+    faults = examination.faults
     assert [f.name for f in faults] == [name], [f.text for f in faults]
+    # and no setting is made of data that are wrong
+    assert [f.text for f in examination.findings if isinstance(f.proposal, dict)] == []
     assert said in faults[0].text and "\n" not in faults[0].text and faults[0].proposal
     assert {key: faults[0].evidence[key] for key in evidence} == evidence
 
 
 def orientation(of):
-    """Spoil the IMU's own orientation: `of` gives its (x, y, z, w) from that of the base."""
+    """Spoil the IMU's own orientation: `of` gives its (x, y, z, w) from the newest of the body."""
+    newest = []
 
     def spoil(topic, seconds, m):
-        if topic != "/imu":
+        if topic == "/mocap/pose":
+            q = m.pose.orientation
+            newest[:] = [np.array([q.x, q.y, q.z, q.w])]
+        if topic != "/imu" or not newest:
             return m
-        a = 0.1 * np.sin(seconds)
-        quat = dict(zip("xyzw", of(np.array([np.sin(a), 0.0, 0.0, np.cos(a)]))))
-        read = replace(m.orientation, **quat)
+        read = replace(m.orientation, **dict(zip("xyzw", of(newest[0]))))
         return replace(m, orientation=read, orientation_covariance=np.zeros(9))
 
     return spoil
@@ -162,6 +269,7 @@ def orientation(of):
     [
         (np.array, None, ""),
         (lambda q: np.roll(q, 1), "fault", "degrees from what its accelerometer feels as up"),
+        (lambda q: q * [-1.0, -1.0, -1.0, 1.0], "fault", "does not turn as its gyro does"),
         (lambda q: np.array([0.0, 0.0, 0.0, 1.0]), "hint", "stays the same while it turns"),
     ],
 )

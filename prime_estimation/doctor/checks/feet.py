@@ -25,6 +25,7 @@ _INSTANTS = 1000
 _SETTLED = 0.06  # s: a foot that has just landed has not come to rest
 _FEWEST = 100  # foot samples in stance
 _LOSS = 2.0  # standard deviations from which a residual counts less
+_SHARED = 0.3  # share of what one foot is off by that the others are off by, where all are
 _ALIKE = 5.0  # samples of one stance that tell as much as one
 
 
@@ -35,22 +36,25 @@ def examine(case: Case) -> Verdict:
     if not case.mocap_known:
         return case, []
     mocap = mocap_signals(case.recording, case.signals.t, case.mocap_delay)
-    rows, right = _equations(case, mocap)
+    rows, right, of = _equations(case, mocap)
     if len(right) < 3 * _FEWEST:
         text = "too few feet stand under the motion capture to tell radius and leg length"
         return case, [Finding("feet", UNKNOWN, text)]
-    return case, [_finding(case, rows, right)]
+    finding = _finding(case, rows, right)
+    if finding.severity == FAULT:
+        finding = _of_some(case, rows, right, of) or finding
+    return case, [finding]
 
 
-def _equations(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray]:
-    """Rows over (radius, length, place of the tracked body (3)) and right sides [m/s]."""
+def _equations(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows over (radius, length, place of the tracked body (3)), right sides [m/s], their feet."""
     legs, signals = case.legs, case.signals
     instants = signals.sampled(_INSTANTS)
     motion = legs.at(signals, instants)
     stands = standing(legs, signals, motion, instants, _SETTLED)
     turn = Rotation.from_matrix(case.base_of_mocap)
     data = legs.model.createData()
-    left, right = [], []
+    left, right, of = [], [], []
     for k, row in enumerate(instants):
         if not mocap.known[row] or not stands[k].any():
             continue
@@ -70,9 +74,10 @@ def _equations(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray]
             block[:, 2:] = -pin.skew(motion.rate[k])
             left.append(block)
             right.append(-velocity - motion.speed[k, f])
+            of += 3 * [f]
     if not left:
-        return np.zeros((0, 5)), np.zeros(0)
-    return np.concatenate(left), np.concatenate(right)
+        return np.zeros((0, 5)), np.zeros(0), np.zeros(0, int)
+    return np.concatenate(left), np.concatenate(right), np.array(of)
 
 
 def _solve(rows: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,6 +92,30 @@ def _solve(rows: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         weights = 1.0 / np.sqrt(1.0 + (residual / (_LOSS * scale)) ** 2)
     covariance = np.linalg.inv(normal) * scale**2 * _ALIKE
     return solution, np.sqrt(np.diag(covariance))
+
+
+def _of_some(case: Case, rows: np.ndarray, right: np.ndarray, of: np.ndarray) -> Finding | None:
+    """Feet that alone roll otherwise than the model says, where others do as it says."""
+    count = len(case.legs.feet)
+    own = np.zeros((len(rows), count))
+    own[np.arange(len(rows)), of] = rows[:, 0]
+    radii = _solve(np.hstack([own, rows[:, 2:]]), right)[0][:count]
+    told = np.bincount(of, minlength=count) >= 3 * _FEWEST // count
+    largest = radii[np.argmax(np.where(told, np.abs(radii), 0.0))]
+    others = told & (radii / largest < _SHARED)
+    if not others.any():
+        return None
+    names = [foot for foot, off in zip(case.robot.feet, told & ~others) if off]
+    plural = len(names) > 1
+    text = (
+        f"{', '.join(names)} {'do' if plural else 'does'} not roll as the model says, and the "
+        f"other feet do: by the motion capture {1e3 * abs(largest):.0f} mm off in radius"
+    )
+    remedy = (
+        f"look at the encoders of {'these legs' if plural else 'this leg'} (zeros, signs), which "
+        "prime calibrate finds, and whether the foot slips"
+    )
+    return Finding("feet.leg", FAULT, text, {"off_m": dict(zip(case.robot.feet, radii))}, remedy)
 
 
 def _finding(case: Case, rows: np.ndarray, right: np.ndarray) -> Finding:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ...robot import GRAVITY
 from ..case import Case, Verdict
-from ..finding import FACT, FAULT, HINT, Finding
+from ..finding import FACT, HINT, Finding
 from ..signals import STEP
 
 _REST = 0.5  # s of calm in which a robot is at rest
@@ -20,17 +20,14 @@ _STILL = 0.05  # rad/s rms of the gyro, then
 _CALM = 0.3  # m/s2 rms of the specific force, then
 _BIAS = 0.3  # m/s2 by which gravity may be missed
 _OFF = np.radians(4.0)  # of the IMU's axes against the forces of the feet
-_TILTED = np.radians(15.0)  # of the IMU's own orientation against what it feels as up
-_SPAN = 1.0  # s over which steps cancel
-_TURNS = 0.05  # rad/s rms of a gyro that turns
 
 
 def examine(case: Case) -> Verdict:
-    """Gravity, gyro at rest, the IMU's orientation, and its axes against the forces of the feet."""
+    """Gravity, gyro at rest, and its axes against the forces of the feet."""
     signals = case.signals
     if signals is None or signals.gyro is None:
         return case, []
-    return case, [*_gravity(case), *_rest(case), *_orientation(case), *_axes(case)]
+    return case, [*_gravity(case), *_rest(case), *_axes(case)]
 
 
 def _gravity(case: Case) -> Iterator[Finding]:
@@ -45,39 +42,6 @@ def _gravity(case: Case) -> Iterator[Finding]:
         text = f"the accelerometer misses gravity by {off:+.2f} m/s2: a bias, or its scale"
         proposal = {"noise": {"accelerometer_bias": round(abs(off), 2)}}
         yield Finding("imu.bias", HINT, text, facts, proposal)
-
-
-def _orientation(case: Case) -> Iterator[Finding]:
-    """The IMU's own orientation against the specific force, both as they were recorded."""
-    imu = case.recording.get("imu")
-    quat = None if imu is None else imu.values.get("quat_world_imu")
-    read = None if quat is None else np.isfinite(quat).all(axis=1) & (np.abs(quat).max(axis=1) > 0)
-    if read is None or read.sum() < 10:
-        return
-    turning = np.sqrt(np.mean(np.square(imu.values["angular_velocity"][read])))
-    if np.ptp(quat[read], axis=0).max() == 0.0 and turning > _TURNS:
-        text = "the IMU's own orientation stays the same while it turns: it is none, and not used"
-        yield Finding("imu.orientation", HINT, text, {}, "orientation_covariance[0]: -1 says so")
-        return
-    seconds = np.floor(imu.stamps[read] / _SPAN)
-    up = Rotation.from_quat(quat[read]).inv().apply([0.0, 0.0, 1.0])
-    force = imu.values["linear_acceleration"][read]
-    cosines = []
-    for second in np.unique(seconds):
-        felt, told = force[seconds == second].mean(axis=0), up[seconds == second].mean(axis=0)
-        cosines.append(felt @ told / max(np.linalg.norm(felt) * np.linalg.norm(told), 1e-9))
-    tilted = float(np.arccos(np.clip(np.median(cosines), -1.0, 1.0)))
-    if tilted > _TILTED:
-        text = (
-            f"the IMU's own orientation is {np.degrees(tilted):.0f} degrees from what its "
-            "accelerometer feels as up"
-        )
-        remedy = (
-            "look at the order of its quaternion (x y z w), that it is of the IMU in the world and "
-            "not its inverse, and that this world's z is up (ENU, not NED); or say "
-            "orientation_covariance[0]: -1"
-        )
-        yield Finding("imu.orientation", FAULT, text, {"angle": tilted}, remedy)
 
 
 def _rest(case: Case) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ def examine(case: Case) -> Verdict:
                 {"level": level, "configured": configured},
             )
         )
-        if level > _OTHER * configured:
+        if level > _OTHER * configured and case.sound(stream):
             proposal[key] = float(f"{level:.2g}")
             told.append(f"{key} {level:.2g} {unit} (settings {configured:g})")
     if proposal:

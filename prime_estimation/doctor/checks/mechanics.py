@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Order of the legs, signs of the joints, axes of the IMU: which mistake explains a misfit.
+"""Order and signs of the joints, axes of the IMU, unit of the torques: which mistake explains it.
 
-Torques that carry many times the weight are in another unit.
+Where none does, whether legs and IMU contradict each other, or the robot hangs or lies.
 """
 
 from __future__ import annotations
@@ -13,39 +13,40 @@ import numpy as np
 
 from ..case import Case, Verdict
 from ..finding import FACT, FAULT, UNKNOWN, Finding
-from ..misfit import misfit
+from ..hypotheses.torques import another_unit, given
+from ..misfit import Misfit, misfit
 from ..search import Mistake, find_mistakes
 
 _CARRIED = 0.5  # share of what the motion asks for that the feet give, below which others carry
-_TOO_MUCH = 3.0  # times that, from which it is not a load but another unit
+# Shares of the weight, and of weight times leg length, by which feet, joints and IMU contradict
+# each other. Who holds, lifts or lays down a robot takes weight off its feet, so forces miss as
+# much at most; a fall and a lifted robot 0.44, real logs 0.15; moments 0.04 at most in all these.
+_FORCE, _MOMENT = 1.0, 0.2
+_BEYOND = 0.1  # share of the joint positions beyond the URDF's limits: more than one joint's
 
 
 def examine(case: Case) -> Verdict:
-    """Mistakes of order, sign and axes."""
+    """Mistakes of order, sign, axes, and of the torques' unit."""
     if not case.legged:
         return case, []
     mistakes, signals = find_mistakes(case.legs, case.signals)
+    # how late torques are, the delays' own check says exactly
+    named = [m for m in _merged(case, mistakes) if m.hypothesis.kind != "delay.torque"]
+    figures = misfit(case.legs, signals, case.rows)
     share = _carried(replace(case, signals=signals))
-    if share > _TOO_MUCH:
-        case = case.with_signals(replace(signals, torque=None))
-        text = f"the torques of the legs carry {share:.3g} times the weight: are they in Nm?"
-        proposal = f"divide the torques by about {share:.2g}: `scale` or `unit` of a mapping"
-        return case, [Finding("units.torque", FAULT, text, {"carried": share}, proposal)]
+    if (figures.force > _FORCE and figures.moment > _MOMENT) or figures.beyond > _BEYOND:
+        return case.uncarried().without("joint_states"), [_contradiction(figures, named)]
     if share < _CARRIED:
         # no mistake makes the feet carry it: something else does
-        case = replace(case, carried=False)
         text = (
             f"the feet carry {100 * share:.0f} % of the weight: the robot hangs or lies, order of "
             "the legs, signs and IMU axes cannot be told"
         )
-        return case, [Finding("mechanics", UNKNOWN, text, {"carried": share})]
-    # how late torques are, the delays' own check says exactly
-    named = [m for m in mistakes if m.hypothesis.kind != "delay.torque"]
+        return case.uncarried(), [Finding("mechanics", UNKNOWN, text, {"carried": share})]
     found = [_finding(m) for m in named]
     for mistake in named:
-        case = case.with_signals(mistake.hypothesis.corrected(case.signals))
+        case = _corrected(case, mistake)
     if not found:
-        figures = misfit(case.legs, signals, case.rows)
         found = [Finding("mechanics", FACT, _described(figures), figures.to_dict())]
     if case.signals.torque is None and case.signals.standing is None:
         text = (
@@ -56,13 +57,56 @@ def examine(case: Case) -> Verdict:
     return case, found
 
 
+def _merged(case: Case, mistakes: list[Mistake]) -> list[Mistake]:
+    """With one unit of the torques, that was found before and after another mistake."""
+    units = [m for m in mistakes if m.hypothesis.kind == "units.torque"]
+    if len(units) < 2:
+        return mistakes
+    subjects = [m.hypothesis.subject for m in units]
+    factor = float(np.prod([subject["factor"] for subject in subjects]))
+    one = another_unit(case.legs, factor, subjects[0]["carried"])
+    return [replace(units[0], hypothesis=one), *(m for m in mistakes if m not in units)]
+
+
+def _corrected(case: Case, mistake: Mistake) -> Case:
+    """The case without a mistake."""
+    hypothesis, torques = mistake.hypothesis, case.recording.torque_stream
+    case = case.with_signals(hypothesis.corrected(case.signals))
+    if hypothesis.kind == "units.torque":
+        # the factor makes the feet carry the robot: torques tell no weight any more
+        case = case.with_units(torques, {"effort": hypothesis.subject["factor"]})
+        case = case.without("effort")
+    return case
+
+
 def _carried(case: Case) -> float:
     """Share of the force that the motion asks for which the feet give; 1 without torque."""
     if case.signals.torque is None:
         return 1.0
     asked = case.motion.needed[:, :3]
-    given = asked - case.motion.residual[:, :3]
-    return float((given * asked).sum() / (asked**2).sum())
+    return float((given(case.motion) * asked).sum() / (asked**2).sum())
+
+
+def _contradiction(figures: Misfit, tried: list[Mistake]) -> Finding:
+    """Of several mistakes none is named for sure: which ones were tried."""
+    parts = []
+    if np.isfinite(figures.force):
+        parts.append(f"forces miss by {100 * figures.force:.0f} % of the weight")
+        parts.append(f"moments by {100 * figures.moment:.0f} % of weight times leg length")
+    if figures.beyond > _BEYOND:
+        parts.append(f"{100 * figures.beyond:.0f} % of the joint positions are beyond their limits")
+    text = (
+        f"joints, torques and IMU contradict each other: {', '.join(parts)}, and no mistake that "
+        "is known explains it"
+    )
+    remedy = (
+        "look at order, signs and units of all joints and of the IMU's axes: several may be wrong; "
+        "and whether it is this robot"
+    )
+    better = [m.hypothesis.text for m in tried if m.hypothesis.kind != "units.torque"]
+    if better:
+        remedy += f"; it fits better, not well, if {', and if '.join(better)}"
+    return Finding("mechanics", FAULT, text, figures.to_dict(), remedy)
 
 
 def _finding(mistake: Mistake) -> Finding:

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..case import Case, Verdict
-from ..finding import FACT, FAULT, UNKNOWN, Finding
+from ..finding import FACT, FAULT, HINT, UNKNOWN, Finding
+from ..recording import Recording
 
 
 def examine(case: Case) -> Verdict:
@@ -30,20 +33,7 @@ def _findings(case: Case) -> Iterator[Finding]:
             "no joint rates: they are differentiated from the positions, and signs of rates cannot "
             "be told",
         )
-    if "effort" not in joints and "joint_commands" not in there:
-        yield Finding(
-            "sensors.torque",
-            UNKNOWN,
-            "no torque, measured or commanded: weight, forces, and which feet carry them cannot be "
-            "told, order and signs of the joints only roughly",
-        )
-    elif "effort" not in joints:
-        yield Finding(
-            "sensors.torque",
-            UNKNOWN,
-            "torque is commanded, not measured: what the drives make of it cannot be told apart "
-            "from what the model lacks",
-        )
+    yield from _torques(recording)
     if robot.config.floating_base and "mocap/pose" not in there:
         yield Finding(
             "sensors.mocap",
@@ -54,3 +44,30 @@ def _findings(case: Case) -> Iterator[Finding]:
     if recording.refused:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in recording.refused.items())
         yield Finding("sensors.refused", FAULT, f"messages refused: {reasons}", recording.refused)
+
+
+def _torques(recording: Recording) -> Iterator[Finding]:
+    """Whether torques are measured, and what cannot be told without."""
+    if recording.torque_stream is None:
+        yield Finding(
+            "sensors.torque",
+            UNKNOWN,
+            "no torque, measured or commanded: weight, forces, and which feet carry them cannot be "
+            "told, order and signs of the joints only roughly",
+        )
+    elif recording.torque_stream == "joint_commands":
+        yield Finding(
+            "sensors.torque",
+            UNKNOWN,
+            "torque is commanded, not measured: what the drives make of it cannot be told apart "
+            "from what the model lacks",
+        )
+    effort = recording.streams["joint_states"].values.get("effort")
+    if effort is not None and not effort[np.isfinite(effort)].any():
+        yield Finding(
+            "sensors.torque_zero",
+            HINT,
+            "all measured torques are zero: they are none, and not used",
+            {},
+            "leave effort empty where torques are not measured; else look why none are",
+        )

@@ -26,13 +26,19 @@ def examine(case: Case) -> Verdict:
     found = []
     for name, stream in case.recording.streams.items():
         if len(stream) > 2:
-            found += _stream(name, stream)
+            told = list(_stream(name, stream))
+            found += told
+            if any(finding.severity == FAULT for finding in told):
+                case = case.without(name)
     return case, found
 
 
 def _stream(name: str, stream: Stream) -> Iterator[Finding]:
-    facts = _facts(stream)
     about = f"timing.{name}"
+    if np.diff(stream.stamps).max() <= 0.0:
+        yield Finding(about, FAULT, f"{name}: its stamps never go on", {"samples": len(stream)})
+        return
+    facts = _facts(stream)
     text = f"{name}: {facts['rate_hz']:.1f} Hz, stamps jitter by {1e3 * facts['jitter_s']:.2f} ms"
     arrives = f", arrives {1e3 * facts['arrival_delay_s']:.1f} ms after its stamp"
     yield Finding(about, FACT, text + (arrives if facts["arrival_spread_s"] > 0.0 else ""), facts)
@@ -66,7 +72,7 @@ def _stream(name: str, stream: Stream) -> Iterator[Finding]:
 def _facts(stream: Stream) -> dict:
     steps = np.diff(stream.stamps)
     forward = steps[steps > 0.0]
-    usual = float(np.median(forward)) if len(forward) else float("nan")
+    usual = float(np.median(forward))
     gaps = forward[forward > max(_GAP * usual, _LONG)]
     late = stream.arrivals - stream.stamps
     return {

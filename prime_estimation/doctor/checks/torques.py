@@ -28,6 +28,8 @@ def examine(case: Case) -> Verdict:
     """Joint losses and armatures that suit the swinging legs."""
     if not case.legged or case.signals.torque is None:
         return case, []
+    if not case.sound("effort", "imu", "joint_states"):
+        return case, []
     terms = _terms(case)
     fits = {place: _fit(*parts) for place, parts in terms.items()}
     if not fits:

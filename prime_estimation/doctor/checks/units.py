@@ -10,7 +10,7 @@ import numpy as np
 
 from ...robot import GRAVITY
 from ..case import Case, Verdict
-from ..finding import FAULT, Finding
+from ..finding import FAULT, UNKNOWN, Finding
 from ..signals import STEP, upwards
 
 _DEGREE = np.pi / 180.0
@@ -59,6 +59,7 @@ def _positions(case: Case) -> Verdict:
         {"largest": float(largest.max())},
         "unit: deg in the mapping, or radians in the messages",
     )
+    case = case.with_units("joint_states", dict.fromkeys(both.keys() - {"acceleration"}, _DEGREE))
     return case.with_signals(replace(signals, **both)), [finding]
 
 
@@ -90,6 +91,7 @@ def _rates(case: Case) -> Verdict:
                 {"slope": slope},
                 "give the unit in the mapping, or rad/s in the messages",
             )
+            case = case.with_units("joint_states", {"velocity": factor})
             return case.with_signals(fixed), [finding]
     return case, []
 
@@ -111,6 +113,7 @@ def _gyro(case: Case) -> Verdict:
         {"median": rate},
         "unit: deg/s in the mapping, or rad/s in the messages",
     )
+    case = case.with_units("imu", {"angular_velocity": _DEGREE})
     return case.with_signals(fixed), [finding]
 
 
@@ -130,6 +133,7 @@ def _accelerometer(case: Case) -> Verdict:
                 {"median": felt},
                 f"unit: {unit} in the mapping, or m/s2 in the messages",
             )
+            case = case.with_units("imu", {"linear_acceleration": factor})
             return case.with_signals(fixed), [finding]
     if felt < 0.2 * GRAVITY:
         finding = Finding(
@@ -139,5 +143,8 @@ def _accelerometer(case: Case) -> Verdict:
             {"median": felt},
             "give the specific force: what the sensor reads, +9.81 upwards at rest",
         )
-        return case, [finding]
+        text = "without a specific force nothing of the legs can be compared with the IMU"
+        nothing = replace(signals, gyro=None, force=None, up=None)
+        case = case.with_signals(nothing).without("imu")
+        return case, [finding, Finding("mechanics", UNKNOWN, text)]
     return case, []

@@ -22,6 +22,8 @@ def examine(case: Case) -> Verdict:
     """Mean force of the feet along the specific force, as a mass."""
     if not case.legged or case.signals.torque is None or not case.carried:
         return case, []
+    if not case.sound("effort", "imu", "joint_states"):
+        return case, []
     rows = case.signals.sampled(_INSTANTS)
     motion = case.legs.at(case.signals, rows)
     asked = motion.needed[:, :3]

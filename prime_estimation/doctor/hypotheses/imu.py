@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Axes of the IMU, and the signs of its accelerometer or gyro alone, which no turn explains."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+
+from ..legs import Legs
+from ..signals import Signals, upwards
+from .hypothesis import Hypothesis
+
+
+def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
+    """The 23 other ways in which its axes may lie along those of its frame; each sensor's sign."""
+    yield Hypothesis(
+        "sign.accelerometer",
+        "the accelerometer has the opposite sign: it feels gravity downwards, while the gyro fits",
+        {},
+        lambda s: replace(s, force=-s.force, up=-s.up),
+        "change the sign of its three axes: a specific force is +9.81 m/s2 upwards at rest",
+    )
+    yield Hypothesis(
+        "sign.gyro",
+        "the gyro has the opposite sign, while the accelerometer fits",
+        {},
+        lambda s: replace(s, gyro=-s.gyro, up=upwards(-s.gyro, s.force)),
+        "change the sign of its three axes: a turn to the left is positive about the vertical",
+    )
+    yield from _axes()
+
+
+def _axes() -> Iterator[Hypothesis]:
+    for axes in itertools.permutations(range(3)):
+        for signs in itertools.product((1.0, -1.0), repeat=3):
+            rotation = np.zeros((3, 3))
+            rotation[range(3), axes] = signs
+            if np.linalg.det(rotation) < 0.0 or np.allclose(rotation, np.eye(3)):
+                continue
+            named = " ".join(f"{'-' if s < 0 else '+'}{'xyz'[a]}" for a, s in zip(axes, signs))
+            yield Hypothesis(
+                "imu_axes",
+                f"the IMU is turned by {_angle(rotation):.0f} degrees: x, y, z of its frame in the "
+                f"model are {named} of what it reports",
+                {"rotation": rotation.tolist()},
+                lambda s, rotation=rotation: s.turned(rotation),
+                _proposal(rotation),
+            )
+
+
+def _angle(rotation: np.ndarray) -> float:
+    return float(np.degrees(np.arccos(np.clip(0.5 * (np.trace(rotation) - 1.0), -1.0, 1.0))))
+
+
+def _proposal(rotation: np.ndarray) -> str:
+    roll, pitch, yaw = pin.rpy.matrixToRpy(rotation)
+    return (
+        f"turn the IMU's readings by rpy [{roll:.4f}, {pitch:.4f}, {yaw:.4f}] (imu.rotation of a "
+        "mapping), or its frame in the URDF by the inverse"
+    )
