@@ -13,6 +13,7 @@ from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.knowledge import relax
 from prime_estimation.mhe.mount_hold import (
+    IMU_POSITION,
     IMU_ROTATION,
     MOCAP_DELAY,
     MOCAP_POSITION,
@@ -33,7 +34,9 @@ def gaussian(prior: np.ndarray, information: np.ndarray, vector: np.ndarray):
     return covariance @ vector, covariance
 
 
-@pytest.mark.parametrize("name", [IMU_ROTATION, MOCAP_POSITION, MOCAP_DELAY, MOCAP_WORLD])
+@pytest.mark.parametrize(
+    "name", [IMU_ROTATION, IMU_POSITION, MOCAP_POSITION, MOCAP_DELAY, MOCAP_WORLD]
+)
 def test_what_a_wide_prior_would_have_given(problem, name):
     rng, n = np.random.default_rng(2), problem.ndx
     hold = next(h for h in problem.mount_holds if name in h.names)
@@ -61,8 +64,9 @@ def test_mounts_are_parameters_of_what_holds_them_alone(problem):
     free = Problem(Robot(config.robot), config, ("mocap",))
     assert not free.mount_holds and IMU_ROTATION not in free.layout
     without = Problem(Robot(config.robot), config, holds=True)
-    assert [h.names for h in without.mount_holds] == [(IMU_ROTATION,)]
-    every = [IMU_ROTATION, MOCAP_POSITION, MOCAP_DELAY, MOCAP_WORLD]
+    of_the_imu = [IMU_ROTATION, IMU_POSITION]
+    assert [h.names for h in without.mount_holds] == [(name,) for name in of_the_imu]
+    every = [*of_the_imu, MOCAP_POSITION, MOCAP_DELAY, MOCAP_WORLD]
     assert [h.names for h in problem.mount_holds] == [(name,) for name in every]
     fixed = Config.load("ricmonk")
     assert not Problem(Robot(fixed.robot), fixed, holds=True).mount_holds
