@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from ..monitors.consistency import MISFIT
 from ..monitors.stance_motion import MOTION
 from ..types import Estimate, SensorHealth
 
@@ -25,7 +26,6 @@ MISFIT_NODES = 400
 # mean square of the gyro's residuals: right readings, real ones too, stay below 1.0; a gyro in
 # degrees/s has 6.6 in the first estimate
 GYRO_MISFIT = 4.0
-_SAID_ANYHOW = (MOTION,)  # counts already where it is a remark only
 
 
 class Contradictions:
@@ -46,7 +46,7 @@ class Contradictions:
     def look(self, estimate: Estimate) -> None:
         """Look at the next estimate."""
         sensors = estimate.status.sensors
-        told = {s.name: s for s in sensors if not s.ok or s.name in _SAID_ANYHOW}
+        told = {s.name: s for s in sensors if _counts(s)}
         pair = next((p for p in PAIRS if told.keys() >= set(p)), None)
         self._pairs.append(pair is not None)
         self._misfits = self._misfits + 1 if "robot" in told else 0
@@ -61,6 +61,13 @@ class Contradictions:
             return self.reason  # between two nodes that show it again
         said = "; ".join(str(told[name]) for name in pair)
         return f"readings and model contradict each other, is the order of the joints right? {said}"
+
+
+def _counts(said: SensorHealth) -> bool:
+    """Whether a remark speaks against the motion, as a robot lighter than its model does not."""
+    if said.name == "robot":
+        return said.message.startswith(MISFIT)
+    return not said.ok or said.name == MOTION  # of feet that move, a remark is enough
 
 
 def _gyro(sensors: tuple[SensorHealth, ...]) -> str:

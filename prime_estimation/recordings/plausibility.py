@@ -26,8 +26,7 @@ LEAST_FELT, MOST_FELT = 0.4, 3.0
 # m/s^2 as which all beyond counts: one glitch turns the mean by 12 degrees at most
 IMPACT = 100.0
 # rad/s in the median of a second: a recorded fall that rolls over turns with 11, a gyro in
-# degrees/s
-# reads 39 on a trotting Go2 (a calmer one is told by how it fits, policy/contradictions.py)
+# degrees/s reads 39 on a trotting Go2 (a calmer one does not fit: policy/contradictions.py)
 FASTEST_TURN = 18.0
 # rad between up as the IMU's orientation has it and as it is felt, over a second: a robot that
 # speeds up at half of gravity all the time shows as much, a wrong order or convention turns by more
