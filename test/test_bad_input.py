@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -241,6 +242,65 @@ def test_what_is_missing_at_the_end_is_said(recording, tmp_path, capsys):
         cli.main(["replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap")]) == 0
     )
     assert "warning: at the end, torque: no data" in capsys.readouterr().err
+
+
+def _degrees(topic, t, message):
+    if topic != "/joint_states":
+        return message
+    return dataclasses.replace(message, position=np.degrees(message.position))
+
+
+def _later(topic, t, message):
+    return shifted(message, 1000.0) if topic == "/joint_states" else message
+
+
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (_degrees, "more than a turn: are they in degrees?"),
+        (_later, "joints are stamped 1000 s after the IMU"),
+    ],
+)
+def test_why_there_is_no_estimate(spoil, words, recording, tmp_path, capsys):
+    bag = write(tmp_path / "bag.mcap", recording[1], spoil)
+    line = fails(capsys, "replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap"))
+    assert words in line and "`prime doctor --bag`" in line
+
+
+def _in_g(topic, t, message):
+    if topic != "/imu":
+        return message
+    force = message.linear_acceleration
+    g = {axis: getattr(force, axis) / 9.81 for axis in "xyz"}
+    return dataclasses.replace(message, linear_acceleration=dataclasses.replace(force, **g))
+
+
+def _of_no_norm(topic, t, message):
+    if topic != "/mocap/pose":
+        return message
+    quat = dataclasses.replace(message.pose.orientation, x=0.0, y=0.0, z=0.0, w=0.0)
+    return dataclasses.replace(message, pose=dataclasses.replace(message.pose, orientation=quat))
+
+
+def _ahead(topic, t, message):
+    return shifted(message, 10.0) if topic == "/mocap/pose" else message
+
+
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (_in_g, r"reads [01]\.\d+ m/s\^2 in the mean, gravity is 9.81: is it in g\?"),
+        (_of_no_norm, r"mocap: (\d+) of \1 messages refused: orientation is no unit quaternion"),
+        (_ahead, r"mocap: (\d+) of \1 messages refused: stamped after joints and IMU"),
+    ],
+)
+def test_what_may_be_wrong_is_said_at_the_end(spoil, words, recording, tmp_path, capsys):
+    bag = write(tmp_path / "bag.mcap", recording[1], spoil)
+    arguments = ["replay", str(bag), "--robot", "go2", "--out", str(tmp_path / "out.mcap")]
+    assert cli.main(arguments) == 0
+    err = capsys.readouterr().err
+    assert re.search(words, err), err
+    assert ("prime doctor --bag" in err) == (spoil is _in_g)
 
 
 def _without(message, field: str):

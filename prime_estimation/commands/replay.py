@@ -22,8 +22,9 @@ from .console import add_progress_argument, progress_bar, say, table, warn
 from .topics import add_topic_argument, topics_of
 
 RUNS = "prime_runs"  # folder of the runs
-# nothing is estimated without joint states
-DISPENSABLE = tuple(role for role in ROLES if role != "joint_states")
+# nothing is estimated without these; a robot without IMU (robot.imu_frame) has none to leave out
+NEEDED = ("joint_states", "imu")
+DISPENSABLE = tuple(role for role in ROLES if role not in NEEDED)
 DESCRIPTION = """Estimate base state, contact forces and inertia from a recording (rosbag2 folder,
 MCAP or sqlite3 file).
 
@@ -129,6 +130,14 @@ def _without(names: str) -> list[str]:
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
+        if name in NEEDED:
+            what = "nothing is estimated without it"
+            own = (
+                "; for a robot that has none, a YAML with robot.imu_frame: ''"
+                if name == "imu"
+                else ""
+            )
+            raise ConfigError(f"--without {name}: {what}{own}", names)
         if name not in DISPENSABLE:
             raise ConfigError(
                 f"--without {name}: no sensor that can be left out; give some of "
@@ -150,12 +159,18 @@ def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> N
             "locked joints moved: the model does not fit this robot, and forces and inertia "
             "cannot be trusted; see robot.locked_joints"
         )
+    for doubt in summary.doubts:  # first: what follows may come of it
+        warn(f"at the end, {doubt}")
     for sensor in summary.final.status.sensors:
         if sensor.message:
             robot = sensor.name == "robot"
             warn(f"the robot {sensor.message}" if robot else f"at the end, {sensor}")
     if result["restarts"]:
         warn(f"the estimate was lost and started anew {result['restarts']} times")
+    misfits = any(s.name == "robot" and not s.ok for s in summary.final.status.sensors)
+    if summary.doubts or misfits or result["restarts"]:
+        bag, robot = shlex.quote(args.bag), shlex.quote(args.robot)
+        warn(f"`prime doctor --bag {bag} --robot {robot}` looks for what does not fit")
     bodies = {
         name: [b["mass_kg"], b["mass_stddev_kg"], b["com_m"], b["observable"]]
         for name, b in result["bodies"].items()

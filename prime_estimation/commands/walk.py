@@ -33,6 +33,7 @@ EXAMPLES = [
 FIRST = 3.0  # s, from which on a load may come: the robot has stood up and walks
 ON = 6.0  # s, when the load is put on unless told otherwise
 BRISK, EASY = 0.5, 0.8  # m/s, unless that is more than so much of a gait's top speed
+HOST, PORT = "127.0.0.1", 8080  # of the page
 PATIENCE_S = 15.0  # for a browser, before the robot walks without
 
 
@@ -51,14 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="of ground and noise (default: 0)")
     add("--out", default="prime_runs", metavar="DIR", help="of run folders (default: prime_runs)")
     add("--headless", action="store_true", help="no browser, as fast as it goes")
-    add("--host", default="127.0.0.1", help="address of the page (default: this machine alone)")
-    add("--port", type=int, default=8080, help="port, or the next free one (default: 8080)")
+    add("--host", help=f"address of the page (default: {HOST}, this machine alone)")
+    add("--port", type=int, help=f"port, or the next free one (default: {PORT})")
     add_progress_argument(parser)
 
 
 def run(args: argparse.Namespace) -> dict:
     """Walk, draw, judge."""
     need_mujoco()
+    _check_page(args)
     _check_numbers(args)
     robot = Robot.load(args.robot)
     if len(robot.feet) != 4:
@@ -97,6 +99,14 @@ def _check_load(args: argparse.Namespace) -> None:
             f"--off {args.off:g}: the load comes at {on:g} s (--on), and can only go later",
             args.off,
         )
+
+
+def _check_page(args: argparse.Namespace) -> None:
+    for name in ("host", "port"):
+        if args.headless and getattr(args, name) is not None:
+            raise ConfigError(f"--{name} is of the page, and --headless shows none", args)
+    args.host = HOST if args.host is None else args.host
+    args.port = PORT if args.port is None else args.port
 
 
 def _check_numbers(args: argparse.Namespace) -> None:

@@ -39,6 +39,7 @@ class MessageReader:
     Attributes:
         counts: number of messages with something wrong, by `<sensor>: <reason>`.
         refused, reason: number of messages that gave no sample, and why the last one did not.
+        refused_of: the same number by role.
         imu_late_ns: taken off the stamps of the IMU.
         trouble: what the newest joint message contradicts of the model; empty when nothing.
 
@@ -72,6 +73,7 @@ class MessageReader:
         self._joints_seen = False
         self.counts: Counter[str] = Counter()
         self.refused, self.reason = 0, ""
+        self.refused_of: Counter[str] = Counter()
         self._convert = {
             "joint_states": self._joints,
             "joint_commands": self._commands,
@@ -131,6 +133,7 @@ class MessageReader:
         """Count a message that is refused before it is read."""
         self.counts[f"{role}: {reason}"] += 1
         self.refused, self.reason = self.refused + 1, reason
+        self.refused_of[role] += 1
 
     def check_joints_seen(self) -> None:
         """Raise the reason when joint messages came, but none with all joints of the robot."""

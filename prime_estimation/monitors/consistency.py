@@ -14,6 +14,8 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from .monitor import Monitor
 
+MISFIT = "fits its model badly"  # how a doubt begins that is not of the weight
+
 
 class ConsistencyMonitor(Monitor):
     """Counts what went wrong and decides when to start anew.
@@ -98,7 +100,5 @@ class ConsistencyMonitor(Monitor):
         ratio = max(self._fit.values())
         if ratio > CONSISTENCY.doubt_ratio:
             residuals = f"residuals of {ratio:.1f} times their variance"
-            return (
-                f"fits its model badly ({residuals}): is it this robot, are motors and noise right?"
-            )
+            return f"{MISFIT} ({residuals}): is it this robot, are motors and noise right?"
         return ""

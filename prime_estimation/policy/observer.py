@@ -6,25 +6,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ..config.files import built_in_robots, read_yaml
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError, RobotError
 from ..estimator import Estimator
 from ..io.topics import LOWSTATE
-from ..io.typestore import typestore
-from ..io.unitree import LowStateReader, family_of
+from ..io.unitree import family_of
 from ..nodes.solver_thread import SolverThread
 from ..recordings.pipeline import Intake, Node
 from ..robot import Robot
+from ..sensors.joint_targets import NAME as TARGETS
 from ..sensors.joint_targets import TargetSample
 from ..types import CommandSample, Estimate, ImuSample, JointSample, Sample
+from .arguments import (
+    checked_stamp,
+    configuration,
+    largest_deviation,
+    lowstate_reader,
+    sensor_names,
+)
 from .base_state import BaseState, Joints, base_state, no_state
+from .contradictions import Contradictions
 from .joint_order import JointArrays
+from .readings import Readings
 from .validity import Validity
 
 LARGEST_STDDEV = 0.3  # m/s, of a velocity that a controller may still use
@@ -54,6 +61,7 @@ class StateObserver:
 
     Raises:
         RobotError: a robot on a fixed base, or without IMU.
+        ConfigError: an order, a sensor or `largest_stddev` that there is not.
     """
 
     def __init__(
@@ -68,17 +76,19 @@ class StateObserver:
         largest_stddev: float = LARGEST_STDDEV,
     ):
         if not isinstance(config, Config):
-            config = _configuration(robot, config)
+            config = configuration(robot, config)
         self.robot = robot if isinstance(robot, Robot) else Robot(config.robot)
         if not self.robot.config.floating_base or self.robot.imu_joint is None:
             raise RobotError(f"{self.robot.name}: a base state needs a floating base and an IMU")
         self._order = JointArrays(self.robot, joints)
         self.joint_names, self.feet = self._order.names, tuple(self.robot.feet)
-        raw = _lowstate_reader(self.robot)
+        raw, self._sensors = lowstate_reader(self.robot), sensor_names(sensors)
         step, clock = config.estimator.step, config.estimator.adapt_imu_clock
         self._intake = Intake(self.robot, step, mocap, sensors, raw, imu_clock=clock)
         self.estimator = Estimator(self.robot, config, mocap, sensors)
-        self._validity = Validity(largest_stddev, wall_clock=threaded)
+        self._validity = Validity(largest_deviation(largest_stddev), wall_clock=threaded)
+        self._readings, self._contradictions = Readings(self.robot), Contradictions()
+        self._closed = False
         self._joints = Joints(*np.full((2, self.robot.nj), np.nan))
         self._latest: Estimate | None = None
         self._predicted: Estimate | None = None
@@ -99,9 +109,13 @@ class StateObserver:
 
         Raises:
             ConfigError: the robot is of no family with a known LowState.
+            DataError: the message is no LowState.
         """
         if self._intake.reader.lowstate is None:
             family_of(self.robot.name)  # says which are known
+        if lacks := [name for name in ("tick", "motor_state") if not hasattr(message, name)]:
+            kind = type(message).__name__
+            raise DataError(f"no LowState: a {kind} has no '{lacks[0]}'; use arrays()", message)
         arrival = time.time_ns() if arrival_ns is None else arrival_ns
         for sample in self._intake.reader.samples(LOWSTATE, message, arrival):
             self.push(sample)
@@ -132,11 +146,11 @@ class StateObserver:
             quat_world_imu: (4,) xyzw, of the IMU's own filter; its roll and pitch are used.
 
         Raises:
-            DataError: gyro and accelerometer do not come together.
+            DataError: gyro and accelerometer do not come together, or a stamp or an array is none.
         """
         if (gyro is None) != (accelerometer is None):
             raise DataError("gyro and accelerometer come together: one of them is missing", gyro)
-        stamp, to_robot = int(stamp_ns), self._order.to_robot
+        stamp, to_robot = checked_stamp(stamp_ns), self._order.to_robot
         if command is not None:
             self.push(CommandSample(stamp, to_robot(command)))
         if position is not None:
@@ -144,7 +158,8 @@ class StateObserver:
             self.push(JointSample(stamp, *parts))
         if gyro is not None:
             parts = (gyro, accelerometer, quat_world_imu)
-            self.push(ImuSample(stamp, *(None if x is None else np.array(x, float) for x in parts)))
+            parts = (None if x is None else np.array(x, float) for x in parts)
+            self.push(ImuSample(stamp, *parts))
         return self.state()
 
     def targets(
@@ -169,20 +184,32 @@ class StateObserver:
             velocity: (nj,) rad/s; default: 0.
             effort: (nj,) Nm, feed-forward; default: 0.
             stamp_ns: when, on the clock of the readings; default: now, the clock of `lowstate`.
+
+        Raises:
+            ConfigError: the observer was made without that sensor.
         """
+        if TARGETS not in self._sensors:
+            what = f"the observer does not use targets: make it with sensors=['{TARGETS}']"
+            raise ConfigError(what, list(self._sensors))
         zero = np.zeros(self.robot.nj)
         parts = (position, velocity, effort, stiffness, damping)
         parts = (zero if x is None else self._order.to_robot(x) for x in parts)
-        self.push(TargetSample(time.time_ns() if stamp_ns is None else int(stamp_ns), *parts))
+        self.push(
+            TargetSample(time.time_ns() if stamp_ns is None else checked_stamp(stamp_ns), *parts)
+        )
 
     def push(self, sample: Sample) -> None:
         """Take one sample, with joints in the order of `Robot.joint_names`."""
+        if self._closed:
+            return
         for node in self._intake.take(sample):
             if self._solver is not None:
                 self._solver.put(node)
             else:
                 self._solve(node)
-        if not self._intake.sync.believes(sample):
+        used = self._intake.sync.believes(sample)
+        self._readings.take(sample, used)
+        if not used:
             return
         self._validity.heard(sample)
         if isinstance(sample, JointSample):
@@ -202,12 +229,23 @@ class StateObserver:
     def state(self) -> BaseState:
         """State of the base at the newest reading of the IMU; it waits for nothing."""
         latest, predicted, validity = self._latest, self._predicted, self._validity
-        if latest is None:
-            why = validity.why_nothing(self._intake.reader.reason)
-            return no_state(validity.newest_ns, why, self.feet, self._joints)
+        if latest is None or self._closed:
+            return no_state(validity.newest_ns, self._why_nothing(), self.feet, self._joints)
         newer = predicted is not None and predicted.stamp_ns > latest.stamp_ns
         estimate = predicted if newer and not validity.is_behind(latest) else latest
-        return base_state(estimate, validity.doubt(latest, estimate), self.feet, self._joints)
+        said = "; ".join(self._readings.plausibility.doubts) or self._contradictions.reason
+        why = validity.doubt(latest, estimate, said)
+        return base_state(estimate, why, self.feet, self._joints)
+
+    def _why_nothing(self) -> str:
+        """Why there is no estimate."""
+        if self._closed:
+            return "the observer is closed"
+        readings, counts = self._readings, self._intake.sync.counts
+        missing = self._validity.missing
+        refused = [readings.refusals(name, counts) for name in missing]
+        told = ", ".join(filter(None, [self._intake.reader.reason, *refused]))
+        return self._validity.why_nothing(told, readings.trouble(counts))
 
     def reset(self) -> None:
         """Forget everything; the next state comes after a new start batch."""
@@ -222,7 +260,8 @@ class StateObserver:
         self._forget()
 
     def close(self) -> None:
-        """End the thread; the observer cannot be used any more."""
+        """End the thread; the observer takes no readings and gives no state any more."""
+        self._closed = True
         if self._solver is not None:
             self._solver.stop()
 
@@ -248,31 +287,16 @@ class StateObserver:
 
     def _solved(self, estimate: Estimate) -> None:
         refused = self.estimator.problem.measurements.refused
-        self._latest = self._intake.with_status(estimate, refused)
+        latest = self._intake.with_status(estimate, refused)
+        self._contradictions.look(latest)
+        self._latest = latest
         self._validity.failure = ""
 
     def _failed(self, error: Exception | str) -> None:
         text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-        self._latest = self._predicted = None
+        self._forget()
         self._validity.failure = f"the estimate was lost and starts anew: {text}"
 
     def _forget(self) -> None:
         self._latest = self._predicted = None
-
-
-def _configuration(robot: str | Robot, changes: str | Path | None) -> Config:
-    """That of a robot, with changes; of a Robot that of its file, or what has its name."""
-    if not isinstance(robot, Robot):
-        return Config.load(robot, changes)
-    known = robot.source or (robot.name if robot.name in built_in_robots() else "")
-    config = Config.load(known) if known else Config()
-    config = replace(config, robot=robot.config)
-    return config if changes is None else config.updated(read_yaml(Path(changes)), str(changes))
-
-
-def _lowstate_reader(robot: Robot) -> LowStateReader | None:
-    """Splits the raw messages of a robot; None where it has none."""
-    try:
-        return LowStateReader(family_of(robot.name), typestore().types.__getitem__)
-    except ConfigError:
-        return None
+        self._contradictions.reset()

@@ -9,11 +9,11 @@ import time
 import numpy as np
 
 from ..monitors.stance_motion import MOTION
-from ..types import Estimate, ImuSample, JointSample, Sample
+from ..types import Estimate, Sample
+from .readings import KINDS
 
 SILENT_S = 0.05  # without a reading of joints or IMU, after which a state is not valid
 BEHIND_NS = 100_000_000  # by which an estimate may be older than the newest reading
-_NEEDED = {JointSample: "joints", ImuSample: "imu"}
 
 
 class Validity:
@@ -35,7 +35,7 @@ class Validity:
 
     def heard(self, sample: Sample) -> None:
         """Note that a reading came."""
-        if name := _NEEDED.get(type(sample)):
+        if name := KINDS.get(type(sample)):
             self._last_ns[name] = sample.stamp_ns
             self._heard_at = time.monotonic()
 
@@ -48,24 +48,34 @@ class Validity:
         """The estimate is older than the IMU may carry it on."""
         return self.newest_ns - estimate.stamp_ns > BEHIND_NS
 
-    def why_nothing(self, refused: str) -> str:
-        """Why there is no estimate; `refused`: why the last message was."""
-        missing = [name for name in _NEEDED.values() if name not in self._last_ns]
-        if missing:
-            return f"no {' and no '.join(missing)} yet" + (f" ({refused})" if refused else "")
-        return self.failure or "the start batch is being gathered"
+    @property
+    def missing(self) -> list[str]:
+        """Streams of which no reading has been used yet."""
+        return [name for name in KINDS.values() if name not in self._last_ns]
 
-    def doubt(self, latest: Estimate, said: Estimate) -> str:
+    def why_nothing(self, refused: str, trouble: str) -> str:
+        """Why there is no estimate.
+
+        Args:
+            refused: why readings of missing streams were.
+            trouble: what keeps readings from being used.
+        """
+        if missing := self.missing:
+            return f"no {' and no '.join(missing)} yet" + (f" ({refused})" if refused else "")
+        return trouble or self.failure or "the start batch is being gathered"
+
+    def doubt(self, latest: Estimate, said: Estimate, contradicted: str) -> str:
         """Why a state is not to be used; empty when it is.
 
         Args:
             latest: the newest solved estimate.
             said: the same, possibly carried on by the IMU.
+            contradicted: what speaks against readings or model; empty when nothing does.
         """
         if self.is_behind(latest):
             late = 1e-9 * (self.newest_ns - latest.stamp_ns)
             return f"the estimate is {late:.2f} s behind the readings"
-        return self._silence() or _implausible(latest) or self._spread(said)
+        return self._silence() or contradicted or _implausible(latest) or self._spread(said)
 
     def _silence(self) -> str:
         silent = time.monotonic() - self._heard_at

@@ -19,9 +19,13 @@ from ..estimator import Estimator
 from ..io.messages import MessageReader
 from ..io.unitree import LowStateReader
 from ..robot import Robot
+from ..sensors import SENSORS
 from ..types import Estimate, Measurement, Sample, SensorHealth
 from .imu_clock import ImuClock
 from .rate_lag import RateLag
+from .refusals import most_refused
+
+NO_DATA = "no data"  # how the estimator begins what it says of a silent sensor
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class Intake:
         )
         self.sync = Synchronizer.of(robot, step, mocap, sensors, **options)
         self._robot, self.rates = robot, RateLag(step)
+        self._came: Counter[type] = Counter()  # samples
         self.imu_clock = ImuClock.of(robot) if imu_clock else None
 
     @property
@@ -82,6 +87,7 @@ class Intake:
 
     def take(self, sample: Sample) -> Iterator[Node]:
         """The nodes that this sample completes (mostly none or one)."""
+        self._came[type(sample)] += 1
         self.sync.push(sample)
         while (measurement := self.sync.pop()) is not None:
             if self.rates.learn(measurement):
@@ -106,8 +112,15 @@ class Intake:
             self.reader.imu_late_ns = 0
             self.sync.shift_imu(late_ns)
 
-    def health(self, sensors: tuple[SensorHealth, ...]) -> tuple[SensorHealth, ...]:
-        """Health of sensors, with what is corrected, refused, or contradicts the model."""
+    def health(
+        self, sensors: tuple[SensorHealth, ...], refused: Counter | None = None
+    ) -> tuple[SensorHealth, ...]:
+        """Health of sensors, with what is corrected, refused, or contradicts the model.
+
+        Args:
+            sensors: as the estimator says.
+            refused: by its model, by reason; None: not asked.
+        """
         trouble, remarks = self.reader.trouble, self._remarks()
         out = []
         for s in sensors:
@@ -115,14 +128,25 @@ class Intake:
                 s = replace(s, ok=False, message=trouble)
             elif s.name in remarks and not s.message:
                 s = replace(s, message=remarks[s.name])
+            elif s.message.startswith(NO_DATA) and (
+                lost := self._lost(s.name, refused or Counter())
+            ):
+                s = replace(s, message=lost + s.message.removeprefix(NO_DATA))
             out.append(s)
         return tuple(out)
 
     def with_status(self, estimate: Estimate, refused: Counter) -> Estimate:
         """An estimate, with what is known of the streams; `refused`: by its model, by sensor."""
-        sensors, dropped = self.health(estimate.status.sensors), self.dropped + refused.total()
+        sensors = self.health(estimate.status.sensors, refused)
+        dropped = self.dropped + refused.total()
         status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)
         return replace(estimate, status=status)
+
+    def _lost(self, name: str, refused: Counter) -> str:
+        """What became of the messages of an optional sensor, of which no data come."""
+        kind = next((s.sample for s in SENSORS if s.name == name and s.optional), None)
+        unread = self.reader.refused_of[name]
+        return most_refused(name, self._came[kind], self.counts + refused, unread) if kind else ""
 
     def _remarks(self) -> dict[str, str]:
         """What is done to the streams, by sensor."""

@@ -20,6 +20,7 @@ from ..output_messages import Outputs
 from ..robot import Robot
 from ..types import Estimate, ImuSample, Sample
 from .pipeline import Pipeline
+from .plausibility import Plausibility
 from .samples import choose_topics, lowstate_reader, optional_sensors, sensor_samples
 
 PREFIX = "/prime/"
@@ -38,6 +39,7 @@ class ReplaySummary:
         counts: refused messages and samples by reason.
         notice: empty, or what could not be read of the bag.
         final: the last estimate.
+        doubts: what the readings at the end cannot be, or seldom are, in words.
     """
 
     topics: dict[str, str]
@@ -47,6 +49,7 @@ class ReplaySummary:
     counts: dict[str, int]
     notice: str
     final: Estimate
+    doubts: list[str]
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -68,6 +71,7 @@ class ReplaySummary:
             "real_time_factor": self.data_seconds / self.wall_seconds,
             "counts": self.counts,
             "notice": self.notice,
+            "doubts": self.doubts,
             "total_mass_kg": final.total_mass,
             "total_mass_stddev_kg": final.total_mass_stddev,
             "bodies": bodies,
@@ -116,15 +120,16 @@ def replay(
         pipeline = Pipeline(robot, config, "mocap" in used, optional, lowstate)
         with BagWriter(out) as writer:
             outputs = Outputs(robot, config.estimator, writer.message_class)
-            run = _Run(bag, pipeline, outputs, writer, observer)
+            run = _Run(bag, pipeline, outputs, writer, observer, Plausibility(robot))
             run.play(sensor_samples(bag, used, pipeline.intake.reader), realtime, progress)
             if run.last is None:
                 pipeline.intake.reader.check_joints_seen()
-                raise DataError(_why_no_estimate(bag, used, pipeline), bag_path)
+                raise DataError(_why_no_estimate(bag, used, pipeline, run.plausibility), bag_path)
         undecodable = {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
         counts = dict(pipeline.counts + Counter(undecodable))
         seconds = (bag.end_ns - bag.start_ns) * 1e-9, time.perf_counter() - started
-        return ReplaySummary(used, run.nodes, *seconds, counts, bag.notice, run.last)
+        doubts = run.plausibility.hints
+        return ReplaySummary(used, run.nodes, *seconds, counts, bag.notice, run.last, doubts)
 
 
 class _Run:
@@ -137,12 +142,14 @@ class _Run:
         outputs: Outputs,
         writer: BagWriter,
         observer: Callable[[Estimate], None],
+        plausibility: Plausibility,
     ):
         self._bag = bag
         self._pipeline = pipeline
         self._outputs = outputs
         self._writer = writer
         self._observer = observer
+        self.plausibility = plausibility
         for topic, kind in outputs.topics().items():
             writer.add_topic(absolute(topic), kind)
         self._predicted: Estimate | None = None
@@ -161,6 +168,7 @@ class _Run:
             due = clock + (arrival_ns - start) * 1e-9
             if realtime and due > time.perf_counter():
                 time.sleep(max(0.0, due - time.perf_counter()))
+            self.plausibility.take(sample)
             for estimate in self._pipeline.push(sample):
                 if realtime:
                     latency_ms = 1e3 * (time.perf_counter() - due)
@@ -213,12 +221,18 @@ def absolute(topic: str) -> str:
     return topic if topic.startswith("/") else PREFIX + topic
 
 
-def _why_no_estimate(bag: BagReader, used: Mapping[str, str], pipeline: Pipeline) -> str:
+def _why_no_estimate(
+    bag: BagReader, used: Mapping[str, str], pipeline: Pipeline, plausibility: Plausibility
+) -> str:
     seen = ", ".join(f"{role} {bag.topics[topic].count}" for role, topic in used.items())
     refused = (
         ", ".join(f"{reason} {n}" for reason, n in pipeline.intake.counts.items()) or "nothing"
     )
     seconds = (bag.end_ns - bag.start_ns) * 1e-9
-    why = pipeline.estimator.monitors.last_restart[1] or "not enough for a start"
+    failure = pipeline.estimator.monitors.last_restart[1]
+    told = "; ".join(filter(None, [plausibility.apart, *plausibility.hints]))
+    why = told or failure or "not enough for a start"
     data = f"{seconds:.2f} s of data ({seen} messages; refused: {refused})"
-    return f"no estimate from {bag.path}: {data}: {why}"
+    beside = f" ({failure})" if told and failure else ""
+    see = "; `prime doctor --bag` tells more" if failure else ""
+    return f"no estimate from {bag.path}: {why}{beside}; {data}{see}"

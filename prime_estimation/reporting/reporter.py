@@ -125,7 +125,10 @@ class Reporter:
                 wrong = "" if seen else "no data"
             value = innovations.get(first, math.nan) if first else tracker.innovation
             value = math.nan if wrong == "no data" else value
-            said = wrong or sensor.remark(m) or (gate.remark() if gate else "")
+            refused = gate.remark() if gate else ""
+            said = wrong or sensor.remark(m) or refused
+            if wrong and refused:
+                said = f"{wrong}; {refused}"
             out.append(SensorHealth(sensor.name, not wrong, said, value))
         if doubt:
             out.append(SensorHealth("robot", False, doubt, innovations.get("model", float("nan"))))

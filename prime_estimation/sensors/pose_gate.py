@@ -14,6 +14,7 @@ import pinocchio as pin
 from .. import _core
 from .mocap_mount import MocapMount
 from .past_poses import pose_before
+from .pose_scale import PoseScale
 from .stray_poses import agreeing_poses
 from .stuck_poses import StuckPoses
 
@@ -78,7 +79,7 @@ class PoseGate:
     def __init__(self, problem):
         self.problem = problem
         self.refused = self.held = self.jumps = 0
-        self._far, self._stuck = 0.0, StuckPoses(problem)
+        self._far, self._stuck, self._scale = 0.0, StuckPoses(problem), PoseScale()
         self.reset()
 
     def reset(self) -> None:
@@ -104,6 +105,7 @@ class PoseGate:
         if fits:
             self._near, self._fitted_ns = 0, sample.stamp_ns
             self._apart.clear()
+            self._scale.reset()
             settled = not self._following or sample.stamp_ns - self._apart_ns > SETTLED_NS
             self._following = not settled
             return True
@@ -118,6 +120,8 @@ class PoseGate:
             return True
         self.refused += 1
         self._far = float(np.linalg.norm(error[:3]))
+        here = self.problem.layout.q(at[0])[:3]
+        self._scale.take(sample.stamp_ns, sample.position_world, here)
         return False
 
     def sift(self, poses: list) -> list[bool]:
@@ -125,7 +129,8 @@ class PoseGate:
         agree = agreeing_poses(poses)
         kept = [pose for pose, agrees in zip(poses, agree) if agrees]
         for pose in (p for p, agrees in zip(poses, agree) if not agrees):
-            near = min(kept, key=lambda other: abs(other.stamp_ns - pose.stamp_ns))
+            others = kept or [other for other in poses if other is not pose]
+            near = min(others, key=lambda other: abs(other.stamp_ns - pose.stamp_ns))
             self._far = float(np.linalg.norm(pose.position_world - near.position_world))
             self.refused += 1
         return agree
@@ -135,6 +140,7 @@ class PoseGate:
         told, outliers = [], self.refused - self.held
         if outliers:
             told.append(f"outliers refused: {outliers}, the last {self._far:.2f} m apart")
+            told += filter(None, [self._scale.remark()])
         if self.held:
             told.append(f"poses held while the robot moved, refused: {self.held}")
         if self.jumps:

@@ -12,6 +12,9 @@ from ..types import PoseSample
 REACH, SPEED = 0.05, 3.0  # m, m/s: how far a robot comes from one pose to another at most
 REACH_TURN, RATE = 0.1, 6.0  # rad, rad/s: and turns
 NEAR_NS = 70_000_000  # between poses that are compared: some that stray may lie between them
+# of the poses that must be of one set: of poses in mm none agrees with another, and any of them
+# would place the robot; two jumps within half a second leave a third
+LEAST = 0.25
 
 
 def agreeing_poses(poses: list[PoseSample]) -> list[bool]:
@@ -19,7 +22,7 @@ def agreeing_poses(poses: list[PoseSample]) -> list[bool]:
 
     Two poses agree where a robot can have gone from one to the other. All that agree with one that
     agrees are of one set, and the largest set is kept: a jump within the poses leaves the longer
-    part, single outliers none of them.
+    part, single outliers none of them. Where even that holds few, no pose tells the place.
     """
     if not poses:
         return []
@@ -34,4 +37,6 @@ def agreeing_poses(poses: list[PoseSample]) -> list[bool]:
     turned = 2.0 * np.arccos(np.minimum(np.abs(turns @ turns.T), 1.0))
     agree = (apart <= REACH + 1e-9 * SPEED * later) & (turned <= REACH_TURN + 1e-9 * RATE * later)
     _, sets = connected_components(near & agree)
-    return (sets == np.bincount(sets).argmax()).tolist()
+    sizes = np.bincount(sets)
+    enough = sizes.max() >= LEAST * len(poses)
+    return ((sets == sizes.argmax()) & enough).tolist()

@@ -9,6 +9,7 @@ from prime_estimation import cli
 SIMULATE = ("simulate", "--robot", "go2", "--duration", "1", "--out", "out")
 LIVE = ("simulate", "--robot", "go2", "--live")
 WALK = ("walk", "--headless", "--out", "out")
+REPLAY = ("replay", ".", "--robot", "go2", "--out", "out")
 CALIBRATE = ("calibrate", ".", "--robot", "go2", "--out", "out")
 IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
 
@@ -29,6 +30,9 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*WALK, "--duration", "nan"), "the load must come at 3 s or later"),
         ((*WALK, "--turn", "nan"), "--turn must be finite"),
         ((*WALK, "--seed", "-1"), "--seed must not be negative"),
+        ((*WALK, "--host", "0.0.0.0"), "--host is of the page, and --headless shows none"),
+        ((*WALK, "--port", "8080"), "--port is of the page, and --headless shows none"),
+        ((*REPLAY, "--without", "imu"), "--without imu: nothing is estimated without it"),
         ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),

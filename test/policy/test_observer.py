@@ -90,17 +90,20 @@ def test_arrays_in_a_policys_order_give_what_replay_gives(recorded_runs):
     assert len(stamps) > 40
 
 
+HANGING = [0.0, 0.8, -1.5] * 4  # rad, hips, thighs and calves within their ranges
+
+
 @pytest.fixture
 def hanging():
-    """Readings of a Go2 that hangs in its zero posture, at a time in seconds."""
+    """Readings of a Go2 that hangs with bent legs, at a time in seconds."""
 
     def readings(t: float) -> dict:
-        position = np.zeros(12)
+        rest = np.zeros(12)
         return dict(
             stamp_ns=round(1e9 * t),
-            position=position,
-            velocity=position,
-            torque=position,
+            position=np.array(HANGING),
+            velocity=rest,
+            torque=rest,
             gyro=np.zeros(3),
             accelerometer=np.array([0.0, 0.0, 9.81]),
         )
@@ -178,8 +181,10 @@ def test_torque_of_joint_targets(hanging):
         names = np.array([float(own.robot.joint_names.index(n)) for n in own.joint_names])
         for k in range(400):
             told = dict(stiffness=10.0 * np.ones(12), damping=np.ones(12), stamp_ns=2_000_000 * k)
-            own.targets(0.01 * names, **told)
-            state = own.arrays(**{n: v for n, v in hanging(0.002 * k).items() if n != "torque"})
+            bent = np.array(HANGING)[names.astype(int)]
+            own.targets(bent + 0.01 * names, **told)
+            read = {n: v for n, v in hanging(0.002 * k).items() if n != "torque"}
+            state = own.arrays(**read | {"position": bent})
         torque = own.estimator.window.inputs[-2].torque
         np.testing.assert_allclose(torque, 0.1 * np.arange(12.0), atol=1e-9)
         assert "torque: made of joint targets, not measured" in map(

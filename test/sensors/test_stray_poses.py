@@ -75,3 +75,22 @@ def test_start_while_motion_capture_jumps(recorded_runs):
     assert turns[0].angularDistance(turns[1]) < 0.01
     told = {s.name: s.message for s in jumped.status.sensors}["mocap"]
     assert "refused" in told and "0.50 m apart" in told
+
+
+def test_poses_of_which_none_agrees_tell_nothing():
+    """In millimetres: the first of them would have placed the robot, hundreds of metres away."""
+    mm = [replace(p, position_world=1e3 * p.position_world) for p in poses(speed=0.5)]
+    assert not any(agreeing_poses(mm))
+
+
+def test_motion_capture_in_millimetres(recorded_runs):
+    """Refused as a whole, said with its reason, and the estimate begins where it would without."""
+    ms = measurements(recorded_runs / "go2_nominal", robot("go2"), config("go2"), 4.0)
+    estimator = Estimator(robot("go2"), config("go2"), mocap=True)
+    for m in ms:
+        mm = tuple(replace(p, position_world=1e3 * p.position_world) for p in m.mocap)
+        estimate = estimator.update(replace(m, readings={**m.readings, "mocap": mm}))
+    assert np.linalg.norm(estimate.position_world) < 10.0
+    (said,) = (s for s in estimate.status.sensors if s.name == "mocap")
+    assert not said.ok and said.message.startswith("no data; outliers refused: ")
+    assert said.message.endswith(": are they in m?")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the prime_estimation developers
+"""Arguments of an observer, checked, and the configuration that they choose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from numbers import Real
+from pathlib import Path
+
+from ..config.files import built_in_robots, read_yaml
+from ..config.parameters import Config
+from ..errors import ConfigError, DataError
+from ..io.typestore import typestore
+from ..io.unitree import LowStateReader, family_of
+from ..robot import Robot
+
+_LATEST_NS = 2**62  # so that differences of stamps have 64 bits too
+
+
+def configuration(robot: str | Robot, changes: str | Path | None) -> Config:
+    """That of a robot, with changes; of a Robot that of its file, or what has its name."""
+    if not isinstance(robot, Robot):
+        return Config.load(robot, changes)
+    known = robot.source or (robot.name if robot.name in built_in_robots() else "")
+    config = Config.load(known) if known else Config()
+    config = replace(config, robot=robot.config)
+    return config if changes is None else config.updated(read_yaml(Path(changes)), str(changes))
+
+
+def lowstate_reader(robot: Robot) -> LowStateReader | None:
+    """Splits the raw messages of a robot; None where it has none."""
+    try:
+        return LowStateReader(family_of(robot.name), typestore().types.__getitem__)
+    except ConfigError:
+        return None
+
+
+def sensor_names(sensors: Collection[str]) -> Collection[str]:
+    """Names of optional sensors.
+
+    Raises:
+        ConfigError: a text instead of a list of names.
+    """
+    if isinstance(sensors, str):
+        raise ConfigError(f"sensors must be a list of names: write sensors=['{sensors}']", sensors)
+    return sensors
+
+
+def largest_deviation(value: float) -> float:
+    """Standard deviation [m/s] above which a state is not valid; `math.inf`: any will do.
+
+    Raises:
+        ConfigError: it is no number above 0.
+    """
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (number and value > 0.0):
+        raise ConfigError(f"largest_stddev must be a number above 0 m/s, got {value!r}", value)
+    return float(value)
+
+
+def checked_stamp(stamp_ns: int) -> int:
+    """Stamp of a reading [ns].
+
+    Raises:
+        DataError: it is none.
+    """
+    try:
+        stamp = None if isinstance(stamp_ns, str | bool) else int(stamp_ns)
+    except (TypeError, ValueError, OverflowError):
+        stamp = None
+    if stamp is None or abs(stamp) > _LATEST_NS:
+        raise DataError(f"stamp_ns must be a whole number of ns, got {stamp_ns!r}", stamp_ns)
+    return stamp
