@@ -267,7 +267,13 @@ def test_replay_without_sensors_and_without_a_name(tmp_path, capsys, monkeypatch
     assert "--without mocap" in (folder / "versions.yaml").read_text()
 
 
-@pytest.mark.parametrize("name", ["joint_states", "lidar"])
-def test_replay_needs_joints(name, capsys):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("joint_states", "nothing is estimated without it"),
+        ("lidar", "no sensor that can be left out"),
+    ],
+)
+def test_replay_needs_joints(name, why, capsys):
     code, _, err = run("replay", "bag", "--robot", "go2", "--without", name, capsys=capsys)
-    assert code == 2 and f"--without {name}: no sensor that can be left out" in err
+    assert code == 2 and f"--without {name}: {why}" in err

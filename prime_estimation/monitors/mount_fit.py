@@ -119,10 +119,11 @@ class OneMount(HeldFit):
         """By how much it is wrong."""
         name, what, better = SAID[self.hold.names[0]]
         far = what.format(1e3 * self._far)
+        square = 1.0 + 2.0 * self.explains / len(self.estimate)  # with the YAML's mount
         if self.incredible:
             wrong = f"{far}, as it seems, more than is credible: not estimated; {better}"
-            return SensorHealth(name, False, wrong)
-        return SensorHealth(name, True, f"{far}: it is estimated; {better}")
+            return SensorHealth(name, False, wrong, square)
+        return SensorHealth(name, True, f"{far}: it is estimated; {better}", square)
 
 
 class MountFit(HeldFits):
