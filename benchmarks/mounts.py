@@ -79,6 +79,7 @@ def tilted(turn: list[float]) -> Callable:
 FAULTS = (
     Fault("nothing"),
     Fault("IMU turned by 18 mrad", {"imu_rotation": [0.0, 0.018, 0.0]}),
+    Fault("IMU 36 mm off", {"imu_position": [0.03, -0.02, 0.0]}),
     Fault("tracked body 97 mm off", {"mocap_position": [-0.08, 0.02, 0.05]}),
     Fault("stamps 30 ms late", spoil=late(0.03)),
     Fault("stamps 100 ms late", spoil=late(0.1)),
