@@ -141,7 +141,7 @@ def test_rotation_of_the_imu(walk):
 
 
 def test_place_of_the_imu(walk):
-    """Three centimetres from where the YAML has it; velocities and their intervals would be wrong."""
+    """Three centimetres from its place in the YAML: velocities and intervals would be wrong."""
     estimator, found = estimates(walk, imu_position=[0.03, -0.02, 0.0])
     assert "from its place" in said(found[-1])["imu_lever"]
     lever = estimator.problem.parameter(estimator.window.xs[-1], "imu_position")
