@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations, product
 
 import numpy as np
 
 from ..errors import DataError
-from ..robot import Robot
+from ..robot import Robot, axis_names, signed_axes
 from .initial_trajectory import initial_trajectory
 from .leg_factors import leg_terms
 from .leg_kinematics import Leg
@@ -95,10 +94,10 @@ def check_travel(recording: KinematicRecording, robot: Robot, offsets: Offsets) 
     if len(found.seen) < FEWEST:
         return
     unmoved = found.fit(np.zeros((3, 3)))[1]
-    scale, left = found.fit(np.eye(3))
+    fits = [(*found.fit(axes), axes) for axes in signed_axes()]
+    scale, left, _ = fits[0]
     if scale < 0.0:  # the other way is another world
         left = unmoved
-    fits = [(*found.fit(axes), axes) for axes in _axes()]
     # minus a scale is other axes too
     others = sorted((f[1:] for f in fits if f[0] > 0.0), key=lambda f: f[0])
     least, axes = others[0]
@@ -107,7 +106,7 @@ def check_travel(recording: KinematicRecording, robot: Robot, offsets: Offsets) 
         causes = {True: "mirrored, left-handed axes", False: "positions of another world"}
         raise DataError(
             f"{recording.name}: positions of the motion capture go along "
-            f"({', '.join(map(_named, axes))}) where its orientations and the legs go along "
+            f"({', '.join(axis_names(axes))}) where its orientations and the legs go along "
             f"(x, y, z): {' or '.join(causes[h] for h in sorted(hands))}; export poses of "
             "right-handed axes with z up",
             axes,
@@ -125,17 +124,3 @@ def check_travel(recording: KinematicRecording, robot: Robot, offsets: Offsets) 
         "rad",
         factor,
     )
-
-
-def _axes() -> list[np.ndarray]:
-    """Signed permutations of the axes."""
-    return [
-        np.diag(signs) @ np.eye(3)[list(order)]
-        for order in permutations(range(3))
-        for signs in product((1.0, -1.0), repeat=3)
-    ]
-
-
-def _named(row: np.ndarray) -> str:
-    axis = int(np.abs(row).argmax())
-    return ("-" if row[axis] < 0.0 else "") + "xyz"[axis]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..config.parameters import Config
 from ..control.motion_types import VelocityCommand
-from ..io.trajectory import RunFolder
+from ..io.trajectory import RunFolder, command_line
 from ..recordings.estimate_writer import EstimateWriter
 from ..robot import Robot
 from ..simulate import Ground, Payload
@@ -79,10 +79,9 @@ def walk(
 
 def _command(told: Mapping) -> str:
     """What was asked for, with what was left to the defaults, so that it can be done again."""
-    places = {k: v for k, v in told.items() if k not in ("at", "update") and v is not None}
-    words = [f"--{k} {v}" for k, v in places.items() if v != float("inf")]
-    words += ["--at", *map(str, told["at"])] + ["--no-update"] * (told["update"] == "off")
-    return f"prime walk --headless {' '.join(words)}"
+    given = {k: v for k, v in told.items() if k != "update" and v != float("inf")}
+    options = {"headless": True, **given, "no-update": told["update"] == "off"}
+    return command_line("walk", options)
 
 
 def _draw(path: Path, scenario: Scenario, told: dict, played: Mapping[str, Run]) -> Path:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
 from ..calibration.checkpoint import FILE, Checkpoint
@@ -19,7 +18,7 @@ from .calibrate_kinematic import calibrate_kinematic
 from .calibrate_window import calibrate_window
 from .calibration_tables import report, use_of
 from .console import add_progress_argument, interruptible, say
-from .offline import out_folder
+from .offline import out_folder, write_results
 from .topics import add_span_arguments, add_topic_argument, topics_of
 
 DESCRIPTION = """Calibrate what the URDF does not know of a machine, from recordings with motion
@@ -128,23 +127,16 @@ def run(args: argparse.Namespace) -> dict:
         if args.estimator == "window":
             return calibrate_window(args, config, out, crew, checkpoint, stop)
         outcome = calibrate_kinematic(args, config, what, crew, checkpoint, stop)
-        # files and report belong together: a Ctrl-C waits for the last of them
-        files = _write(outcome, out)
+        files = write_results(outcome, out, _report)
     report(args, outcome)
     say(args, "wrote " + ", ".join(files.values()), use_of(outcome, files))
     return {**outcome.to_dict(), "files": files}
 
 
-def _write(outcome: CalibrationOutcome, out: Path) -> dict[str, str]:
-    """Write the results and, where it can be drawn, the report; their paths by kind."""
-    files = outcome.write(out)
-    if importlib.util.find_spec("matplotlib") is None:
-        outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
-    else:
-        from ..viz.calibration import write_calibration_report
+def _report(outcome: CalibrationOutcome, out: Path) -> Path:
+    from ..viz.calibration import write_calibration_report
 
-        files["report"] = str(write_calibration_report(outcome, out))
-    return files
+    return write_calibration_report(outcome, out)
 
 
 def _groups(args: argparse.Namespace) -> list[str]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from rich.live import Live
 from ..config.parameters import Config
 from ..errors import ConfigError
 from ..evaluation.scores import evaluate
-from ..io.trajectory import RunFolder
+from ..io.trajectory import RunFolder, command_line
 from ..recordings.replay import replay
 from ..robot import Robot
 from ..types import Estimate
@@ -90,7 +89,7 @@ def run(args: argparse.Namespace) -> dict:
         )
         figures = save_figures(out, recording, folder.path / "figures", what)
         result["figures"] = [str(p) for p in figures]
-        folder.write(config.to_dict(), "prime demo " + shlex.join(_command(args)), result)
+        folder.write(config.to_dict(), _command(args), result)
     say(
         args,
         *tables(metrics),
@@ -100,14 +99,12 @@ def run(args: argparse.Namespace) -> dict:
     return result
 
 
-def _command(args: argparse.Namespace) -> list[str]:
+def _command(args: argparse.Namespace) -> str:
     """What was asked for, with what was left to the defaults, so that it can be done again."""
     names = ("robot", "motion", "duration", "payload", "link", "on", "off", "slides", "seed")
     given = {name: getattr(args, name) for name in names}
-    out = [part for k, v in given.items() if v is not None for part in (f"--{k}", str(v))]
-    if args.payload:
-        out += ["--at", *map(str, place_of(args))]
-    return out + ["--no-mocap"] * args.no_mocap
+    at = place_of(args) if args.payload else None
+    return command_line("demo", {**given, "at": at, "no-mocap": args.no_mocap})
 
 
 def _simulate(args: argparse.Namespace, robot: str, out: Path) -> Path:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,7 +22,13 @@ from ..mhe.joint_parameters import GAINS, chosen
 from ..robot import Robot
 from .console import interruptible, progress_bar, say, table, warn
 from .identify_tables import joint_table, report
-from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
+from .offline import (
+    add_offline_arguments,
+    estimate_run,
+    offline_config,
+    out_folder,
+    write_results,
+)
 
 DESCRIPTION = """Identify mass, centre of mass and rotational inertia of chosen links from one or
 several recordings.
@@ -103,23 +108,17 @@ def run(args: argparse.Namespace) -> dict:
     outcome.held_out = _validate(runs, validation, outcome)
     outcome.baseline, missing = baseline([r.result.window for r in runs], outcome.posterior)
     outcome.notices += missing
-    with interruptible():  # files and report belong together: a Ctrl-C waits for the last of them
-        files = _write(outcome, out)
+    with interruptible():
+        files = write_results(outcome, out, _report)
     report(args, outcome)
     say(args, "wrote " + ", ".join(files.values()))
     return {**outcome.to_dict(), "files": files}
 
 
-def _write(outcome: Outcome, out: Path) -> dict[str, str]:
-    """Write the results and, where it can be drawn, the report; their paths by kind."""
-    files = outcome.write(out)
-    if importlib.util.find_spec("matplotlib") is None:
-        outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
-    else:
-        from ..viz.identification import write_report
+def _report(outcome: Outcome, out: Path) -> Path:
+    from ..viz.identification import write_report
 
-        files["report"] = str(write_report(outcome, out))
-    return files
+    return write_report(outcome, out)
 
 
 def _check_bags(args: argparse.Namespace) -> None:

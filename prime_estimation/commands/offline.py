@@ -8,6 +8,7 @@ Their arguments, and what these mean.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,6 +74,27 @@ def out_folder(args: argparse.Namespace) -> Path:
             out,
         ) from error
     return out
+
+
+def write_results(outcome, out: Path, draw: Callable[[object, Path], Path]) -> dict[str, str]:
+    """Write what was found and, where it can be drawn, the report: they belong together.
+
+    So a Ctrl-C should wait for the last of them (`console.interruptible`).
+
+    Args:
+        outcome: writes itself, and has `notices`.
+        out: folder.
+        draw: writes the report of an outcome into a folder.
+
+    Returns:
+        Their paths by kind.
+    """
+    files = outcome.write(out)
+    if importlib.util.find_spec("matplotlib") is None:
+        outcome.notices.append("no report.html: pip install 'prime_estimation[viz]'")
+    else:
+        files["report"] = str(draw(outcome, out))
+    return files
 
 
 def estimate_run(

@@ -60,6 +60,12 @@ def turning(stamps: np.ndarray, quat: np.ndarray, at: np.ndarray) -> tuple[Rotat
     return rotation, smooth(rate)
 
 
+def correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Correlation of two rates of turning (n, 3), over all axes together."""
+    one, other = one - one.mean(axis=0), other - other.mean(axis=0)
+    return float((one * other).sum() / max(np.linalg.norm(one) * np.linalg.norm(other), 1e-9))
+
+
 def _clean(stream: Stream) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Stamps, positions and quaternions in order of time, outliers left out."""
     order = np.argsort(stream.stamps, kind="stable")

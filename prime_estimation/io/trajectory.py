@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import platform
+import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -92,6 +93,20 @@ class RunFolder:
         )
         if self._trajectory:
             write_tum(self.path / "trajectory.tum", self._trajectory)
+
+
+def command_line(verb: str, options: Mapping[str, object]) -> str:
+    """The command that makes a run again, for `RunFolder.write`.
+
+    Options that are None or False are left out; True is the name alone, a sequence several words.
+    """
+    words = ["prime", verb]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        values = value if isinstance(value, (list, tuple)) else [] if value is True else [value]
+        words += [f"--{name}", *map(str, values)]
+    return shlex.join(words)
 
 
 def write_tum(path: Path, rows: list[tuple[float, ...]]) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations, product
 
 import numpy as np
 import pinocchio as pin
@@ -15,6 +14,7 @@ from ..contact.foot_pairs import FootPairs
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
+from ..robot import signed_axes
 from ..types import Measurement, SensorHealth
 from ..types.arrays import finite
 from .monitor import Monitor
@@ -23,12 +23,7 @@ from .stance_motion import MOTION
 
 def axis_rotations() -> np.ndarray:
     """The 24 rotations (24, 3, 3) that take axes to axes, the identity first."""
-    signed = [
-        np.diag(signs) @ np.eye(3)[list(order)]
-        for order in permutations(range(3))
-        for signs in product((1.0, -1.0), repeat=3)
-    ]
-    proper = [C for C in signed if np.linalg.det(C) > 0.0]
+    proper = [C for C in signed_axes() if np.linalg.det(C) > 0.0]
     return np.array(sorted(proper, key=lambda C: -float(np.trace(C))))
 
 

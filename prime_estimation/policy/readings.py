@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from ..alignment.joint_readings import GLITCH
 from ..recordings.plausibility import Plausibility
+from ..recordings.refusals import OF_ANY_STREAM
 from ..robot import Robot
 from ..types import ImuSample, JointSample, Sample
 
@@ -20,9 +21,8 @@ SLOWEST_NS = 50_000_000  # ns between readings that nodes bridge (20 Hz)
 FEWEST = 20  # readings that tell their rate
 _STREAMS = {"joints": "joint_", "imu": "imu_"}  # how the reasons of a refusal begin
 _REASONS = {
-    "not_finite": "not finite (NaN, inf)",
+    **OF_ANY_STREAM,
     "out_of_range": "beyond what any sensor reads",
-    "duplicate": "with a stamp that was there before",
     "late": "with a stamp before the newest",
     "jump": "with a stamp far ahead",
     "held": "the values before with a new stamp",

@@ -20,12 +20,10 @@ from ..io.messages import MessageReader
 from ..io.unitree import LowStateReader
 from ..robot import Robot
 from ..sensors import SENSORS
-from ..types import Estimate, Measurement, Sample, SensorHealth
+from ..types import NO_DATA, Estimate, Measurement, Sample, SensorHealth
 from .imu_clock import ImuClock
 from .rate_lag import RateLag
 from .refusals import most_refused
-
-NO_DATA = "no data"  # how the estimator begins what it says of a silent sensor
 
 
 @dataclass(frozen=True)

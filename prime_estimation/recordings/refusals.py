@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# endings of counted reasons, and what they mean
+# endings of counted reasons, and what they mean: of any stream, and of an optional sensor's
+OF_ANY_STREAM = {
+    "not_finite": "not finite (NaN, inf)",
+    "duplicate": "with a stamp that was there before",
+}
 _MEANING = {
     "ahead": "stamped after joints and IMU: by another clock?",
     "late": "stamped before one that came earlier",
     "late_node": "stamped long before joints and IMU, or late: by another clock?",
-    "duplicate": "with a stamp that was there before",
-    "not_finite": "not finite (NaN, inf)",
+    **OF_ANY_STREAM,
     "outlier": "outliers",
 }
 

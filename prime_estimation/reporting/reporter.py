@@ -19,7 +19,7 @@ from ..mhe.window import Window
 from ..monitors import Monitors
 from ..monitors.consistency import ConsistencyMonitor
 from ..robot import GRAVITY
-from ..types import Estimate, JointParameter, Measurement, SensorHealth, SolverStatus
+from ..types import NO_DATA, Estimate, JointParameter, Measurement, SensorHealth, SolverStatus
 from .base import BaseReport
 from .contacts import ContactReport
 from .inertia import InertiaReport
@@ -122,9 +122,9 @@ class Reporter:
             else:
                 # not every node has a reading of a sensor whose samples come one by one
                 seen = first in consistency.present if events else sensor.seen(m)
-                wrong = "" if seen else "no data"
+                wrong = "" if seen else NO_DATA
             value = innovations.get(first, math.nan) if first else tracker.innovation
-            value = math.nan if wrong == "no data" else value
+            value = math.nan if wrong == NO_DATA else value
             refused = gate.remark() if gate else ""
             said = wrong or sensor.remark(m) or refused
             if wrong and refused:

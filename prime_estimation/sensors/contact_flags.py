@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
-from ..types import CONTACT_SHARE
+from ..types import CONTACT_SHARE, NO_DATA
 from .flag_edges import FlagEdges
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Role, Sensor, Wearer
@@ -112,7 +112,7 @@ class FlagTracker:
     def health(self) -> str:
         """What is wrong with the flags; empty when nothing is."""
         if not self.known:
-            return "no data"
+            return NO_DATA
         doubted = (self._wrong > DOUBT) & (self._seen >= DOUBT_NODES)
         parts = [f"{self._feet[f]} {100 * self._wrong[f]:.0f} %" for f in np.flatnonzero(doubted)]
         return f"contradict the forces in {', '.join(parts)} of the nodes" if parts else ""

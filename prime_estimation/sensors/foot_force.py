@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..declaration import param
+from ..types import NO_DATA
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Block, Role, Sensor, Wearer
 
@@ -110,7 +111,7 @@ class FootForceTracker:
     def health(self) -> str:
         """What is wrong with the sensor; empty when nothing is."""
         if self._last is None:
-            return "no data"
+            return NO_DATA
         return "" if self.scale.gain is not None else f"unit not known yet: {self.scale.lacks}"
 
 

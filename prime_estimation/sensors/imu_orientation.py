@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..declaration import param
+from ..types import NO_DATA
 from .frames import turned_about_vertical
 from .sensor import Block, Sensor, Wearer
 
@@ -51,7 +52,7 @@ class OrientationFrame:
 
     def health(self) -> str:
         """What is wrong with the orientation; empty when nothing is."""
-        return self._message if self._seen else "no data"
+        return self._message if self._seen else NO_DATA
 
     def give(self, reading: np.ndarray | tuple, window) -> None:
         """Hand an orientation (4,) xyzw to the newest node of a window that has just moved."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from ..types import NO_DATA
 from .frames import turned_about_vertical
 from .past_poses import PastPoses, base_pose
 
@@ -76,7 +77,7 @@ class OdometryFrame:
     def health(self) -> str:
         """What is wrong with the odometry; empty when nothing is."""
         silent = self._now_ns - self._newest_ns > SILENT_NS
-        return "no data" if silent else self._message
+        return NO_DATA if silent else self._message
 
     def give(self, samples: Sequence, window) -> None:
         """Hand new readings to the nodes of a window that has just moved."""

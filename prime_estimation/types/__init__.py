@@ -13,10 +13,11 @@ from .contacts import CONTACT_SHARE, ContactEstimate, ContactState, FootEstimate
 from .estimate import BodyInertia, Estimate, ExternalWrench, JointParameter
 from .measurement import Measurement
 from .samples import CommandSample, ImuSample, JointSample, PoseSample, Sample
-from .status import Activity, SensorHealth, SolverStatus
+from .status import NO_DATA, Activity, SensorHealth, SolverStatus
 
 __all__ = [
     "CONTACT_SHARE",
+    "NO_DATA",
     "Activity",
     "Array",
     "BodyInertia",

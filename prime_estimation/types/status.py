@@ -25,6 +25,9 @@ class Activity(IntEnum):
         return self in (Activity.LYING, Activity.FALLEN)
 
 
+NO_DATA = "no data"  # how the message of a silent sensor begins
+
+
 @dataclass(frozen=True)
 class SensorHealth:
     """State of one sensor, or of an assumption of the estimator (`robot`, `feet`, `base`...).

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from ..case import Case, Verdict
 from ..finding import FAULT, HINT, Finding
-from ..mocap import turning
+from ..mocap import correlation, turning
 from ..recording import Stream
 from ..signals import Signals
 
@@ -79,9 +79,4 @@ def _agreement(imu: Stream, read: np.ndarray, signals: Signals) -> float:
     recorded = imu.values["angular_velocity"][read][first]
     as_recorded = np.stack([np.interp(at, stamps, column) for column in recorded.T], axis=1)
     rows = signals.usable
-    return max(_correlation(rate[rows], gyro[rows]) for gyro in (signals.gyro, as_recorded))
-
-
-def _correlation(one: np.ndarray, other: np.ndarray) -> float:
-    one, other = one - one.mean(axis=0), other - other.mean(axis=0)
-    return float((one * other).sum() / max(np.linalg.norm(one) * np.linalg.norm(other), 1e-9))
+    return max(correlation(rate[rows], gyro[rows]) for gyro in (signals.gyro, as_recorded))

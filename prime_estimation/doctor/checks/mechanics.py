@@ -13,7 +13,7 @@ import numpy as np
 
 from ..case import Case, Verdict
 from ..finding import FACT, FAULT, UNKNOWN, Finding
-from ..hypotheses.torques import another_unit, given
+from ..hypotheses.torques import another_unit, carried
 from ..misfit import Misfit, misfit
 from ..search import Mistake, find_mistakes
 
@@ -33,7 +33,7 @@ def examine(case: Case) -> Verdict:
     # how late torques are, the delays' own check says exactly
     named = [m for m in _merged(case, mistakes) if m.hypothesis.kind != "delay.torque"]
     figures = misfit(case.legs, signals, case.rows)
-    share = _carried(replace(case, signals=signals))
+    share = 1.0 if signals.torque is None else carried(replace(case, signals=signals).motion)
     if (figures.force > _FORCE and figures.moment > _MOMENT) or figures.beyond > _BEYOND:
         return case.uncarried().without("joint_states"), [_contradiction(figures, named)]
     if share < _CARRIED:
@@ -77,14 +77,6 @@ def _corrected(case: Case, mistake: Mistake) -> Case:
         case = case.with_units(torques, {"effort": hypothesis.subject["factor"]})
         case = case.without("effort")
     return case
-
-
-def _carried(case: Case) -> float:
-    """Share of the force that the motion asks for which the feet give; 1 without torque."""
-    if case.signals.torque is None:
-        return 1.0
-    asked = case.motion.needed[:, :3]
-    return float((given(case.motion) * asked).sum() / (asked**2).sum())
 
 
 def _contradiction(figures: Misfit, tried: list[Mistake]) -> Finding:

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ...robot import axis_names
 from ..case import Case, Verdict
 from ..finding import FACT, FAULT, HINT, Finding
-from ..mocap import MocapSignals, mocap_signals
+from ..mocap import MocapSignals, correlation, mocap_signals
 
 _TURNED = np.radians(15.0)  # between tracked body and base: another frame, not its mounting
 _OFF = np.radians(5.0)  # more than the estimator's prior of a constant offset takes
@@ -56,10 +57,7 @@ def _axes(case: Case, mocap: MocapSignals, rows: np.ndarray) -> tuple[Rotation, 
     rpy = [round(float(v), 4) for v in turn.as_euler("xyz")]
     facts = {"angle_rad": angle, "rpy_base_body": rpy}
     text = f"the tracked body is turned by {np.degrees(angle):.1f} degrees against the base"
-    turned = turn.apply(turning)
-    facts["correlation"] = float(
-        (felt * turned).sum() / np.sqrt((felt**2).sum() * (turned**2).sum())
-    )
+    facts["correlation"] = correlation(felt, turn.apply(turning))
     if angle > _TURNED and facts["correlation"] < _ALIKE:
         return turn, _hand(facts)
     if angle > _TURNED:
@@ -91,8 +89,7 @@ def _vertical(case: Case, mocap: MocapSignals, rows: np.ndarray, turn: Rotation)
     tilt = float(np.arccos(np.clip(up_world[2] / np.linalg.norm(up_world), -1.0, 1.0)))
     if tilt < _TILTED:
         return []
-    axis = np.argmax(np.abs(up_world))
-    named = f"{'-' if up_world[axis] < 0 else '+'}{'xyz'[axis]}"
+    (named,) = axis_names(up_world[None], "+")
     text = (
         f"the motion capture's world does not stand upright: {named} points upwards "
         f"({np.degrees(tilt):.0f} degrees from z)"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
+from ...robot import axis_names, signed_axes
 from ..case import Case, Verdict
 from ..finding import FACT, FAULT, HINT, Finding
 from ..mocap import mocap_signals
@@ -55,16 +55,15 @@ def examine(case: Case) -> Verdict:
 def _exchanged(velocity: np.ndarray, by_feet: np.ndarray) -> Finding | None:
     """Positions in other axes than those of their orientation, both (n, 3) in the world."""
     velocity = velocity * np.sqrt((by_feet**2).sum() / max((velocity**2).sum(), 1e-9))
-    left = {}
-    for axes in itertools.permutations(range(3)):
-        for signs in itertools.product((1.0, -1.0), repeat=3):
-            apart = ((velocity[:, axes] * signs - by_feet) ** 2).sum(axis=1)
-            left[axes, signs] = float(np.sort(apart)[: int(_TRIMMED * len(apart))].sum())
-    axes, signs = min(left, key=left.__getitem__)
-    share = left[axes, signs] / max(left[(0, 1, 2), (1.0, 1.0, 1.0)], 1e-12)
-    if max(share, left[axes, signs] / (by_feet**2).sum()) > _OTHER_AXES:
+    left, every = [], signed_axes()
+    for axes in every:
+        apart = ((velocity @ axes.T - by_feet) ** 2).sum(axis=1)
+        left.append(float(np.sort(apart)[: int(_TRIMMED * len(apart))].sum()))
+    best = int(np.argmin(left))
+    share = left[best] / max(left[0], 1e-12)
+    if max(share, left[best] / (by_feet**2).sum()) > _OTHER_AXES:
         return None
-    named = " ".join(f"{'-' if s < 0.0 else '+'}{'xyz'[a]}" for a, s in zip(axes, signs))
+    named = " ".join(axis_names(every[best], "+"))
     text = (
         f"positions of the motion capture are in other axes than its orientations: by the standing "
         f"feet x, y, z are {named} of what it reports"

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 
+from ...robot import axis_names, signed_axes
 from ..legs import Legs
 from ..signals import Signals, upwards
 from .hypothesis import Hypothesis
@@ -36,21 +36,18 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
 
 
 def _axes() -> Iterator[Hypothesis]:
-    for axes in itertools.permutations(range(3)):
-        for signs in itertools.product((1.0, -1.0), repeat=3):
-            rotation = np.zeros((3, 3))
-            rotation[range(3), axes] = signs
-            if np.linalg.det(rotation) < 0.0 or np.allclose(rotation, np.eye(3)):
-                continue
-            named = " ".join(f"{'-' if s < 0 else '+'}{'xyz'[a]}" for a, s in zip(axes, signs))
-            yield Hypothesis(
-                "imu_axes",
-                f"the IMU is turned by {_angle(rotation):.0f} degrees: x, y, z of its frame in the "
-                f"model are {named} of what it reports",
-                {"rotation": rotation.tolist()},
-                lambda s, rotation=rotation: s.turned(rotation),
-                _proposal(rotation),
-            )
+    for rotation in signed_axes()[1:]:
+        if np.linalg.det(rotation) < 0.0:
+            continue
+        named = " ".join(axis_names(rotation, "+"))
+        yield Hypothesis(
+            "imu_axes",
+            f"the IMU is turned by {_angle(rotation):.0f} degrees: x, y, z of its frame in the "
+            f"model are {named} of what it reports",
+            {"rotation": rotation.tolist()},
+            lambda s, rotation=rotation: s.turned(rotation),
+            _proposal(rotation),
+        )
 
 
 def _angle(rotation: np.ndarray) -> float:

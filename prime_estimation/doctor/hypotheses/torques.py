@@ -42,21 +42,20 @@ def _scale(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
     still = legs.at(replace(signals, torque=np.zeros_like(signals.torque)), rows)
     motion = legs.at(signals, rows)
     asked = motion.needed[:, :3]
-    by_torque = given(motion) - given(still)
-    factor = (by_torque * (asked - given(still))).sum() / max((by_torque**2).sum(), 1e-9)
-    share = (given(motion) * asked).sum() / (asked**2).sum()
+    by_torque = _given(motion) - _given(still)
+    factor = (by_torque * (asked - _given(still))).sum() / max((by_torque**2).sum(), 1e-9)
     if factor > 0.0 and not 1.0 / _OTHER < factor < _OTHER:
-        yield another_unit(legs, float(factor), float(share))
+        yield another_unit(legs, float(factor), carried(motion))
 
 
 def another_unit(legs: Legs, factor: float, share: float) -> Hypothesis:
     """Torques to be multiplied by a factor, with which the legs carry a share of the weight."""
-    carried, size = f"{100 * share:.0f} % of the weight", f"{factor:.3g} times larger"
+    told, size = f"{100 * share:.0f} % of the weight", f"{factor:.3g} times larger"
     if factor < 1.0:
-        carried, size = f"{share:.3g} times the weight", f"{1.0 / factor:.3g} times smaller"
+        told, size = f"{share:.3g} times the weight", f"{1.0 / factor:.3g} times smaller"
     return Hypothesis(
         "units.torque",
-        f"the torques of the legs carry {carried}, though the robot stands and steps on them: "
+        f"the torques of the legs carry {told}, though the robot stands and steps on them: "
         f"{size} they fit; are they in Nm?",
         {"factor": factor, "carried": share},
         lambda s: s.scaled(np.full(legs.robot.nj, factor), TORQUE),
@@ -64,6 +63,12 @@ def another_unit(legs: Legs, factor: float, share: float) -> Hypothesis:
     )
 
 
-def given(motion: Motion) -> np.ndarray:
+def carried(motion: Motion) -> float:
+    """Share of the force that the motion asks for which the feet give."""
+    asked = motion.needed[:, :3]
+    return float((_given(motion) * asked).sum() / (asked**2).sum())
+
+
+def _given(motion: Motion) -> np.ndarray:
     """(n, 3) force on the base by the feet [N]."""
     return motion.needed[:, :3] - motion.residual[:, :3]
