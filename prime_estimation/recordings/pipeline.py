@@ -110,14 +110,14 @@ class Intake:
             self.reader.imu_late_ns = 0
             self.sync.shift_imu(late_ns)
 
-    def health(
-        self, sensors: tuple[SensorHealth, ...], refused: Counter | None = None
+    def _health(
+        self, sensors: tuple[SensorHealth, ...], refused: Counter
     ) -> tuple[SensorHealth, ...]:
         """Health of sensors, with what is corrected, refused, or contradicts the model.
 
         Args:
             sensors: as the estimator says.
-            refused: by its model, by reason; None: not asked.
+            refused: by its model, by reason.
         """
         trouble, remarks = self.reader.trouble, self._remarks()
         out = []
@@ -126,17 +126,21 @@ class Intake:
                 s = replace(s, ok=False, message=trouble)
             elif s.name in remarks and not s.message:
                 s = replace(s, message=remarks[s.name])
-            elif s.message.startswith(NO_DATA) and (
-                lost := self._lost(s.name, refused or Counter())
-            ):
+            elif s.message.startswith(NO_DATA) and (lost := self._lost(s.name, refused)):
                 s = replace(s, message=lost + s.message.removeprefix(NO_DATA))
             out.append(s)
         return tuple(out)
 
-    def with_status(self, estimate: Estimate, refused: Counter) -> Estimate:
-        """An estimate, with what is known of the streams; `refused`: by its model, by sensor."""
-        sensors = self.health(estimate.status.sensors, refused)
-        dropped = self.dropped + refused.total()
+    def with_status(self, estimate: Estimate, refused: Counter, lost: int = 0) -> Estimate:
+        """An estimate whose status includes what is known of the streams.
+
+        Args:
+            estimate: as the estimator made it.
+            refused: readings that its model refused, by reason.
+            lost: messages that never arrived and nodes that were never solved.
+        """
+        sensors = self._health(estimate.status.sensors, refused)
+        dropped = self.dropped + refused.total() + lost
         status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)
         return replace(estimate, status=status)
 
