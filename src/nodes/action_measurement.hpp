@@ -11,17 +11,18 @@
 
 namespace prime {
 
-/// Running node of the window: contact dynamics and the residuals of the sensors, of which it knows
-/// no single one.
+/// Running node of the window: contact dynamics, and a list of sensor residuals whose kinds it does
+/// not know.
 ///
-///     forward:  u = (w, xi), v+ from the contact Newton
+///     forward:  u = (w, xi), v+ from Newton's method on the contact dynamics
 ///     inverse:  u = (v+, xi), w = g(v+)/dt is a residual
-///     r = [w, xi | joint positions, joint rates, sensors at x | sensors at (x, v+)], each divided
-///     by its standard deviation
+///     r = [w, xi | joint positions, joint rates, sensors at x | sensors at (x, v+)]
 ///
-/// Time meaning: v_k is the mean velocity over the step that ends at node k; rates and gyro are
-/// means over it, torque and specific force are triangular means centred at the node, as is the
-/// contact force lambda_k/dt.
+/// Every row of r is divided by its standard deviation.
+///
+/// Time: v_k is the mean velocity over the step that ends at node k. Joint rates and gyro are means
+/// over the same step. Torque, specific force and the contact force lambda_k/dt are triangular
+/// means centred at the node.
 class ActionMeasurement : public ActionSecondOrder {
  public:
   struct Data : ActionSecondOrder::Data {
