@@ -18,7 +18,7 @@ from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE
 from ..contact.rising import Rising
 from ..robot import GRAVITY
-from ..sensors.pose_gate import WorldMotion
+from ..sensors.frames import WorldMotion
 from .creep import Creep
 from .knowledge import renew
 from .landings import Landings

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from ..config.policies import TERRAIN
-from ..sensors.pose_gate import WorldMotion
+from ..sensors.frames import WorldMotion
 from ..types import Measurement
 from .dead_axes import stand_in
 from .ground import Ground

@@ -16,9 +16,9 @@ from .. import _core
 from ..config.parameters import Config
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
-from ..sensors.frames import FrameTracker
-from ..sensors.pose_gate import WorldMotion
-from ..sensors.sensor import Block, Gate, Sensor, SensorSet, Tracker, Wearer
+from ..sensors.frames import FrameTracker, WorldMotion
+from ..sensors.sensor import Block, Sensor, SensorSet, Wearer
+from ..sensors.tracker import Gate, Tracker
 from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last

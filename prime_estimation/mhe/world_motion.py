@@ -10,8 +10,8 @@ import numpy as np
 import pinocchio as pin
 
 from ..contact.footholds import Slope
+from ..sensors.frames import WorldMotion
 from ..sensors.mocap_mount import NAME
-from ..sensors.pose_gate import WorldMotion
 from .problem import Problem
 from .window import Window
 

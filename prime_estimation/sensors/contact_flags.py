@@ -14,6 +14,7 @@ from ..types import CONTACT_SHARE, NO_DATA
 from .flag_edges import FlagEdges
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Role, Sensor, Wearer
+from .tracker import EstimationProblem, SlidingWindow
 
 NAME = "contact_flags"
 DECIDED = 0.1  # a mean of flags so near to 0 or 1 is no touch-down
@@ -50,7 +51,7 @@ class FlagTracker:
         probability: (nf,) of carrying load at the newest complete node; 1/2 where nothing is known.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self._feet = problem.sensors.wearer.feet
         self._least = CONTACT_SHARE * problem.sensors.wearer.weight
@@ -65,7 +66,7 @@ class FlagTracker:
         self.probability = np.full(len(self._feet), 0.5)
         self._edges.reset()
 
-    def give(self, reading: Aligned | tuple, window) -> None:
+    def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Take the flags of the step that has ended."""
         if self.known and window.inputs[-3].weighed:
             self.compare(self._last, window.foot_forces(-2))
@@ -160,6 +161,6 @@ class ContactFlagSensor(Sensor):
             raise ValueError("contact flags are 0 or 1; are these forces, for topic foot_force?")
         return FlagSample(stamp_ns, stands)
 
-    def tracker(self, problem) -> FlagTracker:
+    def tracker(self, problem: EstimationProblem) -> FlagTracker:
         """Keeps the probabilities."""
         return FlagTracker(problem)

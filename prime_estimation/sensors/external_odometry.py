@@ -13,6 +13,7 @@ from ..declaration import param
 from .message_fields import finite, quaternion, vector
 from .odometry_frame import EXACT, OdometryFrame
 from .sensor import Alignment, Block, Role, Sensor, Wearer
+from .tracker import EstimationProblem
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class ExternalOdometry(Sensor):
         walk = np.array([noise.odometry_drift] * 3 + [noise.odometry_turn] * 3)
         return {"odometry_frame": Block(EXACT, walk)}
 
-    def tracker(self, problem) -> OdometryFrame:
+    def tracker(self, problem: EstimationProblem) -> OdometryFrame:
         """Keeps the key frame."""
         return OdometryFrame(problem)
 

@@ -8,6 +8,8 @@ from collections import deque
 
 import numpy as np
 
+from .tracker import EstimationProblem, SlidingWindow
+
 BEFORE = 5  # nodes after the rise of a flag, before which its foot may not stand yet
 AFTER = 2  # nodes before its fall, after which it may have left
 VELOCITY = 0.1  # m/s, deviation of the contact's tangential velocity there
@@ -27,7 +29,7 @@ class FlagEdges:
         feet: number of feet.
     """
 
-    def __init__(self, problem, feet: int):
+    def __init__(self, problem: EstimationProblem, feet: int):
         self._problem, self._feet = problem, feet
         self.reset()
 
@@ -36,7 +38,7 @@ class FlagEdges:
         self._since = np.full(self._feet, BEFORE + 1)  # nodes since a flag was down
         self._widened: deque[np.ndarray] = deque(maxlen=AFTER)  # of the newest nodes
 
-    def see(self, stands: np.ndarray, window) -> None:
+    def see(self, stands: np.ndarray, window: SlidingWindow) -> None:
         """Take the flags (nf,) of the step that has ended, that of the window's last input but one.
 
         Args:
@@ -52,7 +54,7 @@ class FlagEdges:
             before |= down
         self._widened.appendleft(newest)
 
-    def _widen(self, window, back: int, feet: np.ndarray) -> None:
+    def _widen(self, window: SlidingWindow, back: int, feet: np.ndarray) -> None:
         steps = window.inputs[:-1]
         if feet.any() and back < len(steps) and not steps[-1 - back].weighed:
             creep = np.where(feet, VELOCITY, 0.0)

@@ -13,6 +13,7 @@ from ..declaration import param
 from ..types import NO_DATA
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Block, Role, Sensor, Wearer
+from .tracker import EstimationProblem, SlidingWindow
 
 NAME = "foot_force"
 FEWEST, REMEMBERED = 40, 400  # nodes from which a scale is learnt, at least and at most
@@ -83,7 +84,7 @@ class FootForceTracker:
         scale: of the readings.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         wearer = problem.sensors.wearer
         self.scale = Scale(wearer.weight)
@@ -93,7 +94,7 @@ class FootForceTracker:
         """The window begins anew; the unit of the sensor stays."""
         self._last = None
 
-    def give(self, reading: Aligned | tuple, window) -> None:
+    def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Hand the readings of the step that has ended to the node before it."""
         if self._last is not None and self.scale.gain is None:
             self.scale.learn(self._last, window.foot_forces(-2))
@@ -173,6 +174,6 @@ class FootForce(Sensor):
             "foot_force_offset": Block(noise.foot_force_offset),
         }
 
-    def tracker(self, problem) -> FootForceTracker:
+    def tracker(self, problem: EstimationProblem) -> FootForceTracker:
         """Learns the unit."""
         return FootForceTracker(problem)

@@ -9,6 +9,8 @@ from collections import deque
 import numpy as np
 import pinocchio as pin
 
+from .tracker import EstimationProblem, SlidingWindow
+
 REMEMBERED_NS = 1_000_000_000  # how long states are kept for readings that come late
 
 
@@ -19,7 +21,7 @@ class PastPoses:
         problem: whose states these are.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self._problem = problem
         self._states: deque[tuple[int, np.ndarray]] = deque()  # by stamp
 
@@ -27,7 +29,7 @@ class PastPoses:
         """Forget everything."""
         self._states.clear()
 
-    def remember(self, window) -> None:
+    def remember(self, window: SlidingWindow) -> None:
         """Take the states of a window that was solved, in place of older ones of its nodes."""
         states = self._states
         while states and states[-1][0] >= window.stamps[0]:
@@ -53,13 +55,13 @@ class PastPoses:
         return pin.SE3.Interpolate(before, after, share)
 
 
-def pose_before(problem, x: np.ndarray, seconds: float) -> pin.SE3:
+def pose_before(problem: EstimationProblem, x: np.ndarray, seconds: float) -> pin.SE3:
     """Pose of the base some time before a state, to which it came at the state's velocity."""
     twist = np.array(problem.layout.v(x)[:6])
     return base_pose(problem, x) * pin.exp6(-seconds * twist)
 
 
-def base_pose(problem, x: np.ndarray) -> pin.SE3:
+def base_pose(problem: EstimationProblem, x: np.ndarray) -> pin.SE3:
     """Pose of the base in the world at a state."""
     part = problem.layout.part
     quat = pin.Quaternion(np.array(part(x, "rotation")))

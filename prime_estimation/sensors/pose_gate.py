@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
 from .. import _core
+from .frames import WorldMotion
 from .mocap_mount import MocapMount
 from .past_poses import pose_before
 from .pose_scale import PoseScale
 from .stray_poses import agreeing_poses
 from .stuck_poses import StuckPoses
+from .tracker import EstimationProblem, SlidingWindow
 
 DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
@@ -26,39 +27,6 @@ SAME, SAME_TURN = 0.02, 0.1  # m, rad: least difference of two such motions,
 SAME_STDDEV = 7.0  # and in standard deviations of a pose: five of their difference
 UNLIKE = 30  # poses in a row that are near each other, before the estimate is taken to be wrong
 SETTLED_NS = 500_000_000  # for which they fit again, before the next ones can be outliers
-
-
-@dataclass(frozen=True)
-class WorldMotion:
-    """A turn of the world about the vertical through its origin, then a shift.
-
-    Attributes:
-        yaw: rad. shift: (3,) m.
-    """
-
-    yaw: float
-    shift: np.ndarray
-
-    @property
-    def turn(self) -> np.ndarray:
-        """Rotation (3, 3)."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-    def points(self, points: np.ndarray) -> np.ndarray:
-        """Where points (n, 2 or 3) [m] come to."""
-        n = points.shape[1]
-        return points @ self.turn[:n, :n].T + self.shift[:n]
-
-    @staticmethod
-    def between(here: list[pin.SE3], there: list[pin.SE3]) -> WorldMotion:
-        """The one that takes poses of the base to others, least squares."""
-        turns = [b.rotation @ a.rotation.T for a, b in zip(here, there)]
-        sine = sum(t[1, 0] - t[0, 1] for t in turns)
-        yaw = math.atan2(sine, sum(t[0, 0] + t[1, 1] for t in turns))
-        turned = WorldMotion(yaw, np.zeros(3))
-        places = [np.array([p.translation for p in poses]) for poses in (here, there)]
-        return WorldMotion(yaw, np.mean(places[1] - turned.points(places[0]), axis=0))
 
 
 class PoseGate:
@@ -76,7 +44,7 @@ class PoseGate:
             whoever moves the window to take; None: none.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self.refused = self.held = self.jumps = 0
         self._far, self._stuck, self._scale = 0.0, StuckPoses(problem), PoseScale()
@@ -92,7 +60,7 @@ class PoseGate:
         self._stuck.reset()
         self.moved: WorldMotion | None = None
 
-    def passes(self, sample, window) -> bool:
+    def passes(self, sample, window: SlidingWindow) -> bool:
         """Whether a pose may be used; `window`: with a head that is not older than the pose."""
         if self.moved is not None:
             return True  # in the world to which the window has not been moved yet
@@ -178,7 +146,7 @@ class PoseGate:
         near = np.linalg.norm(away) < max(SAME, SAME_STDDEV * noise.mocap_position)
         return bool(near) and abs(turn) < max(SAME_TURN, SAME_STDDEV * noise.mocap_rotation)
 
-    def _at(self, sample, window) -> tuple[np.ndarray, float]:
+    def _at(self, sample, window: SlidingWindow) -> tuple[np.ndarray, float]:
         """The state that tells the pose of a sample, and how long after it that is [s]."""
         k = min(bisect_left(window.stamps, sample.stamp_ns), window.size)
         return window.xs[k], 1e-9 * (window.stamps[k] - sample.stamp_ns)

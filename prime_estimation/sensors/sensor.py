@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ..types import Measurement, Sample
+    from .tracker import EstimationProblem, Gate, Tracker
 
 # standard deviation of an instant in an interval, share of its length
 INSTANT = 1.0 / math.sqrt(12.0)
@@ -90,43 +91,6 @@ class Wearer:
     joints: Any = None  # joint positions (nj,) to coordinates of the model
 
 
-class Tracker(Protocol):
-    """Keeps what a sensor needs beside the window, and hands its readings to the nodes.
-
-    That of a sensor without rows has an `innovation`: their mean square, 1 is consistent.
-    """
-
-    def reset(self) -> None:
-        """Forget everything: the window begins anew."""
-
-    def give(self, readings: Sequence[Sample] | Aligned, window) -> None:
-        """Hand new readings to the nodes of a window that has just moved, before it is solved."""
-
-    def health(self) -> str:
-        """What is wrong with the sensor; empty when nothing is."""
-
-
-class Gate(Protocol):
-    """Tells outliers among a sensor's readings, which go to no node.
-
-    Attributes:
-        refused: readings so far. moved: motion of the world that the newest ones told, for whoever
-            moves the window to take; None: none.
-    """
-
-    refused: int
-    moved: Any
-
-    def reset(self) -> None:
-        """Forget what was seen: the window begins anew."""
-
-    def passes(self, sample: Sample, window) -> bool:
-        """Whether a reading may be used in a window that has just moved, before it is solved."""
-
-    def remark(self) -> str:
-        """What was refused so far; empty when nothing."""
-
-
 class Sensor:
     """Declaration of a sensor; a subclass overrides what it has.
 
@@ -190,11 +154,11 @@ class Sensor:
     def give_event(self, given, slot: int, sample: Sample, stamp_ns: int, noise) -> None:
         """Hand a sample that was taken within the step that ends at `stamp_ns` to that node."""
 
-    def tracker(self, problem) -> Tracker | None:
+    def tracker(self, problem: EstimationProblem) -> Tracker | None:
         """What keeps the sensor's frame or unit beside a sliding window, where it needs that."""
         return None
 
-    def gate(self, problem) -> Gate | None:
+    def gate(self, problem: EstimationProblem) -> Gate | None:
         """What tells outliers among the samples of an event sensor without tracker."""
         return None
 

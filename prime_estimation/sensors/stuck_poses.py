@@ -14,7 +14,6 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -22,6 +21,7 @@ import pinocchio as pin
 from .mocap_mount import NAME, MocapMount
 from .past_poses import base_pose, pose_before
 from .stray_poses import REACH, SPEED
+from .tracker import EstimationProblem, SlidingWindow
 
 MOVING = 0.05  # m/s, rad/s of a robot of which two poses are not the same to the last bit
 SPAN_NS, REST_NS = 500_000_000, 80_000_000  # that are compared, of which the pose rests at last
@@ -38,7 +38,7 @@ PLACE = 0.05  # m: as far apart poses and robot may have come, where both are at
 class Seen:
     """A pose, the state that tells it, and how long after it that is [s]."""
 
-    problem: Any
+    problem: EstimationProblem
     stamp_ns: int
     place: list[float]
     x: np.ndarray
@@ -61,7 +61,7 @@ class Seen:
 class Felt:
     """Specific force at a node [m/s^2], IMU axes, its standard deviation, and the node's state."""
 
-    problem: Any
+    problem: EstimationProblem
     stamp_ns: int
     force: np.ndarray
     stddev: float
@@ -86,7 +86,7 @@ class StuckPoses:
         problem: whose window takes the poses.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self.reset()
 
@@ -98,7 +98,7 @@ class StuckPoses:
         self._felt: deque[Felt] = deque()
         self._apart = np.zeros(3)  # from robot to poses, before they were stuck
 
-    def repeats(self, sample, window) -> bool:
+    def repeats(self, sample, window: SlidingWindow) -> bool:
         """Whether a pose is the one before it to the last bit, of a robot that moves."""
         pose = sample.position_world.tobytes(), sample.quat_world_body.tobytes()
         same, self._last = pose == self._last, pose
@@ -106,7 +106,7 @@ class StuckPoses:
             return False
         return bool(np.abs(self.problem.layout.v(window.xs[-1])[:6]).max() > MOVING)
 
-    def holds(self, sample, window, x: np.ndarray, age: float, fits: bool) -> bool:
+    def holds(self, sample, window: SlidingWindow, x: np.ndarray, age: float, fits: bool) -> bool:
         """Whether a pose is stuck, in a window that has just moved and is not solved yet.
 
         Args:
@@ -137,7 +137,7 @@ class StuckPoses:
             self._seen.clear()
         return self.stuck
 
-    def _feel(self, window) -> None:
+    def _feel(self, window: SlidingWindow) -> None:
         """Take the specific force of each node whose step has ended."""
         felt = self._felt
         if not self.problem.has_imu:
@@ -218,7 +218,7 @@ class StuckPoses:
             return bool(max(gone, seen) < NEAR and near)
         return abs(seen - gone) < APART * gone
 
-    def _withdraw(self, window) -> None:
+    def _withdraw(self, window: SlidingWindow) -> None:
         """Take back what nodes were given since the poses came to rest."""
         since = self._seen[-1].stamp_ns - REST_NS
         rested = (given for given, t in zip(window.inputs, window.stamps) if t >= since)
