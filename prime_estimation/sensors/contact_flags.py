@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact flags: for each foot 1 where it stands and 0 where it does not, sometimes wrong."""
+"""Contact flags: 1 for each foot that stands and 0 for the others, with a probability of error."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def carrying(stands: np.ndarray, error: float | np.ndarray) -> np.ndarray:
 
 
 class FlagTracker:
-    """Says how likely each foot carries, and counts what contradicts the forces of torques.
+    """Computes from its flags how likely each foot is loaded, and compares flags with forces.
 
-    A foot whose flags contradict the forces is believed less: the error of a flag is the
-    declared one, or the frequency of contradictions where that is larger.
+    The flags of a foot that contradict the forces from torques get less weight: the probability of
+    an error is the configured one, or the frequency of contradictions if that is larger.
 
     Attributes:
-        probability: (nf,) of carrying load at the newest complete node; 1/2 where nothing is known.
+        probability: (nf,) of being loaded at the newest complete node; 1/2 if nothing is known.
     """
 
     def __init__(self, problem: EstimationProblem):

@@ -33,15 +33,15 @@ class FootForceSample:
 
 
 class Scale:
-    """First guess of `reading = gain F + offset` per foot, kept once it is known.
+    """Initial calibration of `reading = gain F + offset` per foot, kept once it is known.
 
-    Readings are compared with the vertical forces F that the window finds without them: gain =
-    ratio of standard deviations, where both vary together. A foot that has not been lifted tells
-    nothing, whatever the unit is.
+    Readings are compared with the vertical forces F that the window estimates without them. The
+    gain is the ratio of their standard deviations, if both are correlated. A foot must have been
+    lifted before its gain can be determined.
 
     Attributes:
-        gain: (nf,) unit of the reading per newton; None while it is not known. offset: (nf,) unit.
-        lacks: why it is not known, at the last look.
+        gain: (nf,) unit of the reading per newton; None while unknown. offset: (nf,) unit.
+        lacks: why the gain is unknown.
     """
 
     def __init__(self, weight: float):
@@ -78,7 +78,7 @@ class Scale:
 
 
 class FootForceTracker:
-    """Learns the unit of the sensor beside the window, then hands its readings to the nodes.
+    """Determines the unit of the sensor, then passes its readings to the nodes.
 
     Attributes:
         scale: of the readings.
@@ -117,10 +117,10 @@ class FootForceTracker:
 
 
 class FootForce(Sensor):
-    """Vertical force at each foot, centred mean like the contact force that it is compared with.
+    """Vertical force at each foot: a centred mean, as is the contact force.
 
-    The unit is learnt first (`Scale`); what is left of gain and offset, foot by foot, are
-    parameters.
+    The unit is determined first (`Scale`); the remaining errors of gain and offset are parameters
+    of each foot.
     """
 
     name = NAME

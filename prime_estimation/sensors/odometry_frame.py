@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Frame of an external odometry beside the sliding window: key frame, jumps, late readings."""
+"""Frame of an external odometry: its key frame, jumps, and late readings."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .past_poses import PastPoses, base_pose
 from .tracker import EstimationProblem, SlidingWindow
 
 NAME, FRAME = "external_odometry", "odometry_frame"  # of the sensor, of its parameters
-KEY_DISTANCE = 1.0  # m walked, after which the frame is carried on to a new key frame
-JUMP_DISTANCE, JUMP_TURN = 0.1, 0.1  # m, rad: least change between two readings that is a jump
+KEY_DISTANCE = 1.0  # m from the key frame, after which the newest reading becomes the key frame
+JUMP_DISTANCE, JUMP_TURN = 0.1, 0.1  # m, rad: smallest change between two readings that is a jump
 JUMP_STDDEV = 6.0  # and in standard deviations of a reading
 AGREEING = 10  # readings in a row that agree with each other after a jump, before they are followed
-EXACT = 1e-6  # standard deviation of a change of variables that adds nothing [m, rad]
+EXACT = 1e-6  # standard deviation of a pure change of variables [m, rad]
 SILENT_NS = 500_000_000  # after which the odometry is said to have dropped out
 
 
@@ -34,11 +34,11 @@ class Reading:
 
 
 class OdometryFrame:
-    """Key frame of an external odometry, its jumps, and its late readings.
+    """Keeps the key frame of an external odometry, and handles its jumps and late readings.
 
-    A reading that is older than the window is carried to its first node by the estimated motion
-    in between. After a jump the readings are refused until they agree with each other for a while;
-    then the frame is placed anew, by the base's own pose.
+    A reading that is older than the window is transformed to the first node by the estimated motion
+    in between. After a jump, readings are refused until they agree with each other for a while;
+    then the frame is defined again by the estimated pose of the base.
 
     Attributes:
         jumps: how often the odometry has jumped. refused: readings that were not used.

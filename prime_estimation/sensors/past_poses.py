@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Past poses of the base: smoothed ones, kept for readings that come late."""
+"""Past poses of the base: smoothed states, kept for late readings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ REMEMBERED_NS = 1_000_000_000  # how long states are kept for readings that come
 
 
 class PastPoses:
-    """Keeps the smoothed states of a window, also of nodes that have left it.
+    """Keeps the smoothed states of a window, including those of nodes that have left it.
 
     Args:
-        problem: whose states these are.
+        problem: problem of the window.
     """
 
     def __init__(self, problem: EstimationProblem):
@@ -30,7 +30,7 @@ class PastPoses:
         self._states.clear()
 
     def remember(self, window: SlidingWindow) -> None:
-        """Take the states of a window that was solved, in place of older ones of its nodes."""
+        """Store the states of a solved window; they replace former ones of the same nodes."""
         states = self._states
         while states and states[-1][0] >= window.stamps[0]:
             states.pop()
@@ -39,10 +39,7 @@ class PastPoses:
             states.popleft()
 
     def at(self, stamp_ns: int) -> pin.SE3 | None:
-        """Pose of the base at a time, between those of the nodes around it.
-
-        None outside of them.
-        """
+        """Pose of the base at a time, interpolated between nodes; None outside of them."""
         stamps = [stamp for stamp, _ in self._states]
         k = int(np.searchsorted(stamps, stamp_ns))
         if k == len(stamps) or (k == 0 and stamps[0] != stamp_ns):
@@ -56,7 +53,7 @@ class PastPoses:
 
 
 def pose_before(problem: EstimationProblem, x: np.ndarray, seconds: float) -> pin.SE3:
-    """Pose of the base some time before a state, to which it came at the state's velocity."""
+    """Pose of the base some time before a state, with the velocity of that state."""
     twist = np.array(problem.layout.v(x)[:6])
     return base_pose(problem, x) * pin.exp6(-seconds * twist)
 
