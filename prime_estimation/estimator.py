@@ -29,8 +29,8 @@ class Estimator:
 
     Args:
         robot: model and contact points. config: noise and window.
-        mocap: expect motion capture poses (they may come late, drop out, and be rotated).
-        sensors: names of further optional sensors to expect.
+        mocap: use motion capture poses, which may be late, missing, or rotated by a constant.
+        sensors: names of further optional sensors to use.
     """
 
     def __init__(self, robot: Robot, config: Config, mocap: bool = True, sensors: Collection = ()):
@@ -41,21 +41,21 @@ class Estimator:
         self.reset()
 
     def update(self, m: Measurement, iterations: int | None = None) -> Estimate | None:
-        """Take the measurement of the next node; None while the start batch is being gathered.
+        """Process the measurement of the next node; None until the start batch is complete.
 
-        1. Situation: who carries the robot, is the inertia estimated, must the estimate start anew.
-        2. Complete: the former head gets torque and forces of the step that ends now.
-        3. Shift: the oldest node leaves the window through the arrival cost, a new head comes.
+        1. Situation: what carries the robot? Is the inertia estimated? Is a restart needed?
+        2. Complete: the previous head gets torques and forces of the step that ends now.
+        3. Shift: the oldest node is marginalized into the arrival cost; a new head is appended.
         4. Solve: a bounded number of Gauss-Newton steps.
-        5. Judge: does the window fit; has the payload changed; where is the ground.
+        5. Judge: does the window fit its data? Has the payload changed? Where is the ground?
         6. Report: head, forces and inertia with their covariances.
 
         Args:
-            m: one step after the one before; else data are missing in between (`go_on`).
-            iterations: instead of the configured ones, for a node that fell behind; 0: no estimate.
+            m: one step after the previous one; otherwise data are missing in between (`go_on`).
+            iterations: replaces the configured number, for a late node; 0: no estimate.
 
         Raises:
-            DataError: the measurement has not the sizes of this robot.
+            DataError: the sizes of the measurement are not those of this robot.
         """
         began = time.perf_counter()
         if (situation := self.advance(m, iterations)) is None:
@@ -66,7 +66,7 @@ class Estimator:
         return estimate
 
     def advance(self, m: Measurement, iterations: int | None = None) -> Situation | None:
-        """Steps 1 to 5, for those who only want the window: None where it has not been solved."""
+        """Steps 1 to 5, for callers that need the window only; None if it has not been solved."""
         if not self.horizon.connects(self.robot.check(m)):
             self.go_on(m)
         situation = self.monitors.assess(m := self.horizon.take(m), self.window)  # 1
@@ -82,44 +82,44 @@ class Estimator:
         return situation.holding(self.monitors.hold.held) if number > 0 else None
 
     def predict(self, sample: ImuSample) -> Estimate | None:
-        """The newest estimate carried to an IMU sample; None before the first estimate."""
+        """The newest estimate, predicted to an IMU sample; None before the first estimate."""
         return self._predictor.predict(sample)
 
     def _move(self, m: Measurement, situation: Situation, iterations: int) -> str:
-        """Steps 2 to 5; returns why the estimate is lost, empty when it is not."""
+        """Steps 2 to 5. Returns the reason why the estimate is lost; empty if it is not."""
         self.horizon.complete(m, situation)  # 2
         failure = self.horizon.shift(m, situation) or self.horizon.solve(m, iterations)  # 3, 4
         return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
     def resume(self, belief: InertiaBelief | JointBelief) -> bool:
-        """Begin with what was learned before; False: too late, there is an estimate already."""
+        """Start from earlier knowledge. Returns False if there is an estimate already."""
         if self.window is None:
             self.problem.begin_with(belief)
         return self.window is None
 
     def reset(self) -> None:
-        """Forget everything; the next estimate comes after a new start batch."""
+        """Forget everything; the next estimate follows a new start batch."""
         self.problem.forget()
         for part in (self.horizon, self.monitors, self._predictor):
             part.reset()
         self._reporter = Reporter(self.problem)
 
     def go_on(self, m: Measurement) -> None:
-        """Data begin again with m: what was known goes on, unless it is too long ago."""
+        """Resume with m after missing data. Knowledge is kept unless the gap is too long."""
         self._predictor.reset()
         if not self.monitors.break_off(m.stamp_ns, self.horizon):
             self.reset()
 
     def interrupt(self) -> None:
-        """End the update that another thread is in, and all later ones: they raise Interrupted."""
+        """End the update that runs in another thread; it and all later ones raise Interrupted."""
         self.problem.interruption.request()
 
     def freeze(self, value: bool) -> None:
-        """Hold the inertia at its present value; once let go, it is estimated anew."""
+        """Hold the inertia at its present value; when released, it is estimated again."""
         self.monitors.hold.freeze(self.window, value)
 
     def retune(self, config: Config) -> None:
-        """Go on with other values of the tunable parameters."""
+        """Use other values of the tunable parameters from now on."""
         self.config = config
         self.problem.retune(config)
         self.monitors.levels.retune(config)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Gate between estimated inertia and a controller's model: checks, limits the rate.
+"""Gate between the estimated inertia and a controller's model: checks it, and limits its rate.
 
-It writes between two solves. Copy it, or use it.
+It writes to the model between two solves of the controller.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from .io.inertia_messages import inertia_parameters
 from .io.messages import stamp_ns
 from .robot import Robot
 
-# a message stamped so much before the newest is not late, but of another time
+# a message stamped this much before the newest is not late: the clock has been set back
 _RESTART_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of an inertia that a controller believes.
+    """Bounds within which a controller accepts an estimated inertia.
 
-    `mass_rate` limits how fast its model follows [kg/s].
+    `mass_rate` limits how fast the controller's model follows [kg/s].
     """
 
-    lowest_mass: float = 0.5  # of the nominal mass of the body
-    highest_mass: float = 3.0
+    lowest_mass: float = 0.5  # share of the nominal mass of the body
+    highest_mass: float = 3.0  # share of the nominal mass of the body
     com_shift: float = 0.3  # m, from the nominal centre of mass
     mass_rate: float = 5.0  # kg/s
 
 
 class InertiaGate:
-    """Stands between the estimator's messages and a controller's model.
+    """Passes accepted inertia messages of the estimator on to a controller's model.
 
-    `offer` is called where messages arrive, `apply` by the controller between two solves; they may
-    be different threads. A model on its way to a new value is `(1 - s) pi_now + s pi_wanted`: a
-    convex combination of bodies is a body again.
+    Call `offer` when a message arrives, and `apply` between two solves of the controller; both may
+    be called from different threads. The model moves to a new value along `(1 - s) pi_now + s
+    pi_wanted`: convex combinations of physical inertias are physical, too.
 
     Attributes:
-        frozen: nothing is applied while set.
-        applied: sequence number of the message that the model has reached, 0 before the first.
-        refused: number of refused messages by reason.
+        frozen: while True, nothing is applied.
+        applied: sequence number of the message that the model has reached; 0 before the first.
+        refused: number of refused messages, by reason.
     """
 
     def __init__(self, robot: Robot, bounds: Bounds = Bounds()):
@@ -65,9 +65,9 @@ class InertiaGate:
         self.refused: Counter[str] = Counter()
 
     def offer(self, message) -> str:
-        """Take an InertialParameters message.
+        """Check an InertialParameters message, and keep it if it is accepted.
 
-        Returns why it is refused, empty when it is accepted.
+        Returns the reason for a refusal; empty if the message is accepted.
         """
         reason = self._judge(message)
         if reason:
@@ -112,9 +112,9 @@ class InertiaGate:
         return "" if message.bodies else "no bodies"
 
     def on_freeze(self, request) -> dict:
-        """Answer of a service `~/freeze` (std_srvs/SetBool).
+        """Handle a request of the service `~/freeze` (std_srvs/SetBool).
 
-        Hold the inertia that the model has, or follow again.
+        True: the model keeps its inertia. False: it follows the estimator again.
         """
         self.frozen = bool(request.data)
         return {
@@ -123,13 +123,13 @@ class InertiaGate:
         }
 
     def apply(self, model: pin.Model, dt: float) -> bool:
-        """Moves a model towards the newest accepted message, as `mass_rate` allows in `dt` [s].
+        """Move a model towards the newest accepted message, as far as `mass_rate` allows in dt [s].
 
-        Only `model.inertias` is written, in place: Crocoddyl's and Pinocchio's objects that hold
-        this model see it at once.
+        Only `model.inertias` is written, in place: objects of Crocoddyl and Pinocchio that hold
+        this model use the new values at once.
 
         Returns:
-            True when the model has changed.
+            True if the model has changed.
         """
         with self._lock:
             wanted = self._wanted

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Bridges over samples that were lost: joints go on as positions and rates on both sides say."""
+"""Bridges over lost samples: joints are interpolated from positions and rates on both sides."""
 
 from __future__ import annotations
 

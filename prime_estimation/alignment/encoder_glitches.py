@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Encoder glitches: joint positions that jump away from what the rates say, and come back."""
+"""Encoder glitches: joint positions that jump against their rates, and come back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ FASTEST = 40.0  # rad/s, of joints whose rates are not measured
 
 
 class GlitchCheck:
-    """Compares each joint sample with the last one that was believed.
+    """Compares each joint sample with the last accepted one.
 
-    A position is a glitch where `|q_1 - q_0 - (dq_0 + dq_1) dt/2| > JUMP + APART |dq|`; rates that
-    are not measured are bounded by FASTEST. No sample is held back for it. What has been refused
-    for LONGEST_NS is followed, so that a true step, or a wrong first reading, costs no more.
+    A position is a glitch if `|q_1 - q_0 - (dq_0 + dq_1) dt/2| > JUMP + APART |dq|`; rates that are
+    not measured are bounded by FASTEST. No sample is delayed for the check. A position that has
+    been refused for LONGEST_NS is accepted, so that a true step, or a wrong first reading, has no
+    longer effect.
 
     Args:
         nj: number of joints.

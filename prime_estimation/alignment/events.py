@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Queue of samples that go to nodes one by one.
+"""Event queue: samples that are given to nodes one by one.
 
-They come at their own rate, some time after they were taken.
+They have a rate of their own, and arrive some time after they were taken.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Fields of joint messages that a driver fills with zeros, for it has no readings of them."""
+"""Filled fields: joint rates or torques that a driver without such readings fills with zeros."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ DRIVEN = 0.1  # rad by which motors that are off are not turned, but where someb
 
 
 class FilledFields:
-    """Tells rates and torques that have been zero in all joints since the beginning.
+    """Detects rates and torques that have been zero in all joints since the beginning.
 
-    They are none once the joints have moved, until another value comes: a machine that rests, or
-    hangs with its motors off, may say so.
+    They count as not measured once the joints have moved, until another value comes. Before that
+    they may be true: the machine may rest, or hang with its motors off.
 
     Args:
         counts: samples whose field is left out are counted here.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Held samples: old values with a new stamp, as bridges send them that have no newer ones."""
+"""Held samples: old values with a new stamp, as sent by bridges that have no newer ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FROZEN = 50  # readings of a gyro that lives, in which an orientation that is no
 
 
 class HeldOrientation:
-    """Tells an orientation of an IMU that stays the same to the last bit while its gyro lives.
+    """Detects an IMU orientation that stays exactly the same while the gyro changes.
 
-    Drivers without a filter fill the field with the identity, whatever clocks do meanwhile.
+    Drivers without an orientation filter fill the field with the identity.
     """
 
     def __init__(self):
@@ -34,9 +34,9 @@ class HeldOrientation:
 
 
 class HeldCheck:
-    """Tells samples that are the ones before them to the last bit, of a robot that moves.
+    """Detects samples that exactly repeat the previous ones although the robot moves.
 
-    A robot at rest may say the same again and again, where nothing is noisy.
+    At rest, repeated values are possible if the sensors have no noise.
     """
 
     def __init__(self):

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""One sensor stream in time.
-
-Which stamps are believed, a gapless window of its samples, and exact weights of averages.
-"""
+"""Stream of one sensor: checks of its stamps, a window of its samples, weights of averages."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ BACK_NS = 100_000_000  # a smaller step back is reordering on the way, not anoth
 
 
 class StampGuard:
-    """Decides from its stamp whether a sample enters.
+    """Decides by its stamp whether a sample is accepted.
 
-    A stamp further ahead than `gap_ns` is held until the next sample confirms it, so that one wrong
-    stamp cannot swallow the stream: by coming soon after it, or as long after it as it came after
-    the one before. A stream that is as slow as that all the time then waits no more. A stamp that
-    is not newer is refused, unless `CONFIRMATIONS` consecutive ones tell that the clock was set
-    back.
+    A stamp further ahead than `gap_ns` is held until the next sample confirms it; otherwise a
+    single wrong stamp would block the stream. The next sample confirms it by following soon, or
+    after an interval of the same length. A stream that is always that slow is not delayed any more.
+    A stamp that is not newer is refused, unless `CONFIRMATIONS` consecutive ones show that the
+    clock was set back.
 
     Args:
         name: of the stream, prefix of the counted reasons.

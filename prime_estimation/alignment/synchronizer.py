@@ -29,7 +29,7 @@ _NOT_SAMPLES = ("clock_back", "clock_forward", "imu_clock", "joint_bridged", "im
 
 
 class Sensed(Protocol):
-    """Part of a `Robot` that says how its sensors are read."""
+    """Part of a `Robot` that determines how its sensors are read."""
 
     nj: int
     imu_joint: int | None
@@ -43,18 +43,18 @@ class Sensed(Protocol):
 
 
 class Synchronizer:
-    """Aligns samples to nodes (see `Measurement` for what each field means).
+    """Aligns samples to nodes; `Measurement` defines the meaning of each field.
 
-    Nodes lie at `t_0 + k step`, k >= 1, `t_0` being the first instant at which joint and IMU
-    streams both exist. A node is ready when the newest joint and IMU samples have reached it; a
-    stream that falls `stale_ns` behind is not waited for.
+    Nodes lie at `t_0 + k step`, k >= 1; `t_0` is the first instant at which both joint and IMU
+    streams exist. A node is ready when the newest joint and IMU samples have reached it. A stream
+    that is `stale_ns` behind is not waited for.
 
     Args:
         step_ns: time between nodes [ns].
         nj: number of joints.
         sensors: names of the optional sensors whose samples are aligned too.
-        wearer: the robot, as far as these must know it.
-        use_effort: hand on torque.
+        wearer: properties of the robot that these sensors need.
+        use_effort: pass torques on.
         use_imu: False for a robot without IMU.
         motor_torque: torque of the motors by their readings (nj,) [Nm].
         stale_ns: silence after which a stream is called stale, and longest interval between samples

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DataError
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..robot import Robot
 from .offsets import Offsets
 from .single import RunCalibration
@@ -60,7 +61,7 @@ class FusedOffsets:
                     "stddev": stddev,
                     "statistical": float(np.sqrt(self.statistical[i, i])),
                     "systematic": float(np.sqrt(self.systematic[i, i])),
-                    "interval": [value - 1.96 * stddev, value + 1.96 * stddev],
+                    "interval": [value - HALF_WIDTH_95 * stddev, value + HALF_WIDTH_95 * stddev],
                     "observable": bool(stddev < OBSERVED * prior),
                 }
             )

@@ -10,6 +10,7 @@ import numpy as np
 import yaml
 
 from ..config.parameters import Config, NoiseConfig
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..io.trajectory import versions
 from ..robot import Robot
 from .outcome import WrittenOutcome, robot_content
@@ -53,7 +54,8 @@ class WindowOutcome(WrittenOutcome):
                 "before": found.shipped[name],
                 "after": after,
                 "interval": [
-                    after * float(np.exp(s * 1.96 * found.stddev[name])) for s in (-1.0, 1.0)
+                    after * float(np.exp(s * found.stddev[name]))
+                    for s in (-HALF_WIDTH_95, HALF_WIDTH_95)
                 ],
                 "observable": found.observable(name),
             }

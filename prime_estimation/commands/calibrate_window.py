@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..calibration.checkpoint import Checkpoint
+from ..calibration.recording import SHORTEST
 from ..calibration.window_noise import CalibratedLevels, calibrate_levels, sum_of
 from ..calibration.window_outcome import WindowOutcome
 from ..calibration.window_segment import WindowSegment, carry_through, look
@@ -22,8 +23,6 @@ from ..robot import Robot
 from .calibration_tables import use_of
 from .console import progress_bar, say, table, warn
 from .topics import topics_of
-
-SHORTEST = 100  # nodes
 
 
 def calibrate_window(

@@ -11,7 +11,7 @@ from dataclasses import fields
 import yaml
 
 from ..config.files import built_in_robots
-from ..config.parameters import Config, ContactConfig, RobotConfig
+from ..config.parameters import ROS_SECTIONS, Config, ContactConfig, RobotConfig
 from ..robot import Robot
 
 DESCRIPTION = """Print all parameters of a robot with unit, range and meaning: as YAML that can be
@@ -22,7 +22,6 @@ EXAMPLES = [
     "prime config --robot g1 --format ros > parameters.yaml",
     "prime config --format table",
 ]
-SECTIONS = ("noise", "estimator", "node")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +87,7 @@ def _robot_table() -> list[str]:
     robots = {name: Config.load(name) for name in built_in_robots()}
     head = ["parameter", "default", *robots]
     rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for section, values, field in _parameters(Config(), ("robot", *SECTIONS)):
+    for section, values, field in _parameters(Config(), ("robot", *ROS_SECTIONS)):
         default = getattr(values, field.name)
         own = [getattr(getattr(config, section), field.name) for config in robots.values()]
         words = section == "robot" and isinstance(default, (str, list))
@@ -99,7 +98,7 @@ def _robot_table() -> list[str]:
     return rows
 
 
-def _parameters(config: Config, sections: Sequence[str] = SECTIONS) -> Iterator[tuple]:
+def _parameters(config: Config, sections: Sequence[str] = ROS_SECTIONS) -> Iterator[tuple]:
     """Name of the section, its values, and a field of it."""
     for section in sections:
         values = getattr(config, section)

@@ -16,6 +16,7 @@ from rich.live import Live
 from ..config.parameters import Config
 from ..errors import ConfigError
 from ..evaluation.scores import evaluate
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..io.trajectory import RunFolder, command_line
 from ..recordings.replay import replay
 from ..robot import Robot
@@ -127,7 +128,7 @@ def _verdict(robot: Robot, metrics: dict) -> Iterator[str]:
         if "error" in body:
             continue
         nominal = robot.model.inertias[robot.link_joint(link)].mass
-        margin = 1.96 * body["mass_final_stddev_kg"]
+        margin = HALF_WIDTH_95 * body["mass_final_stddev_kg"]
         inside = "inside" if abs(body["mass_error_final_kg"]) <= margin else "OUTSIDE"
         found, hidden = body["mass_final_kg"] - nominal, body["mass_true_kg"] - nominal
         said = f"{found:.3f} +- {margin:.3f} kg (95 %), truth {hidden:.3f} kg"
@@ -154,7 +155,8 @@ def _live_table(args: argparse.Namespace, robot: Robot):
 def _newest(estimate: Estimate, seconds: float):
     rows: dict[str, object] = {"time [s]": f"{seconds:.1f}"}
     for body in estimate.bodies:
-        rows[f"mass of {body.link} [kg]"] = f"{body.mass:.3f} +- {1.96 * body.mass_stddev:.3f}"
+        margin = HALF_WIDTH_95 * body.mass_stddev
+        rows[f"mass of {body.link} [kg]"] = f"{body.mass:.3f} +- {margin:.3f}"
     rows["velocity [m/s]"] = " ".join(f"{v:+.2f}" for v in estimate.linear_velocity_base)
     for contact in estimate.contacts:
         rows[f"{contact.name} [N]"] = f"{contact.force_world[2]:6.1f}  {contact.state.name.lower()}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import shlex
+from contextlib import ExitStack
 from pathlib import Path
 
 from ..config.parameters import Config
@@ -71,14 +72,15 @@ def run(args: argparse.Namespace) -> dict:
     robot = Robot(config.robot)
     out, without = _out(args), _without(args.without)
     folder: list[RunFolder] = []
+    with ExitStack() as unless_completed:
 
-    def keep(estimate) -> None:
-        if not folder:  # a run that never estimates anything leaves no folder
-            beside = out.parent.name == RUNS
-            folder.append(RunFolder(out.parent if beside else out.parent / RUNS, out.stem))
-        folder[0].add_pose(estimate)
+        def keep(estimate) -> None:
+            if not folder:  # a run that never estimates anything leaves no folder
+                beside = out.parent.name == RUNS
+                folder.append(RunFolder(out.parent if beside else out.parent / RUNS, out.stem))
+                unless_completed.enter_context(folder[0].if_completed())
+            folder[0].add_pose(estimate)
 
-    try:
         with progress_bar(args, "replay") as progress:
             summary = replay(
                 args.bag,
@@ -94,10 +96,6 @@ def run(args: argparse.Namespace) -> dict:
             )
         result = _result(args, summary.to_dict(), out, folder[0])
         folder[0].write(config.to_dict(), "prime replay " + shlex.join(_command(args)), result)
-    except BaseException:  # of a replay that is interrupted, or fails, no folder is left
-        for begun in folder:
-            begun.discard()
-        raise
     _report(args, summary, result)
     return result
 

@@ -14,6 +14,7 @@ from ..closed_loop.walk_folder import KNOWN, SETTLED, walk
 from ..config.parameters import Config
 from ..control.gait import GAITS
 from ..errors import ConfigError, PrimeError, RobotError
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..nodes.run_node import stop_on_signals
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table
@@ -149,7 +150,7 @@ def _verdict(result: dict) -> Iterator:
         "torque, rms [Nm]": [p["torque"] for p in parts],
     }
     yield table(f"{result['load_kg']:g} kg put on while it walks", rows, tuple(columns))
-    margin = 1.96 * result["mass_stddev_kg"]
+    margin = HALF_WIDTH_95 * result["mass_stddev_kg"]
     yield (
         f"total mass: {result['mass_kg']:.2f} +- {margin:.2f} kg (95 %), truth "
         f"{result['mass_true_kg']:.2f} kg; worst from {KNOWN:g} s on: "

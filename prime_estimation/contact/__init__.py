@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact from the legs alone.
+"""Contacts from the legs alone.
 
-Points, leg forces, leg odometry, detection with hysteresis, schedule of the rigid model.
+Contact points, leg forces, leg odometry, detection with hysteresis, schedule of the rigid model.
 """

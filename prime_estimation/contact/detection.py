@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Detection of the feet that carry load, with hysteresis.
+"""Detection of loaded feet, with hysteresis.
 
-To place the ground, and as contact flags of the rigid model.
+Used for the ground heights, and as contact flags of the rigid contact model.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ class LoadHysteresis:
 class ContactFlags:
     """Contact flags of the feet, node by node, for the rigid contact model.
 
-    No motion capture, no estimate, the same answer in every run.
+    They depend on neither motion capture nor the estimate, and are the same in every run.
 
-    Force of each foot, best source first:
+    The force of each foot is taken from the best source:
 
     1. a foot force sensor, where the caller has one;
     2. a generalized-momentum observer of the leg (De Luca and Mattone 2003), `J_leg^T f = dp/dt -
        C^T v + g - tau` over one node, gain 1/dt: rates are means over a node and torque is a
        triangular mean, so the difference of two rates is exactly the acceleration that belongs to
        the torque. The acceleration of the base comes from the IMU, whatever the trunk carries;
-    3. without torque of the leg: flags that come as a sensor;
-    4. without these: a foot lower than LOW and slower than SLOW stands, one that is
-       higher or faster by half does not, in free fall none does. That takes feet for loaded which
-       only touch the ground.
+    3. without torques of the leg: contact flags of a sensor;
+    4. without these: a foot lower than LOW and slower than SLOW stands; a foot that is higher or
+       faster by half does not; in free fall none does. (A foot that only touches the ground then
+       counts as loaded.)
 
-    Then hysteresis: on above `on`, off after `nodes` nodes below `off`. A foot that rises does not
-    touch down. Where joints or IMU say nothing, the flags are held.
+    Hysteresis: on above `on`, off after `nodes` nodes below `off`. A rising foot does not touch
+    down. Without joint or IMU readings the flags are held.
 
     Args:
         robot: with floating base, IMU and contacts.
@@ -80,8 +80,8 @@ class ContactFlags:
 
     Attributes:
         flags: (nf,) in the order of `robot.feet`; all stand at the start.
-        normal_force: (nf,) N; NaN where neither sensor nor torque tells. `height`: (nf,) m above
-            the lowest foot.
+        normal_force: (nf,) N; NaN without sensor and torques. `height`: (nf,) m above the lowest
+            foot.
     """
 
     LOW, SLOW = 0.04, 0.3  # m, m/s

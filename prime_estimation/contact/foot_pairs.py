@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Foot pairs: how feet that stand move against one another, by the joints of their legs."""
+"""Foot pairs: relative motion of standing feet, from the joints of their legs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UPRIGHT, AT_REST = pin.Quaternion.Identity(), np.zeros(3)
 
 
 class FootPairs:
-    """Pairs of feet whose legs carry; of legs without torque all, for only their motion tells.
+    """Pairs of loaded feet; without torques all pairs, because only their motion is known.
 
     Args:
         robot: with legs.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Footholds: where feet stood last, and how the ground between them slopes."""
+"""Footholds: the last places where feet stood, and the slope of the ground between them."""
 
 from __future__ import annotations
 
@@ -30,17 +30,16 @@ class Slope:
 class Footholds:
     """The newest footholds of all feet, and the plane through them.
 
-    Ridge regression `z = c + s . (x, y)`: s is level within TERRAIN.slope, a foothold lies on the
-    plane within what the footholds themselves show (at least TERRAIN.evenness). What they deviate
-    from the plane is what the ground does between them: it slopes locally by that much over
-    TERRAIN.grain. Where that is more than a slope may be, the plane is none of the ground's
-    (stairs), and each foot's ground is level as far as anyone knows. What soft ground makes of
-    them (`sinking`) is no slope.
+    Ridge regression `z = c + s . (x, y)`: the prior of the slope s is level with the standard
+    deviation TERRAIN.slope; the deviation of footholds from the plane is that of the residuals (at
+    least TERRAIN.evenness). The residuals are attributed to local slopes of the ground over the
+    length TERRAIN.grain. The steeper these are compared with TERRAIN.slope (stairs), the less the
+    plane says about the ground under a foot, and the nearer to level is the result. Residuals due
+    to feet that sink into soft ground (`sinking`) are no slopes.
 
     Attributes:
-        on_floor: all of them, one for each foot at least, lie on one level plane.
-        sinking: deviation from it that is no shape of the ground: feet sink in more or less
-            deeply [m].
+        on_floor: all footholds, at least one per foot, lie on one level plane.
+        sinking: deviation from the plane because feet sink in by different depths [m].
     """
 
     def __init__(self, feet: int):

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Leg forces: what the legs alone tell of the ground.
-
-Where the soles are, and the force at each foot that the torques of its leg imply.
-"""
+"""Leg forces: positions of the soles, and the force at each foot that its leg's torques imply."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ STRETCHED = 1e-3  # ratio of singular values of a leg's Jacobian below which it 
 class LegForces:
     """Foot kinematics, and the forces of the feet that leg torques imply (`_core.LegForces`).
 
-    `J_leg^T f = tau_rnea - tau` for the joints of the leg: inverse dynamics with the nominal
-    inertia, which is good for a leg, whatever the trunk carries.
+    `J_leg^T f = tau_rnea - tau` for the joints of the leg, by inverse dynamics with the nominal
+    inertia, which is accurate for a leg, whatever the trunk carries.
     """
 
     def __init__(self, robot: Robot):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Leg odometry: tilt and velocity of the base, from the IMU and the feet that stand.
+"""Leg odometry: tilt and velocity of the base, from the IMU and the standing feet.
 
 A complementary filter with constant gains.
 """
@@ -18,10 +18,11 @@ SLIP = 0.3  # difference of speed that is believed [m/s]: a foot that has just l
 class LegOdometry:
     """Observer of the vertical and of the base velocity, both in base axes.
 
-    `v' = f - g u - w x v + 2 b e`, `u' = -w x u - (b^2/g) e`, `e = v_feet - v`: a tilt error makes
-    `v` drift by g times its sine, so the speed of the standing feet corrects both, critically
-    damped. Unlike the mean direction of the specific force it is not deceived by accelerations. `f`
-    specific force at the base origin [m/s^2], `w` angular rate [rad/s], `b` BANDWIDTH.
+    `v' = f - g u - w x v + 2 b e`, `u' = -w x u - (b^2/g) e`, `e = v_feet - v`, where `f` is the
+    specific force at the base origin [m/s^2], `w` the angular rate [rad/s] and `b` BANDWIDTH. A
+    tilt error makes `v` drift by g times its sine, so that the velocity of the standing feet
+    corrects both, critically damped. Accelerations do not disturb it, as they do the mean direction
+    of the specific force.
 
     Attributes:
         up: (3,) unit vector; None before the first specific force. `velocity`: (3,) m/s of the base

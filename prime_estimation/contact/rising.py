@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Footholds at the same place at different times: does the estimated ground rise or sink?"""
+"""Apparent rise of the ground, from footholds at the same place at different times."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..config.policies import RISING, TERRAIN
 
 
 class Rising:
-    """Rate by which footholds near each other are the higher, the later they were trodden.
+    """Estimates the rate at which the height of footholds near each other changes with time.
 
-    The height of the world is nobody's measurement: where footholds are found anew at each step,
-    an error of the same sign in each (feet that come up again as their load goes, legs that give
-    way, ground that stays trodden down) moves all of it. Ground does not move. So of pairs of
-    footholds (i before j) that are near,
+    No sensor measures the height of the world. If each foothold is placed anew, an error of the
+    same sign in every step moves all of the ground: feet that rise as their load decreases, legs
+    that yield, ground that stays compressed. The real ground does not move. For pairs of footholds
+    (i before j) near each other,
 
         z_j - z_i = s . (p_j - p_i) + r (t_j - t_i) + n,   n ~ N(0, (roughness d)^2 + 2 place^2)
 
-    with a slope s that is the same for all, r tells by how much the estimate drifts: a slope or
-    stairs do not, for front and hind feet tread on them at different times. Heavy tails of n leave
-    edges out. It is as large as it is found to be, and not taken out: where front and hind feet
-    differ all the time, in legs that give way, that looks like such a rate too.
+    with one slope s for all pairs, r is the drift of the estimate. Slopes and stairs do not cause
+    such a rate, because front and hind feet tread on them at different times. Heavy tails of n
+    exclude edges. The rate is stated as an uncertainty, and not corrected: a constant difference
+    between front and hind feet, of legs that yield, would look like such a rate, too.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact flags as the rigid model takes them: open, closed or landing, per foot and node."""
+"""Contact schedule of the rigid model: open, closed or landing, per foot and node."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ REMEMBERED = 100_000  # nodes: a start batch, and a long recording, is gone thro
 class ContactSchedule:
     """Contact flags of consecutive measurements, each computed once.
 
-    A foot lands in the step at whose beginning its flag rises: the impulse map takes its velocity,
-    with the forces of the step.
+    A foot lands in the step at whose beginning its flag rises: the impulse map removes its velocity
+    within this step.
     """
 
     def __init__(self, robot: Robot):

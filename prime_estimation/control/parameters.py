@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..config.parameters import EstimatorConfig
 from ..declaration import param
 
 
@@ -48,7 +49,7 @@ class ControlConfig:
     damping: float = param(1.0, "of the joints about the plan", "Nm s/rad", 0.0, 100.0)
     braking: float = param(4.0, "damping of a stopped robot's joints", "Nm s/rad", 0.0, 100.0)
     estimator_step: float = param(
-        0.01, "joint rates of the estimator are means over it", "s", 0.0, 0.1
+        EstimatorConfig.step, "joint rates of the estimator are means over it", "s", 0.0, 0.1
     )
     carrying_force: float = param(
         12.0, "normal force from which on a contact carries", "N", 0.0, 1000.0

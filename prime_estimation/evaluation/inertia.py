@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ..errors import DataError
 from ..io.inertia_messages import inertia_parameters
-from .statistics import CONFIDENT, times, xyz
+from .statistics import HALF_WIDTH_95, times, xyz
 
 LATE = 5.0  # s after the start, from when the largest errors of mass and com are taken
 FIRST = 1.0  # s after the start, from when intervals are judged
@@ -38,9 +38,9 @@ def _body_figures(track: list, link: str, truth: dict) -> dict:
     mass_error = estimated[:, 0] - true[:, 0]
     com_error = estimated[:, 1:4] / estimated[:, :1] - true[:, 1:4] / true[:, :1]
     distance = np.linalg.norm(com_error, axis=1)
-    mass_covered = np.abs(mass_error) <= CONFIDENT * np.array([b.mass_stddev for b in bodies])
+    mass_covered = np.abs(mass_error) <= HALF_WIDTH_95 * np.array([b.mass_stddev for b in bodies])
     com_stddev = np.array([xyz(b.com_stddev) for b in bodies])
-    com_covered = np.mean(np.abs(com_error) <= CONFIDENT * com_stddev, axis=1)
+    com_covered = np.mean(np.abs(com_error) <= HALF_WIDTH_95 * com_stddev, axis=1)
     late = t >= LATE if (t >= LATE).any() else t == t[-1]
     judged = t > FIRST
     within = np.abs(mass_error) <= CLOSE * true[:, 0]

@@ -12,7 +12,7 @@ from ..io.messages import stamp_ns
 NODE = 0.010  # s, span of the mean joint rate, and half width of the triangular mean of a force
 # s, span of the force average that does not see the timing of an impact inside a node
 SMOOTH = 0.040
-CONFIDENT = 1.96  # standard deviations to both sides of a 95 % interval
+HALF_WIDTH_95 = 1.96  # standard deviations to both sides of a 95 % interval
 SECOND = 1.0  # s, over which the worst RMS is taken
 STRIDE = 0.1  # s, between the beginnings of such spans
 
@@ -80,7 +80,7 @@ def coverage95(error: np.ndarray, covariance: np.ndarray) -> float | None:
     if not good.any():
         return None
     stddev = np.sqrt(np.maximum(variance[good], 0.0))
-    return float(np.mean(np.abs(error[good]) <= CONFIDENT * stddev))
+    return float(np.mean(np.abs(error[good]) <= HALF_WIDTH_95 * stddev))
 
 
 def centred_mean(t: np.ndarray, x: np.ndarray, span: float, triangular: bool = False) -> np.ndarray:

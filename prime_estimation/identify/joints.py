@@ -10,12 +10,13 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import DataError
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..inertia import from_theta
 from ..mhe.joint_parameters import GAINS, MODEL_ERROR, ZEROS, JointBlock
 from ..mhe.layout import block_diagonal
 from ..mhe.problem import Problem
 from ..mhe.window import Window
-from .posterior import BAND, SHRUNK
+from .posterior import SHRUNK
 from .systematic import COMMON, scale_response
 
 CONTRADICTION = 4.0  # standard deviations between two recordings
@@ -42,7 +43,7 @@ class JointQuantity:
     @property
     def stddev(self) -> float:
         """Half the width of the interval as a standard deviation."""
-        return (self.interval[1] - self.interval[0]) / (2.0 * BAND)
+        return (self.interval[1] - self.interval[0]) / (2.0 * HALF_WIDTH_95)
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -148,8 +149,9 @@ class JointPosterior:
     def of_block(self, block: JointBlock) -> list[JointQuantity]:
         """Those of one block."""
         mean, stddev = self.parameters(block)
-        said = [block.values(mean + k * stddev)[0] for k in (0.0, -BAND, BAND)]
-        prior = [block.values(block.mean + k * block.stddev)[0] for k in (0.0, -BAND, BAND)]
+        bounds = (0.0, -HALF_WIDTH_95, HALF_WIDTH_95)
+        said = [block.values(mean + k * stddev)[0] for k in bounds]
+        prior = [block.values(block.mean + k * block.stddev)[0] for k in bounds]
         out, d, still = [], block.declaration, self._still(block)
         for i, label in enumerate(block.labels):
             value, low, high = (float(v[i]) for v in said)

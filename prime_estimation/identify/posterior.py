@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..inertia import from_theta, inertia_about_com, pi_by_psi
 from ..mhe.problem import Problem
 
-BAND = 1.96  # standard deviations of a 95 % interval
 SHRUNK = 0.5  # of the prior's standard deviation: above, a quantity has not been observed
 
 NAMES = ("mass", "com x", "com y", "com z", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -47,7 +47,7 @@ class Quantity:
         centre, stddev = (
             (self.value, self.stddev) if self.observable else (self.prior, self.prior_stddev)
         )
-        return centre - BAND * stddev, centre + BAND * stddev
+        return centre - HALF_WIDTH_95 * stddev, centre + HALF_WIDTH_95 * stddev
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""

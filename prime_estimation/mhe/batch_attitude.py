@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Attitude of a start batch: turns by the gyro, from motion capture or the vertical felt."""
+"""Attitude of a start batch: rotations by gyro, vertical by specific force or motion capture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING = 1e-3  # m/s2, norm of a sum of specific forces that has no direction
 
 @dataclass(frozen=True)
 class ImuMotion:
-    """Motion of the base that the IMU tells, at the nodes of a batch.
+    """Motion of the base at the nodes of a batch, from the IMU.
 
     Attributes:
         rotations: of the IMU in the base. rates: (3,) of the base, base axes [rad/s].

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Ground of a start batch: a level floor, or where each foot has stood.
+"""Ground of a start batch: a level floor, or the footholds of each foot.
 
-While it is a floor, it tells tilt better than what is felt. Ground that slopes, steps and boxes
-taken for a floor turn the base until it is one: a robot on a slope of 12 degrees stood upright.
+A floor determines the tilt better than the specific force does. Slopes, steps or boxes that are
+taken for a floor tilt the base instead: a robot on a slope of 12 degrees would start upright.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Velocity of a start batch: that over which most feet that carry stand, changing as is felt.
+"""Velocity of a start batch: consistent with the IMU, and with most of the loaded feet at rest.
 
-A leg that swings fast needs torques that look like a load, and the mean over all feet that seem to
-carry is a trunk that trots half as fast. Between two nodes the velocity changes by what the IMU
-feels, whichever feet stand: three numbers and a constant acceleration (the attitude's error) are
-all that a batch leaves open, and feet that contradict them count less.
+The torques of a leg that swings fast look like a load, so that the mean over all feet that seem to
+be loaded gives half the velocity of a trot. The IMU measures the change of the velocity between two
+nodes, whichever feet stand. The only unknowns of a batch are the initial velocity and a constant
+acceleration (the error of the attitude); feet that contradict them get less weight.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def mean_velocity(feet: FeetOfBatch) -> np.ndarray:
 def stance_velocity(
     feet: FeetOfBatch, gained: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Velocity of the base over the feet that stand, and what was wrong with what was felt.
+    """Velocity of the base over the standing feet, and a correction of the specific force.
 
         v_k = v_0 + gained_k + a t_k
         min over v_0, a:  sum_ki load_ki rho(|v_k + rate_ki| / STANDS) + |a / (TILT g)|^2

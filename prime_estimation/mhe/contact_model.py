@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact models: smoothed contacts, or rigid ones after contact flags.
-
-What each asks of a node.
-"""
+"""Contact models: smoothed contacts, or rigid contacts with contact flags."""
 
 from __future__ import annotations
 
@@ -32,9 +29,9 @@ class SmoothedContacts:
     """Contacts by the smoothed law: no flags.
 
     Attributes:
-        dynamics: C++ dynamics. alarm_spans: nodes over which a disturbance must last to be that of
-            a payload: a heavy one shows at once, a light one above the gait's noise. lets_creep:
-            a foot which does not fit may slide, for no flag says that it stands.
+        dynamics: C++ dynamics. alarm_spans: numbers of nodes over which a disturbance must last to
+            be that of a payload: few for a heavy one, more for one near the noise of the gait.
+            lets_creep: a foot that does not fit may slide, because no flag says that it stands.
     """
 
     alarm_spans = (10, 20)

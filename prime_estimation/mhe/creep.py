@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Feet that creep: on an edge, along a wall, on what gives way. No plane holds them."""
+"""Creeping feet, on an edge, along a wall, or on yielding ground, which no plane holds."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .window import Window
 
 
 class Creep:
-    """Feet that creep, from where they are found to do so until they land again.
+    """Tracks creeping feet, from their detection until they land again.
 
-    The contact disturbance is white, with heavy tails: a foot may slip for a node. One that slides
-    through a whole window is no noise, and would turn its plane until it contains the path, and
-    with it the forces; or move the base.
+    The contact disturbance is white noise with heavy tails, which allows a foot to slip for a node.
+    A foot that slides through a whole window is not noise: it would rotate its ground plane until
+    the plane contains the path, and the contact force with it; or it would move the base.
 
     Attributes:
-        velocity: (nf,) what is left unexplained of the velocity of each foot [m/s]; 0 of those that
-            stand. any: some foot creeps.
-        superseded: all feet move where they stand, and are expected to: no foot is an exception.
+        velocity: (nf,) unexplained velocity of each foot [m/s]; 0 for feet that stand. any: some
+            foot creeps.
+        superseded: all standing feet move and are expected to, so that no foot is an exception.
     """
 
     def __init__(self, problem: Problem):

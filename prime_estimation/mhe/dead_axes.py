@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Dead axes of the IMU: what they would have said, for those who look at all three."""
+"""Dead axes of the IMU: predicts their readings, for code that needs all three axes."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def going_on(
 
 
 def stand_in(problem: Problem, m: Measurement, x: np.ndarray) -> Measurement:
-    """The measurement with what its dead axes of the IMU would say at a state x (nx,).
+    """The measurement, with predictions at a state x (nx,) in place of dead axes of the IMU.
 
-    Nothing weighs them; who judges by the length or direction of a reading needs all three axes.
+    They have no weight in the window, but code that uses the length or direction of a reading needs
+    all three axes.
     """
     part = problem.layout.part
     base = part(x, "rotation"), part(x, "rate")

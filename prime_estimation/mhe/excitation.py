@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Excitation: along which directions of the inertia a motion is more than its noise."""
+"""Excitation: finds the directions of the inertia that a motion excites beyond its noise."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ UPWARDS = pin.Motion(np.array([0.0, 0.0, GRAVITY]), np.zeros(3))
 
 
 class Excitation:
-    """How the links whose inertia is estimated have moved of late, against the noise of that.
+    """Compares the recent motion of the links whose inertia is estimated with its noise.
 
-    The wrench that moves a link is `Y(f, omega, alpha) pi`, by its specific force and its angular
-    velocity and acceleration. What motion tells of pi, what of that lasts from one look to the
-    next, and what noise alone would seem to tell, are
+    The wrench that moves a link is `Y(f, omega, alpha) pi`, a function of its specific force f,
+    angular velocity omega and angular acceleration alpha. The information about pi from the motion
+    (A), the part of it that lasts from one look to the next (S), and the apparent information of
+    noise alone (B) are
 
         A = mean Y_k^T W Y_k,   S = mean (Y_k^T W Y_{k-1} + Y_{k-1}^T W Y_k) / 2,
         B = E Y(n_f, 0, n_alpha)^T W Y(n_f, 0, n_alpha),   (A / a + S+ / s) v = rho B v

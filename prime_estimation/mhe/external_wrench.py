@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""External wrench: what acts on the base that is neither the ground, nor gravity, nor its load."""
+"""External wrench on the base, apart from ground contact, gravity and load."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NEWEST = 1  # nodes at the head that are left out: no measurement after them tel
 
 
 def external_wrench(window: Window) -> ExternalWrench | None:
-    """Median of the base's disturbances over a few smoothed nodes: impacts go, edges stay.
+    """Median of the base's disturbances over a few smoothed nodes: removes impacts, keeps edges.
 
-    With w_k the wrench that the dynamics of node k need beside ground, gravity and inertia:
+    With w_k the wrench that the dynamics of node k need in addition to ground, gravity and inertia:
 
         w = median(w_1 .. w_n),   P = pi/(2 n) (Q + mean (w_k - w)^2)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""First state: the prior that a start batch begins with, and what outlasts a lost estimate."""
+"""First state: prior of a start batch, including what is kept of a lost estimate."""
 
 from __future__ import annotations
 

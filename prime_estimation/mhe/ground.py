@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Ground height under each foot.
-
-A parameter of the window that belongs to one stance and is placed anew at touch-down.
-"""
+"""Ground height under each foot, a parameter of the window that is reset at each touch-down."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from ..contact.footholds import Footholds, Slope
 from ..contact.leg_forces import CLEARANCE
 from ..contact.rising import Rising
 from ..robot import GRAVITY
-from ..sensors.pose_gate import WorldMotion
+from ..sensors.frames import WorldMotion
 from .creep import Creep
 from .knowledge import renew
 from .landings import Landings
@@ -37,12 +34,12 @@ EXACT_SLOPE = 1e-6
 
 
 class Ground:
-    """Follows touch-downs and keeps the ground heights of the window right.
+    """Follows touch-downs, and updates the ground heights of the window.
 
-    A foot that touches down near the height known for it keeps that height (with a random walk): on
-    level ground the height of the base stays tied to it. Elsewhere the height becomes that of the
-    foot, correlated with the height of the base. A foot comes down with 2-3 m/s, 3 cm per node:
-    what is within its reach in one node is judged when it has come to rest.
+    A foot that touches down near its known ground height keeps that height (with a random walk), so
+    that on level ground the height of the base does not drift. Elsewhere the ground gets the height
+    of the foot, correlated with the height of the base. A foot lands with 2-3 m/s, 3 cm per node:
+    ground within its reach in one node is judged when the foot has come to rest.
     """
 
     def __init__(self, problem: Problem):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Hold: parameters stay at the values that the robot's YAML says until data contradict."""
+"""Hold: keeps parameters at the values of the robot's YAML until the data contradict these."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 
 class Hold:
-    """Whether parameter blocks are held, and the priors of both.
+    """Parameter blocks that can be held, with their priors in both states.
 
-    Held, their prior is narrower and they do not walk: the window takes them as known, and yet what
-    leaves it tells the arrival cost what the data say of them.
+    While held, they have a narrow prior and no random walk, and the window treats them as known.
+    Nodes that leave the window still add their information about them to the arrival cost.
 
     Attributes:
         names: of the blocks. possible: they are held at first. held: at present.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Receding horizon: the window from its first batch through every node to a new beginning."""
+"""Receding horizon: starts the window from a batch, moves it node by node, and restarts it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from ..config.policies import TERRAIN
-from ..sensors.pose_gate import WorldMotion
+from ..sensors.frames import WorldMotion
 from ..types import Measurement
 from .dead_axes import stand_in
 from .ground import Ground
@@ -29,12 +29,12 @@ RECENT = 5  # nodes back to which legs that were not seen make a node one of the
 
 
 class Horizon:
-    """The window and what is kept beside it to move it, or to start it anew.
+    """The sliding window, and the data that are needed to move or restart it.
 
     Attributes:
         window: None before the first batch is solved.
-        prior_parameters: (np,) mean of the parameters' prior, as the batch took it.
-        ground: heights under the feet. newest_ns: stamp of the last measurement; None before.
+        prior_parameters: (np,) mean of the parameters' prior that the batch used.
+        ground: heights under the feet. newest_ns: stamp of the last measurement; None before it.
     """
 
     def __init__(self, problem: Problem):
@@ -58,12 +58,12 @@ class Horizon:
         self.problem.contacts.reset()
 
     def connects(self, m: Measurement) -> bool:
-        """Whether a measurement is the next one: no data are missing before it."""
+        """Whether a measurement is one step after the previous one, so that no data are missing."""
         step_ns = 1e9 * self.problem.dt
         return self.newest_ns is None or abs(m.stamp_ns - self.newest_ns - step_ns) < 0.5 * step_ns
 
     def take(self, m: Measurement) -> Measurement:
-        """Look at the next measurement, and keep for a batch what of it is expected."""
+        """Preprocess the next measurement, and store it for a start batch."""
         m = self.problem.measurements.expected(m)
         if m.imu_dead is not None and self.window is not None:
             m = stand_in(self.problem, m, self.window.xs[-1])
@@ -78,11 +78,11 @@ class Horizon:
 
     @property
     def batch(self) -> list[Measurement]:
-        """The newest measurements, as many as a start takes."""
+        """The newest measurements, as many as a start batch has."""
         return [self.problem.turned_back(m) for m in self._recent]
 
     def start(self, situation: Situation, previous_state: np.ndarray | None = None) -> str:
-        """Solve a batch, once it has been gathered; returns why it has no solution."""
+        """Solve the start batch, once it is complete. Returns why that failed; else empty."""
         self.window = None
         if len(self._recent) < self._recent.maxlen:
             return ""
@@ -101,7 +101,7 @@ class Horizon:
         return ""
 
     def _go_on(self, previous_state: np.ndarray | None) -> None:
-        """Place and heading go on where they were lost, with what was not known of them."""
+        """Continue position and heading of a lost estimate, with their uncertainty."""
         problem, window, (stamp, x) = self.problem, self.window, self._lost or (0, None)
         if previous_state is None and x is not None and not window.place.measured:
             gap = 1e-9 * (window.stamps[0] - stamp)
@@ -114,7 +114,7 @@ class Horizon:
         self._lost = None
 
     def restart(self, situation: Situation, previous_state: np.ndarray | None) -> str:
-        """Start anew from the last measurements, or from the next ones if these cannot carry it."""
+        """Restart from the last measurements, or from the next ones if these have no solution."""
         untried = self.window is not None or previous_state is not None
         self._give_up()
         failure = self.start(situation, previous_state) if untried else "the batch has been tried"
@@ -123,13 +123,13 @@ class Horizon:
         return failure
 
     def break_off(self) -> None:
-        """Give the estimate up where data end; it goes on from there, with those to come."""
+        """End the estimate where data end; later data continue from there."""
         self._give_up()
         self.window = self.newest_ns = None
         self._wait()
 
     def _give_up(self) -> None:
-        """Keep what outlasts the window: lasting parameters, and what is not known of its place."""
+        """Keep what outlasts the window: lasting parameters, uncertainty of the position."""
         self.ground = Ground(self.problem)
         if self.window is None:
             return
@@ -141,12 +141,12 @@ class Horizon:
             self._displacement = displacement
 
     def _wait(self) -> None:
-        """For other measurements than those that have been taken."""
+        """Wait for new measurements, because the stored ones have no solution."""
         self._lost = self._lost or next(self._finite_heads(), None)
         self._recent.clear()
 
     def complete(self, m: Measurement, situation: Situation) -> None:
-        """Gives the former head torque, specific force and disturbances of the step that ends."""
+        """Add torque, specific force and disturbances of the step that ends to the former head."""
         former = self.window.inputs[-1]
         self.problem.complete(former, m, situation)
         if m.position is None and m.accelerometer is None:
@@ -163,7 +163,7 @@ class Horizon:
             creep.velocity if creep.any and not creep.superseded else None,
             self.window.place.measured,
         )
-        # without motion capture it is what feet that creep carry, too, that holds the tilt
+        # without motion capture the loads of creeping feet are needed to determine the tilt
         if self.window.place.measured and self.window.creeping:
             self.problem.process.expect_lasting_force(former)
         if not former.weighed:
@@ -171,10 +171,10 @@ class Horizon:
         self._last_position = self._last_position if m.position is None else m.position
 
     def shift(self, m: Measurement, situation: Situation) -> str:
-        """Let the oldest node leave through the arrival cost and append a new head.
+        """Marginalize the oldest node into the arrival cost, and append a new head.
 
         Returns:
-            Why there is no prediction of the new head; empty when there is one.
+            Why the new head could not be predicted; empty if it could.
         """
         head = self.problem.state_input(m, self._last_position)
         noise = self.problem.process_noise(situation.inertia_held)
@@ -191,7 +191,7 @@ class Horizon:
         return ""
 
     def _locate(self, seen: bool, stamp_ns: int) -> None:
-        """Place and heading are measured or, where motion capture is silent, no more."""
+        """Note that position and heading are measured, or no longer are (motion capture silent)."""
         if seen:
             self.window.place.found(self.window.arrival, self.window.xs[0])
             self._located_ns = stamp_ns
@@ -199,7 +199,7 @@ class Horizon:
             self.window.place.lost()
 
     def _move_world(self, motion: WorldMotion) -> None:
-        """Window, ground, and what a restart would begin with go along with the world."""
+        """Move window, ground, and the states for a restart together with the world."""
         problem = self.problem
         move_window(problem, self.window, motion)
         self.ground.move(motion)
@@ -207,7 +207,7 @@ class Horizon:
         self._heads = deque(heads, maxlen=self._heads.maxlen)
 
     def solve(self, m: Measurement, iterations: int) -> str:
-        """Improve the window; returns why it has no solution, empty when it has one."""
+        """Improve the window by some iterations. Returns why that failed; else empty."""
         number = RECOVERY if iterations and self._legs_are_back(m) else iterations
         us = self.window.us
         try:
@@ -220,14 +220,14 @@ class Horizon:
         return ""
 
     def follow(self, m: Measurement, situation: Situation, solved: bool) -> None:
-        """Put the ground where feet have come down, and remember the head."""
+        """Update the ground under feet that have landed, and remember the head."""
         self.problem.learn(self.window.xs[-1])
         self.ground.update(self.window, situation)
         if solved:
             self._heads.append((m.stamp_ns, self.window.xs[-1]))
 
     def previous_state(self) -> np.ndarray | None:
-        """Head of the time at which the newest batch begins; None where there is none."""
+        """Former head at the time at which the stored batch begins; None if there is none."""
         began = self._recent[0].stamp_ns
         head = next((x for stamp, x in self._heads if stamp >= began), None)
         return head if head is not None and np.isfinite(head).all() else None

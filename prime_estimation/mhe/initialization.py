@@ -2,9 +2,9 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Initialization: from half a second of measurements to a converged window.
 
-Guess: attitude from the gyro and the mean specific force (or motion capture), velocity from the
-feet that stand and what the IMU feels, ground where they stand. Then a multiple-shooting solution
-of the whole batch, the inertia held for the first iterations.
+Initial guess: attitude from the gyro and the mean specific force (or motion capture), velocity from
+standing feet and specific force, ground under these feet. Then the whole batch is solved by
+multiple shooting, with the inertia held in the first iterations.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ HELD_SHARE = 1e-3  # of the prior's standard deviation of what is held
 
 @dataclass(frozen=True)
 class Way:
-    """To a solution of a batch.
+    """Strategy for the solution of a batch.
 
     Attributes:
-        soft: share of kappa in the first iterations: a softer law lets forces move from foot to
-            foot, a sharp one keeps a wrong guess of who stands.
-        grip: friction is held, as it is on ground that is no floor. It may else vanish for feet
-            that slide all the time: that explains what the noise of a real robot, not learned yet,
-            does not.
+        soft: share of kappa in the first iterations. A softer law lets forces move from foot to
+            foot; a sharp one keeps a wrong guess of which feet stand.
+        grip: friction is held, as it always is off a floor. Otherwise it may vanish: feet that
+            slide all the time explain the noise of a real robot, whose level is not known yet.
     """
 
     soft: float
@@ -64,7 +63,7 @@ class Start:
 
     Attributes:
         window: the sliding window; None when there is none.
-        prior_parameters: (np,) mean of the parameters' prior, as the batch took it.
+        prior_parameters: (np,) mean of the parameters' prior that the batch used.
         reason: why there is no window.
     """
 
@@ -79,17 +78,17 @@ def first_window(
     previous_state: np.ndarray | None,
     situation: Situation = ON_ITS_FEET,
 ) -> Start:
-    """The sliding window behind a start batch.
+    """The sliding window at the end of a start batch.
 
-    A batch has more than one optimum: that with the wrong feet on the ground is told by its
-    residuals, or by feet that carry and slide all the time, and left by another way. Where motion
-    capture measures the place, the ground may move.
+    A batch has several optima. One with the wrong feet on the ground is recognized by its
+    residuals, or by loaded feet that slide all the time; then the next strategy is tried. With
+    motion capture sliding feet are accepted, because the ground may move.
 
     Args:
         problem: models and noise.
         measurements: of consecutive nodes.
-        previous_state: as of `start_window`.
-        situation: who carries the robot.
+        previous_state: as for `start_window`.
+        situation: what carries the robot.
     """
     ms = usable(measurements)
     if ms is None:
@@ -138,16 +137,16 @@ def without_stray_poses(problem: Problem, ms: list[Measurement]) -> list[Measure
 
 
 def slippery(problem: Problem, x: np.ndarray) -> bool:
-    """Whether there is less friction at x (nx,) than any ground is thought to have."""
+    """Whether the friction coefficient at x (nx,) is lower than that of any plausible ground."""
     e = problem.config.estimator
     away = problem.parameter(x, "friction")[0] - np.log(e.friction)
     return bool(away < -CREDIBLE * e.friction_stddev)
 
 
 def stance_speed(window: Window) -> float:
-    """Median horizontal speed [m/s] of the feet that carry, over all nodes; 0 where none does.
+    """Median horizontal speed [m/s] of loaded feet over all nodes; 0 if there are none.
 
-    Who carries, the torques of the legs tell, and where there are none the contact law.
+    The load is that of the leg torques or, without torques, of the contact law.
     """
     problem, speeds = window.problem, []
     if problem.legs is None:

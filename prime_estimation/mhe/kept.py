@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Knowledge of the inertia that is kept beside a window."""
+"""Knowledge of the inertia that is kept outside of a window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Kept:
-    """What is known along directions that the data of a window do not tell.
+    """Covariance along directions of the inertia that the data of a window do not excite.
 
     Attributes:
         across: (ntheta, ntheta) projector on the directions. root: of the covariance along them.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""What is known of parameters before the data of a window: renewed, widened, held."""
+"""Operations on the prior of a window's parameters: reset, widen, release, hold."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ UNMOVED = 1e-3  # of the standard deviation: what has moved by less has not
 
 
 def inflate(window: Window, rows: slice | np.ndarray, root: np.ndarray) -> None:
-    """Add a covariance with this root (n, k) to what is known of n rows of the tangent."""
+    """Add a covariance with this square root (n, k) to the prior of n rows of the tangent."""
     noise = np.zeros((window.problem.ndx, root.shape[1]))
     noise[rows] = root
     window.arrival.inflate_covariance(noise)
 
 
 def release_inertia(window: Window, theta_root: np.ndarray) -> None:
-    """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta).
+    """Add a covariance with this square root (ntheta, ntheta) to the prior of the inertia.
 
-    A payload may have changed.
+    Used when a payload may have changed.
     """
     if (kept := window.kept) is not None:
         window.kept = kept.wider(theta_root)
@@ -36,9 +36,9 @@ def release_inertia(window: Window, theta_root: np.ndarray) -> None:
 
 
 def widen(window: Window, name: str, growth: float, most: float) -> None:
-    """Multiply the deviations of a parameter block by a factor above 1, up to `most`.
+    """Multiply the standard deviations of a parameter block by a factor above 1, up to `most`.
 
-    What was learned of it was learned from noise that is larger than had been said.
+    Used when the noise of the data that determined it was larger than assumed.
     """
     columns = window.problem.columns(name)
     variance = np.diag(window.arrival.covariance)[columns]
@@ -53,9 +53,9 @@ def renew(
     mean: float | np.ndarray,
     stddev: float | np.ndarray,
 ) -> None:
-    """Forget what was learned of elements of a parameter block, for means and deviations.
+    """Reset elements of a parameter block to means and standard deviations.
 
-    Values that have not left their means are not put back: all nodes would be evaluated anew.
+    Values that equal their means are not set, because all nodes would have to be evaluated again.
     """
     problem, arrival = window.problem, window.arrival
     first, spread = int(problem.columns(name).start), np.empty(len(elements))
@@ -72,10 +72,10 @@ def renew(
 
 
 def relax(window: Window, hold: Hold) -> None:
-    """Let go of held parameters l, with all that was learned of them and beside them.
+    """Release held parameters l, and correct all other variables for the hold.
 
-    What is known of the rest, given them, does not depend on their prior: with the gain
-    `G = P_l P_ll^-1` and their estimate without the hold, `N(m', P')`,
+    The conditional distribution of the others, given l, does not depend on the prior of l. With the
+    gain `G = P_l P_ll^-1` and the estimate of l without the hold, `N(m', P')`,
 
         m := m + G (m' - m_l),   P := P + G (P' - P_ll) G^T
     """
@@ -107,13 +107,13 @@ def _take_as_known(window: Window, across: np.ndarray, value: np.ndarray) -> Non
 
 
 def hold_inertia(window: Window) -> None:
-    """Take the inertia as known at its present value."""
+    """Treat the inertia as known at its present value."""
     present = window.problem.parameter(window.xs[0], "theta")
     _take_as_known(window, np.eye(len(present)), present)
 
 
 def hold_directions(window: Window, across: np.ndarray, value: np.ndarray) -> None:
-    """Take the inertia as known along some directions, and keep what is known of it there.
+    """Treat the inertia as known along some directions, and keep its covariance along these.
 
     Schmidt's filter: of the covariance P of theta, with what was kept before, the window has
 

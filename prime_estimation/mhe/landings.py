@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Ground under feet that come down: free until they rest, then that of before or another one."""
+"""Ground under landing feet: free until the foot rests, then restored or placed anew."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RIDGE = 1e-9  # added to correlations: some parameters are held, and some known 
 
 @dataclass(frozen=True)
 class _Known:
-    """What was known of the height of the ground under a foot: `h = h_0 + a . dx + n`.
+    """Former knowledge of the ground height under a foot: `h = h_0 + a . dx + n`.
 
     Attributes:
-        height: h_0 [m], at the estimate of then. row: (ndx,) a, regression on everything else but
-            velocities. stddev: of n.
+        height: h_0 [m], at the estimate of that time. row: (ndx,) a, regression on all other
+            variables but velocities. stddev: standard deviation of n.
         parameters: (np,) of that estimate.
     """
 
@@ -36,8 +36,8 @@ class _Known:
 class Landings:
     """Remembers the ground of feet that have touched down, until they rest.
 
-    Its height is that of the foothold before. Held there, it would move the base for as long as the
-    foot has not come to rest: up and down where nothing else tells its height, and tilt it.
+    The known height is that of the previous foothold. If it were held until the foot has come to
+    rest, it would move the base vertically, and tilt it.
     """
 
     def __init__(self, problem: Problem, feet: int):

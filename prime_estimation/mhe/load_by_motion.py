@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Load of feet where no torque tells it: what the IMU feels must be carried by something."""
+"""Load of feet without torques: distributes the force that the motion requires over the feet."""
 
 from __future__ import annotations
 

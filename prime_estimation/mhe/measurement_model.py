@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Measurement model: readings become inputs of nodes, rows of the residual get names."""
+"""Measurement model: makes inputs of nodes from readings, and names the rows of the residual."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .. import _core
 from ..config.parameters import Config
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
-from ..sensors.frames import FrameTracker
-from ..sensors.pose_gate import WorldMotion
-from ..sensors.sensor import Block, Gate, Sensor, SensorSet, Tracker, Wearer
+from ..sensors.frames import FrameTracker, WorldMotion
+from ..sensors.sensor import Block, Sensor, SensorSet, Wearer
+from ..sensors.tracker import Gate, Tracker
 from ..types import Measurement, Sample
 
 # while joint positions are missing, the legs are somewhere near where they were seen last
@@ -30,16 +30,24 @@ OUT_OF_REACH = 10.0  # depth of the ground under legs that are not seen [m]
 
 
 class MeasurementModel:
-    """What the sensors say of nodes.
+    """Measurement model of all sensors of a problem.
 
     Attributes:
-        core: the same for the C++ nodes: residuals, layout of parameters and rows.
+        core: its C++ part: residuals, layout of parameters and rows.
         blocks: (name, size) of all parameter blocks, those of the dynamics first.
-        rows: slices of a node's residual by name; `sensor_rows`: by sensor, for its innovation.
-        noise: section `noise` of the configuration. mounts: those of the sensors are parameters.
-        zeros: (nj,) parameter that is the zero of each encoder, -1: none; empty: of all none.
-        trackers: of sensors that need more than the window, by name.
-        gates: of sensors whose readings can be outliers, by name.
+        rows: slices of a node's residual, by name.
+        noise: section `noise` of the configuration.
+        zeros: (nj,) index of the parameter that is the zero of each encoder, -1: none; empty: no
+            encoder has one.
+        trackers: trackers of the sensors that have one, by name of the sensor.
+        gates: gates of the sensors that have one, by name of the sensor.
+
+    Args:
+        dynamics: C++ contact dynamics.
+        mount: pose of the IMU on the robot.
+        sensors: sensors of the problem.
+        zeros: as the attribute.
+        mounts: the mounts of the sensors are parameters.
     """
 
     def __init__(
@@ -52,7 +60,7 @@ class MeasurementModel:
     ):
         self.sensors, self.noise, self.zeros = sensors, None, list(zeros)
         residuals = list(sensors.residuals) + (["wrench_cone"] if dynamics.ncone else [])
-        # of a base that is not on its feet only the IMU tells, which drifts
+        # a suspended base is measured by the IMU alone, which drifts
         residuals += ["held"] if "imu" in sensors.names else []
         residuals += [ZEROED] if zeros else []
         self.core = _core.MeasurementModel(dynamics, mount.core, residuals, mounts, self.zeros)
@@ -69,7 +77,7 @@ class MeasurementModel:
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def attach(self, problem) -> None:
-        """Make what sensors of a problem need beside its window, and what tells their outliers."""
+        """Make trackers and gates of the sensors for a problem."""
         trackers = {s.name: s.tracker(problem) for s in self.sensors}
         self.trackers = {name: t for name, t in trackers.items() if t is not None}
         gates = {s.name: s.gate(problem) for s in self.sensors}
@@ -78,9 +86,9 @@ class MeasurementModel:
         self._untracked = [s for s in events if s.name not in self.trackers]
 
     def expected(self, m: Measurement) -> Measurement:
-        """The measurement without motion capture where none is expected.
+        """The measurement without motion capture, if that is not a sensor of the problem.
 
-        A start would take place and heading from it, which then no node holds.
+        Otherwise a start batch would take position and heading from it, which no node measures.
         """
         if "mocap" in self.sensors.names or "mocap" not in m.readings:
             return m
@@ -88,7 +96,7 @@ class MeasurementModel:
 
     @property
     def frames(self) -> Iterator[FrameTracker]:
-        """Keepers of the frames in the world that are estimated."""
+        """Trackers of the estimated frames in the world."""
         return (self.trackers[sensor.name] for sensor in self.sensors if sensor.framed)
 
     def parameter_priors(self) -> dict[str, Block]:
@@ -102,13 +110,13 @@ class MeasurementModel:
     def state_input(
         self, m: Measurement, last_position: np.ndarray | None = None
     ) -> "_core.NodeInput":
-        """Input of the node at `m.stamp_ns`, with what is known of its state.
+        """Input of the node at `m.stamp_ns`, with the readings of its state.
 
-        The part of its dynamics comes one node later (`complete`).
+        Readings of its step are added one node later (`complete`).
 
         Args:
             m: measurement.
-            last_position: joint positions (nj,) [rad] that were seen last, where `m` has none.
+            last_position: last measured joint positions (nj,) [rad], used if m has none.
         """
         given = _core.NodeInput(self.core)
         if m.position is None and last_position is not None:

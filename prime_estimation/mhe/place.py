@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Place and heading of a window in which nothing measures them."""
+"""Position and heading of a window while no sensor measures them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ WAY, TURN, RISE = 0.02, 0.01, 0.004
 
 
 class Place:
-    """Keeps place and heading out of the cost-to-come, where no sensor tells them.
+    """Keeps position and heading out of the cost-to-come while no sensor measures them.
 
-    A motion of the world changes no residual. Yet the ground's slope under a foot stands about a
-    place, and the rows of nodes that left the window are linear at slopes that have been corrected
-    since: together they would seem to know where the robot is, and would hold its heading with it.
-    So the first base of the window stays where it is, all errors are those beside it, and what is
-    not known of it is added up apart (Huang, Mourikis and Roumeliotis 2010, of the same defect in
-    mapping). To that come the scales of way and turn, constants of the machine that noise does not
-    cover: with each step s and turn a of the base, `S := carry S + (WAY s, TURN a)`, columns apart,
-    and a deviation of the height that grows by `RISE |s|`.
+    A motion of the whole world changes no residual. But the slope of the ground under a foot is
+    defined about a place, and rows of marginalized nodes are linearized at slopes that have been
+    corrected since. Together they would create spurious information about the position and, with
+    it, about the heading. Therefore the first base of the window is held fixed, all errors are
+    relative to it, and its own uncertainty is accumulated separately (Huang, Mourikis and
+    Roumeliotis 2010 describe the same inconsistency in SLAM).
+
+    Scale errors of distance and rotation, which are constants of the machine and not noise, are
+    added: for each step s and rotation a of the base, `S := carry S + (WAY s, TURN a)`, in separate
+    columns. The standard deviation of the height grows by `RISE |s|`.
 
     Attributes:
-        measured: a sensor tells place and heading in the world.
-        risen: deviation of the height by the way since the start, and by `rising` [m].
-        rising: deviation of the vertical velocity that footholds tell, the same for long [m/s].
+        measured: a sensor measures position and heading in the world.
+        risen: standard deviation of the height, by distance and by `rising` [m].
+        rising: standard deviation of a lasting vertical velocity, from footholds [m/s].
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.

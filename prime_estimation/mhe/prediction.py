@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Odometry between nodes: the newest estimate, carried by the IMU to its newest sample."""
+"""Odometry between nodes: the newest estimate, predicted to the newest IMU sample."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ UNSEEN = np.repeat([20.0, 3.0], 3)  # rad/s2, m/s2
 class Predictor:
     """Strapdown integration (the core's `Strapdown`) from the head of the window.
 
-    The base hangs on it by joints that go on at their rates of the last estimate. Each new estimate
-    replaces what had been integrated; the samples that are newer than it are run through again.
-    Estimates and samples may come from different threads: the integration is begun by the sample
-    that asks for it.
+    Joints between IMU and base keep their rates of the last estimate. Each new estimate replaces
+    the integrated state; the samples that are newer than it are integrated again. Estimates and
+    samples may come from different threads: the integration begins with the sample that needs it.
 
-    The covariance grows by what is not known between two samples: a jump of the specific force at
-    any instant between them leaves `dt df / sqrt(12)` in the velocity; and by what they do not tell
-    on average, `age INTERVAL.carried_force`. Axes of the IMU that are dead say what they would at
-    the estimate: its rate goes on, and it does not accelerate.
+    The covariance grows by two errors: a jump of the specific force at any instant between two
+    samples leaves `dt df / sqrt(12)` in the velocity, and the mean specific force has an error that
+    leaves `age INTERVAL.carried_force`. For dead axes of the IMU, the readings at the estimate are
+    used: constant rate, no acceleration.
     """
 
     def __init__(self, robot: Robot, mount: ImuMount):

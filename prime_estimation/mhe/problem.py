@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimation problem of one robot: models of the core, parameters with their priors, nodes."""
+"""The estimation problem of one robot: C++ models, parameters with their priors, nodes."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ class Problem:
     """Contact dynamics, sensors, state manifold and parameters of one robot.
 
     Attributes:
-        contacts: the contact model. dynamics: its C++ dynamics. state: manifold of x = (q, v, p).
-        sensors: those of this problem. measurements: their model, readings of nodes.
-        process: disturbances of nodes. mount: where the IMU is.
+        contacts: contact model. dynamics: its C++ dynamics. state: manifold of x = (q, v, p).
+        sensors: sensors of this problem. measurements: measurement model.
+        process: process model (disturbances). mount: pose of the IMU on the robot.
         layout: named parts of x and of its tangent. nq, nv, nj, np, ndx, nu: dimensions.
-        contact_feet: (nc,) index of each contact's foot. legs: forces of its legs; None of a robot
-            without feet, or on a fixed base, whose feet are not followed.
-        holds: those of the joints and of the mounts.
+        contact_feet: (nc,) index of each contact's foot. legs: forces from leg torques; None for a
+            robot without feet or on a fixed base.
+        holds: parameters of joints and mounts that keep their YAML values until released.
         delay: of motion capture, where it is estimated [s]. body_turn: (3, 3) by which its tracked
             body is turned beyond the YAML's mount; None: not at all. torque_delay: (nj,) by which
             torques are read late [s].
         interruption: ends, on request of another thread, what is being solved.
-        theta_nominal, theta_prior_root: mean and covariance root of the inertia's prior.
-            theta_walk_root: of its random walk, per root of a second. first: prior of the first
-            state.
+        theta_nominal, theta_prior_root: mean and square root of the covariance of the inertia's
+            prior. theta_walk_root: the same of its random walk, per sqrt(s). first: prior of the
+            first state.
 
     Args:
         robot: model and contact points.
         config: noise, window, priors.
-        optional: names of the optional sensors that are expected.
-        holds: losses of the joints, where the configuration wants that, and mounts of the sensors
-            stay as the YAML has them until they are let go; else mounts are no parameters.
+        optional: names of the optional sensors to use.
+        holds: True: joint losses (if configured) and sensor mounts are parameters that are held at
+            their YAML values until released. False: mounts are not parameters.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Problem:
         return "gyro_bias" in self.layout
 
     def forget(self) -> None:
-        """Begin the next first state with nominal inertia and the joints of the robot's YAML."""
+        """Reset the prior of the next first state to nominal inertia and joint parameters."""
         self.first.forget()
         self.body_turn: np.ndarray | None = None
         self._forget_mounts()
@@ -142,16 +142,16 @@ class Problem:
             self.use_noise(self._noise)
 
     def turn_body(self, turn: np.ndarray) -> None:
-        """Take poses for those of a body that is turned by so much (3, 3) more than was thought.
+        """Rotate the tracked body by a further `turn` (3, 3) relative to its mount.
 
-        What that had made of the mounts is void.
+        Mount estimates made with the former rotation are discarded.
         """
         self.body_turn = turn if self.body_turn is None else self.body_turn @ turn
         self._forget_mounts()
         self.first.forget_sensors()
 
     def turned_back(self, m: Measurement) -> Measurement:
-        """The measurement with poses of a tracked body that is not turned beyond its mount."""
+        """The measurement with motion capture poses corrected for `body_turn`."""
         if self.body_turn is None or not m.mocap:
             return m
         place = self.robot.mocap_placement.translation
@@ -160,7 +160,7 @@ class Problem:
 
     @property
     def joints_let_go(self) -> bool:
-        """The torques have contradicted what the YAML says of the joints."""
+        """Whether torque data have contradicted the joint parameters of the YAML."""
         return any(hold.let_go for hold in self.joint_holds)
 
     @property
@@ -180,7 +180,7 @@ class Problem:
         return any(h.let_go for h in self.mount_holds if h.names[0] in GEOMETRY)
 
     def begin_with(self, belief: InertiaBelief | JointBelief) -> None:
-        """Begin the next first state with what was learned before."""
+        """Use earlier knowledge as the prior of the next first state."""
         if isinstance(belief, InertiaBelief):
             self.first.begin_with_inertia(belief)
         else:
@@ -197,12 +197,12 @@ class Problem:
         self.learn(self.first.neutral())
 
     def let_joints_go(self, hold: JointHold) -> None:
-        """Estimate joint parameters that were held in the nodes and first states that come."""
+        """Release a hold: its parameters are estimated in future nodes and first states."""
         hold.held = False
         self._walk = random_walks(self)
 
     def learn(self, x: np.ndarray) -> None:
-        """Let legs and mount have the parameters of a state, where it tells them."""
+        """Copy estimated parameters of a state to the leg model, IMU mount and mocap delay."""
         turn, lever = self.parameter(x, IMU_ROTATION), self.parameter(x, IMU_POSITION)
         if np.count_nonzero(turn) or np.count_nonzero(lever):
             self.mount.move(turn, lever)
@@ -235,7 +235,7 @@ class Problem:
         return with_held_joints(config, self.robot) if self._holds else config
 
     def use_noise(self, noise: NoiseConfig) -> None:
-        """Weigh the nodes that come by these levels."""
+        """Weight future nodes by these noise levels."""
         self._noise = noise
         self.measurements.noise = delayed(noise, self.delay) if self.delay else noise
         self.process.retune(replace(self.config, noise=noise))
@@ -254,18 +254,18 @@ class Problem:
     def state_input(
         self, m: Measurement, last_position: np.ndarray | None = None
     ) -> "_core.NodeInput":
-        """Input of the node at `m.stamp_ns`; what concerns its step comes one node later.
+        """Input of the node at `m.stamp_ns`. Readings of its step are added one node later.
 
         Args:
             m: measurement.
-            last_position: joint positions (nj,) [rad] seen last, for a measurement without them.
+            last_position: last measured joint positions (nj,) [rad], used if m has none.
         """
         given = self.measurements.state_input(m, last_position)
         self.process.unmeasured(given)
         return given
 
     def coast(self, given, x: np.ndarray) -> None:
-        """Let the base of a node at x (nx,) go on as it goes, for nothing is read of its step."""
+        """Let the base of a node at x (nx,) without readings keep its velocity and attitude."""
         if self.has_imu:
             up = vertical(self.layout.part(x, "rotation"))
             self.measurements.coast(given, self.imu_motion(x)[0].rotation.T @ up)
@@ -276,7 +276,7 @@ class Problem:
         return self.mount.motion(positions, self.layout.part(x, "joint_rates"))
 
     def complete(self, given, m: Measurement, situation: Situation = ON_ITS_FEET) -> None:
-        """Give the input of a node what the measurement `m` at the end of its step says of it."""
+        """Add to a node's input the readings of its step; `m`: measurement at the step's end."""
         self.measurements.complete(given, m)
         self.process.complete(given, m, situation)
 
@@ -289,7 +289,7 @@ class Problem:
         return self.layout.part(x, name)
 
     def softness(self, x: np.ndarray) -> float:
-        """How soft the ground is, as its parameter says; 0: hard, or not estimated."""
+        """Softness of the ground, from its parameter; 0: hard, or not estimated."""
         value = self.parameter(x, "softness")
         return max(float(value[0]), 0.0) if value.size else 0.0
 

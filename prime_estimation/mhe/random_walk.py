@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Random walk of the parameters from one window to the next: what makes the estimate forget."""
+"""Random walk of the parameters from node to node, by which the estimate forgets old data."""
 
 from __future__ import annotations
 

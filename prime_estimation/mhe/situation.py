@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Situation of a robot: who carries it, what holds, as assumed of a node before it is solved."""
+"""Situation of a robot: assumptions about a node before it is solved."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class Situation:
     """Assumptions about one node, decided before its window is solved.
 
     Attributes:
-        suspended_since_ns: from this stamp on something else than the feet carries the robot; None:
-            they do.
-        hanging: nothing but the base touches anything then, so that torques move the legs alone.
-        landing: then the feet have begun to carry it again.
+        suspended_since_ns: stamp from which on something other than the feet carries the robot;
+            None: the feet carry it.
+        hanging: suspended, and only the base is in contact, so that torques move the legs alone.
+        landing: suspended, but the feet have begun to carry the robot again.
         inertia_held: the inertia is not estimated.
-        resting: it does not move, wherever it hangs or lies.
-        contradicted: contact forces of the last nodes are not those that the torques of the legs
-            carry. doubted: those of some of them. loaded: they seemed to be, but what the legs
-            carry more, or less, than before is a load.
-        pushed: something pushes or pulls the base sideways. leaning: so weakly that it is only told
-            by how it lasts.
-        unrest: deviation of the velocity of feet that stand, where most of them move [m/s].
-        restart: why the estimate must start anew; empty when it goes on.
+        resting: suspended, and the robot does not move.
+        contradicted: contact forces of the last nodes contradict the torques of the legs.
+            doubted: those of some nodes do. loaded: they seemed to, but the difference is a load
+            that was put on or taken off.
+        pushed: a horizontal force acts on the base. leaning: it is so weak that only its duration
+            reveals it.
+        unrest: standard deviation of the velocity of standing feet, when most of them move [m/s].
+        restart: why the estimate must restart; empty if it continues.
     """
 
     suspended_since_ns: int | None = None
@@ -43,7 +43,7 @@ class Situation:
 
     @property
     def suspended(self) -> bool:
-        """Something else than the feet carries the robot: its base may feel any force."""
+        """Whether something other than the feet carries the robot, with any force on its base."""
         return self.suspended_since_ns is not None
 
     def suspended_at(self, stamp_ns: int) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Directions of the inertia that stay as they are while no motion tells them."""
+"""Directions of the inertia that are kept unchanged while no motion excites them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from .window import Window
 
 
 class StillInertia:
-    """Holds the inertia along directions of which motion tells nothing, as a Schmidt filter does.
+    """Holds the inertia along unexcited directions, as a Schmidt-Kalman filter does.
 
-    Regressors that are noise tell what is not there, and least squares follow it: the centre of
-    mass of a humanoid that stands sank by 10 mm/s, with a deviation that shrank. So what is known
-    along them is taken out of the window, and kept beside it until there is motion.
+    Along these directions the regressors are noise, which least squares takes for information: the
+    centre of mass of a standing humanoid would sink by 10 mm/s, with a shrinking standard
+    deviation. Therefore the knowledge along them is taken out of the window, and kept until there
+    is motion.
     """
 
     def __init__(self, problem: Problem):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Touch-downs: which feet come down, and which stand where no ground is thought to be.
+"""Touch-downs: finds feet that land, and feet that stand away from their known ground.
 
-Plain numbers foot by foot: a robot has a few feet, and arrays of that size cost more than they say.
+Computed with plain numbers, foot by foot, because arrays of a few feet are slower.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..contact.detection import LoadHysteresis
 class Touchdowns:
     """Follows feet from touch-down to rest, by load, height and rate.
 
-    A foot comes down with 2-3 m/s, 3 cm per node: what is within its reach in one node is judged
-    when it has come to rest.
+    A foot lands with 2-3 m/s, 3 cm per node: ground within its reach in one node is judged when the
+    foot has come to rest.
 
     Attributes:
         arriving: (nf,) feet that have touched down, and not come to rest yet.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Unmodelled forces at the feet: of which feet the torques of their legs tell them."""
+"""Unmodelled forces at the feet: selects the feet for which they are estimated."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The sliding window: nodes, their smoothed states, the arrival cost in front of them.
+"""The sliding window: arrival cost, nodes, and their smoothed states.
 
 All mathematics is in the C++ core.
 """
@@ -20,30 +20,29 @@ from .problem import Problem
 
 
 class Window:
-    """A fixed number N of running nodes behind an arrival node, warm-started from shift to shift.
+    """Arrival node and a fixed number N of running nodes, warm-started from shift to shift.
 
-    `xs[k]`, k = 0..N, are the smoothed states of the nodes (the last one is the head), `us[k]`
-    their controls: disturbances (w, xi) in the forward form, (v+, xi) in the inverse form. The
-    Crocoddyl problem has one node more in front: the arrival node, whose control is the correction
-    of xs[0].
+    `xs[k]`, k = 0..N, are the smoothed states of the nodes; the last one is the head. `us[k]`,
+    k = 0..N-1, are their controls: disturbances (w, xi) in the forward form, (v+, xi) in the
+    inverse form. In the Crocoddyl problem the arrival node comes first; its control is the
+    correction of xs[0].
 
     Attributes:
-        force_dof: degrees of freedom of the unmodelled forces' Student-t, other than the
-            configured ones (infinite: their weights stay).
-        creeping: some foot that carries load is bound to no plane: what it carries is uncertain.
-        unevenness: of the ground under it: 0 on a floor, 1 where it is uneven, and its softness
-            on top.
-        place: keeps place and heading where nothing measures them.
-        kept: knowledge of the inertia that is not in its arrival cost; None: there is none.
+        force_dof: replaces the configured degrees of freedom of the Student-t of unmodelled forces;
+            None: as configured; infinite: their weights do not change.
+        creeping: some loaded foot is bound to no ground plane, so that its load is uncertain.
+        unevenness: of the ground: 0 on a floor, 1 on uneven ground; its softness is added.
+        place: keeps position and heading while no sensor measures them.
+        kept: knowledge of the inertia outside of the arrival cost; None: there is none.
 
     Args:
         problem: models and noise.
-        arrival: what is known of the first state and of the parameters.
-        inputs: of the N running nodes and of the head.
-        stamps: their times [ns].
+        arrival: prior of the first state and of the parameters.
+        inputs: inputs of the N running nodes and of the head.
+        stamps: times of these nodes [ns].
         xs: N + 1 initial states.
         us: N initial controls; None: no disturbance.
-        located: place and heading are measured.
+        located: a sensor measures position and heading.
     """
 
     def __init__(
@@ -88,22 +87,22 @@ class Window:
         self.solver.interruption = problem.interruption
         self.solver.rollout = getattr(_core.Rollout, options.rollout)
         self.solver.method = getattr(_core.ParameterMethod, options.elimination)
-        # dry friction of light joints that carry nothing leaves a gap at the head, whatever is done
+        # dry friction of light, unloaded joints leaves a gap at the head that no iteration closes
         idle = idle_rows(problem.robot) if problem.floating else []
         self.solver.left_open = [*idle, *(problem.nv + i for i in idle)]
 
     def _control(self, x: np.ndarray) -> np.ndarray:
-        """Control without disturbance: zeros, or a constant velocity in the inverse form."""
+        """Control without disturbance: zeros; in the inverse form, constant velocity."""
         u = np.zeros(self.problem.nu)
         if self.problem.config.estimator.form == "inverse":
             u[: self.problem.nv] = self.problem.layout.v(x)
         return u
 
     def _hold(self) -> None:
-        """Solve for joint parameters and mounts, or leave them as they are while they are held.
+        """Tell the solver which joint parameters and mounts are held at their values.
 
-        The arrival cost has them all the time: what leaves the window tells what they may be. Where
-        that has changed, the next solution is the first that knows.
+        The arrival cost always contains all of them, so that marginalized nodes keep informing
+        held ones. A released parameter changes with the next solution.
         """
         problem = self.problem
         held = [hold.held for hold in problem.holds]
@@ -115,13 +114,12 @@ class Window:
         self.solver.hold([i for part in rows for i in range(part.start, part.stop)])
 
     def shift(self, given: "_core.NodeInput", stamp: int, noise: np.ndarray) -> None:
-        """Forget the oldest node into the arrival cost; append a head without disturbance.
+        """Marginalize the oldest node into the arrival cost; append a head without disturbance.
 
         Args:
-            given: input of the new head. The dynamics part of the former head's input must be
-                complete by now.
-            stamp: its time [ns].
-            noise: (ndx, k) root of the process noise of the parameters over one step.
+            given: input of the new head. The input of the former head must be complete.
+            stamp: time of the new head [ns].
+            noise: (ndx, k) square root of the parameters' process noise over one step.
         """
         self.arrival.marginalize(
             self.nodes[0], self.data[0], self.xs[0], self.us[0], self.xs[1], noise
@@ -134,7 +132,7 @@ class Window:
         last.input = self.inputs[-1]
         self.terminal.input = given
         u, v = self._control(self.xs[-1]), self.problem.layout.v
-        # on as fast as before, on feet that carry what they carried
+        # prediction: constant acceleration, and feet that carry what they carried
         before = self.data[-2] if self.size > 1 else None
         last.expect_velocity(data, 2.0 * v(self.xs[-1]) - v(self.xs[-2]), before)
         last.calc(data, self.xs[-1], u)
@@ -149,7 +147,7 @@ class Window:
             entries.append(new)
 
     def solve(self, iterations: int) -> bool:
-        """At most so many Gauss-Newton steps, then new robust weights; True when converged."""
+        """At most `iterations` Gauss-Newton steps, then new robust weights; True if converged."""
         self._hold()
         self.solver.reach = 0.0
         converged = self.solver.solve(*self._iterate(), iterations)
@@ -158,11 +156,10 @@ class Window:
         return converged
 
     def improve(self, iterations: int) -> None:
-        """Take at most so many Gauss-Newton steps, each with the robust weights of the one before.
+        """At most `iterations` Gauss-Newton steps, with new robust weights after each.
 
-        A step is the last one where its quadratic model foresaw the change of the cost, it left no
-        gap, and it hardly changed a weight. Nodes that have hardly moved since their derivatives
-        were computed keep them.
+        Iterations end early when the quadratic model predicted the change of the cost, no gap is
+        left, and the weights hardly changed. A node that has hardly moved keeps its derivatives.
         """
         self._hold()
         self.solver.reach = SOLVER.reach
@@ -173,14 +170,14 @@ class Window:
         self.xs, self.us = list(xs.reshape(self.size + 1, -1)), list(us.reshape(self.size, -1))
 
     def strain(self) -> float:
-        """Root mean square of the whitened correction of the first state and the parameters.
+        """Root mean square of `L^-1 (u - m)`, the whitened change of first state and parameters.
 
-        `L^-1 (u - m)`: below 1 where the window fits what was known before it.
+        Below 1 if the window agrees with its prior.
         """
         return self.arrival.strain(self.xs[0])
 
     def _iterate(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """States and controls of the problem, those of its arrival node in front."""
+        """States and controls of the Crocoddyl problem, arrival node first."""
         return [self.xs[0], *self.xs], [self.arrival.correction(self.xs[0]), *self.us]
 
     def _take_iterate(self) -> None:
@@ -189,18 +186,18 @@ class Window:
         self.us = self.solver.controls()[1:]
 
     def look_anew(self) -> None:
-        """Forget what has been asked of the nodes since they were evaluated last."""
+        """Discard results cached since the last evaluation of the nodes."""
         self._legs.clear()
         self._carried = self._unexplained = None
 
     def _tails(self) -> tuple[float, float, float]:
-        """Degrees of freedom of contact disturbances, unmodelled forces, readings."""
+        """Student-t degrees of freedom of contact disturbances, unmodelled forces, readings."""
         noise = self.problem.config.noise
         force_dof = noise.force_dof if self.force_dof is None else self.force_dof
         return noise.contact_dof, force_dof, noise.reading_dof
 
     def set_parameter(self, name: str, value: np.ndarray) -> None:
-        """Value of a parameter block in all nodes."""
+        """Set a parameter block in all nodes."""
         for x in self.xs:
             self.problem.parameter(x, name)[:] = value
 
@@ -212,16 +209,16 @@ class Window:
         value: np.ndarray,
         stddev: np.ndarray,
     ) -> None:
-        """Give elements of a parameter block a new prior, and its mean as their value.
+        """Replace the prior of some elements of a parameter block, and set them to its mean.
 
-            p = value + rows dx + n
+            p = value + rows dx + n,   n ~ N(0, stddev^2)
 
         Args:
-            name: of the block.
-            elements: n of it.
-            rows: (n, ndx), how they go with the rest, dx from the present estimate.
-            value: (n,) there.
-            stddev: (n,) of what does not go with the rest.
+            name: parameter block.
+            elements: n indices within it.
+            rows: (n, ndx) dependence on the other variables; dx from the present estimate.
+            value: (n,) mean at the present estimate.
+            stddev: (n,) standard deviation of the independent part.
         """
         problem, reference = self.problem, self.arrival.reference
         first = int(problem.columns(name).start)
@@ -233,21 +230,21 @@ class Window:
         self.set_parameter(name, block)
 
     def set_kappa(self, kappa: float) -> None:
-        """Sharpness of the contact law in all nodes."""
+        """Set the sharpness of the contact law in all nodes."""
         for given in self.inputs:
             law = given.law
             law.kappa = kappa
             given.law = law
 
     def direction(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The full step from here, not taken: tangents of the states xs, and of the controls us."""
+        """Full Gauss-Newton step, not taken: tangents of the states xs and of the controls us."""
         self._hold()
         dxs, dus = self.solver.direction(*self._iterate())
         self.look_anew()
         return dxs[1:], dus[1:]
 
     def bound(self, name: str, least: float, most: float) -> None:
-        """Keep the first element of a parameter block between two values from now on."""
+        """Bound the first element of a parameter block from now on."""
         if self._bounds.get(name) != (least, most):
             self._bounds[name] = least, most
             self.solver.set_bound(self.problem.layout.parameter_rows(name).start, least, most)
@@ -259,26 +256,26 @@ class Window:
         return layout.q(before), v, (layout.v(after) - v) / self.problem.dt
 
     def torque(self, k: int = -1) -> np.ndarray:
-        """(nj,) torques [Nm] that act in the step of running node k: readings come late."""
+        """(nj,) torques [Nm] in the step of running node k, corrected for the readings' delay."""
         given = self.inputs[:-1][k]
         return given.torque + self.problem.torque_delay * given.torque_change
 
     @property
     def told(self) -> int:
-        """Running node, from the newest, of which the torques that act have been read: -1 or -2."""
+        """Newest running node whose torques have been read: -1, or -2 if readings are late."""
         return -2 if self.problem.torques_late and self.size > 1 else -1
 
     def legs(self, k: int = -1) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Soles [m], their rates [m/s], normal forces [N], force felt at running node k.
+        """Soles [m], their rates [m/s], normal forces [N], upward force needed at running node k.
 
-        By the legs alone, as of `LegForces.evaluate`; not to be written to.
+        From the legs alone, by `LegForces.evaluate`. Read-only.
         """
         if k not in self._legs:
             self._legs[k] = self.problem.legs.evaluate(*self.motion(k), self.torque(k))
         return self._legs[k]
 
     def up(self) -> np.ndarray:
-        """(3,) vertical of the world in the axes of the base, at the head."""
+        """(3,) vertical of the world in base axes, at the head."""
         return vertical(self.xs[-1][3:7])
 
     def weighed(self, k: int = -1) -> bool:
@@ -286,35 +283,31 @@ class Window:
         return self.size >= -k and bool(self.inputs[:-1][k].weighed)
 
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
-        """(n, nv) forces w [N, Nm] that the dynamics need beside the torques at the running nodes.
+        """(n, nv) generalized forces w [N, Nm] that the dynamics need in addition to the torques.
 
-        Generalized ones, those on the base in its axes. The first nv rows of a node's residual are
-        w times `weight_force`, the weight that outliers have by now; divided out here. Not to be
-        written to.
+        One row per running node; forces on the base are in base axes. The first nv rows of a node's
+        residual are w times its robust weight `weight_force`, which is divided out here. Read-only.
         """
         if self._unexplained is None:
             self._unexplained = self.solver.unexplained()
         return self._unexplained[nodes]
 
     def slack(self, us: list[np.ndarray]) -> np.ndarray:
-        """(N, nf) largest disturbance of each foot in controls, in standard deviations."""
+        """(N, nf) largest disturbance of each foot in controls us, in standard deviations."""
         return self.solver.slack(us).reshape(len(us), self.problem.dynamics.nfeet)
 
     def foot_forces(self, k: int = -1) -> np.ndarray:
-        """(nf,) vertical forces [N] at the feet at running node k, where it was evaluated last.
-
-        Not to be written to.
-        """
+        """(nf,) vertical forces [N] at the feet at the last evaluation of node k. Read-only."""
         if self._carried is None:
             feet = self.problem.dynamics.nfeet
             self._carried = self.solver.foot_forces().reshape(self.size, feet)
         return self._carried[k]
 
     def posterior(self, last: int | None = None) -> None:
-        """Compute the covariances that `head_covariance`, `forces` and `errors` hand out.
+        """Compute the covariances that `head_covariance`, `forces` and `errors` return.
 
         Args:
-            last: running node up to which they are wanted; None: all of them, and the head.
+            last: last running node for which they are computed; None: all nodes and the head.
         """
         if last is None:
             self.solver.compute_posterior()
@@ -322,11 +315,11 @@ class Window:
             self.solver.compute_posterior(last + 1)
 
     def errors(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Whitened residuals r of running node k, expected squares (nr,), what is seen of them.
+        """Whitened residuals r of running node k, expected squared errors, redundancy; each (nr,).
 
-        `E e^2 = r^2 + diag(H P H^T)` over the posterior (after `posterior`): 1 where the noise has
-        the level that it was given. Seen is `1 - diag(H P H^T)`: 1 where everything else is known,
-        0 where the error could be anything, or its row is not in use.
+        Call `posterior` first. Expected squares are `E e^2 = r^2 + diag(H P H^T)` over the
+        posterior, 1 on average if the noise level is right. Redundancy is `1 - diag(H P H^T)`: 1 if
+        the other data determine the row, 0 if only its own reading does, or it is not in use.
         """
         spread = self.solver.residual_variance(k + 1)
         seen = np.where(spread > 0.0, np.clip(1.0 - spread, 0.0, 1.0), 0.0)
@@ -334,12 +327,12 @@ class Window:
         return r, r**2 + spread, seen
 
     def head_covariance(self) -> np.ndarray:
-        """(ndx, ndx) posterior covariance of the head's tangent (after `posterior`)."""
+        """(ndx, ndx) posterior covariance of the head's tangent. Call `posterior` first."""
         covariance, theta = self.solver.posterior(self.size + 1), self.problem.columns("theta")
         return self._with_kept(covariance, theta)
 
     def _with_kept(self, covariance: np.ndarray, theta: slice) -> np.ndarray:
-        """With what is known of the inertia beside the window, in columns theta."""
+        """Add the covariance of the inertia that is kept outside of the window (columns theta)."""
         if self.kept is None:
             return covariance
         wider = covariance.copy()
@@ -349,22 +342,22 @@ class Window:
     def forces(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Contact forces (3 nc) [N, world axes] of running node k, and their covariance.
 
-        After `posterior`.
+        Call `posterior` first.
         """
         force, by_z = self.nodes[k].contact_forces(self.data[k])
         covariance = self.solver.covariance_of(k + 1, by_z)
         return force, covariance + self.nodes[k].unmodelled_covariance(self.data[k])
 
     def newest(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The newest covariances and contacts, without the posterior of all nodes.
+        """Covariances and contacts of the newest node, without the posterior of all nodes.
 
         Args:
-            rows: Jacobian (n, ndx) of what is asked for in the tangent of the head.
+            rows: Jacobian (n, ndx) of the wanted quantities in the tangent of the head.
 
         Returns:
-            Covariances (n, n) of that and (np, np) of the parameters; at the newest running node,
-            in world axes, contact points (nc, 3) [m], forces (3 nc) [N] with their covariance, and
-            velocities (3 nc) [m/s] of the points.
+            Covariance (n, n) of these quantities and (np, np) of the parameters; then, at the
+            newest running node and in world axes: contact points (nc, 3) [m], forces (3 nc) [N],
+            their covariance, and velocities (3 nc) [m/s] of the points.
         """
         of_rows, parameters, *contacts = self.solver.newest(rows)
         theta = self.problem.layout.parameter_rows("theta")

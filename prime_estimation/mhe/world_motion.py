@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The whole world moves, as where the origin of a motion capture has been set anew."""
+"""Motion of the whole world, as when the origin of motion capture has been moved."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 import pinocchio as pin
 
 from ..contact.footholds import Slope
+from ..sensors.frames import WorldMotion
 from ..sensors.mocap_mount import NAME
-from ..sensors.pose_gate import WorldMotion
 from .problem import Problem
 from .window import Window
 
 
 def move_window(problem: Problem, window: Window, motion: WorldMotion) -> None:
-    """Carry all of a window along with the world; how far is known as well as one pose is.
+    """Move a window together with the world, with the uncertainty of one pose.
 
-    Readings of the world as it was before leave it. A filter that had to find the way by itself
-    would take it for velocity, and for a turn of the base.
+    Readings from before the motion are removed from the window. Without this function, the
+    estimator would take the motion for a velocity and rotation of the base.
 
     Args:
-        problem: whose ground slopes about places in the world.
-        window: that has just moved.
-        motion: of the world.
+        problem: its ground has anchors in the world.
+        window: shifted, not solved yet.
+        motion: motion of the world.
     """
     window.xs = [moved_state(problem, x, motion) for x in window.xs]
     arrival = window.arrival
@@ -44,7 +44,7 @@ def move_window(problem: Problem, window: Window, motion: WorldMotion) -> None:
 
 
 def moved_state(problem: Problem, x: np.ndarray, motion: WorldMotion) -> np.ndarray:
-    """A state (nx,) carried along with the world."""
+    """A state (nx,), moved together with the world."""
     part, moved = problem.layout.part, np.array(x)
     part(moved, "position")[:] = motion.points(part(x, "position")[None])[0]
     turned = pin.Quaternion(motion.turn) * pin.Quaternion(np.array(part(x, "rotation")))

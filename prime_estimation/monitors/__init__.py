@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitors of the estimator, each of which watches one of its assumptions."""
+"""Monitors: each checks one assumption of the estimator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .support import Support
 
 
 class Monitors:
-    """The monitors in the order in which they refine a situation.
+    """All monitors, in the order in which they refine a situation.
 
     Attributes:
         lift, agreement, hold, consistency, payload, push, place, rest, bias, stance, support,
@@ -64,7 +64,7 @@ class Monitors:
 
     @property
     def last_restart(self) -> tuple[int, str]:
-        """How often an estimate was given up so far, and why the last one."""
+        """Number of restarts so far, and the reason of the last one."""
         return self.consistency.restarts, self.consistency.reason
 
     def reset(self) -> None:
@@ -73,12 +73,12 @@ class Monitors:
             monitor.reset()
 
     def start(self, horizon: Horizon, situation: Situation) -> str:
-        """Try to start from what has been gathered; why the window that this gave is lost."""
+        """Try to start from the stored batch. Returns why this failed; empty if it did not."""
         self.hold.outlast(None, situation.suspended, self.lift.as_before)
         return horizon.start(situation) or self.begin(horizon, situation)
 
     def begin(self, horizon: Horizon, situation: Situation) -> str:
-        """Look at the window that a start batch may have given; why it is lost, as `judge`."""
+        """Check the window of a start batch, if there is one. Returns as `judge`."""
         if horizon.window is None:
             return ""
         for monitor in self:
@@ -86,20 +86,20 @@ class Monitors:
         return self.judge(horizon.window, situation)
 
     def restart(self, why: str, horizon: Horizon, situation: Situation) -> str:
-        """Give an estimate up and start anew; returns why that is not possible yet."""
+        """Give up an estimate and restart. Returns why that is not possible yet; else empty."""
         self.consistency.restarted(why)
         self.hold.outlast(horizon.window, situation.suspended, self.lift.as_before)
         previous = self.activity.unlearned(self.lift.ground_under(horizon.previous_state()))
         previous = self.turn.unlearned(previous)
         failure = horizon.restart(situation, previous)
-        if not failure:  # whatever is said of it, it is the best that these data give
+        if not failure:  # even if a monitor objects, these data give no better window
             self.begin(horizon, situation)
         return failure
 
     def break_off(self, stamp_ns: int, horizon: Horizon) -> bool:
-        """Give an estimate up that was right until its data ended; they begin again at that stamp.
+        """End an estimate at a gap of the data, which begin again at a stamp.
 
-        False: that is so much later, or before, that the robot may be another one anywhere.
+        Returns False if the gap is negative or so long that nothing can be assumed of the robot.
         """
         gap = 1e-9 * (stamp_ns - (horizon.newest_ns or stamp_ns))
         if not 0.0 < gap < CONSISTENCY.longest_gap:
@@ -111,13 +111,13 @@ class Monitors:
         return True
 
     def assess(self, m: Measurement, window: Window | None) -> Situation:
-        """The situation of the next node."""
+        """Situation of the next node."""
         situation = ON_ITS_FEET
         for monitor in self:
             situation = monitor.assess(m, window, situation)
         return situation
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """Why a window that has just been solved is lost; empty when it is not."""
+        """Check a window that has been solved. Returns why it is lost; empty if it is not."""
         situation = situation.holding(self.hold.held)
         return next(filter(None, [monitor.judge(window, situation) for monitor in self]), "")

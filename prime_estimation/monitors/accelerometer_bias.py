@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Bias of the accelerometer that no accelerometer has: the tilt may be wrong by as much."""
+"""Implausible accelerometer bias: a sign that the tilt may be wrong."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .monitor import Monitor
 
 
 class AccelerometerBias(Monitor):
-    """Doubts the tilt where the accelerometer's bias is beyond what its prior allows.
+    """Increases the uncertainty of the tilt when the accelerometer's bias exceeds its prior.
 
-    A base that is tilted by d more than is thought feels what one does whose accelerometer has a
-    bias `b = g d` along the ground. Legs that give way, drives that do not give what they say and
-    floors that are none bend the tilt, all of one robot in the same way for as long as it walks.
-    What a bias b has beyond `ACCELEROMETER_BIAS.most` of its prior's deviations, so that it is none
-    of the sensor's, may be the tilt about the axis across it:
+    A tilt error d of the base and an accelerometer bias `b = g d` along the ground cause the same
+    readings. Legs that yield, motors whose torque is not as reported, and ground that is taken for
+    a floor bias the tilt, in the same way for as long as the robot walks. The part of a bias b
+    beyond `ACCELEROMETER_BIAS.most` standard deviations of its prior is not attributed to the
+    sensor, but to the tilt about the axis across it:
 
         cov d += (|b|^2 - b_most^2) / g^2 a a^T,   a = up x b / |b|,   b across up
 
-    Motion capture and the IMU's own orientation tell the tilt: then it is the sensor's after all.
+    This is not done while motion capture or the IMU's own orientation measures the tilt.
 
     Attributes:
         tilt: (3,) deviation `sqrt(|b|^2 - b_most^2) / g a` of the rotation, base axes [rad].

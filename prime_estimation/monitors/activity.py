@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Activity: what the robot does, by who carries it and how it lies in gravity."""
+"""Activity of the robot (standing, walking, falling...), from support, attitude and motion."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class ActivityMonitor(Monitor):
-    """Names what a floating robot does.
+    """Classifies the activity of a floating-base robot.
 
-    On its feet it stands, or walks where feet are put down or the base moves. Off its feet it is
-    falling while nothing carries it or it turns over, has fallen where it then lies on its side or
-    back, lies where its legs are folded and the IMU is quiet, and else something holds it.
+    A robot on its feet walks if feet touch down or the base moves; otherwise it stands. A robot off
+    its feet is falling while nothing carries it or it turns over; it has fallen if it then lies on
+    its side or back; it is lying if its legs are folded and the IMU is quiet; otherwise it is
+    suspended.
 
-    While it gets up, its feet slide and its trunk is pushed from below. Where no torque tells how
-    much, tilt and accelerometer bias take the blame: the estimate starts anew once it stands still.
+    While a robot gets up, its feet slide and its trunk is pushed from below. Without torques this
+    biases tilt and accelerometer bias, so that the estimate restarts once the robot stands still.
 
     Attributes:
         activity: at present.

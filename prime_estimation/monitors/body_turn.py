@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Body turn: how the tracked body of motion capture is turned on the base, against any mount."""
+"""Body turn: finds the rotation between base and tracked body, whatever the mount of the YAML."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .monitor import Monitor
 
 
 class BodyTurn(Monitor):
-    """Compares how the tracked body turns with how the gyro does.
+    """Compares rotations of the tracked body with rotations of the gyro.
 
-    A body whose frame is turned by C on the base turns by `b = C g` where the base turns by g, over
-    the same time, whatever world and place it has. With sums over pairs of poses that are
-    `BODY_TURN.span` apart
+    If the frame of the body is rotated by C relative to the base, the body rotates by `b = C g`
+    while the base rotates by g, wherever the body and its world are. With sums over pairs of poses
+    that are `BODY_TURN.span` apart:
 
         M = sum b g^T = U S V^T,   C = U diag(1, 1, det(U V^T)) V^T   (Wahba)
 
-    Markers are glued on in any direction: what is far from the mount of the YAML, and explains what
-    was seen where that does not, is taken out of all poses, and the estimate starts anew. The rest
-    is the parameter `mocap`. Once C is known to be none, nothing is looked at any more.
+    Markers may be glued on in any direction. If C is far from the mount of the YAML and explains
+    the poses where that does not, all poses are corrected by C, and the estimate restarts. What
+    remains is the parameter `mocap`. Once C is known to agree with the mount, the comparison ends.
 
     Args:
         problem: whose poses these are.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Consistency of the window with its data, by sensor; the estimate is lost where nothing fits."""
+"""Consistency of the window with its data, sensor by sensor; if nothing fits, it is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MISFIT = "fits its model badly"  # how a doubt begins that is not of the weight
 
 
 class ConsistencyMonitor(Monitor):
-    """Counts what went wrong and decides when to start anew.
+    """Decides when the estimate is lost, and counts restarts and refused steps.
 
     Attributes:
         restarts, refused: since construction: windows that were given up, steps that the solver

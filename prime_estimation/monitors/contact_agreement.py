@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact agreement: what the torques of each leg carry against the window's contact forces."""
+"""Contact agreement: compares forces from leg torques with the contact forces of the window."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from .monitor import Monitor
 
 
 class ContactAgreement(Monitor):
-    """Compares both normal forces of every foot at the newest complete node.
+    """Compares the two normal forces of every foot at the newest complete node.
 
-    The torques of a leg say what its foot carries whatever the trunk weighs and wherever the ground
-    is; the window needs a ground in the right place for it. Where the two differ, node after node,
-    the contacts are wrong, and a load that a foot carries looks like one that the trunk does not
-    have: from such nodes nothing is learned of the inertia. Unless all legs together carry more
-    than before, or less, and go on doing so: that is a load, whatever ground they stand on.
+    The torques of a leg determine the load of its foot, independently of the trunk's weight and of
+    the ground height. The contact force of the window depends on both. If they differ in many
+    nodes, the contacts are wrong, and errors of a foot's load would be explained by the mass of
+    the trunk: the inertia is not learned from such nodes. The exception is a lasting change of the
+    load of all legs together, which is a payload, whatever the ground.
 
     Args:
         problem: model, legs.
-        weight: what the legs carry beyond the weight that the estimate has; the payload detector
-            lets it look at each node.
+        weight: load of the legs beyond the estimated weight; the payload detector updates it at
+            each node.
 
     Attributes:
         contradicted: the contacts are wrong at present.
-        carried: sum of the normal forces that the torques say [N]; NaN while they say nothing.
-        worst: index of the foot that differed most at last. told, estimated: its forces [N].
+        carried: sum of the normal forces from leg torques [N]; NaN while there are none.
+        worst: index of the foot with the largest recent difference. told, estimated: its normal
+            force from leg torques, and that of the window [N].
     """
 
     def __init__(self, problem: Problem, weight: LegWeight):

@@ -16,13 +16,14 @@ from .monitor import Monitor
 
 
 class GyroRest(Monitor):
-    """Takes the gyro's mean over a while of rest for its bias, where less is known of it.
+    """Uses the gyro's mean at rest as its bias, if it is more accurate than the estimate.
 
-    Gravity tells the bias about horizontal axes; about the vertical one only feet that stand do, or
-    poses. Feet that slide while a robot gets up turn it, and what they tell is believed. At rest
-    all joints keep their positions and the gyro is quiet and the same in both halves of the time:
-    its mean is the bias with deviation `hypot(sigma / sqrt(n), floor)`, after which it walks. A
-    gyro that repeats one value is not at rest but dead; a robot that hangs may turn on its rope.
+    Gravity determines the bias about horizontal axes; about the vertical, only standing feet or
+    poses do, and feet that slide while a robot gets up give a wrong bias. The robot is at rest if
+    all joints keep their positions and the gyro is quiet, with the same mean in both halves of the
+    time. This mean is the bias with the standard deviation `hypot(sigma / sqrt(n), floor)`, which
+    then grows as a random walk. A gyro that repeats one value is dead, not at rest; a suspended
+    robot is excluded, because it may turn on its rope.
 
     Attributes:
         bias: (3,) of the last rest, IMU axes [rad/s]; None before.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Held fit: parameters are held at what the robot's YAML says until the data contradict it."""
+"""Held fit: keeps parameters at their YAML values until the data contradict these."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from .monitor import Monitor
 
 
 class HeldFit(ABC):
-    """Asks of parameters that are held by how much the cost would fall without the hold.
+    """Computes by how much the cost would decrease if some held parameters were released.
 
-    All nodes that have left the window since the hold began are in the arrival cost
-    (`Hold.estimate`). Where the YAML is right, what falls is what the model leaves out; where it is
-    wrong by its own size, many times as much, look after look. Then the parameters are let go.
+    The arrival cost contains all nodes that have left the window since the hold began
+    (`Hold.estimate`). If the YAML is right, the decrease is that of unmodelled effects; if a
+    parameter is wrong by about its own size, it is many times larger in every look. Then the
+    parameters are released.
 
     Attributes:
         fall: of the cost by each node between the last two looks.
@@ -115,10 +116,10 @@ class HeldFit(ABC):
 
 
 class HeldFits(Monitor):
-    """Lets go of held parameters, those first without whose hold the cost would fall most.
+    """Releases held parameters, beginning with those whose release decreases the cost most.
 
-    What is wrong with some looks like others at first; once these are estimated, what is left of
-    the others shows.
+    One wrong parameter looks like errors of others at first; once it is estimated, the others are
+    judged again.
     """
 
     def __init__(self, parts: Sequence[HeldFit]):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""IMU axes: whether those of the readings are those of the model, by feet that stand."""
+"""IMU axes: checks with standing feet that the IMU's axes are those of the model."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ def axis_rotations() -> np.ndarray:
 
 
 class ImuAxes(Monitor):
-    """Compares how the base turns by the gyro with how it turns over its feet.
+    """Compares the rotation of the base by the gyro with its rotation about the standing feet.
 
-    Two feet i, j that stand do not move against each other. With soles r and their rates r' in the
-    base by the legs alone, and the angular velocity w of the base by readings turned by C,
+    Two standing feet i, j do not move relative to each other. With their soles r and rates r' in
+    the base, from the legs alone, and the angular velocity w of the base, from readings rotated by
+    C,
 
         e(C) = r_i' - r_j' + w(C) x (r_i - r_j),   loss sum e^2 / (e^2 + s^2)
 
-    is small for the right one of the 24 rotations that take axes to axes, and only for that. A
-    quarter turn about the vertical is not seen by gravity. It is said until `robot.imu_rotation` or
-    the driver is right; nothing else can be believed until then.
+    is small only for the right one of the 24 rotations that map axes to axes. (Gravity does not
+    reveal a rotation about the vertical.) A wrong rotation is reported until `robot.imu_rotation`
+    or the driver is corrected; until then the estimate is not to be trusted.
 
     Attributes:
-        decided: which rotation it is; None: not told yet, or at all: a humanoid stands on one foot.
-            pending: it may be soon.
+        decided: the rotation found; None: not yet, or never (a humanoid stands on one foot).
+            pending: it may be decided soon.
     """
 
     def __init__(self, problem: Problem):

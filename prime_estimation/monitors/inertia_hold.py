@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Inertia hold: the inertia is not estimated while frozen, without torque or on wrong contacts."""
+"""Inertia hold: keeps the inertia while frozen, without torques, or on wrong contacts."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def _spread(pi: np.ndarray) -> float:
 
 
 class InertiaHold(Monitor):
-    """Holds the inertia at its value, with the uncertainty that it had, and lets it go again.
+    """Holds the inertia at its value and uncertainty, and releases it.
 
-    Torques weigh the robot. Without them the weight is a difference of unknown contact forces, and
-    a mass that were estimated all the same would come from the shape of their noise: far off, with
-    a small variance. Where contacts are wrong, it goes back to what it was before they were.
+    Without torques the contact forces are unknown, and so is the weight. A mass that were estimated
+    all the same would follow from the shape of the noise: far off, with a small variance. If the
+    contacts are wrong, the inertia is reset to its value before they were.
 
-    What was known outlasts that something else than its feet carries the robot, if they then carry
-    as much as before.
+    The inertia survives an interval in which something else carries the robot, if the feet
+    then carry the same weight as before.
 
     Attributes:
         covariance: (ntheta, ntheta) of the held inertia; None while it is estimated.
-        frozen: held on demand; once released, the inertia is estimated anew from the prior's width.
+        frozen: held on request. A released inertia is estimated from the prior's covariance.
     """
 
     def __init__(self, problem: Problem):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Joint fit: what the YAML says of the joints is held until torques or feet contradict it."""
+"""Joint fit: keeps joint parameters at their YAML values until torques or feet contradict these."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .held_fit import HeldFit, HeldFits
 
 
 class Steps:
-    """Whether the robot takes steps: each foot has been in the air of late."""
+    """Detects that the robot takes steps: each foot has been in the air recently."""
 
     def __init__(self, problem: Problem):
         self._feet = len(problem.robot.feet)
@@ -44,7 +44,7 @@ class Steps:
 
 
 class HeldJoints(HeldFit):
-    """Asks of what is held together, and lets it go with the inertia that was learned beside.
+    """Judges joint parameters that are held together. Their release resets the inertia, too.
 
     A foot that hits an edge looks like wrong losses, but only once.
 
@@ -52,8 +52,8 @@ class HeldJoints(HeldFit):
         against: what contradicts the YAML, in words.
 
     Args:
-        problem, hold: whose parameters they are.
-        steps: of the robot.
+        problem, hold: problem and hold of the parameters.
+        steps: detects whether the robot takes steps.
     """
 
     hold: JointHold
@@ -96,7 +96,7 @@ class HeldJoints(HeldFit):
 
 
 class JointFit(HeldFits):
-    """Lets go of losses of the joints, of offsets or delay of their torques, or of their zeros."""
+    """Releases joint losses, offsets or delay of torques, or zeros of encoders."""
 
     def __init__(self, problem: Problem):
         self.problem, self._steps = problem, Steps(problem)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Leg weight: what the torques of the legs carry beyond the weight that the estimate has."""
+"""Leg weight: load of the legs, by their torques, beyond the estimated weight."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from .sliding_median import SlidingMedian
 
 
 class LegWeight:
-    """Vertical force of all legs, by their torques, against mass times what its centre feels.
+    """Compares the vertical force of all legs, by their torques, with mass times specific force.
 
         s_k = (sum f_z,k - m (a_z,k + g)) / (m_0 g)
 
-    A heavy robot's window hides a new load well: where heavy tails are allowed, one knee that is
-    said to be off by 5 Nm is less unlikely than 50 N from nowhere on the base. The sum over legs
-    contains no contact law and no disturbance. It must differ from nought, and from what it was
-    before: what a model's legs are always off by is no load, and neither is a pull that has ended.
+    The window of a heavy robot can explain a new load in other ways: with heavy tails, an error of
+    5 Nm at one knee is more likely than an unknown force of 50 N on the base. The sum over the legs
+    depends on neither contact law nor disturbances. A load is detected if s differs both from zero
+    and from its previous mean: a constant error of the legs' model is not a load, and neither is a
+    pull that has ended.
 
     Attributes:
-        added: mass that legs carry more now than before [kg]; 0 where none was put on or taken off.
+        added: change of the mass that the legs carry [kg]; 0 if no load was put on or taken off.
     """
 
     def __init__(self, problem: Problem):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Lift-off: detects that something else than its feet carries the robot."""
+"""Lift-off: detects that something other than its feet carries the robot."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from .monitor import Monitor
 
 
 class LiftDetector(Monitor):
-    """Compares the weight that the IMU feels with the foot forces that the leg torques imply.
+    """Compares the weight measured by the IMU with the foot forces that the leg torques imply.
 
-    Where there is an estimate, it must agree. The feet carry the robot again once they have done so
-    for as long as a start batch takes: the estimate then starts anew from it. A hand that still
-    holds a part would pass for a mass that is gone: the feet shall carry what they did before, or
-    stand so long that the load has changed instead.
+    If there is an estimate, it must confirm a lift-off. The feet carry the robot again when they
+    have done so for the duration of a start batch; the estimate then restarts from this batch. A
+    hand that still holds part of the weight would look like a missing mass. Therefore the feet must
+    carry the same load as before, or carry it for so long that the load itself must have changed.
 
-    Without torque only its attitude tells: feet do not carry a robot that has turned over, until it
-    has been upright and quiet for a start batch.
+    Without torques only the attitude is used: the feet do not carry a robot that has turned over,
+    until it has been upright and quiet for a start batch.
 
     Attributes:
-        suspended: something else than the feet carries the robot; since_ns: the first measurement
-            that says so.
+        suspended: something other than the feet carries the robot. since_ns: stamp of the first
+            measurement for which it does.
     """
 
     def __init__(self, problem: Problem):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Limb load: what arms hold, told by the torques of their own joints."""
+"""Limb load: estimates what arms hold from the torques of their own joints."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class LimbLoad:
         link: name of the last link.
         holders: indices of the estimated links between the base and the limb, which are given what
             it holds.
-        mass: dm at present [kg]: more, or less, than in the model.
-        told: for so many nodes in a row that has been too much to be none.
+        mass: dm at present [kg], relative to the model.
+        told: number of consecutive nodes in which dm was significant.
 
     Args:
         problem: model.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Load place: a load that is given to the estimated link, and that another link carries."""
+"""Load place: detects a load that is attributed to the estimated link, but carried by another."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .monitor import Monitor
 
 
 class LoadPlace(Monitor):
-    """Asks the joints of arms what they hold, and compares the place of a load with its link.
+    """Compares the position of an estimated load with its link, and with the loads of arms.
 
-    What a link of nominal mass m0 and com c0 carries, if it does, is at
+    If a link of nominal mass m0 and com c0 carries the load, the load is at
 
         p = (m c - m0 c0) / (m - m0)
 
-    A load that other links carry, in the hands of a humanoid, is given to the estimated link all
-    the same: with the right mass, but at a place where that link is not. A homogeneous box of
-    radius of gyration `r = sqrt(tr I / (2 m))` ends within `sqrt(3) r` of its centre. How much of
-    pi - pi_0 is the link's own is not known then.
+    A load that other links carry, such as the hands of a humanoid, is attributed to the estimated
+    link with the right mass, but at a position outside of that link: a homogeneous box with the
+    radius of gyration `r = sqrt(tr I / (2 m))` ends within `sqrt(3) r` of its centre. Which part of
+    pi - pi_0 belongs to the link itself is then unknown.
 
     Attributes:
         limbs: what arms hold.

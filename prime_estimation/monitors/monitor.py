@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Monitor: the shape that all judges of the estimator share."""
+"""Monitor: base class of the checks of the estimator's assumptions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..types import Measurement, SensorHealth
 
 
 class Monitor:
-    """Watches one assumption of the estimator.
+    """Checks one assumption of the estimator.
 
-    Before the window moves, each monitor in turn refines the situation of the next node (`assess`);
-    after it has been solved, each may say that it is lost, or act on what the next solve starts
+    Before the window moves, each monitor in turn refines the situation of the next node (`assess`).
+    After the window has been solved, each may declare it lost, or change what the next solve starts
     from (`judge`).
     """
 
@@ -21,22 +21,22 @@ class Monitor:
         """Forget everything."""
 
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
-        """Look at a window that a start batch gave."""
+        """Take note of a window that was made of a start batch."""
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
-        """The situation of the next node, refined by what this monitor knows.
+        """Refine the situation of the next node.
 
         Args:
             m: the next measurement.
-            window: solved for the measurements before; None while there is none.
-            situation: what the monitors before this one have decided.
+            window: window of the previous measurements, solved; None while there is none.
+            situation: as the monitors before this one have decided.
         """
         return situation
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """Why a window that has just been solved is lost; empty when it is not."""
+        """Check a window that has been solved. Returns why it is lost; empty if it is not."""
         return ""
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
-        """What the status should say of the assumption; nothing while it holds."""
+        """Entries of the status about this assumption; none while it holds."""
         return ()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Mount fit: sensors are mounted as the YAML says until the other sensors contradict it."""
+"""Mount fit: keeps sensor mounts at their YAML values until other sensors contradict these."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ SAID = {
 
 
 class OneMount(HeldFit):
-    """Asks of the mount of one sensor.
+    """Judges the mount of one sensor.
 
     Args:
-        problem: whose parameter it is.
-        hold: of it.
-        stance: knows whether feet stand where they should; else legs contradict any mount.
+        problem: problem that has the mount as a parameter.
+        hold: hold of this parameter.
+        stance: tells whether standing feet stand still; otherwise legs contradict any mount.
     """
 
     def __init__(self, problem: Problem, hold: Hold, stance: StanceMotion):
@@ -127,9 +127,9 @@ class OneMount(HeldFit):
 
 
 class MountFit(HeldFits):
-    """Lets go of mounts, one at a time.
+    """Releases mounts, one at a time.
 
-    A tracked body that is elsewhere, a clock that is late and a world that is tilted look alike.
+    A displaced tracked body, a late clock and a tilted world look alike at first.
     """
 
     def __init__(self, problem: Problem, stance: StanceMotion):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Noise levels: weights of sensors and disturbances that are noisier than configured."""
+"""Noise levels: estimates how much noisier sensors and disturbances are than configured."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from .monitor import Monitor
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a node's residual whose level may grow.
+    """Part of a node's residual whose noise level may grow.
 
     Attributes:
-        levels: of the configuration that its factor multiplies.
-        most: bound of the factor on standard deviations. Narrow for the IMU, which a wrong model
-            would otherwise blind, and for forces on the base, which would carry the robot.
-        slow: what a payload disturbs until it is known follows slowly.
-        lasting: its errors last longer than a node, as those of a leg's kinematics do while a foot
-            stands. White noise that tells as little has their long-run variance.
+        levels: noise parameters that its factor multiplies.
+        most: upper bound of the factor on standard deviations. Small for the IMU, which a wrong
+            model would otherwise disable, and for forces on the base, which would otherwise carry
+            the robot.
+        slow: the factor changes slowly, because a payload disturbs the part until it is known.
+        lasting: errors last longer than a node, as those of leg kinematics do during a stance.
+            White noise with the same information has their long-run variance.
     """
 
     levels: tuple[str, ...]
@@ -56,15 +57,15 @@ FORCES = "base_force", "base_moment", "joint_torque"  # which no torque tells fr
 
 
 class NoiseLevels(Monitor):
-    """Estimates by how much each part of the residual is noisier than the configuration says.
+    """Estimates for each part of the residual by which factor its noise exceeds the configuration.
 
-    Expectation-maximization: with the residual r of a part, whitened, and the covariance P of the
-    posterior, `E |r|^2 = |r|^2 + tr(H P H^T)` is the number of its rows where its level is right.
-    What nothing observes gives 1 whatever its level is; rows weigh by what is seen of them. Errors
-    that last add their covariance with those of former looks, `2 sum_j E r_k r_(k-j)` over the
-    nodes between. The logarithm of the factor follows between 1 (the configuration is the best that
-    there can be) and a bound: quickly at first, then within a second or ten. Factors outlast a
-    restart.
+    Expectation-maximization: with the whitened residual r of a part and the posterior covariance P,
+    `E |r|^2 = |r|^2 + tr(H P H^T)` equals the number of rows if the level is right. A row that no
+    other data determine contributes 1 whatever its level is; therefore rows are weighted by their
+    redundancy. Lasting errors add their covariance with those of earlier looks,
+    `2 sum_j E r_k r_(k-j)`, over the nodes in between. The logarithm of the factor is filtered, and
+    bounded by 1 from below (levels never fall below the configuration) and by `most`: fast at
+    first, then within one or ten seconds. Factors survive a restart.
 
     Attributes:
         factors: by part, on standard deviations.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Payload change detector: a lasting force that nobody measured means that the inertia is wrong."""
+"""Payload change detector: a lasting unexplained vertical force means a wrong inertia."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ from .monitor import Monitor
 class PayloadDetector(Monitor):
     """Watches the smoothed disturbance of the base.
 
-    On alarm the knowledge of the inertia falls back to its prior. Statistic: `|sum of the last n
-    whitened vertical disturbances of the base| / sqrt(n)` for n in the contact model's alarm spans,
-    at most standard normal as long as the inertia is right. Vertical only: a payload always has
-    weight; what acts along the other axes too is a slip, a push, or a leg that has hit something.
-    Or the torques of the legs carry more, or less, than before. Or a force that is too weak for
-    these lasts: a heavy robot explains most of a load of 5 % by its joints, at once, and the base
-    keeps a standard deviation of it, for seconds.
+    An alarm resets the covariance of the inertia to its prior. One of three conditions raises it:
+
+    - The statistic `|sum of the last n whitened vertical disturbances of the base| / sqrt(n)`, for
+      n in the alarm spans of the contact model, exceeds its threshold. It is at most standard
+      normal while the inertia is right. Only the vertical counts, because a payload has weight; a
+      force with a horizontal part is a slip, a push, or a leg that has hit something.
+    - The load of the legs, by their torques, has changed.
+    - A weaker vertical force lasts. A heavy robot explains most of a load of 5 % by its joints at
+      once, while one standard deviation of it remains on the base for seconds.
 
     Args:
         problem: model, contact model.
-        weight: what the legs carry beyond the weight that the estimate has.
+        weight: load of the legs beyond the estimated weight.
 
     Attributes:
-        alarms: since the last reset.
+        alarms: number since the last reset.
     """
 
     def __init__(self, problem: Problem, weight: LegWeight):

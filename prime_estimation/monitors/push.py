@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Push detector: a lasting horizontal force on the base comes neither from ground nor load."""
+"""Push detector: finds lasting horizontal forces on the base that are neither ground nor load."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from .monitor import Monitor
 
 
 class PushDetector(Monitor):
-    """Watches the horizontal part of the force on the base that nothing measured explains.
+    """Watches the horizontal part of the unexplained force on the base.
 
-    Statistic: norm of its median over the newest `PUSH.nodes` nodes. While something pushes, the
-    nodes expect such a force, so that its estimate is not drawn towards zero, and the robust
-    weights of the base do not take the push for an outlier that excuses the vertical force too.
+    The statistic is the norm of its median over the newest `PUSH.nodes` nodes. During a push the
+    nodes expect such a force. Otherwise its estimate would be drawn towards zero, and the robust
+    weights would treat the push as an outlier of the vertical force, too.
 
-    A force F that is too weak for it tilts the robot by F/(m g) in the estimate within a second:
-    tilt and the accelerometer's bias explain it at less cost. What lasts tells it, by the sum over
-    n nodes, once the newest measurements have smoothed them, in standard deviations s of one:
+    A force F below the threshold of this statistic would tilt the estimate by F/(m g) within a
+    second, because tilt and accelerometer bias explain it at a lower cost. It is detected by its
+    duration: the sum of n smoothed forces f with the standard deviation s each,
 
         |sum of f| / (s sqrt(n))
 
-    Legs of a real robot that are not the model's push its base as well.
+    Model errors of a real robot's legs appear as such a force on the base, too.
 
     Attributes:
-        pushed: something pushes or pulls the base. leaning: weakly, for long.
+        pushed: something pushes or pulls the base. leaning: the force is weak and lasting.
     """
 
     def __init__(self, problem: Problem):

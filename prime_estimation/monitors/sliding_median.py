@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Sliding median: of the newest values of a signal, without sorting them anew for each."""
+"""Sliding median of the newest values of a signal, without sorting all of them for each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Stance motion: feet that carry stand, unless joint rates, times or lengths of legs are wrong."""
+"""Stance motion: loaded feet stand still unless rates, clocks or leg lengths are wrong."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ MOTION = "motion"  # assumption that the status names: pose and velocity are tho
 
 
 class StanceMotion(Monitor):
-    """Watches the horizontal speed of the soles that carry, in the middle of the window.
+    """Watches the horizontal speed of loaded soles in the middle of the window.
 
-    Single feet slip, and on ice all of them do now and then. Where half of them move at any time,
-    it is the machine: soft feet, play, late or wrong rates. An estimate that takes these for slips
-    finds a friction coefficient that is far too low, and a gyro bias that turns it as they do. So
-    from `STANCE.slow` on the contact disturbance is widened by what the feet move, and what was
-    learned of these two is forgotten; from `STANCE.fast` on the motion is not to be believed, and
-    from `STANCE.lost` on, where motion capture does not tell that the ground moves, it is given up.
+    Single feet slip, and on ice all feet do now and then. If half of the loaded feet move all the
+    time, the cause is the machine: soft feet, play, late or wrong rates. If these were taken for
+    slips, the friction coefficient would become far too low, and the gyro bias would follow the
+    motion of the feet. Therefore, from a median speed of `STANCE.slow` on, the contact disturbance
+    is widened by the speed of the feet, and friction and gyro bias are reset. From `STANCE.fast` on
+    the motion is reported as not reliable. From `STANCE.lost` on the estimate is given up, unless
+    motion capture shows that the ground moves.
 
-    Where motion capture measures the base, all feet together move also when it is the base that
-    does not move so: its tracked body is elsewhere, its clock is late. What widens the contacts is
-    then the speed of feet against one another,
+    With motion capture, all feet also move together if the pose of the base is wrong, because the
+    tracked body is elsewhere or its clock is late. The contacts are then widened by the speed of
+    the feet relative to each other,
 
-        sqrt(n / (n - 1)) |v_i - mean v|   of n soles that carry
+        sqrt(n / (n - 1)) |v_i - mean v|   of n loaded soles
 
-    and nothing is forgotten, for poses tell the gyro's bias.
+    and nothing is reset, because poses determine the gyro's bias.
 
     Attributes:
         speed: median over the newest stances [m/s]; 0 while too few have been seen.

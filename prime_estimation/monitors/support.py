@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Support: what the IMU feels must be carried by the contact forces, or be said."""
+"""Support: checks that the contact forces carry the weight that the IMU measures."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .stance_motion import MOTION
 
 
 class Support(Monitor):
-    """Compares what the torques of the legs carry with the weight that the robot is said to have.
+    """Compares the load of the legs, by their torques, with the estimated weight.
 
-    Over some seconds on its feet nothing else carries it: `mean(sum f_z) = m g`, whatever
-    disturbance of base or joints the window has found in between. Where contacts carry next to
-    nothing for longer than a jump lasts, the estimate flies, and is given up.
+    While a robot stands on its feet, `mean(sum f_z) = m g` over some seconds, whatever disturbances
+    of base or joints the window contains. If the contacts carry almost nothing for longer than a
+    jump lasts, the estimate flies, and is given up.
 
     Attributes:
         unexplained: smoothed share of the weight that the legs do not carry.
 
     Args:
-        problem: of the estimator.
-        agreement: asked for what the legs carry.
+        problem: problem of the estimator.
+        agreement: source of the load of the legs.
     """
 
     def __init__(self, problem: Problem, agreement: ContactAgreement):

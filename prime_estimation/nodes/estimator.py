@@ -196,15 +196,17 @@ class EstimatorNode:
 
     def _with_status(self, estimate: Estimate) -> Estimate:
         """The estimate, with what the node knows of its sensors."""
-        s, troubles = estimate.status, self.health.troubles()
-        self.health.doubt = next((str(h) for h in s.sensors if h.name == "robot"), "")
+        told = estimate.status.sensors
+        self.health.doubt = next((str(h) for h in told if h.name == "robot"), "")
+        refused = self.estimator.problem.measurements.refused
+        estimate = self.intake.with_status(estimate, refused, self._lost())
+        troubles = self.health.troubles()
         sensors = tuple(
             replace(h, ok=False, message=troubles.pop(h.name)) if h.name in troubles else h
-            for h in self.intake.health(s.sensors)
+            for h in estimate.status.sensors
         )
         sensors += tuple(SensorHealth(name, False, text) for name, text in troubles.items())
-        status = replace(s, sensors=sensors, dropped_samples=self.dropped_samples())
-        return replace(estimate, status=status)
+        return replace(estimate, status=replace(estimate.status, sensors=sensors))
 
     def counts(self) -> Counter:
         """Everything that was refused, late or lost, by reason."""
@@ -218,7 +220,11 @@ class EstimatorNode:
     def dropped_samples(self) -> int:
         """Samples that were refused, late, lost, or missing at a node; nodes that were given up."""
         refused = self.intake.dropped + self.estimator.problem.measurements.refused.total()
-        return refused + self.solver.dropped + self.health.lost().total()
+        return refused + self._lost()
+
+    def _lost(self) -> int:
+        """Messages that were lost on the way, and nodes that were given up."""
+        return self.solver.dropped + self.health.lost().total()
 
     def _take_up_learned(self) -> None:
         """Let an estimator that forgot everything before its first estimate have it again."""

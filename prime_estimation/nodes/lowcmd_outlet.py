@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from ..control.parameters import ControlConfig
 from ..io.unitree import Family
 from ..io.unitree_commands import LowCmdWriter
 from ..transport.base import Qos, Transport
@@ -17,7 +18,7 @@ from .periodic import Periodic
 log = logging.getLogger("prime.unitree_bridge")
 PERIOD = 0.01  # s, of the watchdog
 SILENCE = 0.1  # s without commands after which the joints brake
-BRAKING = 4.0  # Nm s/rad
+BRAKING = ControlConfig().braking  # Nm s/rad: the bridge has no configuration of a controller
 LAST_WORDS = 5  # messages
 
 

@@ -29,11 +29,11 @@ BEHIND_CLOCK = 0.004
 
 
 class SimulatorNode:
-    """Steps a `SimulatedRobot` as time goes by.
+    """Steps a `SimulatedRobot` in real time.
 
-    On a computer that is too slow for it time is let go: others see a gap in the sensors' data.
-    Where it gives the time they see none: the graph's time is that of the simulation, and slows
-    down.
+    On a computer that is too slow, the simulation skips time: other nodes see a gap in the sensor
+    data. If it publishes /clock, there are no gaps: the time of the graph is that of the
+    simulation, and slows down.
 
     Topics: in `mpc/motor_commands` (prime_estimation_msgs/MotorCommands); out `joint_states`,
         `imu`, on request /clock,

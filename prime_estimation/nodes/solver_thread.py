@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The estimator in a thread of its own, so that the callbacks of a node never wait for it."""
+"""Solver thread: runs the estimator, so that the callbacks of a node never wait for it."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ LATE_S = 0.05  # but one in this time
 
 
 class SolverThread:
-    """Feeds measurements to an estimator as they come.
+    """Passes measurements to an estimator as they arrive.
 
-    Real-time policy: while one update runs, new measurements wait. When there are several, each
-    gets one iteration, and the more there are the more of them only move the window: so it catches
-    up instead of queueing solves, and on a machine that is too slow the lag settles where the
-    solves that are left fit in. Meanwhile it publishes now and then (`BEHIND`, `LATE_S`), with an
-    old stamp and a latency that says so. Of more than `config.node.backlog` waiting nodes the
-    oldest are dropped, and the window starts anew behind the gap.
+    Overrun policy: new measurements wait while an update runs. If several wait, each gets one
+    iteration, and the more wait, the more of them only move the window. Thus the estimator catches
+    up instead of queueing solves; on a computer that is too slow, the lag settles where the
+    remaining solves fit in. Meanwhile estimates are published less often (`BEHIND`, `LATE_S`), with
+    their true stamp and latency. If more than `config.node.backlog` nodes wait, the oldest are
+    dropped, and the window restarts behind the gap.
 
     Args:
         estimator: used by this thread only, once it runs.
         publish: called in this thread with every estimate that is to be published.
         failed: called in this thread with an exception that the estimator did not handle, or with
-            the reason why it starts anew.
-        on_discontinuity: called in this thread before the first node with which nothing before it
-            is connected: time may have gone back.
+            the reason of a restart.
+        on_discontinuity: called in this thread before the first node after a discontinuity: time
+            may have gone back.
 
     Attributes:
         overruns: updates that began late, with more than one node waiting.
-        dropped: nodes that were given up, those in whose update something failed among them.
-        pending: nodes that wait or are being worked on.
+        dropped: nodes that were given up, including those whose update failed.
+        pending: nodes that wait or are being processed.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Streams of what a controller needs now: from estimates, and from sensors while these are late."""
+"""Streams for controllers: from estimates and, between or behind them, predicted from sensors."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from ..types import Estimate, Measurement
 
-# s by which the IMU may carry odometry beyond the last estimate: walking robots' velocities are
-# then off by 20 to 27 mm/s; silence makes a controller brake
+# s by which odometry is predicted beyond the last estimate: velocities of walking robots are then
+# off by 20 to 27 mm/s; after that, silence makes a controller brake
 _PREDICTED_S = 0.25
 _EARLY_NS = 1000  # of a sample, due to the rounding of stamps
 _LATE = 1.5  # steps behind the readings, from which on an estimate is late
 
 
 class _Stream(ABC):
-    """Publishes what two threads (solver, callbacks) say, with stamps that never go back.
+    """Publishes messages of two threads (solver, callbacks) with increasing stamps.
 
     Args:
         send: publishes a message.
@@ -54,7 +54,7 @@ class _Stream(ABC):
 
 
 class OdometryStream(_Stream):
-    """Odometry at the rate of the IMU, from estimates and from what it makes of the last one.
+    """Odometry at the rate of the IMU: estimates, and predictions from the last one.
 
     Args:
         send: publishes a nav_msgs/Odometry.
@@ -93,12 +93,12 @@ class OdometryStream(_Stream):
 
 
 class JointStream(_Stream):
-    """Joint states at the rate of the nodes, from estimates and, while these are late, encoders.
+    """Joint states at the rate of the nodes: from estimates or, while these are late, encoders.
 
         q(t) = q_e + z(t) - z(t_e),   rates: mean of the readings over the last step,
 
-    z: the readings at the nodes, t_e, q_e: the last estimate, which knows the encoders' zeros.
-    Torques are then those that were measured. A restart of the estimator changes nothing in it.
+    with the readings z at the nodes and the last estimate (t_e, q_e), which contains the zeros of
+    the encoders. Torques are then the measured ones. A restart of the estimator has no effect.
 
     Args:
         send: publishes a sensor_msgs/JointState.

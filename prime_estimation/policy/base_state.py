@@ -18,10 +18,10 @@ _DOWN = np.array([0.0, 0.0, -1.0])
 
 @dataclass(frozen=True)
 class BaseState:
-    """State of the base at the newest reading of the IMU; NaN where there is no estimate.
+    """State of the base at the newest reading of the IMU; NaN if there is no estimate.
 
-    `valid` says whether a controller may use it, `reason` why not; `warnings` name sensors and
-    assumptions that do not hold while the state still does.
+    A controller may use it only if it is `valid`; otherwise `reason` says why not. `warnings` name
+    sensors and assumptions that are violated although the state is still valid.
     """
 
     stamp_ns: int

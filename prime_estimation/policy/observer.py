@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""State observer of a controller: lowstate or arrays in, base state out, at the caller's rate."""
+"""State observer for controllers: base state from LowState messages or arrays, at any rate."""
 
 from __future__ import annotations
 
@@ -38,30 +38,29 @@ LARGEST_STDDEV = 0.3  # m/s, of a velocity that a controller may still use
 
 
 class StateObserver:
-    """Observer of the base state for a controller that calls it, 50 to 500 times a second.
+    """Observer of the base state for a controller that calls it 50 to 500 times a second.
 
-    Readings go through the same alignment, estimator and prediction as in node and replay. A call
-    never waits for a solve: that has a thread of its own, and the IMU carries its newest result to
-    now. For a simulation that stands still meanwhile, `threaded=False` solves within the call,
-    repeatably.
+    Alignment, estimator and prediction are those of node and replay. A call never waits for a
+    solve, which runs in a separate thread; the IMU predicts its newest result to the present. For a
+    simulation that waits, `threaded=False` solves within the call, which makes runs repeatable.
 
     Args:
         robot: name (`go2`, `g1`, ...), path of a YAML file, or a Robot.
-        config: changes laid over its configuration, a YAML file; or a whole Config.
+        config: YAML file with changes to its configuration; or a whole Config.
         joints: order of all joint arrays in and out: `isaac_lab`, `isaac_gym`, `mujoco`, `unitree`,
             `pinocchio`, or the names of the joints.
-        sensors: optional sensors that come beside joints and IMU (`foot_force`, ...).
-        mocap: expect motion capture.
-        threaded: solve in a thread of its own.
-        largest_stddev: of the velocity, above which a state is not valid [m/s].
+        sensors: optional sensors in addition to joints and IMU (`foot_force`, ...).
+        mocap: use motion capture.
+        threaded: solve in a separate thread.
+        largest_stddev: standard deviation of the velocity above which a state is not valid [m/s].
 
     Attributes:
         joint_names: in the order of the arrays. feet: names, in the order of `BaseState.contacts`.
-        estimator: behind it, for everything that a policy does not need.
+        estimator: the estimator, for everything that a policy does not need.
 
     Raises:
-        RobotError: a robot on a fixed base, or without IMU.
-        ConfigError: an order, a sensor or `largest_stddev` that there is not.
+        RobotError: the robot has a fixed base, or no IMU.
+        ConfigError: unknown joint order or sensor, or `largest_stddev` out of range.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Clock of the IMU against that of the joints, by the feet that stand: how late its stamps are."""
+"""IMU clock: delay of the IMU's stamps against those of the joints, from standing feet."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ..types import Measurement
 
 @dataclass(frozen=True)
 class Lateness:
-    """By how much the stamps of a stream are late [s], its deviation, and what it explains.
+    """Delay of the stamps of a stream [s], and its standard deviation.
 
-    `gain`: share of the weighted squares that are gone with it. `pairs`: that told it.
+    `gain`: share of the weighted squares that it explains. `pairs`: number of pairs of feet used.
     """
 
     seconds: float
@@ -45,11 +45,11 @@ class _Turn:
 
 
 class ImuClock:
-    """Learns how late the IMU's stamps are, while the robot walks.
+    """Estimates the delay of the IMU's stamps while the robot walks.
 
-    Two feet i, j that stand do not move against each other: `s_i' - s_j' = 0` for their soles, with
-    the rates of their legs and the angular velocity w of the base. A gyro that is late by d shows
-    `w(t - d)`, and
+    Two standing feet i, j do not move relative to each other: `s_i' - s_j' = 0` for their soles,
+    with the rates of their legs and the angular velocity w of the base. A gyro that is late by d
+    shows `w(t - d)`, so that
 
         (s_i' - s_j')(w_read) + d w_read' x (s_i - s_j) = 0
 
@@ -60,7 +60,7 @@ class ImuClock:
         robot: with legs and an IMU.
 
     Attributes:
-        late_ns: what has been found so far, and is taken off the stamps [ns].
+        late_ns: delay found so far, which is subtracted from the stamps [ns].
     """
 
     def __init__(self, robot: Robot):

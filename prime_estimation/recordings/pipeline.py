@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Pipeline: message -> sample -> measurement -> estimate.
-
-The same for live node, replay and offline reading.
-"""
+"""Pipeline: message -> sample -> measurement -> estimate, for live node, replay and offline."""
 
 from __future__ import annotations
 
@@ -28,26 +25,27 @@ from .refusals import most_refused
 
 @dataclass(frozen=True)
 class Node:
-    """A measurement that is due; `apart`: nothing before it is to be connected with it."""
+    """A measurement that is complete; `apart`: a discontinuity lies before it."""
 
     measurement: Measurement
     apart: bool = False
 
 
 class Intake:
-    """Messages in, measurements of nodes out.
+    """Makes measurements of nodes from messages or samples.
 
     Args:
-        robot: whose sensors these are.
-        step: between nodes [s].
+        robot: robot with the sensors.
+        step: time between nodes [s].
         mocap: use motion capture. sensors: names of further optional sensors.
-        lowstate: splits Unitree's raw messages, where there are some.
-        imu_clock: learn how late the IMU's stamps are, and take it off those to come.
+        lowstate: splits Unitree's raw messages, if they are used.
+        imu_clock: estimate the delay of the IMU's stamps, and correct later stamps.
         options: of the synchronizer.
 
     Attributes:
         reader: messages to samples. sync: samples to measurements.
-        imu_clock: None where nothing is learned of it. rates: whether they lag the positions.
+        imu_clock: estimates that delay; None: it is not estimated. rates: detects joint rates that
+            lag the positions.
     """
 
     def __init__(
@@ -95,14 +93,14 @@ class Intake:
             yield Node(measurement, self.sync.pop_discontinuity())
 
     def _watch_imu_clock(self, measurement: Measurement) -> None:
-        """Correct the stamps of the IMU where this measurement completes the proof."""
+        """Correct the stamps of the IMU once a delay is certain."""
         late_ns = self.imu_clock.learn(measurement) if self.imu_clock else 0
         if late_ns:
             self.reader.imu_late_ns += late_ns
             self.sync.shift_imu(-late_ns)
 
     def _undo_imu_clock(self) -> None:
-        """What was found of the stamps of the IMU, rates that lag have told."""
+        """Discard the delay of the IMU's stamps: it was estimated from joint rates that lag."""
         if self.imu_clock is None:
             return
         self.imu_clock = ImuClock.of(self._robot)
@@ -110,14 +108,14 @@ class Intake:
             self.reader.imu_late_ns = 0
             self.sync.shift_imu(late_ns)
 
-    def health(
-        self, sensors: tuple[SensorHealth, ...], refused: Counter | None = None
+    def _health(
+        self, sensors: tuple[SensorHealth, ...], refused: Counter
     ) -> tuple[SensorHealth, ...]:
         """Health of sensors, with what is corrected, refused, or contradicts the model.
 
         Args:
             sensors: as the estimator says.
-            refused: by its model, by reason; None: not asked.
+            refused: by its model, by reason.
         """
         trouble, remarks = self.reader.trouble, self._remarks()
         out = []
@@ -126,28 +124,32 @@ class Intake:
                 s = replace(s, ok=False, message=trouble)
             elif s.name in remarks and not s.message:
                 s = replace(s, message=remarks[s.name])
-            elif s.message.startswith(NO_DATA) and (
-                lost := self._lost(s.name, refused or Counter())
-            ):
+            elif s.message.startswith(NO_DATA) and (lost := self._lost(s.name, refused)):
                 s = replace(s, message=lost + s.message.removeprefix(NO_DATA))
             out.append(s)
         return tuple(out)
 
-    def with_status(self, estimate: Estimate, refused: Counter) -> Estimate:
-        """An estimate, with what is known of the streams; `refused`: by its model, by sensor."""
-        sensors = self.health(estimate.status.sensors, refused)
-        dropped = self.dropped + refused.total()
+    def with_status(self, estimate: Estimate, refused: Counter, lost: int = 0) -> Estimate:
+        """An estimate whose status includes what is known of the streams.
+
+        Args:
+            estimate: as the estimator made it.
+            refused: readings that its model refused, by reason.
+            lost: messages that never arrived and nodes that were never solved.
+        """
+        sensors = self._health(estimate.status.sensors, refused)
+        dropped = self.dropped + refused.total() + lost
         status = replace(estimate.status, sensors=sensors, dropped_samples=dropped)
         return replace(estimate, status=status)
 
     def _lost(self, name: str, refused: Counter) -> str:
-        """What became of the messages of an optional sensor, of which no data come."""
+        """Why an optional sensor has no data although messages came; empty if none came."""
         kind = next((s.sample for s in SENSORS if s.name == name and s.optional), None)
         unread = self.reader.refused_of[name]
         return most_refused(name, self._came[kind], self.counts + refused, unread) if kind else ""
 
     def _remarks(self) -> dict[str, str]:
-        """What is done to the streams, by sensor."""
+        """Corrections of the streams, by sensor."""
         remarks = {}
         if late_ns := self.reader.imu_late_ns:
             side = "late" if late_ns > 0 else "early"
@@ -173,12 +175,12 @@ def _machine(robot: Robot) -> tuple:
 
 
 class Pipeline:
-    """Samples in, estimates out, in one thread.
+    """Makes estimates from samples, in one thread.
 
     Args:
-        robot, config: what is estimated, and how.
+        robot, config: robot and configuration.
         mocap: use motion capture. sensors: names of further optional sensors.
-        lowstate: splits Unitree's raw messages, where there are some.
+        lowstate: splits Unitree's raw messages, if they are used.
     """
 
     def __init__(

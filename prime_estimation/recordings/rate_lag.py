@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Joint rates that lag the positions, by a filter or a clock: found, and left out."""
+"""Rate lag: detects joint rates that lag the positions, by a filter or a clock."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..types import Measurement
 
 
 class RateLag:
-    """Compares rates with the positions that they are to be the rates of.
+    """Compares joint rates with differences of positions.
 
     A rate v that lags by d has `v(t) = q'(t - d)`, so that over nodes of all joints
 
         (q_k - q_(k-1)) / dt - v_k = d (v_(k+1) - v_(k-1)) / (2 dt)
 
-    with v the mean over the step. Rates in time show up to 1 ms, those through a low-pass of 10 Hz
-    16 ms. What lags makes feet move that stand, and looks like a wrong clock of the IMU.
+    with v the mean over the step. Rates without lag show up to 1 ms, rates behind a low-pass filter
+    of 10 Hz 16 ms. A lag lets standing feet seem to move, and looks like a wrong clock of the IMU.
 
     Args:
         step: between nodes [s].

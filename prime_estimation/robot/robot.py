@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""A robot as the estimator sees it: Pinocchio model, joint losses, contact points, IMU.
-
-Everything is looked up by name.
-"""
+"""Robot: Pinocchio model, joint losses, contact points, IMU; everything is looked up by name."""
 
 from __future__ import annotations
 
@@ -21,20 +18,21 @@ from .model import frame_id, load_model, moving_links
 
 
 class Robot:
-    """Pinocchio model of a robot with what its URDF does not say: motors, friction, contacts.
+    """Pinocchio model of a robot, with what its URDF does not contain: motors, friction, contacts.
 
     Attributes:
         model: pin.Model with the motors' armature; fixed links are lumped into the body of their
             joint.
-        source: name or file that it was loaded of; empty where it was made of a configuration.
-        joint_names: the actuated joints, in model order: the order of every joint array in this
-            package.
+        source: name or file that it was loaded from; empty if it was made from a configuration.
+        joint_names: actuated joints in the order of the model, which is the order of every joint
+            array in this package.
         turning: indices of the continuous joints in that order.
         joint_friction, joint_damping, torque_limit: (nj,) Nm, Nm s/rad, Nm (0: unknown).
         gear_loss: (nj,) share of torque lost in the gear.
-        friction_lead: (nj,) s, by which dry friction is ahead of the rate.
-        stribeck, stribeck_velocity: (nj,) Nm, rad/s, of the friction of joints that begin to move.
-        torque_scale, torque_offset: (nj,) reading per torque; reading without torque [Nm].
+        friction_lead: (nj,) s, by which dry friction changes sign before the joint rate.
+        stribeck, stribeck_velocity: (nj,) Nm, rad/s: additional friction of joints that start to
+            move, and the rate at which most of it is gone.
+        torque_scale, torque_offset: (nj,) reading per torque; reading at zero torque [Nm].
         contacts: contact spheres; `feet`: their distinct feet, in order.
         links: name of the moving body of each joint id; `links[1]` of a free-flyer is the base.
         base_frame: name of the base in odometry and tf.
@@ -115,7 +113,7 @@ class Robot:
         return position
 
     def check(self, m: Measurement) -> Measurement:
-        """The measurement itself; DataError where its joints or axes are not those of the robot."""
+        """Return the measurement; DataError if its sizes are not those of the robot."""
         for name, shape in self._shapes:
             value = getattr(m, name)
             if value is None or getattr(value, "shape", None) == shape:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Sensors, each declared in one file; a new one is added to the list below."""
+"""Sensors: each is declared in one file. To add one, append it to the list below."""
 
 from ..errors import ConfigError
 from .contact_flags import ContactFlagSensor

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contact flags: for each foot 1 where it stands and 0 where it does not, sometimes wrong."""
+"""Contact flags: 1 for each foot that stands and 0 for the others, with a probability of error."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..types import CONTACT_SHARE, NO_DATA
 from .flag_edges import FlagEdges
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Role, Sensor, Wearer
+from .tracker import EstimationProblem, SlidingWindow
 
 NAME = "contact_flags"
 DECIDED = 0.1  # a mean of flags so near to 0 or 1 is no touch-down
@@ -41,16 +42,16 @@ def carrying(stands: np.ndarray, error: float | np.ndarray) -> np.ndarray:
 
 
 class FlagTracker:
-    """Says how likely each foot carries, and counts what contradicts the forces of torques.
+    """Computes from its flags how likely each foot is loaded, and compares flags with forces.
 
-    A foot whose flags contradict the forces is believed less: the error of a flag is the
-    declared one, or the frequency of contradictions where that is larger.
+    The flags of a foot that contradict the forces from torques get less weight: the probability of
+    an error is the configured one, or the frequency of contradictions if that is larger.
 
     Attributes:
-        probability: (nf,) of carrying load at the newest complete node; 1/2 where nothing is known.
+        probability: (nf,) of being loaded at the newest complete node; 1/2 if nothing is known.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self._feet = problem.sensors.wearer.feet
         self._least = CONTACT_SHARE * problem.sensors.wearer.weight
@@ -65,7 +66,7 @@ class FlagTracker:
         self.probability = np.full(len(self._feet), 0.5)
         self._edges.reset()
 
-    def give(self, reading: Aligned | tuple, window) -> None:
+    def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Take the flags of the step that has ended."""
         if self.known and window.inputs[-3].weighed:
             self.compare(self._last, window.foot_forces(-2))
@@ -160,6 +161,6 @@ class ContactFlagSensor(Sensor):
             raise ValueError("contact flags are 0 or 1; are these forces, for topic foot_force?")
         return FlagSample(stamp_ns, stands)
 
-    def tracker(self, problem) -> FlagTracker:
+    def tracker(self, problem: EstimationProblem) -> FlagTracker:
         """Keeps the probabilities."""
         return FlagTracker(problem)

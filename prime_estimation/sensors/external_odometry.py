@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""External odometry: pose and velocity by a LiDAR or a camera, in a frame that drifts."""
+"""External odometry: pose and velocity from a LiDAR or a camera, in a drifting frame."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from ..declaration import param
 from .message_fields import finite, quaternion, vector
 from .odometry_frame import EXACT, OdometryFrame
 from .sensor import Alignment, Block, Role, Sensor, Wearer
+from .tracker import EstimationProblem
 
 
 @dataclass(frozen=True)
 class OdometrySample:
     """Pose of the base in the odometry's own frame and its velocity, with standard deviations.
 
-    `stamp_ns` is when it was measured, `arrival_ns` when it came.
+    `stamp_ns` is the time of measurement, `arrival_ns` that of arrival.
     """
 
     stamp_ns: int
@@ -39,10 +40,11 @@ class OdometrySample:
 
 
 class ExternalOdometry(Sensor):
-    """Relative pose and velocity of a LiDAR's or camera's odometry.
+    """Relative pose and velocity from LiDAR or camera odometry.
 
-    Its frame is a parameter that walks at random: what the odometry says over metres counts, its
-    drift over a long way does not. It has its own rate and may come late, drop out, or jump.
+    The pose of its frame is a random walk, so that the odometry is used over metres, while its
+    drift over a long distance does not matter. It has its own rate, and may be late, drop out, or
+    jump.
     """
 
     name = "external_odometry"
@@ -101,7 +103,7 @@ class ExternalOdometry(Sensor):
         walk = np.array([noise.odometry_drift] * 3 + [noise.odometry_turn] * 3)
         return {"odometry_frame": Block(EXACT, walk)}
 
-    def tracker(self, problem) -> OdometryFrame:
+    def tracker(self, problem: EstimationProblem) -> OdometryFrame:
         """Keeps the key frame."""
         return OdometryFrame(problem)
 

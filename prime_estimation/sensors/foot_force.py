@@ -13,6 +13,7 @@ from ..declaration import param
 from ..types import NO_DATA
 from .message_fields import finite
 from .sensor import Aligned, Alignment, Block, Role, Sensor, Wearer
+from .tracker import EstimationProblem, SlidingWindow
 
 NAME = "foot_force"
 FEWEST, REMEMBERED = 40, 400  # nodes from which a scale is learnt, at least and at most
@@ -32,15 +33,15 @@ class FootForceSample:
 
 
 class Scale:
-    """First guess of `reading = gain F + offset` per foot, kept once it is known.
+    """Initial calibration of `reading = gain F + offset` per foot, kept once it is known.
 
-    Readings are compared with the vertical forces F that the window finds without them: gain =
-    ratio of standard deviations, where both vary together. A foot that has not been lifted tells
-    nothing, whatever the unit is.
+    Readings are compared with the vertical forces F that the window estimates without them. The
+    gain is the ratio of their standard deviations, if both are correlated. A foot must have been
+    lifted before its gain can be determined.
 
     Attributes:
-        gain: (nf,) unit of the reading per newton; None while it is not known. offset: (nf,) unit.
-        lacks: why it is not known, at the last look.
+        gain: (nf,) unit of the reading per newton; None while unknown. offset: (nf,) unit.
+        lacks: why the gain is unknown.
     """
 
     def __init__(self, weight: float):
@@ -77,13 +78,13 @@ class Scale:
 
 
 class FootForceTracker:
-    """Learns the unit of the sensor beside the window, then hands its readings to the nodes.
+    """Determines the unit of the sensor, then passes its readings to the nodes.
 
     Attributes:
         scale: of the readings.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         wearer = problem.sensors.wearer
         self.scale = Scale(wearer.weight)
@@ -93,7 +94,7 @@ class FootForceTracker:
         """The window begins anew; the unit of the sensor stays."""
         self._last = None
 
-    def give(self, reading: Aligned | tuple, window) -> None:
+    def give(self, reading: Aligned | tuple, window: SlidingWindow) -> None:
         """Hand the readings of the step that has ended to the node before it."""
         if self._last is not None and self.scale.gain is None:
             self.scale.learn(self._last, window.foot_forces(-2))
@@ -116,10 +117,10 @@ class FootForceTracker:
 
 
 class FootForce(Sensor):
-    """Vertical force at each foot, centred mean like the contact force that it is compared with.
+    """Vertical force at each foot: a centred mean, as is the contact force.
 
-    The unit is learnt first (`Scale`); what is left of gain and offset, foot by foot, are
-    parameters.
+    The unit is determined first (`Scale`); the remaining errors of gain and offset are parameters
+    of each foot.
     """
 
     name = NAME
@@ -173,6 +174,6 @@ class FootForce(Sensor):
             "foot_force_offset": Block(noise.foot_force_offset),
         }
 
-    def tracker(self, problem) -> FootForceTracker:
+    def tracker(self, problem: EstimationProblem) -> FootForceTracker:
         """Learns the unit."""
         return FootForceTracker(problem)

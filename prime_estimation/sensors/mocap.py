@@ -16,6 +16,7 @@ from .message_fields import finite, quaternion, vector
 from .mocap_mount import DELAY, NAME, POSITION, WORLD
 from .pose_gate import PoseGate
 from .sensor import Alignment, Block, Role, Sensor, Wearer
+from .tracker import EstimationProblem
 
 # half of what a trotting trunk accelerates, rms: what is left of its way and turn over a delay that
 # is taken back at its present velocity
@@ -116,7 +117,7 @@ class Mocap(Sensor):
             WORLD: Block(noise.mocap_tilt, lasting=True),
         }
 
-    def gate(self, problem) -> PoseGate:
+    def gate(self, problem: EstimationProblem) -> PoseGate:
         """Refuses poses that lie where the robot cannot be."""
         return PoseGate(problem)
 

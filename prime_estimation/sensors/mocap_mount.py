@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..types import PoseSample
+from .tracker import EstimationProblem
 
 NAME = "mocap"  # of the sensor, its residual, and the parameters of its body's rotation
 # parameter blocks where mounts are parameters
@@ -31,7 +32,7 @@ class MocapMount:
     delay: float
 
     @staticmethod
-    def of(problem, x: np.ndarray) -> MocapMount:
+    def of(problem: EstimationProblem, x: np.ndarray) -> MocapMount:
         """Mount at a state; zeros where it is no parameter."""
         part = problem.layout.part
         rotation, position = part(x, NAME), part(x, POSITION)

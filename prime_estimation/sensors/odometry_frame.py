@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Frame of an external odometry beside the sliding window: key frame, jumps, late readings."""
+"""Frame of an external odometry: its key frame, jumps, and late readings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import pinocchio as pin
 from ..types import NO_DATA
 from .frames import turned_about_vertical
 from .past_poses import PastPoses, base_pose
+from .tracker import EstimationProblem, SlidingWindow
 
 NAME, FRAME = "external_odometry", "odometry_frame"  # of the sensor, of its parameters
-KEY_DISTANCE = 1.0  # m walked, after which the frame is carried on to a new key frame
-JUMP_DISTANCE, JUMP_TURN = 0.1, 0.1  # m, rad: least change between two readings that is a jump
+KEY_DISTANCE = 1.0  # m from the key frame, after which the newest reading becomes the key frame
+JUMP_DISTANCE, JUMP_TURN = 0.1, 0.1  # m, rad: smallest change between two readings that is a jump
 JUMP_STDDEV = 6.0  # and in standard deviations of a reading
 AGREEING = 10  # readings in a row that agree with each other after a jump, before they are followed
-EXACT = 1e-6  # standard deviation of a change of variables that adds nothing [m, rad]
+EXACT = 1e-6  # standard deviation of a pure change of variables [m, rad]
 SILENT_NS = 500_000_000  # after which the odometry is said to have dropped out
 
 
@@ -33,11 +34,11 @@ class Reading:
 
 
 class OdometryFrame:
-    """Key frame of an external odometry, its jumps, and its late readings.
+    """Keeps the key frame of an external odometry, and handles its jumps and late readings.
 
-    A reading that is older than the window is carried to its first node by the estimated motion
-    in between. After a jump the readings are refused until they agree with each other for a while;
-    then the frame is placed anew, by the base's own pose.
+    A reading that is older than the window is transformed to the first node by the estimated motion
+    in between. After a jump, readings are refused until they agree with each other for a while;
+    then the frame is defined again by the estimated pose of the base.
 
     Attributes:
         jumps: how often the odometry has jumped. refused: readings that were not used.
@@ -45,7 +46,7 @@ class OdometryFrame:
 
     block = FRAME
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self.jumps = self.refused = 0
         self._key: pin.SE3 | None = None  # of the base in the odometry's frame
@@ -79,7 +80,7 @@ class OdometryFrame:
         silent = self._now_ns - self._newest_ns > SILENT_NS
         return NO_DATA if silent else self._message
 
-    def give(self, samples: Sequence, window) -> None:
+    def give(self, samples: Sequence, window: SlidingWindow) -> None:
         """Hand new readings to the nodes of a window that has just moved."""
         self._remember(window)
         for sample in samples:
@@ -87,7 +88,7 @@ class OdometryFrame:
 
     # --- one reading ------------------------------------------------------------------------------
 
-    def _take(self, sample, window) -> bool:
+    def _take(self, sample, window: SlidingWindow) -> bool:
         """Use a reading; False when it is refused."""
         self._newest_ns = max(self._newest_ns, sample.stamp_ns)
         there = self._past.at(sample.stamp_ns)
@@ -114,7 +115,7 @@ class OdometryFrame:
             self._carry_on(seen, window)
         return True
 
-    def _node(self, sample, window, there: pin.SE3) -> tuple[int, float, pin.SE3]:
+    def _node(self, sample, window: SlidingWindow, there: pin.SE3) -> tuple[int, float, pin.SE3]:
         """Index of the node that takes a sample, how long before it [s], and a motion.
 
         The motion of the base from the sample to there, for one that is older than the window.
@@ -154,7 +155,7 @@ class OdometryFrame:
         rotation = pin.exp3(np.array(shift[3:])) @ self._nominal.rotation
         return pin.SE3(rotation, self._nominal.translation + shift[:3])
 
-    def _anchor(self, seen: pin.SE3, k: int, window) -> None:
+    def _anchor(self, seen: pin.SE3, k: int, window: SlidingWindow) -> None:
         """Place the frame such that this reading is the base's own pose at a node.
 
         The frame knows then what is known of the base, and nothing more.
@@ -172,7 +173,7 @@ class OdometryFrame:
         for given in window.inputs:
             _clear(given)
 
-    def _carry_on(self, seen: pin.SE3, window) -> None:
+    def _carry_on(self, seen: pin.SE3, window: SlidingWindow) -> None:
         """Make the newest reading the key frame: the same knowledge, about another place."""
         relative = self._key.actInv(seen)
         shift = self.problem.parameter(window.xs[-1], FRAME).copy()
@@ -194,7 +195,7 @@ class OdometryFrame:
             if stamp in self._given:
                 self._fill(window, k, window.inputs[k].age(NAME))
 
-    def _fill(self, window, k: int, age: float) -> None:
+    def _fill(self, window: SlidingWindow, k: int, age: float) -> None:
         """Write a reading into the input of its node."""
         reading, nominal = self._given[window.stamps[k]], self._nominal
         velocity = np.zeros(3) if reading.velocity is None else reading.velocity
@@ -213,7 +214,7 @@ class OdometryFrame:
 
     # --- what has been estimated ------------------------------------------------------------------
 
-    def _remember(self, window) -> None:
+    def _remember(self, window: SlidingWindow) -> None:
         """Keep smoothed states, also of nodes that have left the window."""
         self._latest, self._now_ns = window.xs[-1], window.stamps[-1]
         self._past.remember(window)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Past poses of the base: smoothed ones, kept for readings that come late."""
+"""Past poses of the base: smoothed states, kept for late readings."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from collections import deque
 import numpy as np
 import pinocchio as pin
 
+from .tracker import EstimationProblem, SlidingWindow
+
 REMEMBERED_NS = 1_000_000_000  # how long states are kept for readings that come late
 
 
 class PastPoses:
-    """Keeps the smoothed states of a window, also of nodes that have left it.
+    """Keeps the smoothed states of a window, including those of nodes that have left it.
 
     Args:
-        problem: whose states these are.
+        problem: problem of the window.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self._problem = problem
         self._states: deque[tuple[int, np.ndarray]] = deque()  # by stamp
 
@@ -27,8 +29,8 @@ class PastPoses:
         """Forget everything."""
         self._states.clear()
 
-    def remember(self, window) -> None:
-        """Take the states of a window that was solved, in place of older ones of its nodes."""
+    def remember(self, window: SlidingWindow) -> None:
+        """Store the states of a solved window; they replace former ones of the same nodes."""
         states = self._states
         while states and states[-1][0] >= window.stamps[0]:
             states.pop()
@@ -37,10 +39,7 @@ class PastPoses:
             states.popleft()
 
     def at(self, stamp_ns: int) -> pin.SE3 | None:
-        """Pose of the base at a time, between those of the nodes around it.
-
-        None outside of them.
-        """
+        """Pose of the base at a time, interpolated between nodes; None outside of them."""
         stamps = [stamp for stamp, _ in self._states]
         k = int(np.searchsorted(stamps, stamp_ns))
         if k == len(stamps) or (k == 0 and stamps[0] != stamp_ns):
@@ -53,13 +52,13 @@ class PastPoses:
         return pin.SE3.Interpolate(before, after, share)
 
 
-def pose_before(problem, x: np.ndarray, seconds: float) -> pin.SE3:
-    """Pose of the base some time before a state, to which it came at the state's velocity."""
+def pose_before(problem: EstimationProblem, x: np.ndarray, seconds: float) -> pin.SE3:
+    """Pose of the base some time before a state, with the velocity of that state."""
     twist = np.array(problem.layout.v(x)[:6])
     return base_pose(problem, x) * pin.exp6(-seconds * twist)
 
 
-def base_pose(problem, x: np.ndarray) -> pin.SE3:
+def base_pose(problem: EstimationProblem, x: np.ndarray) -> pin.SE3:
     """Pose of the base in the world at a state."""
     part = problem.layout.part
     quat = pin.Quaternion(np.array(part(x, "rotation")))

@@ -1,82 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Outliers of motion capture: poses that lie where the robot cannot be, or that are stuck."""
+"""Pose gate: refuses motion capture poses where the robot cannot be, and poses that are stuck."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
 from .. import _core
+from .frames import WorldMotion
 from .mocap_mount import MocapMount
 from .past_poses import pose_before
 from .pose_scale import PoseScale
 from .stray_poses import agreeing_poses
 from .stuck_poses import StuckPoses
+from .tracker import EstimationProblem, SlidingWindow
 
-DISTANCE, TURN = 0.05, 0.2  # m, rad: least distance from the estimate that is an outlier,
+DISTANCE, TURN = 0.05, 0.2  # m, rad: smallest distance from the estimate of an outlier,
 STDDEV = 10.0  # and in standard deviations of a pose
 DRIFT = 0.1  # m/s and rad/s by which the estimate may have drifted since the last pose that fitted
-AGREEING = 10  # poses in a row that tell one motion of the world, before it is believed
-SAME, SAME_TURN = 0.02, 0.1  # m, rad: least difference of two such motions,
+AGREEING = 10  # poses in a row that show one motion of the world, before it is accepted
+SAME, SAME_TURN = 0.02, 0.1  # m, rad: smallest difference of two such motions,
 SAME_STDDEV = 7.0  # and in standard deviations of a pose: five of their difference
-UNLIKE = 30  # poses in a row that are near each other, before the estimate is taken to be wrong
-SETTLED_NS = 500_000_000  # for which they fit again, before the next ones can be outliers
-
-
-@dataclass(frozen=True)
-class WorldMotion:
-    """A turn of the world about the vertical through its origin, then a shift.
-
-    Attributes:
-        yaw: rad. shift: (3,) m.
-    """
-
-    yaw: float
-    shift: np.ndarray
-
-    @property
-    def turn(self) -> np.ndarray:
-        """Rotation (3, 3)."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-    def points(self, points: np.ndarray) -> np.ndarray:
-        """Where points (n, 2 or 3) [m] come to."""
-        n = points.shape[1]
-        return points @ self.turn[:n, :n].T + self.shift[:n]
-
-    @staticmethod
-    def between(here: list[pin.SE3], there: list[pin.SE3]) -> WorldMotion:
-        """The one that takes poses of the base to others, least squares."""
-        turns = [b.rotation @ a.rotation.T for a, b in zip(here, there)]
-        sine = sum(t[1, 0] - t[0, 1] for t in turns)
-        yaw = math.atan2(sine, sum(t[0, 0] + t[1, 1] for t in turns))
-        turned = WorldMotion(yaw, np.zeros(3))
-        places = [np.array([p.translation for p in poses]) for poses in (here, there)]
-        return WorldMotion(yaw, np.mean(places[1] - turned.points(places[0]), axis=0))
+UNLIKE = 30  # poses in a row near each other, after which the estimate is considered wrong
+SETTLED_NS = 500_000_000  # for which poses must fit again, before the next ones can be outliers
 
 
 class PoseGate:
-    """Compares each pose with the window that has just moved.
+    """Compares each pose with the window that has just been shifted.
 
-    A pose is refused where its position or rotation is further from the estimate at its time than
-    noise and drift explain. Poses that all tell one motion of the world are believed in the end:
-    its origin has been moved. So are, later, those that only come to be near each other: then it
-    is the estimate that was wrong. A pose that is the one before it while the robot moves is held
-    by a tracker that has lost the body.
+    A pose is refused if its position or rotation is further from the estimate at its stamp than
+    noise and drift explain. Two kinds of refused poses are accepted in the end: poses that all show
+    the same motion of the world, because its origin has been moved; and, later, poses that are only
+    near each other, because then the estimate was wrong. A pose that repeats the previous one while
+    the robot moves is held by a tracker that has lost the body.
 
     Attributes:
-        refused: poses so far. held: those of them that were the ones before. jumps: how often the
-            estimate went to the poses. moved: motion of the world that the newest poses told, for
-            whoever moves the window to take; None: none.
+        refused: number of refused poses. held: number of these that repeat the previous pose.
+        jumps: how often the estimate followed the poses. moved: motion of the world that the newest
+            poses show, until the window has been moved by it; None: none.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self.refused = self.held = self.jumps = 0
         self._far, self._stuck, self._scale = 0.0, StuckPoses(problem), PoseScale()
@@ -92,8 +60,8 @@ class PoseGate:
         self._stuck.reset()
         self.moved: WorldMotion | None = None
 
-    def passes(self, sample, window) -> bool:
-        """Whether a pose may be used; `window`: with a head that is not older than the pose."""
+    def passes(self, sample, window: SlidingWindow) -> bool:
+        """Whether a pose may be used; `window`: its head is not older than the pose."""
         if self.moved is not None:
             return True  # in the world to which the window has not been moved yet
         at = self._at(sample, window)
@@ -125,7 +93,7 @@ class PoseGate:
         return False
 
     def sift(self, poses: list) -> list[bool]:
-        """Which poses may be used of those that come before any window, oldest first."""
+        """Which poses of a start batch may be used, oldest first."""
         agree = agreeing_poses(poses)
         kept = [pose for pose, agrees in zip(poses, agree) if agrees]
         for pose in (p for p, agrees in zip(poses, agree) if not agrees):
@@ -148,7 +116,7 @@ class PoseGate:
         return "; ".join(told)
 
     def _tells_motion(self, sample, x: np.ndarray, age: float) -> bool:
-        """Whether the newest poses tell of one motion of the world, which is `moved` then."""
+        """Whether the newest poses show one motion of the world, which is then `moved`."""
         mount = MocapMount.of(self.problem, x)
         base = pose_before(self.problem, x, age + mount.delay)
         here = mount.world * base * mount.body
@@ -169,7 +137,7 @@ class PoseGate:
         return True
 
     def _alike(self, here: pin.SE3, there: pin.SE3) -> bool:
-        """Whether a pose tells of the motion that the first one told of."""
+        """Whether a pose shows the same motion as the first one."""
         noise = self.problem.config.noise
         first = WorldMotion.between(*([pose] for pose in self._apart[0]))
         own = WorldMotion.between([here], [there])
@@ -178,20 +146,20 @@ class PoseGate:
         near = np.linalg.norm(away) < max(SAME, SAME_STDDEV * noise.mocap_position)
         return bool(near) and abs(turn) < max(SAME_TURN, SAME_STDDEV * noise.mocap_rotation)
 
-    def _at(self, sample, window) -> tuple[np.ndarray, float]:
-        """The state that tells the pose of a sample, and how long after it that is [s]."""
+    def _at(self, sample, window: SlidingWindow) -> tuple[np.ndarray, float]:
+        """The first state that is not older than a sample, and the time between them [s]."""
         k = min(bisect_left(window.stamps, sample.stamp_ns), window.size)
         return window.xs[k], 1e-9 * (window.stamps[k] - sample.stamp_ns)
 
     def _errors(self, sample, x: np.ndarray, age: float) -> np.ndarray:
-        """Position and rotation (6,) of the estimate less those of a pose [m, rad]."""
+        """Position and rotation (6,) of the estimate minus those of a pose [m, rad]."""
         layout, mount = self.problem.layout, MocapMount.of(self.problem, x)
         base = layout.q(x)[:7], layout.v(x)[:6]
         body = mount.rotation, mount.position, mount.tilt, age + mount.delay
         return _core.pose_error(*base, *body, sample.position_world, sample.quat_world_body)
 
     def _turn(self) -> float:
-        """Turn that noise explains [rad]; how the tracked body is mounted is not known at first."""
+        """Largest rotation that noise and the unknown mount of the tracked body explain [rad]."""
         noise = self.problem.config.noise
         return max(TURN, STDDEV * noise.mocap_rotation, STDDEV * noise.mocap_offset)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Scale of poses that are refused: how far they go, against how far the estimate goes."""
+"""Scale of refused poses: compares the distance that they cover with that of the estimate."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 
-STEP_NS = 250_000_000  # from one place that is compared to the next: noise of poses adds up
-LEAST_STEPS, LEAST_WAY = 4, 0.1  # of them, and m of the estimate, before anything is told
-# of what poses go, per what the robot goes: a wrong mount or clock is below 2, cm are 100
+STEP_NS = 250_000_000  # between compared positions: with shorter steps, noise of poses adds up
+LEAST_STEPS, LEAST_WAY = 4, 0.1  # number of steps, and distance [m], before there is a result
+# ratio of the distances: of a wrong mount or clock below 2, of poses in cm 100
 UNLIKE = 5.0
 
 
 class PoseScale:
-    """Sums both ways over poses that are refused, one after the other."""
+    """Adds up both distances over consecutive refused poses."""
 
     def __init__(self):
         self.reset()
@@ -26,7 +26,7 @@ class PoseScale:
         self._ways, self._steps = np.zeros(2), 0
 
     def take(self, stamp_ns: int, pose: np.ndarray, estimate: np.ndarray) -> None:
-        """Look at the place (3,) [m] of a pose that is refused, and at that of the estimate."""
+        """Add the position (3,) of a refused pose, and that of the estimate (3,) [m]."""
         if self._last is not None:
             last_ns, *before = self._last
             if abs(stamp_ns - last_ns) < STEP_NS:
@@ -36,7 +36,7 @@ class PoseScale:
         self._last = (stamp_ns, np.array(pose), np.array(estimate))
 
     def remark(self) -> str:
-        """That poses are in another unit; empty where their scale is that of the robot."""
+        """Remark that poses seem to be in another unit; empty if their scale is right."""
         poses, robot = self._ways.tolist()
         if self._steps < LEAST_STEPS or max(poses, robot) < LEAST_WAY:
             return ""

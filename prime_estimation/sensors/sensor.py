@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""The socket for sensors: what one declaration says of a sensor, from its message to its residual.
+"""Interface of sensors: one declaration describes a sensor from its message to its residual.
 
-A sensor is one file here and, where it has a residual of its own, one file below `src/residuals`.
-Everything else asks the declaration: topics and message reading, alignment in time, configuration,
-prior and random walk of its parameters, inputs of the nodes, health and innovation in the status.
+A sensor is one file here and, if it has a residual of its own, one file below `src/residuals`.
+Everything else follows from the declaration: topics and message reading, alignment in time,
+configuration, prior and random walk of its parameters, inputs of the nodes, health and innovation
+in the status.
 """
 
 from __future__ import annotations
@@ -14,26 +15,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ..types import Measurement, Sample
+    from .tracker import EstimationProblem, Gate, Tracker
 
-# standard deviation of an instant in an interval, share of its length
+# standard deviation of an unknown instant in an interval, as a share of its length
 INSTANT = 1.0 / math.sqrt(12.0)
 
 
 @dataclass(frozen=True)
 class Role:
-    """A sensor's place among the topics.
+    """Topic of a sensor.
 
     Attributes:
-        types: message types that may fill it.
-        names: usual names of its topic, the first one that of the live node.
-        not_words: words that rule a topic out.
-        by_name_only: a topic of another name is never taken for it.
+        types: accepted message types.
+        names: usual names of the topic; the first one is that of the live node.
+        not_words: words that exclude a topic.
+        by_name_only: only a topic with one of these names is accepted.
     """
 
     types: tuple[str, ...]
@@ -43,12 +45,12 @@ class Role:
 
 
 class Alignment(Enum):
-    """Way in which the samples of a sensor become the readings of nodes.
+    """Way in which the samples of a sensor become readings of nodes.
 
-    CENTRED: mean with triangular weight over [t_k - 2 dt, t_k], a reading of the node before;
-    EVENTS: every sample by itself, to the node in whose past step it was taken, also when it comes
-    late; HELD: in force until the next one, combined with the joints into torque; BUILT_IN: by the
-    synchronizer itself, whose clock these streams are.
+    CENTRED: mean with triangular weight over [t_k - 2 dt, t_k], a reading of the previous node.
+    EVENTS: every sample is given to the node in whose past step it was taken, even if it is late.
+    HELD: a sample is valid until the next one, and is combined with the joints into a torque.
+    BUILT_IN: by the synchronizer itself, whose clock these streams define.
     """
 
     BUILT_IN = "built in"
@@ -62,8 +64,8 @@ class Block:
     """Parameter block of a sensor.
 
     Attributes:
-        prior: standard deviation. walk: per root of a second.
-        lasting: of the sensor alone; an estimate that is lost does not lose it.
+        prior: standard deviation. walk: random walk, per sqrt(s).
+        lasting: a property of the sensor alone, which is kept when the estimate is lost.
     """
 
     prior: float | np.ndarray
@@ -73,7 +75,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Aligned:
-    """Reading of a regular stream at a node: mean, number of independent samples in it."""
+    """Reading of a regular stream at a node: mean, and number of independent samples in it."""
 
     value: np.ndarray
     samples: float
@@ -81,7 +83,7 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Wearer:
-    """Facts that a sensor may know of the robot that carries it."""
+    """Properties of the robot that its sensors may use."""
 
     joint_names: Sequence[str]
     feet: Sequence[str]
@@ -90,57 +92,21 @@ class Wearer:
     joints: Any = None  # joint positions (nj,) to coordinates of the model
 
 
-class Tracker(Protocol):
-    """Keeps what a sensor needs beside the window, and hands its readings to the nodes.
-
-    That of a sensor without rows has an `innovation`: their mean square, 1 is consistent.
-    """
-
-    def reset(self) -> None:
-        """Forget everything: the window begins anew."""
-
-    def give(self, readings: Sequence[Sample] | Aligned, window) -> None:
-        """Hand new readings to the nodes of a window that has just moved, before it is solved."""
-
-    def health(self) -> str:
-        """What is wrong with the sensor; empty when nothing is."""
-
-
-class Gate(Protocol):
-    """Tells outliers among a sensor's readings, which go to no node.
-
-    Attributes:
-        refused: readings so far. moved: motion of the world that the newest ones told, for whoever
-            moves the window to take; None: none.
-    """
-
-    refused: int
-    moved: Any
-
-    def reset(self) -> None:
-        """Forget what was seen: the window begins anew."""
-
-    def passes(self, sample: Sample, window) -> bool:
-        """Whether a reading may be used in a window that has just moved, before it is solved."""
-
-    def remark(self) -> str:
-        """What was refused so far; empty when nothing."""
-
-
 class Sensor:
     """Declaration of a sensor; a subclass overrides what it has.
 
     Attributes:
         name: in configuration, status, diagnostics, and as key of `Measurement.readings`.
-        sample: type of the samples that its messages become; one of its own where it is optional.
-        role: its topic; None for a sensor that other messages carry.
-        alignment: how samples become readings. `width`: values of a sample of a regular stream.
+        sample: type of its samples; an optional sensor has a type of its own.
+        role: its topic; None if its readings are part of other messages.
+        alignment: how samples become readings. `width`: number of values in a sample of a regular
+            stream.
         residuals: residuals of the core that it fills; one that is named twice takes two readings
-            a node.
-        optional: it adds parameters or rows only where it is asked for.
-        framed: it tells place or heading in a frame of its own, which its tracker keeps.
+            per node.
+        optional: used only on request.
+        framed: measures position or heading in a frame of its own, which its tracker keeps.
         innovations: rows whose mean square is its normalized innovation.
-        wait_ns: how late a sample of an event sensor may come [ns].
+        wait_ns: how late a sample of an event sensor may arrive [ns].
     """
 
     name: str = ""
@@ -162,11 +128,11 @@ class Sensor:
         return 0
 
     def values(self, sample: Sample) -> np.ndarray:
-        """All numbers of a sample; those of a regular stream are what is averaged."""
+        """All numbers of a sample; for a regular stream, those that are averaged."""
         raise NotImplementedError
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> Sample:
-        """Sample of a message of this role; ValueError says why it is refused."""
+        """Make a sample of a message of this role; ValueError gives the reason of a refusal."""
         raise NotImplementedError
 
     def blocks(self, noise, wearer: Wearer) -> Mapping[str, Block]:
@@ -174,28 +140,28 @@ class Sensor:
         return {}
 
     def seen(self, m: Measurement) -> bool:
-        """Whether a measurement holds a reading of it."""
+        """Whether a measurement contains a reading of this sensor."""
         return self.name in m.readings
 
     def remark(self, m: Measurement) -> str:
-        """What a user should know of its readings although they are used; empty when nothing."""
+        """Remark for the user about readings that are used; empty if there is none."""
         return ""
 
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
-        """Hand the readings about the node at `m.stamp_ns` to its input `given`."""
+        """Add readings of the node at `m.stamp_ns` to its input `given`."""
 
     def give_step(self, given, m: Measurement, noise) -> None:
-        """Hand the readings about the step before `m.stamp_ns` to the input of the node before."""
+        """Add readings of the step that ends at `m.stamp_ns` to the input of the previous node."""
 
     def give_event(self, given, slot: int, sample: Sample, stamp_ns: int, noise) -> None:
-        """Hand a sample that was taken within the step that ends at `stamp_ns` to that node."""
+        """Add a sample that was taken within the step that ends at `stamp_ns` to that node."""
 
-    def tracker(self, problem) -> Tracker | None:
-        """What keeps the sensor's frame or unit beside a sliding window, where it needs that."""
+    def tracker(self, problem: EstimationProblem) -> Tracker | None:
+        """Make the tracker that keeps the sensor's frame or unit; None if it needs none."""
         return None
 
-    def gate(self, problem) -> Gate | None:
-        """What tells outliers among the samples of an event sensor without tracker."""
+    def gate(self, problem: EstimationProblem) -> Gate | None:
+        """Make the gate that refuses outliers of an event sensor without tracker; None: no gate."""
         return None
 
 

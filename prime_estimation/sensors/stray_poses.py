@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Stray poses of motion capture before there is an estimate that could tell them."""
+"""Stray motion capture poses of a start batch, found without an estimate."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from scipy.sparse.csgraph import connected_components
 
 from ..types import PoseSample
 
-REACH, SPEED = 0.05, 3.0  # m, m/s: how far a robot comes from one pose to another at most
-REACH_TURN, RATE = 0.1, 6.0  # rad, rad/s: and turns
-NEAR_NS = 70_000_000  # between poses that are compared: some that stray may lie between them
-# of the poses that must be of one set: of poses in mm none agrees with another, and any of them
-# would place the robot; two jumps within half a second leave a third
+REACH, SPEED = 0.05, 3.0  # m, m/s: largest distance of a robot between two poses
+REACH_TURN, RATE = 0.1, 6.0  # rad, rad/s: largest rotation
+NEAR_NS = 70_000_000  # between compared poses: some stray ones may lie between them
+# share of the poses that the largest set must have: of poses in mm none agrees with another, and
+# any of them would place the robot; two jumps within half a second leave a third
 LEAST = 0.25
 
 
 def agreeing_poses(poses: list[PoseSample]) -> list[bool]:
-    """Which of the poses, oldest first, belong to most of them.
+    """Which of the poses, oldest first, belong to the largest set of poses that agree.
 
-    Two poses agree where a robot can have gone from one to the other. All that agree with one that
-    agrees are of one set, and the largest set is kept: a jump within the poses leaves the longer
-    part, single outliers none of them. Where even that holds few, no pose tells the place.
+    Two poses agree if a robot can have moved from one to the other; sets are the connected
+    components of this relation. After a jump within the poses the longer part is kept; single
+    outliers are not. If even the largest set is small, no pose is kept.
     """
     if not poses:
         return []

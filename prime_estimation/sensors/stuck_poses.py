@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Poses of motion capture that stay where they are while the robot goes on.
+"""Stuck motion capture poses: they stay where they are while the robot moves on.
 
-A tracker that has lost its body sends the last pose again and again, to the last bit or as its
-filter has it, with noise. Within a node such a pose is not far from the estimate, which goes with
-it. What tells it is the IMU: `p(t) - s(t)`, with `s` the specific force less gravity integrated
-twice, is a straight line in time, whatever velocity the robot has.
+A tracker that has lost its body repeats the last pose, exactly or with the noise of its filter. In
+each node such a pose is near the estimate, which follows it. The IMU reveals it: with `s` the
+double integral of the specific force without gravity, `p(t) - s(t)` is a straight line in time for
+true positions p, whatever the velocity of the robot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -22,23 +21,24 @@ import pinocchio as pin
 from .mocap_mount import NAME, MocapMount
 from .past_poses import base_pose, pose_before
 from .stray_poses import REACH, SPEED
+from .tracker import EstimationProblem, SlidingWindow
 
-MOVING = 0.05  # m/s, rad/s of a robot of which two poses are not the same to the last bit
-SPAN_NS, REST_NS = 500_000_000, 80_000_000  # that are compared, of which the pose rests at last
+MOVING = 0.05  # m/s, rad/s: a robot that moves faster never has two exactly equal poses
+SPAN_NS, REST_NS = 500_000_000, 80_000_000  # of the comparison; of it the pose rests at the end
 REST = 0.03  # m/s of a pose that rests
-BENT = 0.005  # m: rms of p(t) - s(t) about a straight line that a bias of 0.5 m/s^2 makes,
-STDDEV = 3.0  # and standard deviations of a pose, of its velocity at rest, and of what is felt
+BENT = 0.005  # m: rms of p(t) - s(t) about a straight line due to a bias of 0.5 m/s^2,
+STDDEV = 3.0  # and standard deviations of a pose, of its velocity at rest, and of s
 KINK = 0.072 * 0.5  # s: rms of a line about a straight one, by its change of slope half way
-FEWEST = 3  # poses that tell a velocity
-NEAR, APART = 0.02, 0.5  # m, share: ways of poses and robot in SPAN_NS that are the same
-PLACE = 0.05  # m: as far apart poses and robot may have come, where both are at rest
+FEWEST = 3  # poses that determine a velocity
+NEAR, APART = 0.02, 0.5  # m, share by which equal paths of poses and robot in SPAN_NS may differ
+PLACE = 0.05  # m by which poses and robot may have moved apart, when both are at rest
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A pose, the state that tells it, and how long after it that is [s]."""
+    """A pose, the first state that is not older, and the time between them [s]."""
 
-    problem: Any
+    problem: EstimationProblem
     stamp_ns: int
     place: list[float]
     x: np.ndarray
@@ -46,13 +46,13 @@ class Seen:
 
     @cached_property
     def base(self) -> pin.SE3:
-        """Pose of the base by the estimate."""
+        """Estimated pose of the base at the time of the pose."""
         late = self.age + MocapMount.of(self.problem, self.x).delay
         return pose_before(self.problem, self.x, late)
 
     @cached_property
     def imu(self) -> np.ndarray:
-        """Where the IMU is by the pose (3,) [m]."""
+        """Position of the IMU according to the pose (3,) [m]."""
         lever = self.problem.imu_motion(self.x)[0].translation
         return self.base.rotation @ lever + self.place
 
@@ -61,7 +61,7 @@ class Seen:
 class Felt:
     """Specific force at a node [m/s^2], IMU axes, its standard deviation, and the node's state."""
 
-    problem: Any
+    problem: EstimationProblem
     stamp_ns: int
     force: np.ndarray
     stddev: float
@@ -77,16 +77,17 @@ class Felt:
 
 
 class StuckPoses:
-    """Compares the way of poses with that of the IMU.
+    """Compares the path of the poses with that of the IMU.
 
-    Poses are stuck from where they rest although the IMU says that the robot cannot, until they go
-    as far as the robot does. Those that were taken for its way meanwhile are withdrawn.
+    Poses are stuck from the time at which they rest although the IMU shows that the robot does not,
+    until they move as far as the robot again. Stuck poses that have already been used are withdrawn
+    from the window.
 
     Args:
         problem: whose window takes the poses.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: EstimationProblem):
         self.problem = problem
         self.reset()
 
@@ -98,7 +99,7 @@ class StuckPoses:
         self._felt: deque[Felt] = deque()
         self._apart = np.zeros(3)  # from robot to poses, before they were stuck
 
-    def repeats(self, sample, window) -> bool:
+    def repeats(self, sample, window: SlidingWindow) -> bool:
         """Whether a pose is the one before it to the last bit, of a robot that moves."""
         pose = sample.position_world.tobytes(), sample.quat_world_body.tobytes()
         same, self._last = pose == self._last, pose
@@ -106,7 +107,7 @@ class StuckPoses:
             return False
         return bool(np.abs(self.problem.layout.v(window.xs[-1])[:6]).max() > MOVING)
 
-    def holds(self, sample, window, x: np.ndarray, age: float, fits: bool) -> bool:
+    def holds(self, sample, window: SlidingWindow, x: np.ndarray, age: float, fits: bool) -> bool:
         """Whether a pose is stuck, in a window that has just moved and is not solved yet.
 
         Args:
@@ -137,7 +138,7 @@ class StuckPoses:
             self._seen.clear()
         return self.stuck
 
-    def _feel(self, window) -> None:
+    def _feel(self, window: SlidingWindow) -> None:
         """Take the specific force of each node whose step has ended."""
         felt = self._felt
         if not self.problem.has_imu:
@@ -218,7 +219,7 @@ class StuckPoses:
             return bool(max(gone, seen) < NEAR and near)
         return abs(seen - gone) < APART * gone
 
-    def _withdraw(self, window) -> None:
+    def _withdraw(self, window: SlidingWindow) -> None:
         """Take back what nodes were given since the poses came to rest."""
         since = self._seen[-1].stamp_ns - REST_NS
         rested = (given for given, t in zip(window.inputs, window.stamps) if t >= since)

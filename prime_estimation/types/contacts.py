@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Contacts and feet of an estimate: forces by the ground, where they act."""
+"""Contacts and feet of an estimate: ground forces and the points where they act."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ContactState(IntEnum):
 
 @dataclass(frozen=True)
 class ContactEstimate:
-    """Force on the robot by the ground at one contact: triangular mean of +-dt around its stamp."""
+    """Force of the ground on the robot at one contact: triangular mean over +-dt at its stamp."""
 
     name: str  # `<foot frame>` or `<foot frame>/<corner>`
     position_world: Array  # (3,) m, the contact point
@@ -33,7 +33,7 @@ class ContactEstimate:
     force_covariance: Array  # (3, 3) N^2
     probability: float  # of carrying load, in [0, 1]
     state: ContactState
-    foot: str = ""  # that it is of, in `Robot.feet`; not given: its name before the "/"
+    foot: str = ""  # name in `Robot.feet`; default: the contact's name before the "/"
 
     def __post_init__(self):
         freeze(self)
@@ -43,16 +43,16 @@ class ContactEstimate:
 
 @dataclass(frozen=True)
 class FootEstimate:
-    """Wrench on a foot by the ground, at the centre of pressure of its contacts.
+    """Wrench of the ground on a foot, at the centre of pressure of its contacts.
 
-    `c = sum f_n,i p_i / sum f_n,i`, about which only the moment around the vertical and that of an
-    uneven ground remain.
+    About `c = sum f_n,i p_i / sum f_n,i` only the moment around the vertical remains, and on uneven
+    ground that of contacts at different heights.
     """
 
     name: str
     force_world: Array  # (3,) N
     moment_world: Array  # (3,) Nm, about the centre of pressure
-    centre_of_pressure_world: Array  # (3,) m; NaN where the foot carries nothing
+    centre_of_pressure_world: Array  # (3,) m; NaN if the foot carries no load
 
     def __post_init__(self):
         freeze(self)

@@ -15,11 +15,11 @@ from .status import Activity, SolverStatus
 
 @dataclass(frozen=True)
 class BodyInertia:
-    """Inertia of one moving body (fixed links lumped into it), about its joint frame.
+    """Inertia of one moving body, with its fixed links, about its joint frame.
 
-    `parameters` is Pinocchio's 10-vector (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the frame
-    origin, `covariance` its covariance. `observable` says that the posterior has shrunk against the
-    prior; otherwise do not use it.
+    `parameters` is Pinocchio's 10-vector (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the origin of
+    that frame, `covariance` its covariance. Use it only if it is `observable`: its posterior
+    standard deviations are then smaller than those of the prior.
     """
 
     link: str
@@ -45,9 +45,10 @@ class BodyInertia:
 
 @dataclass(frozen=True)
 class ExternalWrench:
-    """Wrench on the robot by what is neither ground nor gravity, at the origin of the base.
+    """External wrench on the robot, apart from ground contact and gravity: a hand, a rope, a kick.
 
-    A hand, a rope, a kick. What a payload weighs is not in it once the inertia knows it.
+    It acts at the origin of the base. It does not contain the weight of a payload, once that is
+    part of the estimated inertia.
     """
 
     stamp_ns: int  # some nodes older than the state
@@ -67,7 +68,7 @@ class JointParameter:
     name: str  # of the joint or the joint type
     value: float
     stddev: float
-    observable: bool  # the data have told more than was known before
+    observable: bool  # the data have added information to the prior
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Estimate:
     accelerometer_bias: Array = field(default_factory=lambda: np.zeros(3))  # (3,) m/s^2
     friction: float = float("nan")  # coefficient of the ground
     ground_stiffness: float = float("nan")  # under a foot [N/m]
-    # None while it is not told from the contact forces: no torque, fixed base
+    # None while it cannot be separated from the contact forces: no torque, fixed base
     external: ExternalWrench | None = None
     activity: Activity = Activity.UNKNOWN
     joint_parameters: tuple[JointParameter, ...] = ()  # those that are estimated

@@ -16,12 +16,16 @@ from .samples import PoseSample
 class Measurement:
     """Readings of all sensors for one node, aligned in time.
 
-    State part, at `stamp_ns = t_k`: encoder position at t_k, and the mean of all readings in
-    [t_k - dt, t_k], carried to t_k by the joint rates; joint rate and gyro averaged over the same
-    time. Dynamics part, about the PREVIOUS node: torque and specific force averaged with
-    triangular weight over [t_k - 2 dt, t_k], centred at t_k - dt; torque that jumps between two
-    samples holds until the later one. A field that no sensor supplied is None. `*_samples` count
-    the effective number of independent samples in an average, for its noise.
+    State part, at `stamp_ns = t_k`: encoder positions at t_k; the mean of all encoder readings in
+    [t_k - dt, t_k], each carried to t_k by the joint rates; joint rates and gyro averaged over the
+    same interval.
+
+    Dynamics part, about the PREVIOUS node: torque and specific force averaged with triangular
+    weight over [t_k - 2 dt, t_k], centred at t_k - dt. A torque that jumps between two samples is
+    taken to keep its value until the later one.
+
+    A field that no sensor supplied is None. `*_samples` is the effective number of independent
+    samples in an average, which determines its noise.
     """
 
     stamp_ns: int
@@ -53,10 +57,10 @@ class Measurement:
 
     @property
     def unpowered(self) -> bool:
-        """All torques are zero: motors that are off, or a driver that has no readings of them."""
+        """All torques are zero: the motors are off, or the driver does not measure torques."""
         return self.torque is not None and not self.torque.any()
 
     @property
     def mocap(self) -> tuple[PoseSample, ...]:
-        """Motion capture poses that came since the measurement before; they may be older."""
+        """Motion capture poses that arrived since the previous measurement; they may be older."""
         return self.readings.get("mocap", ())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Samples of sensors, as they come."""
+"""Samples of sensors, before they are aligned in time."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class ImuSample:
 
 @dataclass(frozen=True)
 class PoseSample:
-    """Motion capture's pose of the tracked body in the world.
+    """Pose of the tracked body in the world, from motion capture.
 
-    `stamp_ns` is when it was measured, `arrival_ns` when it came.
+    `stamp_ns` is the time of measurement, `arrival_ns` that of arrival.
     """
 
     stamp_ns: int

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..calibration.outcome import CalibrationOutcome
+from ..evaluation.statistics import HALF_WIDTH_95
 from .identification import STYLE, _e, _figure, _table
 
 SCALE = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
@@ -69,8 +70,8 @@ def _draw(figure, rows: list[dict], unit: str) -> None:
     value = scale * np.array([r["value"] for r in rows])
     stddev = scale * np.array([r["stddev"] for r in rows])
     statistical = scale * np.array([r["statistical"] for r in rows])
-    axes.errorbar(value, at, xerr=1.96 * stddev, fmt="none", ecolor="0.7", capsize=3)
-    axes.errorbar(value, at, xerr=1.96 * statistical, fmt="o", ms=4, color="C0", capsize=2)
+    axes.errorbar(value, at, xerr=HALF_WIDTH_95 * stddev, fmt="none", ecolor="0.7", capsize=3)
+    axes.errorbar(value, at, xerr=HALF_WIDTH_95 * statistical, fmt="o", ms=4, color="C0", capsize=2)
     axes.axvline(0.0, color="k", lw=0.6)
     axes.set_yticks(at, [r["name"] for r in rows], fontsize=8)
     axes.set_xlabel(f"true minus model [{name}]; thin: with the systematic part")

@@ -14,9 +14,9 @@ import numpy as np
 from ..errors import PrimeError
 from ..evaluation.inertia import true_parameters
 from ..evaluation.motion import Motion
+from ..evaluation.statistics import HALF_WIDTH_95
 from .output_bag import Recordings
 
-BAND = 1.96  # standard deviations of a 95 % interval
 ESTIMATE, TRUTH = "#0b6fa4", "#222222"  # readable in grey, and for colour-blind eyes
 LONGEST_LINE = 0.1  # s without an estimate: a restart, not a line
 CLOSE_UP = 1.5  # s of contact forces that a figure shows
@@ -77,8 +77,8 @@ def draw_mass(axes, bags: Recordings) -> None:
         color = ESTIMATE if k == 0 else f"C{k}"
         axes.fill_between(
             time,
-            mass - BAND * stddev,
-            mass + BAND * stddev,
+            mass - HALF_WIDTH_95 * stddev,
+            mass + HALF_WIDTH_95 * stddev,
             color=color,
             alpha=0.25,
             lw=0,
@@ -116,8 +116,8 @@ def draw_force(axes, bags: Recordings, contact: str | None = None) -> None:
     shown = np.abs(t - middle) < 0.5 * CLOSE_UP
     axes.fill_between(
         t[shown],
-        (force - BAND * stddev)[shown],
-        (force + BAND * stddev)[shown],
+        (force - HALF_WIDTH_95 * stddev)[shown],
+        (force + HALF_WIDTH_95 * stddev)[shown],
         color=ESTIMATE,
         alpha=0.25,
         lw=0,
@@ -159,7 +159,7 @@ def draw_velocity(axes, bags: Recordings) -> None:
         value = est.velocity - np.stack(
             [np.interp(est.t, ref.t, column) for column in ref.velocity.T], axis=1
         )
-        band = BAND * np.sqrt(
+        band = HALF_WIDTH_95 * np.sqrt(
             np.maximum(np.trace(est.velocity_covariance, axis1=1, axis2=2) / 3, 0)
         )
         axes.fill_between(

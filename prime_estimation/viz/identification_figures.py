@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
+from ..evaluation.statistics import HALF_WIDTH_95
 from ..identify.outcome import Outcome, equivalent_box
-from ..identify.posterior import BAND
 from ..identify.single import Run
 from ..inertia import from_theta
 from .figures import CLOSE_UP, ESTIMATE, TRUTH
@@ -64,14 +64,14 @@ def draw_quantities(figure, outcome: Outcome, link: str) -> None:
 def _draw_group(axes, outcome: Outcome, link: str, which: list[int]) -> None:
     """Quantities of one unit: prior, every recording, all together, baseline."""
     q, places = outcome.posterior.quantities(link), np.arange(len(which))
-    prior = [q[i].prior for i in which], [BAND * q[i].prior_stddev for i in which]
+    prior = [q[i].prior for i in which], [HALF_WIDTH_95 * q[i].prior_stddev for i in which]
     style = dict(fmt="s", color=NOMINAL, ms=4, lw=1)
     axes.errorbar(places - 0.3, *prior, **style, label="URDF (prior)")
     for k, run in enumerate(outcome.runs if len(outcome.runs) > 1 else ()):
         own = run.posterior.quantities(link)
-        values = [own[i].value for i in which], [BAND * own[i].stddev for i in which]
+        values = [own[i].value for i in which], [HALF_WIDTH_95 * own[i].stddev for i in which]
         axes.errorbar(places - 0.15 + 0.05 * k, *values, fmt=".", color=NOMINAL, ms=3, lw=0.7)
-    values = [q[i].value for i in which], [BAND * q[i].stddev for i in which]
+    values = [q[i].value for i in which], [HALF_WIDTH_95 * q[i].stddev for i in which]
     style = dict(fmt="o", color=ESTIMATE, ms=5, capsize=4)
     axes.errorbar(places, *values, **style, label="identified")
     for k, method in enumerate(outcome.baseline):

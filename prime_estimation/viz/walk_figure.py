@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import PrimeError
-from .figures import BAND
+from ..evaluation.statistics import HALF_WIDTH_95
 
 COLOURS = {"off": "#c0392b", "on": "#0b6fa4", "true": "#222222"}
 NAMES = {"off": "without update", "on": "with update", "true": "true inertia"}
@@ -64,7 +64,7 @@ def save_walks(
 
 
 def _draw_mass(axis, trace) -> None:
-    band = BAND * trace.mass_stddev
+    band = HALF_WIDTH_95 * trace.mass_stddev
     low, high = trace.mass - band, trace.mass + band
     axis.fill_between(trace.t, low, high, color=COLOURS["on"], alpha=0.25, lw=0)
     axis.plot(trace.t, trace.mass, color=COLOURS["on"], label="estimated, with its 95 % interval")

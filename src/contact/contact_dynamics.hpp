@@ -18,7 +18,7 @@
 
 namespace prime {
 
-/// Options of a contact step, apart from the robot's model.
+/// Options of a contact step.
 struct DynamicsOptions {
   double dt = 0.01;  ///< step [s]
   ContactLaw law;
@@ -27,11 +27,11 @@ struct DynamicsOptions {
   bool rolling = true;                ///< the contact point moves under the sphere
   bool midpoint = true;               ///< contact velocity in the middle of the step
   bool slopes = false;                ///< the ground under a foot may slope (smoothed law only)
-  bool soft = false;                  ///< the ground may give way (smoothed law only)
-  double softness_width = 0.2;        ///< where its parameter sets in
+  bool soft = false;                  ///< the ground may be soft (smoothed law only)
+  double softness_width = 0.2;        ///< smoothing of the softness at its parameter's zero
   double penetration_factor = 0.682;  ///< share of a penetration that one step corrects (Baumgarte)
-  double penetration_width = 3e-4;    ///< where the factor sets in [m]
-  double friction_velocity = 0.05;    ///< of the smoothed dry joint friction [rad/s]
+  double penetration_width = 3e-4;    ///< smoothing of the factor at zero penetration [m]
+  double friction_velocity = 0.05;    ///< smoothing of the dry joint friction [rad/s]
   double tolerance = 1e-10;           ///< of the Newton residual, in velocity units [m/s, rad/s]
   int max_iterations = 100;
 };
@@ -59,19 +59,24 @@ struct ConeRows {
 ///     g(v+) = M (v+ - v) + dt (nle(q, v) + lost((v + v+)/2, (v+ - v)/dt) - E (S^T tau + w))
 ///             - sum_i J_i^T lambda_i = 0,   q+ = q (+) dt v+
 ///
-/// E: 1 at the base, torque per reading at the joints, lost: their losses (JointModel).
-/// J_i: Jacobian [world axes] of the material point under the contact sphere; lambda_i: its impulse
-/// on the robot [N s]. An implementation says how impulses follow from v+: `SmoothedDynamics` by a
-/// contact law, `RigidDynamics` by constraints and contact flags. Derivatives follow from the
-/// implicit function theorem with `A = dg/dv+`.
+/// E is 1 at the base, and torque per reading at the joints; `lost` are the losses of the joints
+/// (JointModel). J_i is the Jacobian [world axes] of the material point under the contact sphere,
+/// lambda_i its impulse on the robot [N s]. Subclasses define how impulses follow from v+:
+/// `SmoothedDynamics` by a contact law, `RigidDynamics` by constraints and contact flags.
+/// Derivatives follow from the implicit function theorem with `A = dg/dv+`.
 ///
-/// Parameters p, in blocks: `theta` (inertia, 10 per estimated link, coordinates of
-/// options.manifold), `height` (of the ground, one per foot [m]), `friction` (logarithm of the
-/// coefficient), with options.slopes `slope` (two per foot: slope of its ground along the world's
-/// first and second axis), with options.soft `softness` (of the ground, ContactLaw), and those of
-/// the joints that are estimated (JointModel). A foot with one
-/// contact has a 3-dof disturbance xi [m/s], a foot with more a 6-dof one (velocity at its middle,
-/// of rigid contacts at its frame, and angular velocity; world axes).
+/// Parameters p, in blocks:
+///
+///     theta      inertia: 10 per estimated link, coordinates of options.manifold
+///     height     of the ground: one per foot [m]
+///     friction   logarithm of the friction coefficient
+///     slope      of the ground along the world's x and y axis: two per foot (options.slopes)
+///     softness   of the ground (ContactLaw; options.soft)
+///     ...        of the joints: those that are estimated (JointModel)
+///
+/// A foot with one contact has a 3-dof disturbance xi [m/s]. A foot with several contacts has a
+/// 6-dof one: a velocity at the middle of its contacts (rigid contacts: at its frame), and an
+/// angular velocity; world axes.
 class ContactDynamics {
  public:
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
@@ -85,8 +90,8 @@ class ContactDynamics {
     Eigen::VectorXd reading_change;  ///< of it per second (nj) [Nm/s]
     Eigen::VectorXd xi;              ///< contact disturbance
     Eigen::VectorXd parameters;      ///< p
-    Eigen::VectorXd anchor;          ///< (2 nf) where the ground of each foot has its slope [m]
-    ContactLaw law;                  ///< of this step; that of the options unless it is softened
+    Eigen::VectorXd anchor;          ///< (2 nf) place at which each foot's ground slopes [m]
+    ContactLaw law;                  ///< of this step: that of the options, or a softer one
     std::vector<Stance> stance;      ///< contact flags, one per foot (rigid contacts)
     bool operator==(const Point& other) const;
   };
@@ -109,15 +114,15 @@ class ContactDynamics {
     Eigen::MatrixXd q, v, xi, parameters;
   };
 
-  /// What `prepare` and `derivatives` compute with and do not keep. `model` is a copy, because
-  /// inertias change with theta.
+  /// Temporaries of `prepare` and `derivatives`. `model` is a copy, because its inertias change
+  /// with theta.
   struct Workspace {
     explicit Workspace(const pinocchio::Model& m) : model(m), pin(m), pin_bias(m), pin_mid(m) {}
     pinocchio::Model model;
     pinocchio::Data pin, pin_bias, pin_mid;
   };
 
-  /// What a node keeps of its last evaluation; nothing is allocated after its construction.
+  /// Data of a node: its last evaluation, and scratch. Nothing is allocated after construction.
   struct Data {
     explicit Data(const ContactDynamics& dynamics);
     virtual ~Data() = default;
@@ -145,7 +150,7 @@ class ContactDynamics {
     Eigen::MatrixXd body_regressor, regressor;
   };
 
-  /// Token of data whose kinematics, mass matrix and bias belong to their point.
+  /// Token for data that have been prepared: kinematics, mass matrix and bias are those of `at`.
   class Prepared {
    public:
     Data& data() const { return *data_; }
@@ -156,7 +161,7 @@ class ContactDynamics {
     Data* data_;
   };
 
-  /// Token of data that hold impulses and residual at some v+.
+  /// Token for data that hold impulses and residual at some v+.
   class Solved {
    public:
     Data& data() const { return *data_; }
@@ -174,25 +179,24 @@ class ContactDynamics {
 
   virtual std::unique_ptr<Data> createData() const = 0;
 
-  /// Kinematics, mass matrix and bias at a point. Throws SolveError for a point that is not
-  /// finite, or whose theta is no body.
+  /// Compute kinematics, mass matrix and bias at a point. Throws SolveError for a point that is not
+  /// finite, or whose theta is not a physical body.
   Prepared prepare(Data& data, const Point& point) const;
-  /// v+ with g(v+) = 0, started from `guess`. Throws SolveError that says what was
-  /// infeasible.
+  /// Solve g(v+) = 0, starting from `guess`. Throws SolveError, which names what was infeasible.
   Solved solve(const Prepared& prepared, const ConstRef& guess) const;
-  /// The next `solve` of `data` begins with the contact law linear about the solution in `before`,
-  /// that of the step before: what feet carry that stand, no guess of a velocity tells as well.
+  /// Let the next `solve` of `data` start from the contact law linearized about the solution of the
+  /// previous step, `before`: it predicts the load of standing feet better than a guess of v+ does.
   virtual void follow(Data&, const Data&) const {}
-  /// g and contact impulses at v+.
+  /// Evaluate g and the contact impulses at v+.
   Solved residual(const Prepared& prepared, const ConstRef& vplus) const;
-  /// Partial derivatives of g at v+.
+  /// Compute the partial derivatives of g at v+.
   void derivatives(const Solved& solved) const;
   /// Derivatives of the contact impulses, after `derivatives`; kept in `impulse_by`.
   virtual const ImpulseDerivatives& impulseDerivatives(Data& data) const = 0;
 
-  /// Number of rows of the wrench cone: none where the contact law keeps the impulses inside.
+  /// Number of rows of the wrench cone: 0 if the contact law keeps the impulses inside the cone.
   virtual std::size_t ncone() const { return 0; }
-  /// Rows of the wrench cone; `derivatives` renews theirs.
+  /// Evaluate the rows of the wrench cone; `derivatives` updates their derivatives.
   virtual void cone(const Solved&) const {}
 
   std::size_t nq() const { return model_.nq; }
@@ -206,8 +210,7 @@ class ContactDynamics {
   const pinocchio::Model& model() const { return model_; }
   /// Parameter blocks in order; absent ones (no link, no foot) are left out.
   const std::vector<ParameterBlock>& parameterBlocks() const { return blocks_; }
-  /// Lifts the ground under each foot of a point by these heights (nf) [m], and lets it slope by
-  /// these (2 nf) more.
+  /// Raise the ground under each foot of a point by `heights` (nf) [m], and add `slopes` (2 nf).
   template <class Heights, class Slopes>
   void moveGround(Point& point, const Eigen::ArrayBase<Heights>& heights,
                   const Eigen::ArrayBase<Slopes>& slopes) const {
@@ -216,14 +219,15 @@ class ContactDynamics {
       point.parameters.segment(slope(0), 2 * nfeet()).array() += slopes;
   }
   double friction(const Data& data) const { return std::exp(data.at.parameters[friction_]); }
-  /// Softness of the ground by its parameter p, above zero: 1/2 (p + sqrt(p^2 + width^2)).
+  /// Softness of the ground as a positive function of its parameter p: 1/2 (p + sqrt(p^2 +
+  /// width^2)).
   double softness(const double p) const {
     return 0.5 * (p + std::hypot(p, options.softness_width));
   }
   double softness(const Data& data) const {
     return options.soft ? softness(data.at.parameters[softness_]) : 0.0;
   }
-  /// Its derivative by the parameter.
+  /// Derivative of the softness with respect to its parameter.
   double softnessSlope(const Data& data) const {
     return softness(data) / std::hypot(data.at.parameters[softness_], options.softness_width);
   }
@@ -235,8 +239,8 @@ class ContactDynamics {
   const DynamicsOptions options;
   std::vector<std::size_t> foot_xi;       ///< first index of each foot's disturbance
   std::vector<std::size_t> foot_xi_size;  ///< 3 or 6
-  /// (2 nf) where the ground of each foot has its `height` and its `slope` [m]; of nodes that are
-  /// solved from now on.
+  /// (2 nf) place at which `height` and `slope` of each foot's ground are defined [m]; used by all
+  /// solves from now on.
   Eigen::VectorXd anchor;
   /// per contact: velocity indices that move it, root first
   std::vector<std::vector<std::size_t>> support;

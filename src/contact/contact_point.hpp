@@ -19,14 +19,14 @@ struct ContactPoint {
   std::size_t foot;       ///< index of the foot: contacts of a foot share ground and disturbance
 };
 
-/// Contacts of one foot on one joint. Their forces add to one wrench: products with Jacobians are
-/// done once for all of them.
+/// Contacts of one foot on one joint. Their forces add up to one wrench, so that products with
+/// Jacobians are computed once for all of them.
 struct ContactBody {
   std::size_t joint, foot;
   std::vector<std::size_t> contacts;
 };
 
-/// What contact flags say of a foot in a step. The smoothed law needs none.
+/// Contact flag of a foot in a step. The smoothed law needs none.
 enum class Stance { Open, Closed, Landing };
 
 /// Velocity of the world point p under the spatial velocity `twist` (linear at the world's origin,

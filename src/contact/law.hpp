@@ -10,20 +10,21 @@ namespace prime {
 
 /// Contact law at one point: impulse as a smooth function of the contact velocity.
 ///
-/// With `c = (c_t, a)`: tangential velocity [m/s] and `a = phi/dt + c_n` [m/s] (gap and normal
-/// velocity), impulse `lambda` [N s]:
+/// Input is `c = (c_t, a)`: the tangential velocity c_t [m/s] and `a = phi/dt + c_n` [m/s], made of
+/// the gap phi and the normal velocity c_n. Output is the impulse `lambda` [N s]:
 ///
 ///     alpha    = a + mu (sqrt(|c_t|^2 + eps^2) - eps) + R lambda_n
-///     lambda_n = 2 alpha / (mu^2 kappa s),   lambda_t = -2 c_t / (kappa s),   s = alpha^2/mu^2 -
-///     |c_t|^2
+///     s        = alpha^2/mu^2 - |c_t|^2
+///     lambda_n = 2 alpha / (mu^2 kappa s),   lambda_t = -2 c_t / (kappa s)
 ///
-/// The log barrier of the friction cone (Kang et al. 2026, eq. 17-20), made usable on measured
-/// data: the second term is De Saxce's correction (without it a foot in the air must satisfy a >=
-/// mu |c_t|), the third a small compliance (every c has an impulse). Without the correction it is
-/// the published law, gradient of a convex potential.
+/// This is the log barrier of the friction cone (Kang et al. 2026, eq. 17-20) with two changes that
+/// measured data require. The second term of alpha is De Saxce's correction; without it a foot in
+/// the air must satisfy a >= mu |c_t|. The third is a small compliance, which gives every c an
+/// impulse. Without the correction the law is the published one, the gradient of a convex
+/// potential.
 ///
-/// Ground that gives way by a softness sigma >= 0 has `R exp(sigma)` and `kappa exp(-share sigma)`:
-/// it carries less per depth and per velocity, and feet creep on it under sideways forces.
+/// Ground of softness sigma >= 0 has compliance `R exp(sigma)` and sharpness `kappa exp(-share
+/// sigma)`: it carries less per depth and per velocity, and feet creep on it under lateral forces.
 struct ContactLaw {
   static constexpr double kSoftnessShare = 0.4;  ///< of sigma in sharpness
 
@@ -44,7 +45,7 @@ struct ContactLaw {
     Eigen::Vector3d d_softness;  ///< d impulse / d sigma, at the same (c_t, a)
   };
 
-  /// The law of ground that is softer by sigma.
+  /// The law on ground that is softer by sigma.
   ContactLaw softened(const double sigma) const {
     ContactLaw out = *this;
     out.compliance *= std::exp(sigma);

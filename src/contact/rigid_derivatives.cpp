@@ -93,12 +93,13 @@ void RigidDynamics::constraintDerivatives(Data& d, const std::size_t f) const {
   d.c_height(foot.row + 2, f) = -s_h * foot.contacts.size();
 }
 
-/// Of dt s_a a_point: a turn of joint k turns all that comes behind it,
+/// Derivatives of dt s_a a_point. A rotation of joint k rotates everything behind it:
 ///
-///     dV/dq_k = S_k x (V - V_p),   dA/dq_k = S_k x (A - A_p) - (S_k x V_p) x (V - V_p),   dA/dv_k
-///     = V_p x S_k + S_k x (V - V_k)
+///     dV/dq_k = S_k x (V - V_p)
+///     dA/dq_k = S_k x (A - A_p) - (S_k x V_p) x (V - V_p)
+///     dA/dv_k = V_p x S_k + S_k x (V - V_k)
 ///
-/// with V_p, A_p of the parent of joint k and V_k of its own body.
+/// V_p and A_p belong to the parent of joint k, V_k to the body of joint k.
 void RigidDynamics::accelerationDerivatives(Data& d, const std::size_t f) const {
   const auto& foot = feet_[f];
   const auto& joint = joint_of_index_;

@@ -8,7 +8,7 @@
 
 namespace prime {
 
-/// What rigid contacts are.
+/// Options of rigid contacts.
 struct RigidOptions {
   double damping = 1e-5;        ///< mu_c of a constraint [(m/s)/(N s), (rad/s)/(N m s)]: redundant
                                 ///< contacts stay solvable
@@ -20,20 +20,22 @@ struct RigidOptions {
 };
 
 /// Rigid hybrid contacts (Martinez, Griffin, Mastalli; contact and impulse dynamics as in
-/// Crocoddyl): feet that the flags call closed do not accelerate, feet that land lose their
-/// velocity in the step. Times dt, with impulses lambda [N s, N m s] and a = (v+ - v)/dt:
+/// Crocoddyl). A foot whose contact flag is closed does not accelerate; a foot that lands loses its
+/// velocity within the step. Multiplied by dt, with impulses lambda [N s, N m s]:
 ///
 ///     [M~ J^T; J -mu_c] [v+; -lambda] = [M v + dt (S^T tau + w - nle - loss); -xi - b]
-///     closed:   J v+ + b = J (v+ - v) + dt dJ/dt v + s (J v - dt/2 dJ/dt v) + e_z s_h phi/dt s,
-///     s_h: shares of RigidOptions landing:  J v+ + b = J v+ + e J v the impulse map, with the
-///     step's forces
+///     closed:   J v+ + b = J (v+ - v) + dt dJ/dt v + s (J v - dt/2 dJ/dt v) + e_z s_h phi/dt
+///     landing:  J v+ + b = J v+ + e J v
 ///
-/// v is the mean velocity of the past step, so its contact velocity is J v - dt/2 dJ/dt v
-/// (`midpoint`). A foot with one contact is a point (3 rows, world axes), one with three or more a
-/// surface (6 rows: twist of the foot's frame, world axes, as spatial acceleration). The
-/// disturbance xi is a slack in contact velocity, as in the smoothed law: flags are late, real
-/// contacts give and slip. With mu_c > 0, lambda = -(J v+ + b + xi)/mu_c makes g(v+) explicit, as
-/// ContactDynamics has it. Wrenches of surfaces are spread over their contacts.
+/// s and s_h are the velocity and height shares of RigidOptions. The last line is the impulse map;
+/// the forces of the step act in it, too. v is the mean velocity over the past step, so that its
+/// contact velocity is J v - dt/2 dJ/dt v (`midpoint`).
+///
+/// A foot with one contact is a point (3 rows, world axes); one with three or more is a surface (6
+/// rows: twist of the foot's frame, world axes, as spatial acceleration), whose wrench is
+/// distributed over its contacts. The disturbance xi is a slack in contact velocity, as in the
+/// smoothed law: contact flags are late, and real contacts give and slip. Because mu_c > 0,
+/// lambda = -(J v+ + b + xi)/mu_c makes g(v+) of ContactDynamics explicit.
 class RigidDynamics : public ContactDynamics {
  public:
   struct Data : ContactDynamics::Data {

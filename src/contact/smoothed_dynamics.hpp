@@ -13,20 +13,23 @@ namespace prime {
 
 /// Contact-implicit step: impulses by a smooth contact law.
 ///
-///     lambda_i = law(J_i^m v+ + B_i xi + e_z psi(phi_i)/dt),   phi_i = height of the sphere above
-///     the ground of its foot
+///     lambda_i = law(J_i^m v+ + B_i xi + e_z psi(phi_i)/dt)
 ///
-/// J_i^m: the Jacobian J_i of the material point under the sphere, at q (+) dt/2 v. v+ is the mean
-/// velocity of the step, so the displacement of a foot is dt J_i^m v+ to second order; with J_i a
-/// standing foot would slide by dt/2 dJ/dt v (5 mm/s at 1 m/s and 1 rad/s). psi(phi): the gap, of a
-/// penetration (smoothly, over `penetration_width`) the share `penetration_factor`, on soft ground
-/// less: with R it makes a spring K = share/(R dt^2) and a damper 1/(R dt), in which depth lags
-/// load by dt/share. Where the ground gives way, a sphere rolls about the middle of its
-/// penetration: its radius is shorter by `(1 - K/K(p = 0))^2` of half of that. With the whole radius
-/// a foot that sinks by 1 cm seems to step 5 mm further per radian. B_i xi is the velocity of the
-/// disturbance at the contact; that of a flat foot stands at the middle of its sole: at the ankle,
-/// a foot that may roll over its edges could slide as well. The Newton iteration is unsymmetric,
-/// for the law is no gradient.
+/// - phi_i: height of the sphere above the ground of its foot.
+/// - J_i^m: Jacobian J_i of the material point under the sphere, evaluated at q (+) dt/2 v. v+ is
+///   the mean velocity of the step, so that dt J_i^m v+ is the displacement of a foot to second
+///   order. With J_i a standing foot would slide by dt/2 dJ/dt v (5 mm/s at 1 m/s and 1 rad/s).
+/// - psi(phi): the gap. Of a penetration only the share `penetration_factor` counts (smoothed over
+///   `penetration_width`), on soft ground less. With the compliance R this is a spring
+///   K = share/(R dt^2) and a damper 1/(R dt), in which depth lags load by dt/share.
+/// - B_i xi: velocity of the disturbance at the contact. The disturbance of a flat foot acts at the
+///   middle of its sole: at the ankle, a foot that may roll over its edges could slide as well.
+///
+/// On soft ground a sphere rolls about the middle of its penetration d: its radius is reduced by
+/// `(1 - K/K(p = 0))^2 d/2`. With the full radius, a foot that sinks by 1 cm would seem to step 5
+/// mm further per radian.
+///
+/// The matrix of the Newton iteration is unsymmetric, because the law is not a gradient.
 class SmoothedDynamics : public ContactDynamics {
  public:
   struct Data : ContactDynamics::Data {
@@ -88,12 +91,14 @@ class SmoothedDynamics : public ContactDynamics {
   const ImpulseDerivatives& impulseDerivatives(ContactDynamics::Data& data) const override;
   void follow(ContactDynamics::Data& data, const ContactDynamics::Data& before) const override;
 
-  /// Of ground under a contact by the parameter of its softness [N/m].
+  /// Stiffness of the ground under a contact, by the parameter of its softness [N/m].
   double stiffness(const double parameter) const { return stiffnessAt(softness(parameter)); }
 
-  /// Distance from the anchor at which a slope levels off: it is known where the foot stands [m];
-  /// under a sole, so much more per distance of its spheres from their middle.
+  /// kSlopeReach: distance from the anchor at which a slope levels off [m], because the slope is
+  /// known only where the foot stands. kSoleReach: increase of that under a sole, per distance of
+  /// its spheres from their middle.
   static constexpr double kSlopeReach = 0.05, kSoleReach = 1.7;
+
  protected:
   void contactKinematics(ContactDynamics::Data& data) const override;
   void impulses(ContactDynamics::Data& data) const override;
@@ -110,17 +115,17 @@ class SmoothedDynamics : public ContactDynamics {
 
   double hardest_;  ///< stiffness where the parameter of softness is 0 [N/m]
 
-  /// By which the lag of soft ground grows, lag^2 = (dt/factor)^2 (1 + this (exp(2 sigma) - 1)): on
-  /// ground of 22 kN/m that is damped critically, depth lags load by 48 ms, on one four times as
-  /// stiff by half of that (a Go2 on MuJoCo's soft contacts). With less, feet that come up again
-  /// for a whole stance look like a body that is pitched, by 15 mrad at 0.5 m/s.
+  /// Growth of the lag of soft ground: lag^2 = (dt/factor)^2 (1 + kSoftnessLag (exp(2 sigma) - 1)).
+  /// On critically damped ground of 22 kN/m depth lags load by 48 ms, on ground four times as stiff
+  /// by half of that (a Go2 on MuJoCo's soft contacts). With a shorter lag, feet that rise again
+  /// during their stance would be explained by a pitched body (15 mrad at 0.5 m/s).
   static constexpr double kSoftnessLag = 0.118;
-  /// Of ground that is softer by sigma [N/m].
+  /// Stiffness of ground that is softer by sigma [N/m].
   double stiffnessAt(const double sigma) const {
     const double dt = options.dt;
     return correctedShare(sigma).first / (options.law.softened(sigma).compliance * dt * dt);
   }
-  /// Share of a penetration that a step corrects, and its derivative by sigma.
+  /// Share of a penetration that a step corrects, and its derivative with respect to sigma.
   std::pair<double, double> correctedShare(const double sigma) const {
     const double grown = kSoftnessLag * std::exp(2.0 * sigma);
     const double square = 1.0 - kSoftnessLag + grown;

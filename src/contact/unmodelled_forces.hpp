@@ -8,35 +8,39 @@
 
 namespace prime {
 
-/// Force at a contact beside that of its law, world axes.
+/// Force at a contact in addition to that of the contact law, world axes.
 struct UnmodelledForce {
   Eigen::Vector3d mean;        ///< [N]
   Eigen::Matrix3d covariance;  ///< [N^2]
 };
 
-/// Forces at the feet that no contact law explains, by the disturbances w that a leg and the base
-/// need beside the torques of the motors: of a foot that is hooked on a riser, slides along a wall,
-/// or comes down within a step.
+/// Detector of forces at the feet that no contact law explains: of a foot that is hooked on a
+/// riser, slides along a wall, or touches down within a time step.
+///
+/// It compares two hypotheses about w, the generalized force that leg and base need in addition to
+/// the torques of the motors:
 ///
 ///     H0: w_leg is noise               H1: w_leg = J^T f + noise,   f ~ N(0, sigma_f^2 I)
 ///         w_base is noise                  w_base = J_base^T f + noise
 ///
-/// Noise is what the problem takes it for: Student-t of `dof` degrees of freedom, of each joint, of
-/// force and moment of the base. J (3, 3) is the Jacobian of the contact point by the three joints
-/// of the leg. They tell f = J^-T w_leg, with the covariance S = J^-T Q J^-1, and so
+/// The noise of each joint, and of force and moment on the base, is Student-t with `dof` degrees of
+/// freedom, as elsewhere in the problem. J (3, 3) is the Jacobian of the contact point with respect
+/// to the three joints of the leg. The torques determine f = J^-T w_leg with covariance
+/// S = J^-T Q J^-1, and the probability p of H1 follows from
 ///
 ///     log p/(1 - p) = odds + log N(f; 0, S + F) / t(w_leg; Q)
 ///                          + log t(w_base - J_base^T f; Q_base + J_base^T S J_base)
 ///                                / t(w_base; Q_base),                      F = sigma_f^2 I
 ///     E f = p F (F + S)^-1 f,    cov f = p S + p (1 - p) f f^T
 ///
-/// with the densities of f in units of those of w. A wrong torque moves no base; the force of a
-/// foot does. What other feet that are likely to be pushed bring to the base is taken off w_base
-/// before. Feet that touch in a point only: a sole has moments, too.
+/// with the densities of f in units of those of w. The last term separates the two causes: a wrong
+/// torque does not move the base, the force at a foot does. The contributions of other feet that
+/// are likely to be pushed are subtracted from w_base first. Only point feet are considered,
+/// because a sole transmits moments, too.
 ///
-/// A joint at its stop has a torque that no motor gives, away from the stop, and as large as what f
-/// may bring to the joint: Q of that joint grows by sigma_f^2 |J_k|^2, and what it hides of f the
-/// base tells,
+/// A joint at its stop transmits a torque that no motor gives, directed away from the stop and as
+/// large as the torque of f at the joint. For such a joint Q grows by sigma_f^2 |J_k|^2, and the
+/// disturbance of the base supplies the lost information:
 ///
 ///     S^-1   = J Q^-1 J^T + J_base Q_base^-1 J_base^T
 ///     S^-1 f = J Q^-1 w_leg + J_base Q_base^-1 w_base
@@ -52,24 +56,24 @@ class UnmodelledForces {
     double stop = 0.0;       ///< distance from the limit of a joint that may be at its stop [rad]
   };
 
-  /// Looks at no foot.
+  /// Detector that is off.
   UnmodelledForces() = default;
-  /// @param joints  by contact: ids of the three joints that are its leg's own; none of a contact
-  /// that is not looked at. Throws std::invalid_argument.
+  /// @param joints  per contact: ids of the three joints of its leg; empty for contacts to ignore.
+  /// Throws std::invalid_argument.
   UnmodelledForces(const pinocchio::Model& model, const std::vector<std::vector<int>>& joints,
                    const Prior& prior);
 
   bool empty() const { return legs_.empty(); }
 
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
-  /// Disturbances of a step, and where it begins.
+  /// Disturbances of a step, and its initial configuration.
   struct Step {
     ConstRef q;                ///< (nq)
     const Eigen::MatrixXd& J;  ///< (3 nc, nv) of the contact points
-    ConstRef w, stddev;        ///< (nv) disturbances, with nothing taken for a force at a foot
+    ConstRef w, stddev;        ///< (nv) disturbances, before any force at a foot is subtracted
     double dof;
   };
-  /// What the disturbances of a step tell, by contacts.
+  /// Estimate the force at each contact from the disturbances of a step.
   void expect(const Step& step, std::vector<UnmodelledForce>& found) const;
 
  private:

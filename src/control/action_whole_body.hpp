@@ -33,17 +33,19 @@ struct WholeBodyTarget {
   Eigen::VectorXd foot_weight;                   ///< (points) factor of their cost, 0: none
 };
 
-/// Node of a whole-body control problem: x = (q, v), u = joint torques; v+ by the dynamics of
-/// `WholeBody`, q+ = q (+) dt (v + v+)/2 (a constant acceleration; with dt v+ a swing of 0.2 s
-/// overshoots by 1 cm at nodes of 20 ms); costs
+/// Node of a whole-body control problem: x = (q, v), u = joint torques.
 ///
-///     dt sum_i w_i/2 r_i^2:  p - p_ref, log(R_ref^T R), R v - v_ref, omega - omega_ref, joints,
-///     rates, u - u_ref, f - f_ref and its friction pyramid |f_x|, |f_y| <= mu f_z, f_z >= f_min of
-///     standing points, position and velocity of points in the air, limits of joints and torques
-///     (quadratic beyond the limit)
+/// v+ follows from the dynamics of `WholeBody`, and q+ = q (+) dt (v + v+)/2, which is a constant
+/// acceleration (with dt v+ a swing of 0.2 s overshoots by 1 cm at nodes of 20 ms). The cost is
+/// dt sum_i w_i/2 r_i^2, with Gauss-Newton Hessians, of the residuals
 ///
-/// with Gauss-Newton Hessians. As the last node of a problem it has the costs of the state alone,
-/// for the duration `dt`.
+///     base             p - p_ref,  log(R_ref^T R),  R v - v_ref,  omega - omega_ref
+///     joints           q - q_ref,  v - v_ref,  u - u_ref
+///     standing points  f - f_ref,  friction pyramid |f_x|, |f_y| <= mu f_z,  f_z >= f_min
+///     points in air    position and velocity from their references
+///     limits           of joint positions and torques, quadratic beyond the limit
+///
+/// The last node of a problem has only the costs of the state, for the duration `dt`.
 class ActionWholeBody : public crocoddyl::ActionModelAbstractTpl<double> {
  public:
   using Base = crocoddyl::ActionModelAbstractTpl<double>;

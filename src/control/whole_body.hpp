@@ -27,8 +27,8 @@ struct StancePoint {
 /// > 0 keeps redundant spheres (soles) solvable. The derivatives follow from the implicit function
 /// theorem on both equations:
 ///
-///     [M -J^T; J s] [dv+; dlambda] = -[g_z; c_z] dz,   g = M (v+ - v) + dt nle - dt S^T u - J^T
-///     lambda
+///     [M -J^T; J s] [dv+; dlambda] = -[g_z; c_z] dz
+///     g = M (v+ - v) + dt nle - dt S^T u - J^T lambda,   c = J v+ + s lambda
 ///
 /// with g_q from Pinocchio's RNEA derivatives at ((v+ - v)/dt, f), and c_q = d(J v+)/dq.
 class WholeBody {

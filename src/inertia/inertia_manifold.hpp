@@ -6,20 +6,20 @@
 
 namespace prime {
 
-/// Coordinates theta (10) of a link's inertia in which every theta is a physical body:
-/// pseudo-inertia positive definite.
+/// Coordinates theta (10) of a link's inertia. Every theta is a physical body: its pseudo-inertia
+/// is positive definite.
 ///
-///     LogCholesky            theta = (alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3)     Rucker and
-///     Wensing 2022
-///         [Sigma, h; h^T, m] = U U^T,  U = e^alpha [e^d1 s12 s13 t1; 0 e^d2 s23 t2; 0 0 e^d3 t3; 0
-///         0 0 1]
-///     ExponentialEigenvalue  theta = (sigma_m, h, omega, sigma_xyz)                     Martinez,
-///     Griffin and Mastalli
+///     LogCholesky (Rucker and Wensing 2022)
+///         theta = (alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3)
+///         [Sigma, h; h^T, m] = U U^T
+///         U = e^alpha [e^d1 s12 s13 t1; 0 e^d2 s23 t2; 0 0 e^d3 t3; 0 0 0 1]
+///     ExponentialEigenvalue (Martinez, Griffin and Mastalli)
+///         theta = (sigma_m, h, omega, sigma_xyz)
 ///         m = e^sigma_m,  Sigma = R diag(e^sigma_xyz) R^T + h h^T / m,  R = Exp(omega)
 ///
-/// h = m c: first moment [kg m]; Sigma: second moments about the link's origin, I = tr(Sigma) 1 -
-/// Sigma. The first map is one to one. The second is singular where two second moments about the
-/// centre of mass are equal: a turn between their axes changes nothing.
+/// h = m c is the first moment [kg m]; Sigma are the second moments about the link's origin,
+/// I = tr(Sigma) 1 - Sigma. The first map is one to one. The second is singular where two second
+/// moments about the centre of mass are equal: a rotation between their axes changes nothing.
 enum class InertiaManifold { LogCholesky, ExponentialEigenvalue };
 
 using Vector10d = Eigen::Matrix<double, 10, 1>;

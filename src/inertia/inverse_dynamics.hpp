@@ -8,8 +8,7 @@
 
 namespace prime {
 
-/// Joint torques that a motion of a fixed-base machine needs, at many instants at once, with their
-/// derivatives.
+/// Inverse dynamics of a fixed-base machine at many instants at once, with derivatives.
 ///
 ///     tau(q, v, a; pi, g) = M(q) a + c(q, v) - sum_i J_i(q)^T m_i g
 ///
@@ -20,7 +19,7 @@ class InverseDynamics {
   /// @throws std::invalid_argument  a joint has more than one degree of freedom.
   explicit InverseDynamics(const pinocchio::Model& model);
 
-  /// What `evaluate` has found.
+  /// Results of `evaluate`.
   Eigen::MatrixXd torque;            ///< (n, nv)
   Eigen::MatrixXd by_q, by_v, by_a;  ///< (n nv, nv)
   Eigen::MatrixXd by_inertia;        ///< (n nv, 10 joints), dynamic parameters pi

@@ -8,37 +8,41 @@
 
 namespace prime {
 
-/// What is known, or estimated, of each joint and its motor.
+/// Quantities of each joint and its motor that are configured or estimated.
 enum class JointQuantity {
-  Armature,      ///< reflected rotor inertia I [kg m2]
-  Damping,       ///< viscous friction b [Nm s/rad]
-  DryFriction,   ///< Coulomb friction F [Nm]
-  GearLoss,      ///< share c of the motor's torque that the gear loses, to either side
-  FrictionLead,  ///< time L by which dry friction is ahead of the rate [s]
-  TorqueGain,    ///< logarithm k of reading per torque
-  Stribeck,      ///< dry friction S of a joint that begins to move, beyond Coulomb's [Nm]
+  Armature,          ///< reflected rotor inertia I [kg m2]
+  Damping,           ///< viscous friction b [Nm s/rad]
+  DryFriction,       ///< Coulomb friction F [Nm]
+  GearLoss,          ///< share c of the motor's torque that the gear loses, in both directions
+  FrictionLead,      ///< time L by which dry friction changes sign before the joint rate [s]
+  TorqueGain,        ///< logarithm k of reading per torque
+  Stribeck,          ///< dry friction S of a joint that starts to move, beyond Coulomb's [Nm]
   StribeckVelocity,  ///< joint rate n at which most of that is gone [rad/s]
-  TorqueOffset,  ///< reading o of a motor that gives no torque [Nm]
-  TorqueDelay,   ///< time d by which readings are late, < 0: early [s]
+  TorqueOffset,      ///< reading o at zero torque [Nm]
+  TorqueDelay,       ///< delay d of the readings, < 0: early [s]
 };
 constexpr int kJointQuantities = 10;
 
-/// Losses and motors of all joints behind the base, and which of their parameters are estimated.
+/// Losses and motors of all joints behind the base, with the parameters that are estimated.
 ///
-///     moved = e^-k (sent + w) - lost,   lost = b r + (F + S exp(-(r/n)^2) + c |tau|) s
-///     tau   = e^-k sent,   sent = reading - o + d reading',   s = x/sqrt(x^2 + e^2),   x = r + L a
+///     sent  = reading - o + d reading'
+///     tau   = e^-k sent
+///     lost  = b r + (F + S exp(-(r/n)^2) + c |tau|) s,   s = x/sqrt(x^2 + e^2),   x = r + L a
+///     moved = e^-k (sent + w) - lost
 ///
-/// r, a: joint rate in the middle of the step, and acceleration; |tau| = sqrt(tau^2 + t^2) - t;
-/// e, t: widths of the smoothing; reading': change of the readings per second. L: 0 of Coulomb's
-/// friction; friction that holds a joint like a
-/// damped constraint, as simulators have it, turns before the joint does. The disturbance w is one
-/// of the reading: were it one of the torque, a gain that makes the reading's noise smaller would
-/// explain it, and all gains would run away.
+/// r and a are the joint rate in the middle of the step and the acceleration; reading' is the
+/// change of the readings per second; |tau| = sqrt(tau^2 + t^2) - t; e and t are smoothing widths.
 ///
-/// An estimated quantity is one parameter p per group of joints, whose joints differ by constant
+/// L is 0 for Coulomb friction. Friction that holds a joint like a damped constraint, as in
+/// simulators, changes sign before the joint rate does (L > 0).
+///
+/// The disturbance w is added to the reading, not to the torque. Otherwise a gain that reduces the
+/// reading's noise would lower the cost, and all gains would diverge.
+///
+/// An estimated quantity has one parameter p per group of joints, whose values differ by constant
 /// ratios: value_j = ratio_j value(p). Losses are positive by construction, and linear in p where
 /// they are large: value(p) = (p + sqrt(p^2 + 4 m^2))/2 with a softness m, so that an estimate can
-/// come to a loss of nothing and leave it again. Gain, offset and delay are p itself.
+/// reach zero loss and leave it again. For gain, offset and delay, value(p) = p.
 class JointModel {
  public:
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
@@ -46,7 +50,7 @@ class JointModel {
   /// An estimated quantity.
   struct Block {
     JointQuantity quantity;
-    std::vector<int> group;  ///< per joint; -1: this joint's is a constant
+    std::vector<int> group;  ///< per joint: index of its parameter; -1: a constant
     Eigen::VectorXd ratio;   ///< per joint
     double softness;         ///< m, in the quantity's unit
     std::size_t groups;
@@ -66,12 +70,12 @@ class JointModel {
     Eigen::VectorXd sign;          ///< s
   };
 
-  /// Joints with viscous and dry friction alone, of which nothing is estimated.
+  /// Joints with viscous and dry friction only, without estimated parameters.
   JointModel(const Eigen::VectorXd& damping, const Eigen::VectorXd& dry_friction);
 
-  /// Constant of all joints. Throws std::invalid_argument.
+  /// Set a quantity of all joints to constants. Throws std::invalid_argument.
   void set(JointQuantity quantity, const Eigen::VectorXd& value);
-  /// Estimates a quantity; a second call replaces the first. Throws std::invalid_argument.
+  /// Make a quantity a parameter; a second call replaces the first. Throws std::invalid_argument.
   void estimate(JointQuantity quantity, const std::vector<int>& group, const Eigen::VectorXd& ratio,
                 double softness);
 

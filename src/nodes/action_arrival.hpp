@@ -6,14 +6,14 @@
 
 namespace prime {
 
-/// First node of the window: its control is the correction of the initial state and parameters, its
-/// cost what is known of them.
+/// Arrival node, the first node of the window. Its control u corrects the initial state and the
+/// parameters; its cost is the prior knowledge of both.
 ///
 ///     x_1 = x_ref (+) u,   r = L^-1 (u - m),   P = L L^T
 ///
-/// (x_ref, m, L): cost-to-come of all nodes that left the window. The mean is carried as deviation
-/// m from the point of linearization, which keeps the gradient of the cost-to-come; L is a lower
-/// triangular square root of the covariance of state and parameters.
+/// (x_ref, m, L) represent the cost-to-come of all nodes that have left the window. The mean is
+/// stored as the deviation m from the linearization point x_ref, which keeps the gradient of the
+/// cost-to-come. L is a lower triangular square root of the covariance P of state and parameters.
 class ActionArrival : public ActionLeastSquares {
  public:
   ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state,
@@ -30,47 +30,51 @@ class ActionArrival : public ActionLeastSquares {
     calcDiff(data, x, mean);
   }
 
-  /// `Fu`, `Ru = L^-1` and the lower part of `Luu = P^-1` only: what ArrivalStep needs.
+  /// Compute `Fu`, `Ru = L^-1` and the lower triangle of `Luu = P^-1` only, as ArrivalStep needs.
   void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u);
 
-  /// Let a node leave: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0, u0), push it through the
-  /// node's dynamics and add the process noise `noise` (ndx, k), a square root of its covariance.
+  /// Marginalize a node that leaves the window: minimize `arrival + 1/2 |r(x0, u0)|^2` over (x0,
+  /// u0), propagate the result through the node's dynamics, and add process noise.
   ///
-  /// The node is linearized at (x0, u0), its smoothed point, and the new mean is relative to
-  /// `reference`, the smoothed point of the next node: an orthogonal triangularization of the
-  /// stacked residuals (square-root information form), then of the propagated square root. No
-  /// measurement is used twice: only those of the node that leaves enter. What the measurements do
-  /// not see of a motion of the world (place and heading, without motion capture) stays unknown,
-  /// however the points of linearization move; but where the ground slopes: see `release`.
+  /// The node is linearized at its smoothed point (x0, u0). The new mean is relative to
+  /// `reference`, the smoothed point of the next node. The update is an orthogonal
+  /// triangularization of the stacked residuals (square-root information form), then of the
+  /// propagated square root. No measurement is used twice: only those of the node that leaves
+  /// enter. Position and heading stay unknown when nothing measures them, wherever the
+  /// linearization points move. The exception is sloping ground: see `release`.
+  ///
+  /// @param noise  (ndx, k) square root of the covariance of the process noise.
   void marginalize(ActionLeastSquares& node, const std::shared_ptr<DataAbstract>& data,
                    const ConstRef& x0, const ConstRef& u0, const ConstRef& reference,
                    const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
-  /// Replace the knowledge of the variables `indices` (of the tangent) by `rows * dx + N(0,
-  /// std^2)`, and shift their reference by `change`.
+  /// Replace the prior of the tangent variables `indices` by `rows * dx + N(0, stddev^2)`, and
+  /// shift their reference by `change`.
   void replacePrior(const std::vector<int>& indices, const Eigen::Ref<const Eigen::MatrixXd>& rows,
                     const ConstRef& stddev, const ConstRef& change);
 
   /// Add independent noise: covariance += noise noise^T.
   void inflateCovariance(const Eigen::Ref<const Eigen::MatrixXd>& noise);
 
-  /// Take what moves the whole world, place and heading, out of what is known: from then on the
-  /// errors of state and parameters are those beside the base at `reference`, which stays where it
-  /// is. Where nothing measures them, cost-to-come of other points of linearization would, through
-  /// the ground: its slope under a foot stands at a place.
+  /// Remove rigid motions of the whole world (horizontal position and heading) from the errors of
+  /// state and parameters. From then on these errors are relative to the base at `reference`, which
+  /// is held fixed.
   ///
-  /// With g = axes^T dx the part of dx that `motions` undo, and displacement D of the base so far:
+  /// Needed when nothing measures position and heading: a slope of the ground is defined at a
+  /// place, so that rows linearized at different points would seem to measure where the base is.
+  /// Let g = axes^T dx be the part of dx that `motions` undo, and D the displacement of the base
+  /// accumulated so far:
   ///
   ///     dx := dx - motions g + motions N(0, stddev^2),   D := carry D + g
   ///
   /// @param motions (ndx, 3) tangent of a motion of the world along x, y and about the vertical
-  /// @param axes (6, 3) `axes^T motions = 1`: rows of the base in it
-  /// @param carry (3, 3) takes the displacement of the base at the reference before to this one
+  /// @param axes (6, 3) rows of the base, with `axes^T motions = 1`
+  /// @param carry (3, 3) maps the displacement at the previous reference to this one
   void release(const Eigen::Ref<const Eigen::MatrixXd>& motions,
                const Eigen::Ref<const Eigen::MatrixXd>& axes, const Eigen::Matrix3d& carry,
                double stddev);
-  /// Covariance (3, 3) of all that has been taken out: the base's place x, y [m] and heading [rad].
-  /// Of what is learned later only the next node corrects what was taken out last.
+  /// Covariance (3, 3) of the displacement removed so far: x, y [m] and heading [rad] of the base.
+  /// Later measurements do not correct it, except that the next node corrects the newest part.
   Eigen::Matrix3d displacement() const;
   /// Give it back, as when something measures the place: the inverse of `release`.
   void restore(const Eigen::Ref<const Eigen::MatrixXd>& motions);

@@ -8,8 +8,8 @@
 
 namespace prime {
 
-/// Degrees of freedom of Student-t distributions: of the disturbances, and of readings that can be
-/// outliers; infinite: Gaussian.
+/// Degrees of freedom of the Student-t distributions of disturbances, and of readings that can be
+/// outliers. Infinite means Gaussian.
 struct HeavyTails {
   static constexpr double kGaussian = std::numeric_limits<double>::infinity();
   double contact = kGaussian, force = kGaussian, reading = kGaussian;
@@ -18,9 +18,9 @@ struct HeavyTails {
 /// Node of an estimation problem: dynamics `x+ = f(x, u)` and cost `1/2 |r(x, u)|^2` with a
 /// whitened residual r.
 ///
-/// The data carry `Rx = dr/dx` and `Ru = dr/du`, from which the Gauss-Newton Hessians are made and
-/// which the square-root arrival cost needs. The last `np` components of the state are parameters:
-/// constant along the window unless `np == 0`.
+/// The data hold `Rx = dr/dx` and `Ru = dr/du`. The Gauss-Newton Hessians are made of them, and the
+/// square-root arrival cost needs them. The last `np` components of the state are parameters, which
+/// are constant along the window.
 class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
  public:
   using Base = crocoddyl::ActionModelAbstractTpl<double>;
@@ -45,7 +45,7 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
     return std::dynamic_pointer_cast<Data>(data) != nullptr;
   }
 
-  /// New weights of disturbances with heavy tails, at the last calc.
+  /// Update the weights of heavy-tailed disturbances at the last calc.
   virtual void reweight(const std::shared_ptr<DataAbstract>&, Eigen::Ref<Eigen::VectorXd>,
                         const HeavyTails&) {}
 
@@ -70,8 +70,8 @@ class ActionLeastSquares : public crocoddyl::ActionModelAbstractTpl<double> {
   }
 };
 
-/// Linear-Gaussian node `x+ = A x + B u + c`, `r = C x + D u - z` (whitened), its state a vector:
-/// the case whose answer the Kalman filter knows.
+/// Linear-Gaussian node `x+ = A x + B u + c`, `r = C x + D u - z` (whitened), whose state is a
+/// vector. The Kalman filter solves this case exactly, which tests compare with.
 class ActionLinear : public ActionLeastSquares {
  public:
   ActionLinear(std::shared_ptr<crocoddyl::StateAbstractTpl<double>> state,

@@ -11,17 +11,18 @@
 
 namespace prime {
 
-/// Running node of the window: contact dynamics and the residuals of the sensors, of which it knows
-/// no single one.
+/// Running node of the window: contact dynamics, and a list of sensor residuals whose kinds it does
+/// not know.
 ///
-///     forward:  u = (w, xi), v+ from the contact Newton
+///     forward:  u = (w, xi), v+ from Newton's method on the contact dynamics
 ///     inverse:  u = (v+, xi), w = g(v+)/dt is a residual
-///     r = [w, xi | joint positions, joint rates, sensors at x | sensors at (x, v+)], each divided
-///     by its standard deviation
+///     r = [w, xi | joint positions, joint rates, sensors at x | sensors at (x, v+)]
 ///
-/// Time meaning: v_k is the mean velocity over the step that ends at node k; rates and gyro are
-/// means over it, torque and specific force are triangular means centred at the node, as is the
-/// contact force lambda_k/dt.
+/// Every row of r is divided by its standard deviation.
+///
+/// Time: v_k is the mean velocity over the step that ends at node k. Joint rates and gyro are means
+/// over the same step. Torque, specific force and the contact force lambda_k/dt are triangular
+/// means centred at the node.
 class ActionMeasurement : public ActionSecondOrder {
  public:
   struct Data : ActionSecondOrder::Data {
@@ -80,7 +81,7 @@ class ActionMeasurement : public ActionSecondOrder {
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
             const ConstRef& u) override;
   void calc(const std::shared_ptr<DataAbstract>& data, const ConstRef& x) override;
-  /// The next step begins with the contact law about where it was in the step of `before`.
+  /// Let the next solve start from the contact law linearized as in the previous step `before`.
   void follow(Data& data, const Data& before) const {
     if (!before.solved) return;
     data.solved.reset();
@@ -93,26 +94,33 @@ class ActionMeasurement : public ActionSecondOrder {
   void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
                  double reach = 0.0) override;
 
-  /// Heavy tails of the disturbances by iterated reweighting (Student-t): a foot that slips must
-  /// not drag the base along, an impact within a node must not pull the mass. For each foot, the
-  /// base's force, its moment and each joint, of d components with the disturbance e at u,
-  /// `weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2 <= 1/sigma^2` is the weight of the next
-  /// iteration, and of the residuals from now on; |e/sigma| counts up to 1000. Readings that can be
-  /// outliers likewise. Torques of a leg that are outliers tell a force at its foot first, which
-  /// acts on the robot from now on instead of w (of u, in the forward form): e of the base is what
-  /// is left, and its weight takes the force's covariance along; e of the leg's joints is all of w.
+  /// Iterative reweighting of the disturbances, for heavy (Student-t) tails: a foot that slips must
+  /// not drag the base along, and an impact within a node must not bias the mass.
+  ///
+  /// The groups are each foot, the force on the base, its moment, and each joint. A group with d
+  /// components and the disturbance e at u gets the weight
+  ///
+  ///     weight^2 = (dof + d) / (dof + |e/sigma|^2) / sigma^2
+  ///
+  /// from now on, at most 1/sigma^2; |e/sigma| is capped at 1000. Readings that can be outliers are
+  /// treated in the same way.
+  ///
+  /// Before that, outliers among the torques of a leg are tested for a force at its foot
+  /// (`UnmodelledForces`). Such a force then acts on the robot in place of w (of u, in the forward
+  /// form): e of the base is the remainder, and its weight includes the covariance of the force; e
+  /// of the leg's joints remains all of w.
   void reweight(const std::shared_ptr<DataAbstract>& data, Eigen::Ref<Eigen::VectorXd> u,
                 const HeavyTails& tails) override;
 
   /// Contact forces lambda/dt (3 nc, world axes) [N] at the last calc.
   Eigen::VectorXd contactForce(const std::shared_ptr<DataAbstract>& data) const;
-  /// Contact forces (3 nc, world axes) [N]: lambda/dt at the last calc with the unmodelled ones of
-  /// the last reweight, and of the former their Jacobian (3 nc, nz) in z = (xi, v+, q, v, p) at the
-  /// last linearization.
+  /// Contact forces (3 nc, world axes) [N] and their Jacobian. The forces are lambda/dt at the last
+  /// calc plus the unmodelled ones of the last reweight; the Jacobian (3 nc, nz) is that of
+  /// lambda/dt in z = (xi, v+, q, v, p) at the last linearization.
   void contactForces(const std::shared_ptr<DataAbstract>& data, Eigen::VectorXd& f,
                      Eigen::MatrixXd& f_z) const;
 
-  /// Adds the covariances of the unmodelled ones to one (3 nc, 3 nc) of contact forces.
+  /// Add the covariances of the unmodelled forces to that of the contact forces (3 nc, 3 nc).
   static void addUnmodelled(const Data& data, Eigen::MatrixXd& covariance);
 
   /// Jacobian (nr, nz) of the whitened residual in z = (xi, v+, q, v, p) at the last linearization.

@@ -10,17 +10,20 @@ namespace prime {
 
 /// Estimation node of a mechanical system, linearized without solving for the next velocity.
 ///
-/// In the variables `z = (xi, v+, q, v, p)` (the control is (xi, v+), whatever the form of the
-/// node):
+/// The variables are `z = (xi, v+, q, v, p)`; the control of the linearization is (xi, v+), in
+/// whichever form the node itself is written:
 ///
-///     dt dw = G dz                        disturbance that a change needs: dynamics as a residual,
-///     weighted by 1/std dq+   = E dq + dt Jv dv+,  dp+ = dp  known structure: E and T = dt Jv are
-///     6x6 at the base, 1 and dt at the joints r     = [w | xi | joint positions | joint rates |
-///     dense]
+///     dt dw = G dz
+///     dq+   = E dq + T dv+,   dp+ = dp
+///     r     = [w | xi | joint positions | joint rates | dense]
 ///
-/// Rows of xi, joint positions and joint rates touch one variable each (`diagonal`), the dense ones
-/// few (`columns`). Because w has full rank this is the linearization of the explicit form `v+ =
-/// f(x, w, xi)` in other coordinates; its Hessian needs no products with dv+/dx.
+/// The first line states the dynamics as a residual: w is the disturbance that a change dz
+/// requires, weighted by 1/std. E and T = dt Jv have a known structure: 6x6 blocks at the base, 1
+/// and dt at the joints. Each row of xi, joint positions and joint rates touches one variable
+/// (`diagonal`); the dense rows touch few (`columns`).
+///
+/// Because w has full rank, this is the linearization of the explicit form `v+ = f(x, w, xi)` in
+/// other coordinates. Its Hessian needs no products with dv+/dx.
 class ActionSecondOrder : public ActionLeastSquares {
  public:
   using BaseMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 6, 6>;
@@ -43,8 +46,8 @@ class ActionSecondOrder : public ActionLeastSquares {
     Eigen::VectorXd diagonal;      ///< (nz) 1/std of the rows with one variable, 0 elsewhere
     Eigen::MatrixXd S;             ///< dense rows, whitened, in the variables `columns` of z
     std::vector<int> columns;
-    Eigen::VectorXd guess;   ///< of the next velocity, where the next calc may start
-    bool has_guess = false;  ///< it has not been used yet
+    Eigen::VectorXd guess;   ///< next velocity, from which the next calc may start
+    bool has_guess = false;  ///< the guess has not been used yet
     BaseMatrix E, T;
   };
 
@@ -59,9 +62,9 @@ class ActionSecondOrder : public ActionLeastSquares {
         nj_(nj),
         nxi_(nxi) {}
 
-  /// Fill the linearization above at the last calc (the explicit one, Fx to Luu, stays as it was).
-  /// `reach` > 0 [m/s, rad/s]: the derivatives G of the dynamics stay those of an earlier calc
-  /// while the node is not further from it than that; all weights are those of now.
+  /// Fill the linearization above at the last calc. The explicit one (Fx to Luu) is not touched.
+  /// With `reach` > 0 [m/s, rad/s] the derivatives G of the dynamics are kept from an earlier calc
+  /// while the node has moved by less than that; the weights are always the current ones.
   virtual void linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& x,
                          double reach = 0.0) = 0;
 

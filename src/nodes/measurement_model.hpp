@@ -11,8 +11,8 @@
 
 namespace prime {
 
-/// What all running nodes of a problem have in common: dynamics, residuals of the sensors, layout
-/// of the parameters and of the rows.
+/// Measurement model that all running nodes of a problem share: dynamics, sensor residuals, and the
+/// layout of parameters and rows.
 ///
 ///     p = [parameters of the dynamics | parameters of each sensor]
 ///     r = [w, xi | joint positions, joint rates | residuals of the state | residuals of the step]
@@ -28,9 +28,9 @@ class MeasurementModel {
     int first, size;
   };
 
-  /// @param residuals  names, as in Residual::make; one that is named twice takes two readings.
-  /// @param mounts  how sensors are mounted is a parameter.
-  /// @param zeros  per joint, which parameter is the zero of its encoder; -1: none.
+  /// @param residuals  names, as in Residual::make; a name given twice takes two readings.
+  /// @param mounts  the mounts of the sensors are parameters.
+  /// @param zeros  per joint: index of the parameter that is the zero of its encoder; -1: none.
   MeasurementModel(std::shared_ptr<ContactDynamics> dynamics, const ImuMount& mount,
                    const std::vector<std::string>& residuals, bool mounts = false,
                    const std::vector<int>& zeros = {});
@@ -42,11 +42,11 @@ class MeasurementModel {
   int np() const { return np_; }
   const std::vector<int>& columns() const { return columns_; }
   int denseRows() const { return dense_rows_; }
-  int stepRows() const { return step_rows_; }  ///< of the residuals of the step, at the end
+  int stepRows() const { return step_rows_; }  ///< rows of the step's residuals, at the end
   std::vector<Rows> rows() const;
 
   const std::shared_ptr<ContactDynamics> dynamics;
-  UnmodelledForces unmodelled;  ///< at the feet; at first none is looked for
+  UnmodelledForces unmodelled;  ///< detector of forces at the feet; off by default
 
  private:
   std::vector<Entry> entries_;

@@ -10,14 +10,14 @@
 
 namespace prime {
 
-/// What one node is given. Weights are reciprocal standard deviations; 0 means that a reading is
-/// absent.
+/// Input of one node: sensor readings, torques, disturbance weights, contact law. Weights are
+/// reciprocal standard deviations; a weight of 0 marks an absent reading.
 struct NodeInput {
   explicit NodeInput(std::shared_ptr<const MeasurementModel> model);
 
-  /// The reading of that name: `encoders`, `rates` or a residual's. Throws std::invalid_argument.
+  /// Reading by name: `encoders`, `rates`, or that of a residual. Throws std::invalid_argument.
   Reading& reading(const std::string& name, std::size_t slot);
-  /// Hands in a reading; sizes are checked. Throws std::invalid_argument that names what is wrong.
+  /// Set a reading. Throws std::invalid_argument, which names the fault, for wrong sizes.
   void set(const std::string& name, const Eigen::VectorXd& value, const Eigen::VectorXd& weight,
            double age, std::size_t slot);
 
@@ -29,16 +29,17 @@ struct NodeInput {
   Eigen::VectorXd torque;         ///< (nj) of the motors, centred mean [Nm]
   Eigen::VectorXd torque_change;  ///< (nj) of these to the next step, per second [Nm/s]
   Eigen::VectorXd base_wrench;    ///< (nb) force and moment of rotors on a floating base [N, Nm]
-  /// (nv) of forces at the feet that no contact law explains (`UnmodelledForces`), on base and
-  /// joints, of these in units of their readings; `reweight` renews it [N, Nm]
+  /// (nv) generalized force of unmodelled forces at the feet (`UnmodelledForces`), for joints in
+  /// units of their torque readings; `reweight` updates it [N, Nm]
   Eigen::VectorXd outer_force;
   Eigen::VectorXd weight_force, weight_xi;    ///< (nv), (nxi) process disturbances
-  Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before outliers are looked at
+  Eigen::VectorXd nominal_force, nominal_xi;  ///< the same before reweighting
   bool weighed =
       true;  ///< by the torques of its legs: only then the base may feel outliers of force
-  double ground_depth = 0.0;  ///< by which the ground is lowered [m]: legs that nobody sees
-  /// Height (nf) [m], slope (2 nf) and anchor (2 nf) [m] of the ground under each foot here, less
-  /// those of the window, which has been moved to other ground since this node was solved.
+  double ground_depth = 0.0;  ///< by which the ground is lowered [m] where joints are not measured
+  /// Height (nf) [m], slope (2 nf) and anchor (2 nf) [m] of the ground under each foot at this
+  /// node, relative to those of the window, if the window's ground has changed since the node was
+  /// solved.
   Eigen::VectorXd height_offset, slope_offset, anchor_offset;
   ContactLaw law;              ///< of the step; softer on the way to a first solution
   std::vector<Stance> stance;  ///< contact flags of the step, one per foot (rigid contacts)

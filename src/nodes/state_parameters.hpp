@@ -7,9 +7,9 @@
 
 namespace prime {
 
-/// Manifold of `x = (q, v, p)`: configuration (Pinocchio's), velocity, and parameters that stay
-/// constant along a window. nx = nq + nv + np, ndx = 2 nv + np; the tangent is (dq in the base
-/// frame, dv, dp).
+/// Manifold of the state `x = (q, v, p)`: configuration (as in Pinocchio), velocity, and parameters
+/// that are constant along a window. nx = nq + nv + np and ndx = 2 nv + np. The tangent is (dq, dv,
+/// dp), with dq of the base in base axes.
 class StateParameters : public crocoddyl::StateAbstractTpl<double> {
  public:
   StateParameters(const pinocchio::Model& model, std::size_t np);

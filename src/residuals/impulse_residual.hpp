@@ -6,7 +6,7 @@
 
 namespace prime {
 
-/// What residuals of contact impulses share: the variables that these depend on.
+/// Base class of residuals of contact impulses: takes the variables that the impulses depend on.
 class ImpulseResidual : public Residual {
  public:
   ImpulseResidual(const std::string& name, const int rows, const int values)

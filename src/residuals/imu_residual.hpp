@@ -9,11 +9,11 @@
 
 namespace prime {
 
-/// What the residuals of an IMU share: its mount, and the variables of the base and of the joints
-/// between base and IMU.
+/// Base class of the residuals of an IMU: its mount, and the variables of the base and of the
+/// joints between base and IMU.
 ///
-/// Parameter `imu_rotation`, where mounts are parameters: phi, by which the IMU is turned against
-/// the model's. What the model says in the axes of its IMU is `exp(-phi)` of it in those of the
+/// Where mounts are parameters, the block `imu_rotation` is the rotation phi of the true IMU
+/// relative to the model's: a vector u in axes of the model's IMU is `exp(-phi) u` in axes of the
 /// true one.
 class ImuResidual : public Residual {
  public:
@@ -55,12 +55,12 @@ class ImuResidual : public Residual {
 
   static ImuMount::Data& chain(Scratch* scratch) { return static_cast<Chain*>(scratch)->imu; }
 
-  /// phi: 0 where mounts are no parameters.
+  /// The rotation phi; 0 where mounts are no parameters.
   Eigen::Vector3d turn(const NodePoint& at) const {
     if (turn_.empty()) return Eigen::Vector3d::Zero();
     return at.p.segment<3>(turn_first_);
   }
-  /// A vector in the axes of the model's IMU, in those of the true one.
+  /// Rotate a vector from the axes of the model's IMU into those of the true one.
   Eigen::Vector3d turned(const NodePoint& at, const Eigen::Vector3d& vector) const {
     return turn_.empty() ? vector : pinocchio::exp3(Eigen::Vector3d(-turn(at))) * vector;
   }

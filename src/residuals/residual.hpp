@@ -15,34 +15,33 @@
 
 namespace prime {
 
-/// One reading of a sensor, as a node is given it.
+/// One reading of a sensor at a node.
 struct Reading {
-  Eigen::VectorXd value;    ///< what the sensor says
+  Eigen::VectorXd value;    ///< measured value
   Eigen::VectorXd weight;   ///< reciprocal standard deviation of each row; all 0: absent
-  Eigen::VectorXd nominal;  ///< the same before outliers are looked at
-  double age = 0.0;         ///< [s] that it was taken before the node, 0 <= age <= dt
+  Eigen::VectorXd nominal;  ///< the weight before outliers are down-weighted
+  double age = 0.0;         ///< time from the reading to the node [s], 0 <= age <= dt
 
   bool present() const { return !weight.isZero(0.0); }
 };
 
-/// Tangent variables of a node, `z = (xi, v+, q, v, p)`: where each part begins.
+/// Layout of a node's tangent variables `z = (xi, v+, q, v, p)`: first index of each part.
 struct Variables {
   int next, position, velocity, parameters, size;
 };
 
-/// The variables of z that the dense rows of a node touch; those that several sensors share are
-/// taken once.
+/// Columns of a node's dense rows: the variables of z that at least one sensor touches, each once.
 class Columns {
  public:
   explicit Columns(const Variables& variables_)
       : variables(variables_), place_(variables.size, -1) {}
-  /// Place of variable z among the taken ones.
+  /// Take variable z; returns its column.
   int take(int z);
-  /// Places of `size` consecutive variables, which come to lie side by side if none was taken yet.
+  /// Take `size` consecutive variables; returns their columns, adjacent if none was taken before.
   std::vector<int> take(int start, int size);
-  /// Places of the parameter block `name`; none where it is no parameter.
+  /// Take the parameter block `name`; returns its columns, none if the problem has no such block.
   std::vector<int> takeParameters(const std::string& name);
-  /// First index of a parameter block in p and its size; {-1, 0} where it is no parameter.
+  /// First index of a parameter block in p, and its size; {-1, 0} if the problem has no such block.
   std::pair<int, int> findParameters(const std::string& name) const;
 
   const Variables variables;
@@ -53,7 +52,7 @@ class Columns {
   std::vector<int> place_;
 };
 
-/// The state at which residuals are evaluated.
+/// State at which residuals are evaluated.
 struct NodePoint {
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
   ConstRef q, v, p;
@@ -63,19 +62,19 @@ struct NodePoint {
   double dt;
 };
 
-/// Residual of one sensor, e(z) = h(x) (-) reading: one sensor, one file.
+/// Residual of one sensor, e(z) = h(x) (-) reading. Each sensor has a file of its own.
 ///
-/// A residual says how many rows it has, which parameters it adds to p, and which variables of z it
-/// touches; the node asks for value and Jacobian, and whitens both. The same object serves all
-/// nodes; what it computes with, it keeps in a `Scratch` of each node.
+/// A residual declares its number of rows, the parameters that it adds to p, and the variables of z
+/// that it touches. The node evaluates value and Jacobian, and whitens both. One object serves all
+/// nodes; intermediate results are kept in a `Scratch` per node.
 class Residual {
  public:
-  /// What a residual is made from.
+  /// Arguments for the construction of a residual.
   struct Context {
     const ContactDynamics& dynamics;
     const ImuMount& mount;
-    bool mounts;  ///< how sensors are mounted on the robot is a parameter
-    /// per joint, which parameter is the zero of its encoder; -1: none, it is known
+    bool mounts;  ///< the mounts of the sensors are parameters
+    /// per joint: index of the parameter that is the zero of its encoder; -1: the zero is known
     std::vector<int> zeros;
   };
   struct Scratch {
@@ -84,28 +83,28 @@ class Residual {
   using Vector = Eigen::Ref<Eigen::VectorXd>;
   using Matrix = Eigen::Ref<Eigen::MatrixXd>;
 
-  /// When a residual can be evaluated: with the state of a node, or with the step that follows it.
+  /// Whether a residual depends on the state of a node only, or also on the step that follows it.
   enum class When { State, Step };
 
   Residual(std::string name_, int rows_, int values_, When when_ = When::State)
       : name(std::move(name_)), rows(rows_), values(values_), when(when_) {}
   virtual ~Residual() = default;
 
-  /// Parameters that this sensor adds to p: biases, offsets, frames.
+  /// Parameter blocks that this sensor adds to p: biases, offsets, frames.
   virtual std::vector<ParameterBlock> parameters() const { return {}; }
-  /// Take the variables that the rows touch.
+  /// Take the variables that the rows depend on.
   virtual void bind(Columns& columns) = 0;
   virtual std::unique_ptr<Scratch> createScratch() const { return nullptr; }
-  /// e (rows), not whitened.
+  /// Residual e (rows), not whitened.
   virtual void value(const NodePoint& at, const Reading& reading, Scratch* scratch,
                      Vector e) const = 0;
-  /// de/dz in the places of the taken variables; J (rows, columns) is zero on entry.
+  /// Jacobian de/dz in the columns of the taken variables; J (rows, columns) is zero on entry.
   virtual void jacobian(const NodePoint& at, const Reading& reading, Scratch* scratch,
                         Matrix J) const = 0;
 
-  /// Whether it looks at the pose or velocity of a floating base.
+  /// Whether the residual depends on the pose or velocity of a floating base.
   virtual bool needsFloatingBase() const { return true; }
-  /// Sizes of consecutive rows that are outliers together (Student-t); none: Gaussian.
+  /// Sizes of the groups of consecutive rows that share one Student-t weight; none: Gaussian rows.
   virtual std::vector<int> outliers() const { return {}; }
 
   const std::string name;
@@ -113,12 +112,12 @@ class Residual {
   const int values;  ///< size of the reading's value
   const When when;
 
-  /// The residual that is registered under this name. Throws std::invalid_argument that lists the
-  /// known ones.
+  /// Make the residual that is registered under this name. Throws std::invalid_argument, which
+  /// lists the known names.
   static std::shared_ptr<Residual> make(const std::string& name, const Context& context);
   static std::vector<std::string> names();
 
-  /// Registers a residual's maker while the library is loaded.
+  /// Registers a residual by name when the library is loaded.
   struct Registration {
     using Make = std::function<std::shared_ptr<Residual>(const Context&)>;
     Registration(const std::string& name, Make make);

@@ -10,18 +10,16 @@
 
 namespace prime {
 
-/// An IMU on a floating-base robot: on the base itself, or behind joints (a torso above its waist).
-/// Gives what it measures, with derivatives.
+/// IMU of a floating-base robot, on the base or behind joints (a torso above its waist): angular
+/// rate omega and specific force f that it measures, with derivatives.
 ///
-/// Spatial vectors in base axes at the base's origin; S_j: screw of chain joint j, X: pose of the
-/// IMU in the base.
+///     V_0 = v_base,   A_0 = a_base - R^T g
+///     V_j = V_j-1 + S_j dq_j,   A_j = A_j-1 + S_j ddq_j + V_j-1 x S_j dq_j
+///     omega = (X^-1 V)_ang,   f = (X^-1 A)_lin + (X^-1 V)_ang x (X^-1 V)_lin    [IMU axes]
 ///
-///     V_j = V_j-1 + S_j dq_j,   A_j = A_j-1 + S_j ddq_j + V_j-1 x S_j dq_j,   V_0 = v_base,   A_0
-///     = a_base - R^T g omega = (X^-1 V)_ang,     f = (X^-1 A)_lin + (X^-1 V)_ang x (X^-1 V)_lin
-///     [IMU axes]
-///
-/// Derivatives by a joint position hold the bodies behind the joint still and move all before it by
-/// -S_j.
+/// Spatial vectors are in base axes at the base's origin; S_j is the screw of chain joint j, X the
+/// pose of the IMU in the base. Derivatives with respect to a joint position hold the bodies behind
+/// the joint still and move all bodies before it by -S_j.
 class ImuMount {
  public:
   /// One joint between base and IMU, with one degree of freedom: pose exp(axis theta) after its

@@ -11,17 +11,17 @@
 
 namespace prime {
 
-/// Where the soles are, how they move, and the force at each foot that the torques of its own leg
+/// Positions and velocities of the soles, and the force at each foot that the torques of its leg
 /// imply.
 ///
 ///     J_leg^T f = tau_rnea(q, v, a) - tau    for the joints of the leg
 ///     tau   = moved - b r - (F + S exp(-(r/n)^2) + c |moved|) s - dI a
 ///     moved = e^-k (reading - o),   s = r/sqrt(r^2 + e^2)
 ///
-/// with the losses of the joints at their rates r, accelerations a (JointModel; dI: armature beyond
-/// the model's). A foot with several spheres also transmits a moment; its sole is its lowest
-/// sphere. A stretched leg hides the force along it: then the smallest wrench that explains the
-/// torques.
+/// with the joint losses at rates r and accelerations a (JointModel; dI: armature beyond the
+/// model's). A foot with several spheres also transmits a moment; its sole is its lowest sphere.
+/// The torques of a stretched leg do not determine the force along it: then the result is the
+/// smallest wrench that explains the torques.
 class LegForces {
  public:
   /// Of each joint behind the base (nj), in SI.
@@ -31,16 +31,16 @@ class LegForces {
   };
 
   /// @param contacts  spheres; those of a foot are on one joint.
-  /// @param columns   by foot: the joints that are its leg's own, as indices of velocities.
+  /// @param columns   by foot: velocity indices of the joints of its leg.
   /// @param stretched  ratio of singular values of a leg's Jacobian below which it counts as
   /// singular.
   LegForces(const pinocchio::Model& model, const std::vector<ContactPoint>& contacts,
             const std::vector<std::vector<int>>& columns, double stretched);
 
-  /// What `evaluate` has found, by feet; world axes.
+  /// Results of `evaluate`, by foot; world axes.
   Eigen::Matrix3Xd sole, rate;  ///< points [m] and velocities [m/s] of the soles
   Eigen::VectorXd normal;       ///< upward forces [N]; NaN at a leg whose torque is not finite
-  double felt = 0.0;            ///< upward force that such a motion needs, by the mass [m/s2]
+  double felt = 0.0;            ///< upward force that the motion needs, per mass [m/s2]
 
   using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
   /// At a full state with acceleration; torque: (nj) of the motors [Nm]. Throws

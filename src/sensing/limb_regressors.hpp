@@ -9,7 +9,7 @@
 
 namespace prime {
 
-/// Torques of limbs by what their last links carry.
+/// Torques of limbs due to loads that their last links carry.
 ///
 ///     tau = J^T Y (dm, d(m c))
 ///

@@ -7,9 +7,10 @@
 
 namespace prime {
 
-/// Where a body on the base, at a lever arm from its origin, was `age` before a node, back along
-/// the step whose mean velocity is `(v, omega)`, and a pose that was seen of it in a world that is
-/// turned by psi.
+/// Measured pose of a body on the base, and the estimated pose at the time of measurement.
+///
+/// The body has a lever arm from the base's origin. The measurement was taken `age` before a node,
+/// in the step with the mean velocity `(v, omega)`, and in a world that is rotated by psi.
 struct SeenPose {
   Eigen::Vector3d p, v, omega;  ///< of the base [m, m/s, rad/s], the latter two in its axes
   Eigen::Matrix3d R;            ///< of the base in the world
@@ -20,7 +21,8 @@ struct SeenPose {
   Eigen::Vector3d p_seen;       ///< [m]
   Eigen::Matrix3d R_seen;
 
-  /// Place and rotation of the estimate less those seen, with `then = R exp(-age omega)`:
+  /// Position and rotation of the estimate minus the measured ones, with `then = R exp(-age
+  /// omega)`:
   ///
   ///     [exp(psi) (p - age R v + then lever) - p_seen;  log(R_seen^T exp(psi) then exp(phi))]
   ///

@@ -8,7 +8,7 @@
 
 namespace prime {
 
-/// Pose and velocity of an IMU in the world, carried on by its samples.
+/// Strapdown integration: pose and velocity of an IMU in the world, from its samples.
 ///
 ///     R+ = R exp((w + w+) dt/2),   v+ = v + ((R f + R+ f+)/2 + g) dt,   p+ = p + (v + v+) dt/2
 ///
@@ -32,7 +32,7 @@ struct Strapdown {
   /// The specific force [m/s^2, IMU axes, with bias] of the sample at the start.
   void setForce(const Vector3& specific_force);
 
-  /// Go on by dt [s] to a sample (with its biases).
+  /// Integrate over dt [s], to the next sample (with its biases).
   void step(double dt, const Vector3& angular_velocity, const Vector3& specific_force);
 
   pinocchio::SE3 pose() const { return {R, p}; }

@@ -8,29 +8,31 @@
 
 namespace prime {
 
-/// How the parameters are eliminated in front of the first node: by the inverse of V_pp, or by its
-/// inverse on the complement of its null space, where directions that nothing is known about stay
-/// as they are.
+/// Elimination of the parameters at the first node: by the inverse of V_pp (Schur complement), or
+/// by its inverse on the complement of its null space. The latter leaves unobserved directions
+/// unchanged.
 enum class ParameterMethod { Schur, Nullspace };
 
-/// State and parameters at the first node: minimizer of the arrival cost plus the cost-to-go of all
-/// nodes.
+/// Step of state and parameters at the first node: the minimizer of the arrival cost plus the
+/// cost-to-go of all nodes.
 ///
-///     [Vxx Vxp; Vpx Vpp] [dx; dp] = -[vx; vp],   T T^T = Vpp^-1 (Schur) or D Y (Y^T D Vpp D Y)^-1
-///     Y^T D (nullspace) (Vxx - B B^T) dx = -(vx - B T^T vp),  B = Vxp T;   dp = -T (T^T vp + B^T
-///     dx)
+///     [Vxx Vxp; Vpx Vpp] [dx; dp] = -[vx; vp]
 ///
-/// Y: eigenvectors of Vpp, scaled by D to a unit diagonal, with eigenvalues above kRank. With an
-/// arrival node in front its control u is the unknown, dx_1 = J u + gap with J the identity but for
-/// the base; without one the first state is given and dx = 0. All in the free parameters: those
-/// that are held have dp = 0.
+///     (Vxx - B B^T) dx = -(vx - B T^T vp),   dp = -T (T^T vp + B^T dx),   B = Vxp T
+///     T T^T = Vpp^-1                          (Schur)
+///     T T^T = D Y (Y^T D Vpp D Y)^-1 Y^T D    (nullspace)
 ///
-/// Trust region (`largest`): Vpp + damping diag(1/largest^2) takes the place of Vpp, with about as
-/// little damping as keeps every |dp_i| <= radius largest_i, radius <= 1. The recursion behind
-/// needs no repetition: parameters are eliminated here and nowhere else.
+/// D scales Vpp to a unit diagonal; Y holds the eigenvectors of the scaled Vpp whose eigenvalues
+/// exceed kRank. If an arrival node precedes the window, its control u is the unknown:
+/// dx_1 = J u + gap, where J is the identity except at the base. Otherwise the first state is given
+/// and dx = 0. Only free parameters take part; held ones have dp = 0.
 ///
-/// Bounds (`least`, `most`): a parameter that would go beyond stays there, and all others take the
-/// minimizer on that condition, `dz -= S_b S_bb^-1 (dp_b - bound)`, S = H^-1.
+/// Trust region (`largest`): Vpp + damping diag(1/largest^2) replaces Vpp, with about the smallest
+/// damping for which every |dp_i| <= radius largest_i, radius <= 1. The backward pass need not be
+/// repeated, because the parameters are eliminated here and nowhere else.
+///
+/// Bounds (`least`, `most`): a parameter that would cross its bound is set to it, and all others
+/// take the conditional minimizer, `dz -= S_b S_bb^-1 (dp_b - bound)`, S = H^-1.
 class ArrivalStep {
  public:
   using DataAbstract = ActionLeastSquares::DataAbstract;
@@ -39,18 +41,19 @@ class ArrivalStep {
 
   ArrivalStep(int m, const FreeParameters& free);
 
-  /// `arrival`: data of the arrival node, nullptr when the first state is given. `common.pp` holds
-  /// the lower triangle. False: the Hessian is not positive definite.
+  /// Factorize the system above. `arrival`: data of the arrival node, nullptr when the first state
+  /// is given. `common.pp` holds the lower triangle. Returns false when the Hessian is not positive
+  /// definite.
   bool eliminate(const DataAbstract* arrival, const CostToGo& value,
                  const ParameterCostToGo& common, double regularization, ParameterMethod method);
-  /// du = (du_x, du_p), and (dx, dp) at the first node, with all parameters.
+  /// The solution: du = (du_x, du_p), and (dx, dp) at the first node, with all parameters.
   void step(const DataAbstract* arrival, const VectorXd& gap, VectorXd& du, VectorXd& next,
             DirectionalModel& along) const;
-  /// Posterior covariance at the first node; directions in the null space are held and add nothing.
+  /// Posterior covariance at the first node. Directions in the null space count as known.
   void covariance(const DataAbstract* arrival, Covariance& P, MatrixXd& Ppp) const;
 
-  /// The same of rows `J (dx, dp)` alone, and of the parameters, in less time. False, and nothing
-  /// is computed, where the factors of state and parameters stand apart.
+  /// Faster: posterior covariance of the rows `J (dx, dp)` and of the parameters alone. Returns
+  /// false, and computes nothing, when state and parameters were factorized separately.
   bool covarianceOf(const DataAbstract* arrival, const Eigen::Ref<const MatrixXd>& J,
                     MatrixXd& of_rows, MatrixXd& Ppp) const;
 

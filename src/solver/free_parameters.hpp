@@ -10,10 +10,10 @@
 
 namespace prime {
 
-/// Parameters that a window solves for: all of them but those that are held at their values.
+/// Free parameters of a window: all parameters except those that are held at their values.
 ///
-/// What is held has no column in the recursion. Vectors and Jacobians of nodes are in all
-/// parameters, those of the recursion in the free ones alone.
+/// Held parameters have no columns in the Riccati recursion. Vectors and Jacobians of nodes contain
+/// all parameters, those of the recursion only the free ones.
 class FreeParameters {
  public:
   explicit FreeParameters(const int all, const std::vector<int>& held = {}) : all_(all) {
@@ -33,7 +33,7 @@ class FreeParameters {
     return all_ == other.all_ && free_ == other.free_;
   }
 
-  /// Free ones of all, in a vector of them alone.
+  /// The free entries of a vector of all parameters.
   Eigen::VectorXd of(const Eigen::Ref<const Eigen::VectorXd>& parameters) const {
     Eigen::VectorXd out(size());
     for (int i = 0; i < size(); ++i) out[i] = parameters[free_[i]];
@@ -59,7 +59,7 @@ class FreeParameters {
       for (int i = j; i < size(); ++i) out(i, j) = H(free_[i], free_[j]);
     return out;
   }
-  /// The covariance (front + all) of one (front + size): what is held has none.
+  /// Covariance (front + all) from one (front + size): held parameters have variance 0.
   Eigen::MatrixXd widened(const Eigen::Ref<const Eigen::MatrixXd>& P) const {
     const auto front = P.cols() - size();
     const auto at = [&](const Eigen::Index i) { return i < front ? i : front + free_[i - front]; };

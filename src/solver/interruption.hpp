@@ -7,12 +7,12 @@
 
 namespace prime {
 
-/// A solve was ended because somebody asked for it. Not a SolveError: nobody shall start anew.
+/// A solve was ended on request. It is no SolveError, because the estimator must not restart.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("the solve was interrupted") {}
 };
 
-/// Request of another thread to end what is being solved, shared by the solvers of one estimator.
+/// Request by another thread to end the current solve, shared by the solvers of one estimator.
 class Interruption {
  public:
   void request() { requested_ = true; }

@@ -7,20 +7,21 @@
 
 namespace prime {
 
-/// Merit `cost + nu gaps` of multiple shooting, gaps = sum |f_k|_1, with the rule by which a step
-/// is accepted.
+/// Merit function `cost + nu gaps` of multiple shooting, gaps = sum |f_k|_1, and the acceptance
+/// rule of the line search.
 ///
-/// What a step of length alpha is expected to bring takes the gaps into account twice: slope and
-/// curvature are those of the cost along the rollout that closes them, and a share alpha of them is
-/// closed (Martinez, Griffin and Mastalli). The penalty nu grows to what makes the full step one of
-/// descent; letting it fall again makes the iterates circle. A step must improve on a mean of the
-/// iterates in which the past fades by kMemory per iteration (non-monotone Armijo rule of Zhang and
-/// Hager): a valley that bends is followed with longer steps.
+/// The expected change of a step of length alpha contains the gaps twice: slope and curvature of
+/// the cost are those along the rollout that closes the gaps, and the step closes a share alpha of
+/// them (Martinez, Griffin and Mastalli). The penalty nu only grows, to the value at which the full
+/// step is a descent direction; decreasing it makes the iterates cycle. A step must improve on a
+/// weighted mean of the previous iterates, whose weights decay by kMemory per iteration
+/// (non-monotone Armijo rule of Zhang and Hager): longer steps follow a curved valley.
 class Merit {
  public:
   void reset() { nu_ = 1.0, weight_ = 0.0, mean_cost_ = 0.0, mean_gaps_ = 0.0; }
 
-  /// A new iteration at a point with (cost, gaps), and the model of the cost along the step.
+  /// Begin an iteration at an iterate with (cost, gaps). slope, curvature: of the cost along the
+  /// step.
   void begin(const double cost, const double gaps, const double slope, const double curvature) {
     gaps_ = gaps, slope_ = slope, curvature_ = curvature;
     const double past = kMemory * weight_;
@@ -34,7 +35,7 @@ class Merit {
     return alpha * (slope_ + 0.5 * alpha * curvature_ - nu_ * gaps_);
   }
 
-  /// `share` of the expected change is asked for.
+  /// Whether a trial is accepted: it must bring `share` of the expected change.
   bool accepts(const double cost, const double gaps, const double alpha, const double share) const {
     const double merit = value(cost, gaps), mean = value(mean_cost_, mean_gaps_);
     const double round_off = 1e-12 * (1.0 + std::abs(mean));

@@ -11,68 +11,70 @@
 
 namespace prime {
 
-/// How a step is rolled out: linear, gaps re-evaluated (Multiple); through the dynamics with
-/// feedback, gaps shrinking by 1 - alpha (Feasible); through the dynamics from a feasible start
-/// (Single).
+/// Rollout of a step: linear, with the gaps re-evaluated (Multiple); through the dynamics with
+/// feedback, with gaps that shrink by 1 - alpha (Feasible); through the dynamics from a feasible
+/// start (Single).
 enum class Rollout { Multiple, Feasible, Single };
 
-/// Gauss-Newton solver of estimation problems: parametrized Riccati recursion, rollout, merit line
-/// search.
+/// Gauss-Newton solver of estimation problems: parametrized Riccati recursion, rollout, and a line
+/// search on a merit function (Martinez, Griffin and Mastalli).
 ///
 /// The last `np` components of every node's state are parameters p, equal in all nodes. They are
-/// kept out of the recursion: a node has (V_x, V_xx, V_xp), and V_p, V_pp are one sum (`CostToGo`,
-/// `ParameterCostToGo`); state and parameters are resolved at the first node
-/// (`ArrivalStep`). One iteration: linearize every node; backward pass with the gaps f_k = f(x_k-1,
-/// u_k-1) (-) x_k in the value gradient; first node; forward pass `dx+ = Fx dx + Fp dp + Fu du + f,
-/// du = -k - K dx - K_p dp`; steps along it until the `Merit` accepts one; Levenberg-Marquardt
-/// damping (the Hessians' diagonals times 1 + preg) after a refusal. Martinez, Griffin and
-/// Mastalli; the linear algebra of a node is that of its `Stage`, which knows the structure of the
-/// dynamics.
+/// kept out of the recursion: a node has (V_x, V_xx, V_xp), while V_p and V_pp are one sum over the
+/// nodes (`CostToGo`, `ParameterCostToGo`). One iteration consists of:
 ///
-/// With an ActionArrival as the first node its control corrects the initial state and the
-/// parameters. Without, the initial state is the problem's x0 and only its parameters are free.
+///  1. linearization of every node;
+///  2. backward pass, with the gaps f_k = f(x_k-1, u_k-1) (-) x_k in the value gradient;
+///  3. solution for state and parameters at the first node (`ArrivalStep`);
+///  4. forward pass: dx+ = Fx dx + Fp dp + Fu du + f,   du = -k - K dx - K_p dp;
+///  5. shorter and shorter steps along it until `Merit` accepts one. After a refusal, Levenberg-
+///     Marquardt damping multiplies the diagonals of the Hessians by 1 + preg.
+///
+/// The linear algebra of a node is that of its `Stage`, which exploits the structure of its
+/// dynamics. If the first node is an ActionArrival, its control corrects the initial state and the
+/// parameters. Otherwise the initial state is the problem's x0, and only its parameters are free.
 class SolverMultipleShooting : public crocoddyl::SolverAbstract {
  public:
   explicit SolverMultipleShooting(std::shared_ptr<crocoddyl::ShootingProblem> problem);
 
-  /// At most `maxiter` iterations from (xs, us); true when a step changes the cost by less than
-  /// `th_stop` relative to it. Throws Interrupted between two trial steps after a request of
+  /// At most `maxiter` iterations from (xs, us). Returns true when a step changes the cost by less
+  /// than the share `th_stop` of it. Throws Interrupted between two trial steps after a request of
   /// `interruption`.
   bool solve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
              std::size_t maxiter, bool is_feasible, double regularization) override;
 
-  /// One iteration in its parts, as SolverAbstract has them.
+  /// Parts of one iteration, as declared by SolverAbstract.
   void computeDirection(bool recalc) override;
   double tryStep(double steplength) override;
   double stoppingCriteria() override;
   const Eigen::Vector2d& expectedImprovement() override;
 
-  /// Linearization and step (`dxs`, `dus`) at (xs, us), not taken.
+  /// Linearize at (xs, us) and compute the step (`dxs`, `dus`), without taking it.
   void direction(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
                  double regularization);
   const std::vector<Eigen::VectorXd>& dxs() const { return dxs_; }
   const std::vector<Eigen::VectorXd>& dus() const { return dus_; }
-  /// The same for other residuals of the nodes (r of their data), on the last linearization.
+  /// Recompute the step for changed residuals (r of the nodes' data) on the last linearization.
   void redirect();
-  /// The backward pass, first node included, on the last linearization. False: the Hessian is not
-  /// positive definite.
+  /// Backward pass, first node included, on the last linearization. Returns false when the Hessian
+  /// is not positive definite.
   bool backward();
-  /// Linear rollout at full length; slope and curvature of the quadratic model of the cost along
+  /// Linear rollout at full length, with slope and curvature of the cost's quadratic model along
   /// it.
   void forward();
 
-  /// New weights of the disturbances at the current iterate, for the next one. Returns by how much
-  /// the nodes' costs change by that, each change without its sign.
+  /// Update the robust weights of the disturbances at the current iterate. Returns the sum of the
+  /// absolute changes of the nodes' costs that this causes.
   double reweight(const HeavyTails& tails);
-  /// An iteration as of `solve`, then new weights: so many times, or until the rest of the cost
-  /// is `settled`. True when the last one converged.
+  /// Alternate one iteration of `solve` with `reweight`, `iterations` times or until the remaining
+  /// change of the cost is below `settled`. Returns true when the last iteration converged.
   bool improve(const std::vector<Eigen::VectorXd>& xs, const std::vector<Eigen::VectorXd>& us,
                std::size_t iterations, const HeavyTails& tails);
 
-  /// Posterior covariances of the states up to `last` (all of them where there are fewer), by a
-  /// forward pass through the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
+  /// Posterior covariances of the states up to `last` (at most all of them), by a forward pass over
+  /// the factors of the last backward pass: P+ = (Fx - Fu K) P (.)^T + Fu Quu^-1 Fu^T.
   void computePosterior(std::size_t last = std::numeric_limits<std::size_t>::max());
-  /// Posterior covariances of a few quantities alone, in a third of the time: of `jx (dx, dp)` at
+  /// Posterior covariances of a few quantities, in a third of the time of all: of `jx (dx, dp)` at
   /// the last state, of `jz dz` at the last running node (in the variables of its stage), and of
   /// the parameters.
   struct Newest {
@@ -89,11 +91,11 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   /// Its diagonal alone.
   Eigen::VectorXd varianceOf(std::size_t k, const Eigen::MatrixXd& jz) const;
 
-  /// The first running node behind an arrival node, if there is one, becomes the last: the window
-  /// moves, and the node that left serves again.
+  /// Move the window by one node: the first running node (behind the arrival node, if there is one)
+  /// becomes the last one and is reused.
   void rotate();
-  /// By row of a node's residual at the last calc: sum of its squares over the running nodes, and
-  /// in how many it is not 0 (an absent reading's is).
+  /// For each row of a node's residual at the last calc: the sum of squares over the running nodes,
+  /// and the number of nodes in which it is not 0 (it is 0 where the reading is absent).
   Eigen::MatrixXd residualSquares() const;
   /// The first `size` rows of each running node's residual at its last calc, (T, size).
   Eigen::MatrixXd firstResiduals(Eigen::Index size) const;
@@ -107,27 +109,29 @@ class SolverMultipleShooting : public crocoddyl::SolverAbstract {
   }  ///< parameters that were solved for: fewer than np where some are held, or with
      ///< ParameterMethod::Nullspace
 
-  /// Trust region: no iteration changes parameter i by more than `largest[i]` (np values above 0,
-  /// infinity where any step may be taken; empty, as at first: no bound). Wanted where the first
-  /// guess is far: the quadratic model of coordinates such as the logarithms of an inertia holds
-  /// for steps of about one half, and the undamped step may be a hundred times as long. A bounded
-  /// step that is refused quarters the region, an accepted full one doubles it, up to `largest`.
-  /// State and parameters at the first node share the damping, the other nodes have none; the
-  /// posterior is without it. (A guess whose parameters differ from what its arrival node says has
-  /// a gap there, which is closed on top.)
+  /// Trust region: no iteration changes parameter i by more than `largest[i]`.
+  ///
+  /// Used when the initial guess is far from the solution: the quadratic model in coordinates such
+  /// as the logarithms of an inertia is valid for steps of about one half, while the undamped step
+  /// may be a hundred times as long. A bounded step that is refused shrinks the region to a
+  /// quarter; an accepted full step doubles it, up to `largest`. The damping acts on state and
+  /// parameters at the first node only, and is not part of the posterior. A guess whose parameters
+  /// differ from those of its arrival node has a gap there, which is closed in addition.
+  ///
+  /// @param largest  (np) positive values, infinity for no bound; empty (the default): no bounds.
   void setLargestStep(const Eigen::VectorXd& largest);
   const Eigen::VectorXd& largestStep() const { return largest_; }
 
-  /// Parameter i stays between two values from now on (infinite: no bound): iterates go to a bound
-  /// that they would cross, and no further. The posterior is without it.
+  /// Keep a parameter between two values from now on (infinite: no bound). An iterate that would
+  /// cross a bound stops there. Bounds are not part of the posterior.
   void setBound(int parameter, double least, double most);
 
-  /// Parameters that keep their values from now on: no iteration moves them, for the posterior they
-  /// are known, and the recursion is as much smaller.
+  /// Hold these parameters at their values from now on. The posterior treats them as known, and the
+  /// recursion leaves out their columns.
   void setHeld(const std::vector<int>& parameters);
 
-  /// Components of the state's tangent, without parameters, whose gap at the last state asks for no
-  /// further iteration of `improve`: the next window closes it.
+  /// Components of the state's tangent (without parameters) whose gap at the last state does not
+  /// trigger a further iteration of `improve`, because the next window closes it.
   void setLeftOpen(const std::vector<int>& components);
   const std::vector<int>& leftOpen() const { return left_open_; }
 

@@ -17,16 +17,15 @@ struct DirectionalModel {
   }
 };
 
-/// Cost-to-go of a node, `1/2 [dx; dp]^T V [dx; dp] + v^T [dx; dp]`. The parameters p are those of
-/// all nodes, so what is known of them alone (`ParameterCostToGo`) is one sum over the nodes and
-/// not kept by each.
+/// Cost-to-go of a node, `1/2 [dx; dp]^T V [dx; dp] + v^T [dx; dp]`. All nodes share the parameters
+/// p, so that the terms in p alone (`ParameterCostToGo`) are kept as one sum over the nodes.
 struct CostToGo {
   CostToGo(const int m, const int np) : xx(m, m), xp(m, np), x(m) {}
   Eigen::MatrixXd xx, xp;  ///< V_xx (full), V_xp
   Eigen::VectorXd x;       ///< V_x
 };
 
-/// V_pp (lower triangle) and V_p, summed over the nodes behind.
+/// V_pp (lower triangle) and V_p, summed over a node and all later ones.
 struct ParameterCostToGo {
   Eigen::MatrixXd pp;
   Eigen::VectorXd p;
@@ -40,8 +39,8 @@ struct Covariance {
   Eigen::MatrixXd xx, xp;
 };
 
-/// Rows of a Jacobian in (dx, dp) of a node, carried back to the node before, and the covariance
-/// that the nodes which were passed give them. Padded for the kernels.
+/// Rows of a Jacobian in (dx, dp), carried back from node to node, and the covariance that the
+/// nodes passed so far contribute to them. Padded for the kernels.
 struct CarriedRows {
   CarriedRows(int most, int columns);
   int count = 0;
@@ -50,15 +49,16 @@ struct CarriedRows {
   Eigen::MatrixXd work;
 };
 
-/// Linear algebra of one node in the parametrized Riccati recursion, with its work space: one kind
-/// for each structure of the dynamics.
+/// Linear algebra of one node in the parametrized Riccati recursion, with its work space. There is
+/// one subclass for each structure of the dynamics.
 ///
-/// The recursion minimizes over the node's decision y in `1/2 |r + dr|^2 + cost-to-go(dx+, dp)`,
-/// dx+ = Fx dx + Fp dp + Fu y, which leaves the cost-to-go of (dx, dp); forward it gives steps and
-/// posterior covariances. dx here is without the parameters; (dx, dp) is the tangent of the node's
-/// state, whose last `np` components are the parameters. Of these the recursion (costs-to-go,
-/// covariances, carried rows) has only the free ones; steps and Jacobians that are handed in have
-/// all.
+/// Backward, a stage minimizes `1/2 |r + dr|^2 + cost-to-go(dx+, dp)` over its decision y, with
+/// dx+ = Fx dx + Fp dp + Fu y; the minimum is the cost-to-go of (dx, dp). Forward, it gives steps
+/// and posterior covariances.
+///
+/// (dx, dp) is the tangent of the node's state: dx without the parameters, dp the last `np`
+/// components. Costs-to-go, covariances and carried rows contain the free parameters only; steps
+/// and Jacobians that are passed in contain all of them.
 class Stage {
  public:
   using Model = crocoddyl::ActionModelAbstractTpl<double>;

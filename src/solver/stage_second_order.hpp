@@ -9,12 +9,12 @@ namespace prime {
 
 /// Stage of a mechanical system: decision (xi, v+) in the variables of ActionSecondOrder.
 ///
-///     H = W^T W + sensors + F^T V+ F,   W = diag(1/(std dt)) G,   F = [dq+; dv+; dp+]/dz: sparse,
-///     known [H_uu .; H_xu H_xx] = [L 0; B I] [I 0; 0 V] [L^T B^T; 0 I]      partial Cholesky: V =
-///     H_xx - B B^T, x with p
+///     H = W^T W + sensors + F^T V+ F,   W = diag(1/(std dt)) G,   F = [dq+; dv+; dp+]/dz
+///     [H_uu .; H_xu H_xx] = [L 0; B I] [I 0; 0 V] [L^T B^T; 0 I],   V = H_xx - B B^T
 ///
-/// One symmetric rank-nv update and one elimination: a third of the products of the explicit
-/// recursion, in vectorized kernels.
+/// F is sparse with a known structure. The second line is a partial Cholesky factorization, in
+/// which x includes the parameters. One symmetric rank-nv update and one elimination take a third
+/// of the products of the explicit recursion, in vectorized kernels.
 class StageSecondOrder : public Stage {
  public:
   StageSecondOrder(const ActionSecondOrder& node, const FreeParameters& free);

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from prime_estimation import cli
-from prime_estimation.commands.config import SECTIONS, parameter_tables
-from prime_estimation.config.parameters import Config
+from prime_estimation.commands.config import parameter_tables
+from prime_estimation.config.parameters import ROS_SECTIONS, Config
 
 
 @pytest.mark.parametrize("robot", ["go1", "go2", "g1"])
@@ -15,7 +15,7 @@ def test_yaml_is_the_configuration(robot, capsys):
     assert cli.main(["config", "--robot", robot]) == 0
     config = Config.load(robot)
     printed = yaml.safe_load(capsys.readouterr().out)
-    assert tuple(printed) == SECTIONS and config.updated(printed) == config
+    assert tuple(printed) == ROS_SECTIONS and config.updated(printed) == config
 
 
 def test_ros_parameters_are_the_configuration(capsys):
@@ -23,7 +23,7 @@ def test_ros_parameters_are_the_configuration(capsys):
     printed = yaml.safe_load(capsys.readouterr().out)["prime"]["ros__parameters"]
     assert printed.pop("robot") == "go1"
     config = Config.load("go1")
-    assert printed == {f"{s}.{k}": v for s in SECTIONS for k, v in config.to_dict()[s].items()}
+    assert printed == {f"{s}.{k}": v for s in ROS_SECTIONS for k, v in config.to_dict()[s].items()}
 
 
 def test_tables_of_the_documentation_are_current(repository):

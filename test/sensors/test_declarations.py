@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from helpers.models import config, robot
 from helpers.streams import STEP, both, feed, milliseconds
 
-from prime_estimation import _core
+from prime_estimation import _core, sensors
 from prime_estimation.alignment import synchronizer as synchronizer_module
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.config.parameters import ModelNoise, NoiseConfig
@@ -20,8 +22,10 @@ from prime_estimation.errors import DataError
 from prime_estimation.io.typestore import typestore
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.residual_rows import rows_by_sensor
+from prime_estimation.mhe.window import Window
 from prime_estimation.sensors import SENSORS
 from prime_estimation.sensors.sensor import Alignment, Sensor
+from prime_estimation.sensors.tracker import EstimationProblem, Gate, SlidingWindow, Tracker
 
 every_sensor = pytest.mark.parametrize("sensor", SENSORS, ids=lambda s: s.name)
 
@@ -151,3 +155,26 @@ def test_values_that_are_not_finite_or_too_many_are_refused(barometer):
     assert sync.counts == {"barometer_not_finite": 1}
     with pytest.raises(DataError, match="a barometer sample must have 2 values"):
         sync.push(barometer.sample(stamp, np.ones(3)))
+
+
+def members(protocol: type) -> set[str]:
+    return set(protocol.__annotations__) | {n for n in vars(protocol) if not n.startswith("_")}
+
+
+def test_problem_and_window_are_what_trackers_expect(problem):
+    x = problem.first.neutral()
+    arrival = _core.ActionArrival(problem.state, x, np.eye(problem.ndx))
+    inputs = [_core.NodeInput(problem.measurements.core) for _ in range(2)]
+    assert isinstance(problem, EstimationProblem)
+    assert isinstance(Window(problem, arrival, inputs, [0, 10_000_000], [x, x]), SlidingWindow)
+    assert all(isinstance(tracker, Tracker) for tracker in problem.measurements.trackers.values())
+    assert all(isinstance(gate, Gate) for gate in problem.measurements.gates.values())
+
+
+def test_trackers_use_no_more_of_them_than_is_declared():
+    used = {"problem": set(), "window": set()}
+    for path in Path(sensors.__file__).parent.glob("*.py"):
+        for name, attribute in re.findall(r"\b_?(problem|window)\.([a-z]\w*)", path.read_text()):
+            used[name].add(attribute)
+    assert used["problem"] <= members(EstimationProblem)
+    assert used["window"] <= members(SlidingWindow)

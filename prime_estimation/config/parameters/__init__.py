@@ -5,7 +5,7 @@
 YAML, ROS descriptors, docs and help derive from here.
 """
 
-from .configuration import Config
+from .configuration import ROS_SECTIONS, Config
 from .estimator import EstimatorConfig
 from .node import NodeConfig
 from .noise import ModelNoise, NoiseConfig
@@ -18,5 +18,6 @@ __all__ = [
     "ModelNoise",
     "NodeConfig",
     "NoiseConfig",
+    "ROS_SECTIONS",
     "RobotConfig",
 ]

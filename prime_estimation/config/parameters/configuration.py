@@ -16,6 +16,8 @@ from .node import NodeConfig
 from .noise import NoiseConfig
 from .robot import RobotConfig
 
+ROS_SECTIONS = ("noise", "estimator", "node")  # parameters of the ROS 2 node; a robot is a file
+
 
 @dataclass(frozen=True)
 class Config:

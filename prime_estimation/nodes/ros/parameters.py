@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from ...config.parameters import Config
+from ...config.parameters import ROS_SECTIONS, Config
 from ...errors import ConfigError
 
-SECTIONS = ("noise", "estimator", "node")
 _WIDE = 1e12  # stands for "no limit" in a range
 
 
@@ -29,7 +28,7 @@ def declare(node, config: Config) -> None:
 
     overrides = getattr(node, "_parameter_overrides", {})
     overrides.update({p.name: p for p in with_doubles(config, overrides.values())})
-    for section in SECTIONS:
+    for section in ROS_SECTIONS:
         values = getattr(config, section)
         for field in fields(values):
             name = f"{section}.{field.name}"
@@ -43,7 +42,7 @@ def declare(node, config: Config) -> None:
     # to be set
     for name, given in overrides.items():
         section, _, key = name.partition(".")
-        if section in SECTIONS and not node.has_parameter(name):
+        if section in ROS_SECTIONS and not node.has_parameter(name):
             config.updated({section: {key: given.value}}, "parameters")
 
 
@@ -59,7 +58,7 @@ def with_doubles(config: Config, parameters) -> list:
         section, _, name = parameter.name.partition(".")
         current = getattr(getattr(config, section, None), name, None)
         given = parameter.type_ == Parameter.Type.INTEGER
-        return given and section in SECTIONS and isinstance(current, float)
+        return given and section in ROS_SECTIONS and isinstance(current, float)
 
     return [
         Parameter(p.name, Parameter.Type.DOUBLE, float(p.value)) if meant(p) else p
@@ -100,7 +99,7 @@ def configured(node, config: Config) -> Config:
                 f.name: node.get_parameter(f"{s}.{f.name}").value
                 for f in fields(getattr(config, s))
             }
-            for s in SECTIONS
+            for s in ROS_SECTIONS
         },
         "parameters",
     )
@@ -114,6 +113,6 @@ def changed(config: Config, parameters) -> Config:
     """
     for parameter in parameters:
         section, _, name = parameter.name.partition(".")
-        if section in SECTIONS and name:
+        if section in ROS_SECTIONS and name:
             config = config.updated({section: {name: parameter.value}}, "parameters")
     return config

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...evaluation.statistics import HALF_WIDTH_95
 from . import style
 from .track import Track
 
-BAND = 1.96  # standard deviations of a 95 % interval
 POINTS = 400  # of a curve at most
 FORCE_SHARE = 0.25  # of the time of the other curves that the quick forces are shown over
 HEIGHT = 126  # pixels
@@ -19,7 +19,7 @@ FONT = "11px sans-serif"
 def mass_curves(track: Track, begin_ns: int, end_ns: int, zero_ns: int) -> tuple[np.ndarray, ...]:
     """Time [s], total mass, upper and lower end of its 95 % band [kg]."""
     rows = track.series["inertial_parameters"].between(begin_ns, end_ns, POINTS)
-    mass, band = rows["total_mass"], BAND * rows["total_mass_stddev"]
+    mass, band = rows["total_mass"], HALF_WIDTH_95 * rows["total_mass_stddev"]
     return _seconds(rows, zero_ns), mass, mass + band, mass - band
 
 

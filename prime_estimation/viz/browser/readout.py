@@ -7,9 +7,9 @@ from __future__ import annotations
 import html
 import math
 
+from ...evaluation.statistics import HALF_WIDTH_95
 from ...types import ContactState
 from . import style
-from .plots import BAND
 from .scene import RobotScene
 from .track import STALE_NS, Track
 
@@ -36,7 +36,7 @@ LEGEND = '<div style="font-size:12px;line-height:1.75;padding:4px 12px 10px">{}<
 
 def label_text(scene: RobotScene, name: str) -> str:
     """Label above a robot: its name and mass."""
-    mass = f"{scene.total_mass:.2f} ± {BAND * scene.total_mass_stddev:.2f} kg"
+    mass = f"{scene.total_mass:.2f} ± {HALF_WIDTH_95 * scene.total_mass_stddev:.2f} kg"
     return f"{name}   {mass}" if math.isfinite(scene.total_mass) else name
 
 
@@ -68,4 +68,4 @@ def readout_html(scene: RobotScene, track: Track, now_ns: int) -> str:
 
 
 def _interval(value: float, stddev: float) -> str:
-    return f"{value:.3f} ± {BAND * stddev:.3f}"
+    return f"{value:.3f} ± {HALF_WIDTH_95 * stddev:.3f}"
