@@ -11,6 +11,7 @@ import numpy as np
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..types import ImuSample
 from .averaging import between_samples
+from .filter_heading import FilterHeading
 from .held_samples import HeldCheck, HeldOrientation
 from .node_window import FLAT, NEAR_NS, NOW, RAMP, TRIANGLE, NodeWindow
 from .sample_checks import check_shape, is_finite, is_in_range
@@ -40,11 +41,13 @@ class ImuReadings:
         self.stream = Stream("imu", 10, counts, gap_ns, NEAR_NS)
         self._held, self._row = HeldCheck(), np.zeros(10)
         self._held_orientation = HeldOrientation()
+        self._heading = FilterHeading(counts)
 
     def reset(self) -> None:
         """Forget all samples."""
         self.stream.reset()
         self._held.reset()
+        self._heading.reset()
 
     def push(self, sample: ImuSample) -> bool:
         """Take a sample; True when the clock turns out to have been set back for good."""
@@ -90,7 +93,9 @@ class ImuReadings:
             if self._orientation:
                 fields["readings"] = {ORIENTATION: quat}
         if seen.covers(1):
-            fields["gyro"] = mean[FLAT, :3]
+            gyro = fields["gyro"] = mean[FLAT, :3]
+            if (quat := fields.get("quat_world_imu")) is not None:
+                fields["heading_rate"] = self._heading.rate(seen, quat, gyro)
             fields["gyro_samples"] = float(seen.samples[FLAT])
             change = between_samples(seen.rows[:, :3], seen.weights[FLAT], LOST_RATE * lost)
             fields["gyro_change"] = change

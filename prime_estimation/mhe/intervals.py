@@ -125,6 +125,7 @@ def creep_covariance(
     slipping: float = 0.0,
     late: float = 0.0,
     elsewhere: bool = False,
+    tracked: bool = False,
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
@@ -136,12 +137,14 @@ def creep_covariance(
         slipping: share of the feet that carry and slide.
         late: by which poses of motion capture are taken back to their time [s].
         elsewhere: links whose inertia is not estimated carry a load.
+        tracked: motion capture tells the pose.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2 + (SWAY * late**2) ** 2
     place += (elsewhere * i.elsewhere_place) ** 2
-    tilt = i.tilt**2 + share * (i.tilt_uneven**2 - i.tilt**2)
+    uneven = i.tilt_tracked if tracked else i.tilt_uneven
+    tilt = i.tilt**2 + share * (uneven**2 - i.tilt**2)
     tilt += zeros + (0.0 if measured else i.untold_tilt**2)
     soft = max(unevenness - 1.0, 0.0)
     tilt += (i.tilt_soft * soft) ** 2

@@ -142,7 +142,8 @@ class StateObserver:
             command: (nj,) commanded torques [Nm], used where none are measured.
             gyro: (3,) angular rate [rad/s], this and the next in axes of the IMU.
             accelerometer: (3,) specific force [m/s^2], +9.81 upwards at rest.
-            quat_world_imu: (4,) xyzw, of the IMU's own filter; its roll and pitch are used.
+            quat_world_imu: (4,) xyzw, of the IMU's own filter; where its heading begins does not
+                matter.
 
         Raises:
             DataError: gyro and accelerometer do not come together, or a stamp or an array is none.

@@ -80,7 +80,14 @@ class BaseReport:
         if m.imu_dead is not None:
             twist += self._unseen(window, m.imu_dead)
         pose = P[:6, :6] + creep_covariance(
-            window.unevenness, quaternion, measured, zeros, slipping, problem.delay, elsewhere
+            window.unevenness,
+            quaternion,
+            measured,
+            zeros,
+            slipping,
+            problem.delay,
+            elsewhere,
+            tracked=window.place.measured,
         )
         if bent:
             pose += MOUNT_COVARIANCE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""IMU: gyro, accelerometer and the vertical of its own filter, of sensor_msgs/Imu."""
+"""IMU: gyro, accelerometer, vertical and turn of heading of its own filter: sensor_msgs/Imu."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ AXES = tuple(f"{what} {axis}" for what in ("gyro", "accelerometer") for axis in 
 
 
 class Imu(Sensor):
-    """Gyro (mean over the past step), accelerometer (centred mean), tilt; constant biases."""
+    """Gyro (mean over the past step), accelerometer (centred mean), its filter; slow biases."""
 
     name = "imu"
     role = Role(("sensor_msgs/msg/Imu",), ("imu", "imu/data", "imu/data_raw"))
-    residuals = ("gyro", "tilt", "accelerometer")
+    residuals = ("gyro", "tilt", "heading", "accelerometer")
     innovations = ("gyro",)
 
     @dataclass(frozen=True)
@@ -73,6 +73,9 @@ class Imu(Sensor):
         imu_tilt: float = param(
             0.02, "roll and pitch of the IMU's own orientation", "rad", 1e-4, 1.0, tunable=True
         )
+        imu_heading_walk: float = param(
+            0.001, "random walk of its heading", "rad/sqrt(s)", 1e-5, 1.0, tunable=True
+        )
 
     def blocks(self, noise, wearer: Wearer) -> dict[str, Block]:
         """Biases, and the mount."""
@@ -95,13 +98,17 @@ class Imu(Sensor):
         return f"not used, for it says the same all the time: {dead}"
 
     def give_state(self, given, m: Measurement, noise, wearer: Wearer) -> None:
-        """Gyro, and the vertical where the IMU has an orientation."""
+        """Gyro; vertical and turn of the heading where the IMU has an orientation."""
         if m.gyro is not None:
             sampled = noise.gyro / math.sqrt(m.gyro_samples)
             deviation = np.hypot(sampled, INSTANT * m.gyro_change)
             given.set("gyro", m.gyro, _alive(m)[:3] / deviation)
         if m.quat_world_imu is not None:
-            given.set("tilt", vertical(m.quat_world_imu), ALIVE[:3] / noise.imu_tilt)
+            up = vertical(m.quat_world_imu)
+            given.set("tilt", up, ALIVE[:3] / noise.imu_tilt)
+            if m.heading_rate is not None:
+                weight = math.sqrt(wearer.step) / noise.imu_heading_walk
+                given.set("heading", np.array([m.heading_rate, *up]), np.array([weight]))
 
     def give_step(self, given, m: Measurement, noise) -> None:
         """Specific force."""

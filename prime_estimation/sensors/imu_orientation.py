@@ -110,14 +110,16 @@ class OrientationFrame:
         weight = 1.0 / np.array([noise.orientation_tilt] * 2 + [noise.orientation_yaw])
         frame = pin.Quaternion(_about_z(self._yaw)).coeffs()
         given.set(ROWS, np.concatenate([frame, reading]), weight)
-        _clear(given, "tilt")
+        for less in ("tilt", "heading"):
+            _clear(given, less)
 
 
 class ImuOrientation(Sensor):
-    """Orientation in the messages of the IMU, with heading; without it their roll and pitch count.
+    """Orientation in the messages of the IMU, of a filter whose roll and pitch have a slow error.
 
-    Roll and pitch have a slow error. The heading is relative: that of the filter's world in ours is
-    a parameter that walks at random, which is the filter's drift.
+    Without this sensor its roll and pitch count as they are, and how fast its heading turns. With
+    it the heading itself counts: that of the filter's world in ours is a parameter that walks at
+    random, which is the filter's drift.
     """
 
     name = NAME
@@ -166,4 +168,4 @@ def _about_z(angle: float) -> np.ndarray:
 
 def _clear(given, rows: str) -> None:
     """Take a reading out of the input of a node."""
-    given.set(rows, given.value(rows), np.zeros(3))
+    given.set(rows, given.value(rows), np.zeros(len(given.weight(rows))))

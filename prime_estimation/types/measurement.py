@@ -40,6 +40,7 @@ class Measurement:
     accelerometer_ramp: Array | None = None
     gyro_now: Array | None = None  # (3,) rad/s, newest reading at t_k
     quat_world_imu: Array | None = None  # (4,) xyzw at t_k
+    heading_rate: float | None = None  # rad/s about the vertical, by that filter and the gyro
     # (6,) axes of gyro and accelerometer that say the same all the time; None: none does
     imu_dead: Array | None = None
     readings: Mapping[str, Any] = field(default_factory=dict)  # of further sensors, by their name

@@ -18,8 +18,8 @@ namespace prime {
 class ImuResidual : public Residual {
  public:
   ImuResidual(const std::string& name, const Context& context, const When when = When::State,
-              const int values = 3)
-      : Residual(name, 3, values, when), mount(context.mount), turnable_(context.mounts) {}
+              const int values = 3, const int rows = 3)
+      : Residual(name, rows, values, when), mount(context.mount), turnable_(context.mounts) {}
 
   std::vector<ParameterBlock> parameters() const override {
     if (turnable_) return {{"imu_rotation", 3}};

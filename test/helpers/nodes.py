@@ -135,6 +135,7 @@ def random_reading(
     readings = {
         "gyro": lambda: (rng.normal(size=3), 0.0),
         "tilt": lambda: ((R @ pin.exp3(0.3 * rng.normal(size=3)))[2], 0.0),
+        "heading": lambda: (rng.normal(size=4), 0.0),
         "orientation": lambda: (np.concatenate([turned(np.eye(3), 0.3), turned(R)]), 0.0),
         "held": lambda: (rng.normal(size=3), 0.0),
         "accelerometer": lambda: (9.81 * rng.normal(size=3), 0.0),

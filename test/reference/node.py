@@ -99,7 +99,7 @@ def evaluate(problem, given, x, u, guess):
     ]
     at = Step(problem, x, v_next)
     if problem.floating:
-        rows += [whitened(name, at, given) for name in ("gyro", "tilt")]
+        rows += [whitened(name, at, given) for name in ("gyro", "tilt", "heading")]
         if "mocap" in problem.sensors.names:
             rows += [whitened("mocap", at, given, slot) for slot in range(2)]
         rows.append(whitened("held", at, given))
@@ -114,11 +114,13 @@ def whitened(name, at: Step, given, slot=0) -> np.ndarray:
 
 
 def gyro(at: Step, value, _age) -> np.ndarray:
-    """Mean over the past step, seen from where the joints were in the middle of it."""
-    problem, v = at.problem, at.v
-    then = np.concatenate([np.zeros(6), -0.5 * problem.dt * v[-problem.nj :]])
-    turning = _imu(problem, pin.integrate(problem.robot.model, at.q, then), v, 0.0 * v)[1]
-    return at.R_true_imu @ turning + at.parameter("gyro_bias") - value
+    """Mean over the past step."""
+    return _turning(at) + at.parameter("gyro_bias") - value
+
+
+def heading(at: Step, value, _age) -> np.ndarray:
+    """Rate about the vertical, which the reading gives in the IMU's axes, without a bias."""
+    return value[1:] @ _turning(at) - value[:1]
 
 
 def tilt(at: Step, value, _age) -> np.ndarray:
@@ -235,8 +237,16 @@ def zeroed_encoders(at: Step, value, _age) -> np.ndarray:
 
 # by the name of the residual; OF_THE_STEP: those that need the step that follows the state
 OF_THE_STEP = {f.__name__: f for f in (accelerometer, wrench_cone, foot_force)}
-OF_THE_STATE = (gyro, tilt, held, orientation, mocap, external_odometry, zeroed_encoders)
+OF_THE_STATE = (gyro, tilt, heading, held, orientation, mocap, external_odometry, zeroed_encoders)
 RESIDUALS = {f.__name__: f for f in OF_THE_STATE} | OF_THE_STEP
+
+
+def _turning(at: Step) -> np.ndarray:
+    """Angular velocity of the IMU, from where the joints were in the middle of the past step."""
+    problem, v = at.problem, at.v
+    then = np.concatenate([np.zeros(6), -0.5 * problem.dt * v[-problem.nj :]])
+    q = pin.integrate(problem.robot.model, at.q, then)
+    return at.R_true_imu @ _imu(problem, q, v, 0.0 * v)[1]
 
 
 def _imu(problem, q, v, a, lever=(0.0, 0.0, 0.0)):

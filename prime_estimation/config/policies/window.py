@@ -77,9 +77,10 @@ class IntervalPolicy:
         2.5e-3, "velocity by creep of feet on soft ground, per logarithm of its compliance", "m/s"
     )
     tilt: float = param(
-        1.2e-3, "deviation of roll and pitch by creep of all feet, and zeros of encoders", "rad"
+        0.75e-3, "deviation of roll and pitch by creep of all feet, and zeros of encoders", "rad"
     )
     tilt_uneven: float = param(1.9e-3, "the same where no floor tells them", "rad")
+    tilt_tracked: float = param(1.3e-3, "the same there, where motion capture does", "rad")
     rest_rate: float = param(
         0.1, "of all joints below which dry friction holds a robot as nothing tells", "rad/s"
     )
@@ -143,12 +144,12 @@ class IntervalPolicy:
         3e-3, "of roll and pitch by zeros of the joints, where losses are not the YAML's", "rad"
     )
     unlike_com: float = param(4e-3, "of a centre of mass there, along each axis", "m")
-    place: float = param(0.2e-3, "of the position", "m")
-    place_uneven: float = param(0.35e-3, "the same on uneven ground", "m")
+    place: float = param(0.15e-3, "of the position", "m")
+    place_uneven: float = param(0.26e-3, "the same on uneven ground", "m")
     slip_usual: float = param(
         0.15, "share of the feet that carry and slide, mostly as they land or leave, on any ground"
     )
-    slip_place: float = param(2.4e-3, "of the position, per share that slides beyond that", "m")
+    slip_place: float = param(3.2e-3, "of the position, per share that slides beyond that", "m")
     slip_memory: float = param(1.0, "time over which that share is a mean", "s")
     elsewhere: float = param(
         8e-3, "of the velocity while links whose inertia is not estimated carry a load", "m/s"
