@@ -24,6 +24,12 @@ def inflate(window: Window, rows: slice | np.ndarray, root: np.ndarray) -> None:
     window.arrival.inflate_covariance(noise)
 
 
+def variance(window: Window, columns: slice) -> np.ndarray:
+    """Variance (n,) of n components of the tangent, as known before the data of the window."""
+    root = window.arrival.L[columns]
+    return np.einsum("ij,ij->i", root, root)
+
+
 def release_inertia(window: Window, theta_root: np.ndarray) -> None:
     """Widen the knowledge of the inertia by a covariance with this root (ntheta, ntheta).
 
@@ -41,8 +47,8 @@ def widen(window: Window, name: str, growth: float, most: float) -> None:
     What was learned of it was learned from noise that is larger than had been said.
     """
     columns = window.problem.columns(name)
-    variance = np.diag(window.arrival.covariance)[columns]
-    added = np.minimum(growth**2 * variance, most**2) - variance
+    known = variance(window, columns)
+    added = np.minimum(growth**2 * known, most**2) - known
     inflate(window, columns, np.diag(np.sqrt(np.maximum(added, 0.0))))
 
 

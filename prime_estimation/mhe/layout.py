@@ -92,10 +92,11 @@ class StateLayout:
 
 
 def block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
-    """The square matrix with these square blocks on its diagonal."""
-    n = sum(len(b) for b in blocks)
-    out, k = np.zeros((n, n)), 0
+    """The matrix with these blocks on its diagonal."""
+    rows, columns = (sum(b.shape[axis] for b in blocks) for axis in (0, 1))
+    out, i, j = np.zeros((rows, columns)), 0, 0
     for block in blocks:
-        out[k : k + len(block), k : k + len(block)] = block
-        k += len(block)
+        n, m = block.shape
+        out[i : i + n, j : j + m] = block
+        i, j = i + n, j + m
     return out

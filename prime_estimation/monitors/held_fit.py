@@ -47,9 +47,7 @@ class HeldFit(ABC):
         self._nodes, self._agreed, self._before = 0, 0, 0.0
 
     def look(self, window: Window, situation: Situation) -> bool:
-        """Look at a solved window, every few nodes; True where the parameters are contradicted."""
-        if not self.hold.held:
-            return False
+        """Look at a window solved with the hold; True where the parameters are contradicted."""
         if not self._tells(window, situation):
             self._spoilt = True
             return False
@@ -83,10 +81,9 @@ class HeldFit(ABC):
         """Estimate the parameters from now on; returns why the estimate must start anew for it."""
 
     def follow(self, window: Window) -> None:
-        """Remember what is estimated by now."""
-        if self.hold.let_go:
-            parameter, head = self.problem.parameter, window.xs[-1]
-            self.estimate = np.concatenate([parameter(head, name) for name in self.hold.names])
+        """Remember what is estimated by now of parameters that are let go."""
+        parameter, head = self.problem.parameter, window.xs[-1]
+        self.estimate = np.concatenate([parameter(head, name) for name in self.hold.names])
 
     def again(self) -> None:
         """Others have been let go: what was seen may have been those."""
@@ -136,9 +133,10 @@ class HeldFits(Monitor):
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""
-        wrong = [part for part in self._parts if part.look(window, situation)]
+        wrong = [part for part in self._parts if part.hold.held and part.look(window, situation)]
         for part in self._parts:
-            part.follow(window)
+            if part.hold.let_go:
+                part.follow(window)
         chosen = self._choose(wrong) if wrong else None
         if chosen is None:
             return ""
