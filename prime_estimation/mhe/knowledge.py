@@ -86,7 +86,7 @@ def relax(window: Window, hold: Hold) -> None:
         m := m + G (m' - m_l),   P := P + G (P' - P_ll) G^T
     """
     arrival, problem = window.arrival, window.problem
-    columns = np.r_[tuple(problem.columns(name) for name in hold.names)]
+    columns = problem.layout.components(hold.names)
     across = arrival.L @ arrival.L[columns].T
     own = across[columns]
     present = problem.layout.p(arrival.estimate())[columns - 2 * problem.nv]

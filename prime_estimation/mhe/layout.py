@@ -68,6 +68,11 @@ class StateLayout:
         """Tangent slice of a part; empty when it is absent."""
         return self.tangent.get(name, NOTHING)
 
+    def components(self, names: Iterable[str]) -> np.ndarray:
+        """Indices of several parts in the tangent."""
+        parts = [self.columns(name) for name in names]
+        return np.array([i for part in parts for i in range(part.start, part.stop)], int)
+
     def parameter_rows(self, name: str) -> slice:
         """Slice of a block within p; empty when it is absent."""
         columns = self.columns(name)

@@ -32,6 +32,7 @@ class HeldFit(ABC):
 
     def __init__(self, problem: Problem, hold: Hold, policy):
         self.problem, self.hold, self._policy = problem, hold, policy
+        self._columns = problem.layout.components(hold.names)
         self._limit = policy.fall  # of the fall, above which the YAML is wrong
         self.reset()
 
@@ -90,9 +91,8 @@ class HeldFit(ABC):
         self._agreed = 0
 
     def _ask(self, window: Window) -> None:
-        columns = np.r_[tuple(self.problem.columns(name) for name in self.hold.names)]
-        mean, root = window.arrival.estimate(), window.arrival.L[columns]
-        told = self.problem.layout.p(mean)[columns - 2 * self.problem.nv]
+        mean, root = window.arrival.estimate(), window.arrival.L[self._columns]
+        told = self.problem.layout.p(mean)[self._columns - 2 * self.problem.nv]
         self.estimate, fall = self.hold.estimate(told, root @ root.T)
         self.fall, self._before = (fall - self._before) / self._policy.every, fall
 
