@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "linalg/dense_kernels.hpp"
+#include "linalg/transpose.hpp"
 
 namespace prime {
 
@@ -35,9 +36,9 @@ void invertColumns(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   }
 }
 
-/// A zero buffer for the kernels, which outlives the call.
+/// A buffer for the kernels, which outlives the call: zero at first, and the padding for ever.
 MatrixXd& padded(const int n, MatrixXd& buffer) {
-  buffer.setZero(n + kPadRows, n + kPadColumns);
+  if (buffer.rows() != n + kPadRows) buffer.setZero(n + kPadRows, n + kPadColumns);
   return buffer;
 }
 
@@ -46,11 +47,13 @@ MatrixXd& padded(const int n, MatrixXd& buffer) {
 void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   const int n = L.rows();
   if (n <= kSmall) return invertColumns(L, inverse);
-  thread_local MatrixXd from, to;
-  from.resize(n + kPadRows, n);
-  from.topRows(n) = L;
-  from.bottomRows(kPadRows).setZero();
-  padded(n, to).diagonal().setOnes();
+  thread_local MatrixXd from, to;  // as large as they have ever had to be
+  const int rows = n + kPadRows;
+  if (to.rows() < rows) from.setZero(rows, rows), to.setZero(rows, rows);
+  from.topLeftCorner(n, n) = L;
+  from.block(n, 0, kPadRows, n).setZero();
+  for (int j = 0; j < n; ++j) to.col(j).segment(j, rows - j).setZero();  // above it always is
+  to.diagonal().head(n).setOnes();
   invertTriangle(n, from.data(), from.rows(), to.data(), to.rows());
   inverse = to.topLeftCorner(n, n);
 }
@@ -58,7 +61,7 @@ void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
 void gramOfLower(const MatrixXd& R, MatrixXd& gram) {
   const int n = R.rows();
   thread_local MatrixXd upper, lower;
-  padded(n, upper).topLeftCorner(n, n).triangularView<Eigen::Upper>() = R.transpose();
+  transposeInto(R, padded(n, upper).topLeftCorner(n, n));
   padded(n, lower);
   gramOfUpper(n, upper.data(), upper.rows(), lower.data(), lower.rows());
   gram = lower.topLeftCorner(n, n).triangularView<Lower>();

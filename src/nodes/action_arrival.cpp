@@ -24,8 +24,7 @@ ActionArrival::ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>
     : ActionLeastSquares(state, state->get_ndx(), state->get_ndx(), 0),
       reference(reference_),
       mean(VectorXd::Zero(state->get_ndx())),
-      shared_(MatrixXd::Zero(6, state->get_ndx())),
-      J_(MatrixXd::Zero(state->get_ndx(), state->get_ndx())) {
+      shared_(MatrixXd::Zero(6, state->get_ndx())) {
   const Eigen::LLT<MatrixXd> llt(P);
   if (P.rows() != static_cast<int>(state->get_ndx()) || llt.info() != Eigen::Success)
     throw std::invalid_argument(
@@ -43,7 +42,7 @@ void ActionArrival::calc(const std::shared_ptr<DataAbstract>& data, const ConstR
 
 void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u) {
   auto& d = static_cast<Data&>(*data);
-  state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
+  state_->Jintegrate(reference, u, d.Fu, d.Fu, crocoddyl::second, crocoddyl::setto);
   inverseRoot();
   if (linearized_.lock() == data) return;  // with this root
   d.Ru = Linv_;
@@ -155,11 +154,12 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
   sortRows();
   triangularizeStaircase(sorted_, order_.size(), first_, reflections_);
   const int n = state_->get_ndx(), k = sorted_.cols() - 1 - n;
-  J_ = sorted_.block(k, k, n, n).reverse();
+  auto root = stacked_.topLeftCorner(n, n);  // which has been sorted: its memory is at hand
+  root = sorted_.block(k, k, n, n).reverse();
   rhs_ = sorted_.col(k + n).segment(k, n).reverse();
   for (int i = 0; i < n; ++i)
-    if (J_(i, i) < 0.0) J_.row(i) *= -1.0, rhs_[i] *= -1.0;
-  invertLower(J_, L_);
+    if (root(i, i) < 0.0) root.row(i) *= -1.0, rhs_[i] *= -1.0;
+  invertLower(root, L_);
   mean.noalias() = L_.triangularView<Eigen::Lower>() * rhs_;
   if (displaced) carryDisplacement(k);
 }
@@ -245,8 +245,8 @@ void ActionArrival::sortRows() {
     }
     empty_.resize(still);
   }
-  sorted_.resize(order_.size() + kPadRows, nz + 1);
-  sorted_.bottomRows(kPadRows).setZero();
+  sorted_.resize(rows + kPadRows, nz + 1);
+  sorted_.middleRows(order_.size(), kPadRows).setZero();
   for (int j = 0; j <= nz; ++j) {
     const auto from = stacked_.col(j);
     auto to = sorted_.col(j < nz ? target_[j] : nz);

@@ -119,7 +119,7 @@ class ActionArrival : public ActionLeastSquares {
   Eigen::MatrixXd L_, Linv_;
   bool inverted_ = false;                   ///< Linv_ is the inverse of L_
   std::weak_ptr<DataAbstract> linearized_;  ///< has that, and P^-1
-  Eigen::MatrixXd J_, stacked_, sorted_, reflections_, F_;
+  Eigen::MatrixXd stacked_, sorted_, reflections_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;     ///< column of a variable of z in the order of elimination
   std::vector<int> column_of_;  ///< its inverse
