@@ -60,9 +60,8 @@ class Estimator:
         began = time.perf_counter()
         if (situation := self.advance(m, iterations)) is None:
             return None
-        window = self.horizon.window
-        self.monitors.levels.learn(window, situation)
-        estimate = self._reporter.estimate(window, m, situation, self.monitors, began)  # 6
+        self.monitors.levels.learn(self.window, situation)
+        estimate = self._reporter.estimate(self.window, m, situation, self.monitors, began)  # 6
         self._predictor.correct(estimate, m.imu_dead)
         return estimate
 
@@ -70,10 +69,9 @@ class Estimator:
         """Steps 1 to 5, for those who only want the window: None where it has not been solved."""
         if not self.horizon.connects(self.robot.check(m)):
             self.go_on(m)
-        window = self.horizon.window
-        situation = self.monitors.assess(m := self.horizon.take(m), window)  # 1
+        situation = self.monitors.assess(m := self.horizon.take(m), self.window)  # 1
         number = self.config.estimator.iterations if iterations is None else iterations
-        if window is None:
+        if self.window is None:
             failure = self.monitors.start(self.horizon, situation)
         else:
             failure = situation.restart or self._move(m, situation, number)
@@ -91,8 +89,7 @@ class Estimator:
         """Steps 2 to 5; returns why the estimate is lost, empty when it is not."""
         self.horizon.complete(m, situation)  # 2
         failure = self.horizon.shift(m, situation) or self.horizon.solve(m, iterations)  # 3, 4
-        window = self.horizon.window
-        return failure or (self.monitors.judge(window, situation) if iterations else "")  # 5
+        return failure or (self.monitors.judge(self.window, situation) if iterations else "")  # 5
 
     def resume(self, belief: InertiaBelief | JointBelief) -> bool:
         """Begin with what was learned before; False: too late, there is an estimate already."""
