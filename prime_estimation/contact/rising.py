@@ -31,15 +31,18 @@ class Rising:
 
     def __init__(self) -> None:
         self._footholds: deque[np.ndarray] = deque(maxlen=RISING.footholds)
-        self._rate = RISING.untold
+        self._rate: float | None = RISING.untold  # None: not asked for since the last foothold
 
     def rate(self, time: float) -> float:
         """Deviation of the vertical velocity [m/s] at a time [s], beside what r is by chance.
 
         It goes on for as long as feet are put down.
         """
-        walks = bool(self._footholds) and time - self._footholds[-1][0] < RISING.pause
-        return self._rate if walks else 0.0
+        if not self._footholds or time - self._footholds[-1][0] >= RISING.pause:
+            return 0.0
+        if self._rate is None:
+            self._rate = self._regress()
+        return self._rate
 
     def move(self, points: Callable[[np.ndarray], np.ndarray]) -> None:
         """Carry all footholds along, by where points (n, 3) [m] come to."""
@@ -50,7 +53,7 @@ class Rising:
         """Remember a foothold (3,) [m] of this time [s]; what they tell is known anew."""
         self._footholds.append(np.array([time, *place]))
         if len(self._footholds) >= RISING.least:
-            self._rate = self._regress()
+            self._rate = None
 
     def _regress(self) -> float:
         footholds = np.array(self._footholds)

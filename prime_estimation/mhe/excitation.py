@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 import pinocchio as pin
-from scipy.linalg import block_diag
 
 from ..config.policies import EXCITATION
 from ..robot import GRAVITY
+from .layout import block_diagonal
 from .problem import Problem
 from .window import Window
 
@@ -103,4 +103,4 @@ class Excitation:
             fast = white @ self._squares[i] @ white.T / EXCITATION.fast
             ratios, vectors = np.linalg.eigh(fast + slow)
             out.append(np.linalg.qr(root.T @ vectors[:, ratios < least])[0])
-        return block_diag(*out)
+        return block_diagonal(out)

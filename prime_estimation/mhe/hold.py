@@ -62,13 +62,18 @@ class Hold:
         Returns:
             m_0 + d (n,), and the fall.
         """
-        estimate, _ = self.without(mean, covariance)
-        gradient = np.linalg.solve(covariance, mean - self.mean)
-        return estimate, float(0.5 * gradient @ (estimate - self.mean))
+        information = np.linalg.inv(covariance)
+        gradient = information @ (mean - self.mean)
+        away = self._own_width(information) @ gradient
+        return self.mean + away, float(0.5 * gradient @ away)
 
     def without(self, mean: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`m_0 + d` and its covariance `(J + S^-1)^-1`, as of `estimate`."""
         information = np.linalg.inv(covariance)
-        own, held = self.stddev**-2.0, (self._narrow * self.stddev) ** -2.0
-        wider = np.linalg.inv(information + np.diag(own - held))
+        wider = self._own_width(information)
         return self.mean + wider @ information @ (mean - self.mean), wider
+
+    def _own_width(self, information: np.ndarray) -> np.ndarray:
+        """Covariance (n, n) with the own prior instead of that while held, of P^-1 (n, n)."""
+        own, held = self.stddev**-2.0, (self._narrow * self.stddev) ** -2.0
+        return np.linalg.inv(information + np.diag(own - held))

@@ -24,6 +24,12 @@ def inflate(window: Window, rows: slice | np.ndarray, root: np.ndarray) -> None:
     window.arrival.inflate_covariance(noise)
 
 
+def variance(window: Window, columns: slice) -> np.ndarray:
+    """Variance (n,) of n components of the tangent, as known before the data of the window."""
+    root = window.arrival.L[columns]
+    return np.einsum("ij,ij->i", root, root)
+
+
 def release_inertia(window: Window, theta_root: np.ndarray) -> None:
     """Add a covariance with this square root (ntheta, ntheta) to the prior of the inertia.
 
@@ -41,8 +47,8 @@ def widen(window: Window, name: str, growth: float, most: float) -> None:
     Used when the noise of the data that determined it was larger than assumed.
     """
     columns = window.problem.columns(name)
-    variance = np.diag(window.arrival.covariance)[columns]
-    added = np.minimum(growth**2 * variance, most**2) - variance
+    known = variance(window, columns)
+    added = np.minimum(growth**2 * known, most**2) - known
     inflate(window, columns, np.diag(np.sqrt(np.maximum(added, 0.0))))
 
 
@@ -80,7 +86,7 @@ def relax(window: Window, hold: Hold) -> None:
         m := m + G (m' - m_l),   P := P + G (P' - P_ll) G^T
     """
     arrival, problem = window.arrival, window.problem
-    columns = np.r_[tuple(problem.columns(name) for name in hold.names)]
+    columns = problem.layout.components(hold.names)
     across = arrival.L @ arrival.L[columns].T
     own = across[columns]
     present = problem.layout.p(arrival.estimate())[columns - 2 * problem.nv]

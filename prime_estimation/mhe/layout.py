@@ -68,6 +68,11 @@ class StateLayout:
         """Tangent slice of a part; empty when it is absent."""
         return self.tangent.get(name, NOTHING)
 
+    def components(self, names: Iterable[str]) -> np.ndarray:
+        """Indices of several parts in the tangent."""
+        parts = [self.columns(name) for name in names]
+        return np.array([i for part in parts for i in range(part.start, part.stop)], int)
+
     def parameter_rows(self, name: str) -> slice:
         """Slice of a block within p; empty when it is absent."""
         columns = self.columns(name)
@@ -92,10 +97,11 @@ class StateLayout:
 
 
 def block_diagonal(blocks: list[np.ndarray]) -> np.ndarray:
-    """The square matrix with these square blocks on its diagonal."""
-    n = sum(len(b) for b in blocks)
-    out, k = np.zeros((n, n)), 0
+    """The matrix with these blocks on its diagonal."""
+    rows, columns = (sum(b.shape[axis] for b in blocks) for axis in (0, 1))
+    out, i, j = np.zeros((rows, columns)), 0, 0
     for block in blocks:
-        out[k : k + len(block), k : k + len(block)] = block
-        k += len(block)
+        n, m = block.shape
+        out[i : i + n, j : j + m] = block
+        i, j = i + n, j + m
     return out

@@ -52,7 +52,8 @@ class Problem:
         holds: parameters of joints and mounts that keep their YAML values until released.
         delay: of motion capture, where it is estimated [s]. body_turn: (3, 3) by which its tracked
             body is turned beyond the YAML's mount; None: not at all. torque_delay: (nj,) by which
-            torques are read late [s].
+            torques are read late [s]. torques_late: the same in steps, at most; 0: what acts in a
+            step is known at its end.
         interruption: ends, on request of another thread, what is being solved.
         theta_nominal, theta_prior_root: mean and square root of the covariance of the inertia's
             prior. theta_walk_root: the same of its random walk, per sqrt(s). first: prior of the
@@ -169,12 +170,6 @@ class Problem:
         return [block for hold in self.joint_holds if not hold.held for block in hold.blocks]
 
     @property
-    def torques_late(self) -> float:
-        """Steps by which torques are read late; 0: what acts in a step is known at its end."""
-        late = float(self.torque_delay.max(initial=0.0))
-        return late / self.dt if late > LATE else 0.0
-
-    @property
     def bent(self) -> bool:
         """Sensors are not mounted as the YAML says, nor need the legs be as it has them."""
         return any(h.let_go for h in self.mount_holds if h.names[0] in GEOMETRY)
@@ -192,7 +187,7 @@ class Problem:
             hold.held = hold.possible and not any(p.kind in hold.names for p in belief.told)
         if self.legs is not None:
             self.legs.losses = JointLosses.of(self.robot)
-        self.torque_delay = np.full(self.nj, self.robot.config.torque_delay)
+        self._read_torques_late(np.full(self.nj, self.robot.config.torque_delay))
         self._walk = random_walks(self)
         self.learn(self.first.neutral())
 
@@ -216,7 +211,11 @@ class Problem:
         if self.legs is not None and (free := self.free_joints):
             told = {b.name: b.per_joint(self.parameter(x, b.name)) for b in free}
             self.legs.losses = JointLosses.of(self.robot, told)
-            self.torque_delay = told.get(DELAY, self.torque_delay)
+            self._read_torques_late(told.get(DELAY, self.torque_delay))
+
+    def _read_torques_late(self, delay: np.ndarray) -> None:
+        late = float(delay.max(initial=0.0))
+        self.torque_delay, self.torques_late = delay, late / self.dt if late > LATE else 0.0
 
     def move_anchors(self, feet: np.ndarray, points: np.ndarray) -> None:
         """Let the ground under feet (nf,) slope about points (nf, 3) [m], world axes."""
@@ -311,7 +310,7 @@ class Problem:
         return self._fixed_mass + sum(float(pi[0]) for pi, _ in self.inertias(x))
 
     def process_noise(self, held: bool) -> np.ndarray:
-        """Root (ndx, np) of the random walk of the parameters over one step.
+        """Root (ndx, k) of the random walk of the parameters over one step.
 
         That of the inertia is left out while it is held.
         """

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def random_walks(problem: Problem) -> dict[bool, np.ndarray]:
-    """Roots (ndx, np) of the random walk over one step, by whether the inertia is held."""
+    """Roots (ndx, k) of the random walk over one step, by whether the inertia is held.
+
+    Of the k parameters that walk: what is held has no noise.
+    """
     e, step = problem.config.estimator, np.sqrt(problem.dt)
     root = np.zeros((problem.ndx, problem.np))
     walks = {
@@ -32,4 +35,4 @@ def random_walks(problem: Problem) -> dict[bool, np.ndarray]:
     estimated = root.copy()
     columns, rows = problem.columns("theta"), problem.layout.parameter_rows("theta")
     estimated[columns, rows] = step * problem.theta_walk_root
-    return {True: root, False: estimated}
+    return {held: walk[:, walk.any(axis=0)] for held, walk in ((True, root), (False, estimated))}

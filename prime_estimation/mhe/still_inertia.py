@@ -66,4 +66,6 @@ class StillInertia:
         least = EXCITATION.least if window.kept is None else EXCITATION.enough
         basis = self.excitation.missing(window.xs[-1], least)
         unit = self.problem.theta_prior_root
+        if not basis.size:
+            return np.zeros_like(unit)
         return np.linalg.solve(unit.T, basis @ basis.T @ unit.T).T

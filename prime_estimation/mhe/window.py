@@ -280,7 +280,7 @@ class Window:
 
     def weighed(self, k: int = -1) -> bool:
         """Whether there is a running node k, counted from the newest, with all its torques."""
-        return self.size >= -k and bool(self.inputs[:-1][k].weighed)
+        return self.size >= -k and bool(self.inputs[k - 1].weighed)
 
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
         """(n, nv) generalized forces w [N, Nm] that the dynamics need in addition to the torques.

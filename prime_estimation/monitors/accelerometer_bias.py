@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..config.policies import ACCELEROMETER_BIAS
@@ -67,7 +69,7 @@ class AccelerometerBias(Monitor):
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says by how much the tilt may be wrong."""
-        tilt = float(np.linalg.norm(self.tilt))
+        tilt = math.hypot(*self.tilt.tolist())
         if not tilt:
             return ()
         what = (

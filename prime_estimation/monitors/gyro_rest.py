@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..config.policies import GYRO_REST
-from ..mhe.knowledge import renew
+from ..mhe.knowledge import renew, variance
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
@@ -93,7 +93,7 @@ class GyroRest(Monitor):
         if window.place.measured or (told := self.told()) is None:
             return
         mean, stddev = told
-        known = np.sqrt(np.diag(window.arrival.covariance)[self.problem.columns("gyro_bias")])
+        known = np.sqrt(variance(window, self.problem.columns("gyro_bias")))
         believed = self.problem.parameter(window.xs[-1], "gyro_bias")
         wrong = np.abs(believed - mean) > GYRO_REST.contradicted * np.hypot(known, stddev)
         axes = np.flatnonzero((known > GYRO_REST.worth * stddev) | wrong)

@@ -33,6 +33,7 @@ class HeldFit(ABC):
 
     def __init__(self, problem: Problem, hold: Hold, policy):
         self.problem, self.hold, self._policy = problem, hold, policy
+        self._columns = problem.layout.components(hold.names)
         self._limit = policy.fall  # of the fall, above which the YAML is wrong
         self.reset()
 
@@ -48,9 +49,7 @@ class HeldFit(ABC):
         self._nodes, self._agreed, self._before = 0, 0, 0.0
 
     def look(self, window: Window, situation: Situation) -> bool:
-        """Look at a solved window, every few nodes; True where the parameters are contradicted."""
-        if not self.hold.held:
-            return False
+        """Look at a window solved with the hold; True where the parameters are contradicted."""
         if not self._tells(window, situation):
             self._spoilt = True
             return False
@@ -84,19 +83,17 @@ class HeldFit(ABC):
         """Estimate the parameters from now on; returns why the estimate must start anew for it."""
 
     def follow(self, window: Window) -> None:
-        """Remember what is estimated by now."""
-        if self.hold.let_go:
-            parameter, head = self.problem.parameter, window.xs[-1]
-            self.estimate = np.concatenate([parameter(head, name) for name in self.hold.names])
+        """Remember what is estimated by now of parameters that are let go."""
+        parameter, head = self.problem.parameter, window.xs[-1]
+        self.estimate = np.concatenate([parameter(head, name) for name in self.hold.names])
 
     def again(self) -> None:
         """Others have been let go: what was seen may have been those."""
         self._agreed = 0
 
     def _ask(self, window: Window) -> None:
-        columns = np.r_[tuple(self.problem.columns(name) for name in self.hold.names)]
-        mean, root = window.arrival.estimate(), window.arrival.L[columns]
-        told = self.problem.layout.p(mean)[columns - 2 * self.problem.nv]
+        mean, root = window.arrival.estimate(), window.arrival.L[self._columns]
+        told = self.problem.layout.p(mean)[self._columns - 2 * self.problem.nv]
         self.estimate, fall = self.hold.estimate(told, root @ root.T)
         self.fall, self._before = (fall - self._before) / self._policy.every, fall
 
@@ -137,9 +134,10 @@ class HeldFits(Monitor):
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""
-        wrong = [part for part in self._parts if part.look(window, situation)]
+        wrong = [part for part in self._parts if part.hold.held and part.look(window, situation)]
         for part in self._parts:
-            part.follow(window)
+            if part.hold.let_go:
+                part.follow(window)
         chosen = self._choose(wrong) if wrong else None
         if chosen is None:
             return ""

@@ -60,9 +60,11 @@ class OneMount(HeldFit):
         A tracked body that is elsewhere looks like both: a base that is taken to be where it is not
         pushes feet along the ground, and into it.
         """
-        self._soft = self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
-        feet_tell = self._drags_base or not (self._soft or self._stance.unrest)
+        feet_tell = self._drags_base or not (self._stance.unrest or self._is_soft(window))
         return feet_tell and not situation.suspended
+
+    def _is_soft(self, window: Window) -> bool:
+        return self.problem.softness(window.xs[-1]) > MOUNT_FIT.soft
 
     @property
     def _drags_base(self) -> bool:
@@ -70,7 +72,7 @@ class OneMount(HeldFit):
         return self.hold.names[0] == MOCAP_POSITION
 
     def _ask(self, window: Window) -> None:
-        before = self.estimate
+        before, self._soft = self.estimate, self._is_soft(window)
         super()._ask(window)
         moved = float(np.linalg.norm(self.estimate - before))
         self._settled = moved < MOUNT_FIT.moved * float(np.linalg.norm(self.estimate))

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -52,8 +51,7 @@ class PayloadDetector(Monitor):
         """Forget everything."""
         self.alarms = 0
         self._rest, self._agreed = PAYLOAD.rest_nodes, 0
-        # forces (3) of the nodes that have left the window, oldest first
-        self._left: list[list[float]] = []
+        self._left = np.zeros((0, 3))  # forces of the nodes that have left the window, oldest first
         self._legs.reset()
 
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
@@ -70,52 +68,50 @@ class PayloadDetector(Monitor):
             or "theta" not in self.problem.layout
             or not self.problem.floating
         ):
-            self._left = []
+            self._left = np.zeros((0, 3))
             self._agreed = 0
             if situation.doubted and not window.creeping:
                 self._legs.judge(window)  # a load may be what the contacts are doubted for
             else:
                 self._legs.reset()
             return ""
-        inside = (window.solver.first_residuals(3) @ world_axes(window.xs[-1][3:7]).T).tolist()
-        forces = self._left + inside
+        inside = window.solver.first_residuals(3) @ world_axes(window.xs[-1][3:7]).T
+        forces = np.concatenate([self._left, inside])
         self._left = forces[: len(self._left) + 1][-self._kept :]
-        newest = forces[::-1]
-        spans = [n for n in self._spans if n <= len(forces)]
-        statistics = [self._statistic(map(sum, zip(*newest[:n])), n) for n in spans]
+        sums = forces[: -self._kept - 1 : -1].cumsum(axis=0)  # of the newest 1, 2, .. nodes
+        spans = [n for n in self._spans if n <= len(sums)]
+        statistics = [self._statistic(sums[n - 1], n) for n in spans]
         statistic = max(statistics, default=0.0)
         found = statistic > self.problem.config.estimator.payload_threshold
         # a hand that presses is carried by the legs as well: its force tells which it is
         carried = self._is_carried(window) and not situation.pushed
         load = carried or (found and self._is_load(window))
         if not load and not (situation.pushed or situation.leaning):
-            load = self._lasts(newest)
+            load = self._lasts(sums)
         told = self._rest <= 0 and load
         self._agreed = self._agreed + 1 if told else 0
         if self._agreed >= PAYLOAD.agreeing:
             release_inertia(window, self.problem.theta_prior_root)
             self.alarms += 1
             self._rest, self._agreed = PAYLOAD.rest_nodes, 0
-            self._left = []
+            self._left = np.zeros((0, 3))
             self._legs.reset()
         return ""
 
-    def _lasts(self, newest: list[list[float]]) -> bool:
+    def _lasts(self, sums: np.ndarray) -> bool:
         """A weak vertical force has been there for long, as a load is, in both halves alike.
 
         Args:
-            newest: forces (n, 3) of the nodes, whitened, world axes, the newest first.
+            sums: (n, 3) of the forces of the newest 1, 2, .. nodes, whitened, world axes.
         """
         n, half = PAYLOAD.weak_nodes, PAYLOAD.weak_nodes // 2
-        if len(newest) < n:
+        if len(sums) < n:
             return False
         threshold = self.problem.config.estimator.payload_threshold
-        sums = []
-        for part in (newest[:half], newest[half:n]):
-            sums.append([*map(sum, zip(*part))])
-            if self._statistic(sums[-1], half) <= PAYLOAD.lasting * threshold:
+        total, newer = sums[n - 1], sums[half - 1]
+        for part in (newer, total - newer):
+            if self._statistic(part, half) <= PAYLOAD.lasting * threshold:
                 return False
-        total = [*map(sum, zip(*sums))]
         return abs(total[2]) < PAYLOAD.weak * n and self._statistic(total, n) > threshold
 
     def _is_carried(self, window: Window) -> bool:
@@ -129,9 +125,9 @@ class PayloadDetector(Monitor):
         return left > PAYLOAD.lightest * self.problem.robot.total_mass
 
     @staticmethod
-    def _statistic(total: Iterable[float], n: int) -> float:
+    def _statistic(total: np.ndarray, n: int) -> float:
         """Of the sum (3,) of n whitened forces, world axes; 0 of what pushes sideways as well."""
-        x, y, up = total
+        x, y, up = total.tolist()
         upright = abs(up) > PAYLOAD.upright * math.hypot(x, y)
         return abs(up) / math.sqrt(n) if upright else 0.0
 

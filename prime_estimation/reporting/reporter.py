@@ -108,7 +108,7 @@ class Reporter:
         """No joint moves: dry friction holds them, with torques that nothing tells."""
         if m.torque is None or m.velocity is None:
             return False
-        return bool((np.abs(m.velocity) < INTERVAL.rest_rate).all())
+        return all(abs(rate) < INTERVAL.rest_rate for rate in m.velocity.tolist())
 
     def _health(
         self, window: Window, m: Measurement, situation: Situation, monitors: Monitors, doubt: str

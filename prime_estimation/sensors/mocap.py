@@ -123,8 +123,10 @@ class Mocap(Sensor):
 
     def give_event(self, given, slot: int, sample: PoseSample, stamp_ns: int, noise) -> None:
         """A pose, and how long before the node it was taken."""
-        quat = sample.quat_world_body / math.sqrt(sample.quat_world_body @ sample.quat_world_body)
+        x, y, z, w = sample.quat_world_body.tolist()
+        norm = math.sqrt(x * x + y * y + z * z + w * w)
+        quat = x / norm, y / norm, z / norm, w / norm
         weight = [1.0 / noise.mocap_position] * 3 + [1.0 / noise.mocap_rotation] * 3
         age = 1e-9 * (stamp_ns - sample.stamp_ns)
-        pose = np.concatenate([sample.position_world, quat])
+        pose = np.array([*sample.position_world.tolist(), *quat])
         given.set("mocap", pose, np.array(weight), age, slot)

@@ -151,7 +151,7 @@ class StuckPoses:
             felt.clear()  # no pose came for longer than a window
         for k in range(first, window.size):
             given = window.inputs[k]
-            weight = float(given.weight("accelerometer").min())
+            weight = min(given.weight("accelerometer").tolist())
             if not weight:  # of an axis, at least
                 felt.clear()
                 continue

@@ -351,7 +351,8 @@ void bindArrival() {
       .def("calcDiff", &calcDiff<ActionArrival>)
       .def(Copied("reference", &ActionArrival::reference))
       .def(Copied("mean", &ActionArrival::mean))
-      .def(Copied("L", &ActionArrival::L))
+      .add_property(
+          "L", +[](const ActionArrival& a) { return MatrixXd(a.root()); }, &ActionArrival::setRoot)
       .add_property("covariance", &ActionArrival::covariance)
       .def("estimate", &ActionArrival::estimate)
       .def(

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "linalg/dense_kernels.hpp"
+#include "linalg/transpose.hpp"
 
 namespace prime {
 
@@ -35,9 +36,9 @@ void invertColumns(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   }
 }
 
-/// A zero buffer for the kernels, which outlives the call.
+/// A buffer for the kernels, which outlives the call: zero at first, and the padding for ever.
 MatrixXd& padded(const int n, MatrixXd& buffer) {
-  buffer.setZero(n + kPadRows, n + kPadColumns);
+  if (buffer.rows() != n + kPadRows) buffer.setZero(n + kPadRows, n + kPadColumns);
   return buffer;
 }
 
@@ -46,11 +47,13 @@ MatrixXd& padded(const int n, MatrixXd& buffer) {
 void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
   const int n = L.rows();
   if (n <= kSmall) return invertColumns(L, inverse);
-  thread_local MatrixXd from, to;
-  from.resize(n + kPadRows, n);
-  from.topRows(n) = L;
-  from.bottomRows(kPadRows).setZero();
-  padded(n, to).diagonal().setOnes();
+  thread_local MatrixXd from, to;  // as large as they have ever had to be
+  const int rows = n + kPadRows;
+  if (to.rows() < rows) from.setZero(rows, rows), to.setZero(rows, rows);
+  from.topLeftCorner(n, n) = L;
+  from.block(n, 0, kPadRows, n).setZero();
+  for (int j = 0; j < n; ++j) to.col(j).segment(j, rows - j).setZero();  // above it always is
+  to.diagonal().head(n).setOnes();
   invertTriangle(n, from.data(), from.rows(), to.data(), to.rows());
   inverse = to.topLeftCorner(n, n);
 }
@@ -58,24 +61,84 @@ void invertLower(const Eigen::Ref<const MatrixXd>& L, MatrixXd& inverse) {
 void gramOfLower(const MatrixXd& R, MatrixXd& gram) {
   const int n = R.rows();
   thread_local MatrixXd upper, lower;
-  padded(n, upper).topLeftCorner(n, n).triangularView<Eigen::Upper>() = R.transpose();
+  transposeInto(R, padded(n, upper).topLeftCorner(n, n));
   padded(n, lower);
   gramOfUpper(n, upper.data(), upper.rows(), lower.data(), lower.rows());
   gram = lower.topLeftCorner(n, n).triangularView<Lower>();
 }
 
+void squareOfLower(const MatrixXd& L, MatrixXd& square) {
+  constexpr int kColumns = 4;  // at a time, as many as the kernel takes at once
+  const int n = L.rows();
+  thread_local MatrixXd from, to;
+  padded(n, from).topLeftCorner(n, n).triangularView<Lower>() = L;
+  padded(n, to);
+  for (int j = 0; j < n; j += kColumns) {
+    const int m = std::min(kColumns, n - j);
+    timesTransposed(false, n - j, m, j + m, &from(j, 0), from.rows(), &from(j, 0), from.rows(),
+                    &to(j, j), to.rows());
+  }
+  square = to.topLeftCorner(n, n).selfadjointView<Lower>();
+}
+
+namespace {
+
+/// Rotation of the plane of two columns, in which (a, b) becomes (length, 0).
+struct Rotation {
+  Rotation(const double a, const double b) : length(std::sqrt(a * a + b * b)) {
+    if (length > 0.0) c = a / length, s = b / length;
+  }
+  void turn(double& a, double& b) const {
+    const double before = a;
+    a = c * a + s * b;
+    b = c * b - s * before;
+  }
+  void turn(const int n, double* const a, double* const b) const {
+    for (int i = 0; i < n; ++i) turn(a[i], b[i]);
+  }
+  double length, c = 1.0, s = 0.0;
+};
+
+}  // namespace
+
 void updateRoot(Eigen::Ref<MatrixXd> L, Eigen::Ref<VectorXd> v) {
   const int n = L.rows();
   for (int k = 0; k < n; ++k) {
     if (v[k] == 0.0) continue;
-    const double r = std::hypot(L(k, k), v[k]), c = L(k, k) / r, s = v[k] / r;
-    L(k, k) = r;
+    const Rotation rotation(L(k, k), v[k]);
+    L(k, k) = rotation.length;
     double* const column = L.data() + k * L.outerStride();
-    for (int i = k + 1; i < n; ++i) {
-      const double l = column[i];
-      column[i] = c * l + s * v[i];
-      v[i] = c * v[i] - s * l;
+    rotation.turn(n - k - 1, column + k + 1, v.data() + k + 1);
+  }
+}
+
+/// A variable that is replaced leaves its column to those behind it, as noise. The new row then
+/// keeps its part in its own column, last of the columns behind first: so none fills up above its
+/// diagonal.
+void replaceRows(Eigen::Ref<MatrixXd> L, const std::vector<int>& indices,
+                 Eigen::Ref<MatrixXd> rows) {
+  const int n = L.rows(), all = rows.cols(), k = rows.rows();
+  for (int i = 0; i < k; ++i) {
+    const int at = indices[i], left = k - i;  // of the new rows
+    double* const own = L.data() + at * L.outerStride();
+    double* const row = &rows(i, 0);
+    const auto column = [&](const int j) { return row + j * rows.outerStride(); };
+    for (int j = at + 1; j < n; ++j) {
+      if (own[j] == 0.0) continue;
+      double* const other = L.data() + j * L.outerStride();
+      const Rotation rotation(other[j], own[j]);
+      rotation.turn(n - j, other + j, own + j);
+      rotation.turn(left, column(j), column(at));
     }
+    for (int j = n; j < all; ++j)
+      Rotation(*column(at), *column(j)).turn(left, column(at), column(j));
+    for (int j = n - 1; j > at; --j) {
+      if (*column(j) == 0.0) continue;
+      const Rotation rotation(*column(at), *column(j));
+      rotation.turn(n - j, own + j, L.data() + j * (L.outerStride() + 1));
+      rotation.turn(left, column(at), column(j));
+    }
+    for (int j = 0; j <= at; ++j) L(at, j) = *column(j);
   }
 }
 

@@ -14,9 +14,20 @@ void invertLower(const Eigen::Ref<const Eigen::MatrixXd>& L, Eigen::MatrixXd& in
 /// Lower part of R^T R for a lower triangular R; the upper one of `gram` is zero.
 void gramOfLower(const Eigen::MatrixXd& R, Eigen::MatrixXd& gram);
 
+/// L L^T of a lower triangular L, of which only the lower part is read.
+void squareOfLower(const Eigen::MatrixXd& L, Eigen::MatrixXd& square);
+
 /// L L^T += v v^T of a lower triangular L with a positive diagonal, by plane rotations, which use v
 /// up. Nothing changes above the first element of v that is not zero.
 void updateRoot(Eigen::Ref<Eigen::MatrixXd> L, Eigen::Ref<Eigen::VectorXd> v);
+
+/// Root of the covariance with other variables in the place of some, by plane rotations: row
+/// `indices[i]` becomes row i of `rows`, which are used up.
+///
+/// @param L (n, n) lower triangular root, with a positive diagonal before and after
+/// @param rows (k, n + m) in the columns of L, and in m more that are the new variables' own
+void replaceRows(Eigen::Ref<Eigen::MatrixXd> L, const std::vector<int>& indices,
+                 Eigen::Ref<Eigen::MatrixXd> rows);
 
 /// Lower triangular L with `L L^T = wide wide^T` and a positive diagonal.
 void rootOf(const Eigen::Ref<const Eigen::MatrixXd>& wide, Eigen::Ref<Eigen::MatrixXd> L);

@@ -24,41 +24,47 @@ ActionArrival::ActionArrival(std::shared_ptr<crocoddyl::StateAbstractTpl<double>
     : ActionLeastSquares(state, state->get_ndx(), state->get_ndx(), 0),
       reference(reference_),
       mean(VectorXd::Zero(state->get_ndx())),
-      shared_(MatrixXd::Zero(6, state->get_ndx())),
-      J_(MatrixXd::Zero(state->get_ndx(), state->get_ndx())) {
+      shared_(MatrixXd::Zero(6, state->get_ndx())) {
   const Eigen::LLT<MatrixXd> llt(P);
   if (P.rows() != static_cast<int>(state->get_ndx()) || llt.info() != Eigen::Success)
     throw std::invalid_argument(
         "arrival cost: the covariance must be positive definite, of the size of the state's "
         "tangent");
-  L = llt.matrixL();
+  L_ = llt.matrixL();
 }
 
 void ActionArrival::calc(const std::shared_ptr<DataAbstract>& data, const ConstRef&,
                          const ConstRef& u) {
   state_->integrate(reference, u, data->xnext);
-  data->r = L.triangularView<Eigen::Lower>().solve(u - mean);
+  data->r = L_.triangularView<Eigen::Lower>().solve(u - mean);
   data->cost = 0.5 * data->r.squaredNorm();
 }
 
 void ActionArrival::linearize(const std::shared_ptr<DataAbstract>& data, const ConstRef& u) {
   auto& d = static_cast<Data&>(*data);
-  state_->Jintegrate(reference, u, J_, d.Fu, crocoddyl::second, crocoddyl::setto);
+  state_->Jintegrate(reference, u, d.Fu, d.Fu, crocoddyl::second, crocoddyl::setto);
   inverseRoot();
   if (linearized_.lock() == data) return;  // with this root
-  if (information_.size() == 0) gramOfLower(Linv_, information_);
   d.Ru = Linv_;
-  d.Luu = information_;
+  gramOfLower(Linv_, d.Luu);
   linearized_ = data;
 }
 
+void ActionArrival::setRoot(const MatrixXd& L) {
+  requireSize("arrival", "L", L.rows(), L_.rows());
+  requireSize("arrival", "a row of L", L.cols(), L_.cols());
+  L_ = L;
+  rootHasChanged();
+}
+
+void ActionArrival::rootHasChanged() {
+  inverted_ = false;
+  linearized_.reset();
+}
+
 const MatrixXd& ActionArrival::inverseRoot() {
-  if (inverted_.rows() != L.rows() || inverted_ != L) {
-    inverted_ = L;
-    invertLower(L, Linv_);
-    information_.resize(0, 0);
-    linearized_.reset();
-  }
+  if (!inverted_) invertLower(L_, Linv_);
+  inverted_ = true;
   return Linv_;
 }
 
@@ -67,7 +73,7 @@ void ActionArrival::calcDiff(const std::shared_ptr<DataAbstract>& data, const Co
   auto& d = static_cast<Data&>(*data);
   linearize(data, u);
   d.Lu.noalias() = d.Ru.transpose() * d.r;
-  d.Luu = information_.selfadjointView<Eigen::Lower>();
+  d.Luu = MatrixXd(d.Luu.selfadjointView<Eigen::Lower>());
   linearized_.reset();
 }
 
@@ -79,7 +85,7 @@ VectorXd ActionArrival::correction(const ConstRef& x0) const {
 
 double ActionArrival::strain(const ConstRef& x0) const {
   VectorXd r = correction(x0) - mean;
-  L.triangularView<Eigen::Lower>().solveInPlace(r);
+  L_.triangularView<Eigen::Lower>().solveInPlace(r);
   return std::sqrt(r.squaredNorm() / r.size());
 }
 
@@ -105,6 +111,7 @@ void ActionArrival::marginalize(ActionLeastSquares& node, const std::shared_ptr<
   second ? marginalizeSecondOrder(*second, data, x0, u0) : marginalizeLinear(*linear, data, x0, u0);
   mean += gap_;
   reference = next;
+  rootHasChanged();
   widen(noise);
 }
 
@@ -128,7 +135,7 @@ void ActionArrival::marginalizeLinear(ActionLinear& node, const std::shared_ptr<
   F_.resize(n, n + nu);
   F_ << d.Fx, d.Fu;
   mean.noalias() = F_ * z;
-  rootOf(R.transpose().solve(F_.transpose()).transpose(), L);
+  rootOf(R.transpose().solve(F_.transpose()).transpose(), L_);
 }
 
 /// Eliminates (xi, v) from the stacked residuals in (xi, v, q+, v+, p). The columns of the rest
@@ -147,12 +154,13 @@ void ActionArrival::marginalizeSecondOrder(ActionSecondOrder& node,
   sortRows();
   triangularizeStaircase(sorted_, order_.size(), first_, reflections_);
   const int n = state_->get_ndx(), k = sorted_.cols() - 1 - n;
-  J_ = sorted_.block(k, k, n, n).reverse();
+  auto root = stacked_.topLeftCorner(n, n);  // which has been sorted: its memory is at hand
+  root = sorted_.block(k, k, n, n).reverse();
   rhs_ = sorted_.col(k + n).segment(k, n).reverse();
   for (int i = 0; i < n; ++i)
-    if (J_(i, i) < 0.0) J_.row(i) *= -1.0, rhs_[i] *= -1.0;
-  invertLower(J_, L);
-  mean.noalias() = L.triangularView<Eigen::Lower>() * rhs_;
+    if (root(i, i) < 0.0) root.row(i) *= -1.0, rhs_[i] *= -1.0;
+  invertLower(root, L_);
+  mean.noalias() = L_.triangularView<Eigen::Lower>() * rhs_;
   if (displaced) carryDisplacement(k);
 }
 
@@ -237,8 +245,8 @@ void ActionArrival::sortRows() {
     }
     empty_.resize(still);
   }
-  sorted_.resize(order_.size() + kPadRows, nz + 1);
-  sorted_.bottomRows(kPadRows).setZero();
+  sorted_.resize(rows + kPadRows, nz + 1);
+  sorted_.middleRows(order_.size(), kPadRows).setZero();
   for (int j = 0; j <= nz; ++j) {
     const auto from = stacked_.col(j);
     auto to = sorted_.col(j < nz ? target_[j] : nz);
@@ -263,12 +271,11 @@ void ActionArrival::orderColumns(const ActionSecondOrder& node) {
 void ActionArrival::widen(const Eigen::Ref<const MatrixXd>& noise) {
   for (int j = 0; j < noise.cols(); ++j) {
     work_ = noise.col(j);
-    updateRoot(L, work_);
+    updateRoot(L_, work_);
   }
+  rootHasChanged();
 }
 
-/// A variable that is forgotten leaves its column of the root to those behind it, as noise. Where
-/// the rows that replace variables know only those in front of them, the root stays triangular.
 void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {
@@ -281,7 +288,10 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
   requireSize("arrival", "a row", rows.cols(), n);
   requireSize("arrival", "stddev", stddev.size(), k);
   requireSize("arrival", "change", change.size(), k);
-  const MatrixXd replaced = rows * L, shared = shared_ * rows.transpose();
+  MatrixXd replaced(k, n + k);
+  replaced.leftCols(n).noalias() = rows * L_;
+  replaced.rightCols(k) = MatrixXd(stddev.asDiagonal());
+  const MatrixXd shared = shared_ * rows.transpose();
   const VectorXd means = rows * mean;
   VectorXd dx = VectorXd::Zero(n), moved(state_->get_nx());
   for (int i = 0; i < k; ++i) {
@@ -291,29 +301,14 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
   }
   state_->integrate(reference, dx, moved);
   reference = moved;
-  const int front = k == 0 ? n : *std::min_element(indices.begin(), indices.end());
-  if (!rows.rightCols(n - front).isZero(0.0)) return replaceAnywhere(indices, replaced, stddev);
-  for (int i = 0; i < k; ++i) {
-    const int at = indices[i], behind = n - at - 1;
-    work_ = L.col(at).tail(behind);
-    L.col(at).tail(behind).setZero();
-    updateRoot(L.bottomRightCorner(behind, behind), work_);
-    L.row(at).head(at) = replaced.row(i).head(at);
-    L(at, at) = stddev[i];
-  }
+  replaceRows(L_, indices, replaced);
+  rootHasChanged();
 }
 
-/// Rows `replaced` (k, n) of the root, whatever they know, beside independent noise.
-void ActionArrival::replaceAnywhere(const std::vector<int>& indices, const MatrixXd& replaced,
-                                    const ConstRef& stddev) {
-  const int n = state_->get_ndx(), k = indices.size();
-  MatrixXd wide = MatrixXd::Zero(n, n + k);
-  wide.leftCols(n) = L;
-  for (int i = 0; i < k; ++i) {
-    wide.row(indices[i]).head(n) = replaced.row(i);
-    wide(indices[i], n + i) = stddev[i];
-  }
-  rootOf(wide, L);
+MatrixXd ActionArrival::covariance() const {
+  MatrixXd P;
+  squareOfLower(L_, P);
+  return P;
 }
 
 void ActionArrival::inflateCovariance(const Eigen::Ref<const MatrixXd>& noise) { widen(noise); }

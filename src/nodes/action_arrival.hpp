@@ -79,7 +79,7 @@ class ActionArrival : public ActionLeastSquares {
   /// Give it back, as when something measures the place: the inverse of `release`.
   void restore(const Eigen::Ref<const Eigen::MatrixXd>& motions);
 
-  Eigen::MatrixXd covariance() const { return L * L.transpose(); }
+  Eigen::MatrixXd covariance() const;
   /// x0 (-) x_ref: the control that takes the first state to x0.
   Eigen::VectorXd correction(const ConstRef& x0) const;
   /// Root mean square of `L^-1 (x0 (-) x_ref - m)`: below 1 where x0 fits what was known of it.
@@ -87,8 +87,11 @@ class ActionArrival : public ActionLeastSquares {
   /// x_ref (+) m
   Eigen::VectorXd estimate() const;
 
+  /// Lower triangular root L of the covariance, with a positive diagonal.
+  const Eigen::MatrixXd& root() const { return L_; }
+  void setRoot(const Eigen::MatrixXd& L);
+
   Eigen::VectorXd reference, mean;
-  Eigen::MatrixXd L;
 
  private:
   using Matrix6 = Eigen::Matrix<double, 6, 6>;
@@ -100,6 +103,7 @@ class ActionArrival : public ActionLeastSquares {
   static ActionSecondOrder::BaseMatrix carryBack(const Eigen::VectorXd& dx, int nb);
   /// L^-1, computed anew where L has changed.
   const Eigen::MatrixXd& inverseRoot();
+  void rootHasChanged();
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
   Matrix6 guessed(const Eigen::MatrixXd& coefficients) const;
@@ -110,18 +114,16 @@ class ActionArrival : public ActionLeastSquares {
   void orderColumns(const ActionSecondOrder& node);
   void sortRows();
   void widen(const Eigen::Ref<const Eigen::MatrixXd>& noise);
-  void replaceAnywhere(const std::vector<int>& indices, const Eigen::MatrixXd& replaced,
-                       const ConstRef& stddev);
 
   /// Of the displacement before the last release and by it.
   Matrix6 displacements_ = Matrix6::Zero();
-  Matrix6 fall_;                     ///< of that covariance, by the node that leaves
-  Eigen::MatrixXd shared_;           ///< covariance (6, ndx) of both with the tangent
-  Eigen::MatrixXd carried_;          ///< coefficients (6, nz) of both in z
-  Eigen::MatrixXd inverted_, Linv_;  ///< L of the last inversion and its inverse
-  Eigen::MatrixXd information_;      ///< P^-1 of that, lower part; empty until it is asked for
-  std::weak_ptr<DataAbstract> linearized_;  ///< has both already
-  Eigen::MatrixXd J_, stacked_, sorted_, reflections_, F_;
+  Matrix6 fall_;             ///< of that covariance, by the node that leaves
+  Eigen::MatrixXd shared_;   ///< covariance (6, ndx) of both with the tangent
+  Eigen::MatrixXd carried_;  ///< coefficients (6, nz) of both in z
+  Eigen::MatrixXd L_, Linv_;
+  bool inverted_ = false;                   ///< Linv_ is the inverse of L_
+  std::weak_ptr<DataAbstract> linearized_;  ///< has that, and P^-1
+  Eigen::MatrixXd stacked_, sorted_, reflections_, F_;
   Eigen::VectorXd rhs_, work_, deviation_, gap_;
   std::vector<int> target_;     ///< column of a variable of z in the order of elimination
   std::vector<int> column_of_;  ///< its inverse

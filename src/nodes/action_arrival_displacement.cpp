@@ -23,7 +23,7 @@ Eigen::Matrix3d ActionArrival::displacement() const { return sum(sum(displacemen
 
 /// The guess's part of cov(D): with its coefficients (6, ndx), cov(D, dx) P^-1, and P = L L^T.
 ActionArrival::Matrix6 ActionArrival::guessed(const MatrixXd& coefficients) const {
-  const MatrixXd root = coefficients * L;
+  const MatrixXd root = coefficients * L_;
   return root * root.transpose();
 }
 
@@ -52,7 +52,7 @@ void ActionArrival::carryDisplacement(const int eliminated) {
       .solveInPlace<Eigen::OnTheRight>(gone);
   ordered.rightCols(n).noalias() -= gone * sorted_.block(0, eliminated, eliminated, n);
   const MatrixXd guess = ordered.rightCols(n).rowwise().reverse();
-  shared_.noalias() = (guess * L) * L.transpose();
+  shared_.noalias() = (guess * L_) * L_.transpose();
   fall_ -= gone * gone.transpose() + guessed(guess);
   fall_.topLeftCorner<3, 3>().setZero();
   displacements_ -= fall_;
@@ -65,11 +65,11 @@ void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
                             const double stddev) {
   constexpr int nb = 6, ng = 3;
   const int behind = static_cast<int>(state_->get_ndx()) - nb;
-  const MatrixXd own = axes.transpose() * L.topLeftCorner(nb, nb);
+  const MatrixXd own = axes.transpose() * L_.topLeftCorner(nb, nb);
   // (D_b + D_n, axes^T dx)
   MatrixXd with(2 * ng, nb + behind);
   with.topRows(ng) = carry * sum(shared_);
-  with.bottomRows(ng).noalias() = own * L.leftCols(nb).transpose();
+  with.bottomRows(ng).noalias() = own * L_.leftCols(nb).transpose();
   const Eigen::Matrix<double, 6, 3> by = with.leftCols(nb) * axes;
   displacements_ << carry * displacement() * carry.transpose(), by.topRows(ng),
       by.topRows(ng).transpose(), by.bottomRows(ng);
@@ -77,16 +77,17 @@ void ActionArrival::release(const Eigen::Ref<const MatrixXd>& motions,
   mean -= motions * (axes.transpose() * mean.head(nb));
 
   MatrixXd wide(nb + behind, nb + ng);
-  wide << L.leftCols(nb) - motions * own, stddev * motions;
+  wide << L_.leftCols(nb) - motions * own, stddev * motions;
   const Eigen::HouseholderQR<MatrixXd> qr(wide.topRows(nb).transpose());
   wide *= MatrixXd(qr.householderQ());
   for (int j = 0; j < nb; ++j)
-    L.col(j).tail(behind + nb - j) =
+    L_.col(j).tail(behind + nb - j) =
         std::copysign(1.0, wide(j, j)) * wide.col(j).tail(behind + nb - j);
   for (int j = nb; j < nb + ng; ++j) {
     work_ = wide.col(j).tail(behind);
-    updateRoot(L.bottomRightCorner(behind, behind), work_);
+    updateRoot(L_.bottomRightCorner(behind, behind), work_);
   }
+  rootHasChanged();
 }
 
 /// dx + motions D, with D known from dx but for what both do not share.
@@ -96,10 +97,11 @@ void ActionArrival::restore(const Eigen::Ref<const MatrixXd>& motions) {
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> own(displacement() -
                                                            known * known.transpose());
   MatrixXd wide(n, n + 3);
-  wide.leftCols(n) = L + motions * known;
+  wide.leftCols(n) = L_ + motions * known;
   wide.rightCols(3) =
       motions * own.eigenvectors() * own.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
-  rootOf(wide, L);
+  rootOf(wide, L_);
+  rootHasChanged();
   displacements_.setZero();
   shared_.setZero();
 }

@@ -37,7 +37,6 @@ class ActionMeasurement : public ActionSecondOrder {
           expanded(point),
           D(Eigen::MatrixXd::Zero(nv(), G.cols())),
           rhs(D),
-          gram(S.cols(), S.cols()),
           q(Eigen::VectorXd::Zero(model.dynamics->nq())),
           q_next(q),
           q_step(Eigen::VectorXd::Zero(nv())),
@@ -48,6 +47,7 @@ class ActionMeasurement : public ActionSecondOrder {
           brought(Eigen::VectorXd::Zero(model.dynamics->nv() - model.dynamics->nj())),
           unmodelled(model.dynamics->nc(), {Eigen::Vector3d::Zero(), Eigen::Matrix3d::Zero()}) {
       for (const auto& entry : model.entries()) scratch.push_back(entry.residual->createScratch());
+      touched.reserve(columns.size());
     }
     int nv() const { return static_cast<int>(G.rows()); }
 
@@ -58,7 +58,7 @@ class ActionMeasurement : public ActionSecondOrder {
     std::vector<std::unique_ptr<Residual::Scratch>> scratch;
     Eigen::MatrixXd D;     ///< d v+/d(q, v, p, u), made from G on demand
     Eigen::MatrixXd rhs;   ///< of the linear system for D
-    Eigen::MatrixXd gram;  ///< of the dense rows
+    std::vector<int> touched;   ///< columns of S that a row touches
     Eigen::VectorXd q, q_next;  ///< of Pinocchio's own type: an instance that its library holds
     Eigen::VectorXd q_step, dq, force;
     Eigen::VectorXd expanded_next;  ///< v+ at which G was computed

@@ -186,16 +186,22 @@ void ActionMeasurement::makeStateJacobian(Data& d) const {
     if (columns[i] >= nu) d.Rx.col(columns[i] - nu).tail(d.S.rows()) = d.S.col(i);
 }
 
-/// Hessian of the dense rows of a state: most of its variables do not touch them.
+/// Hessian of the dense rows of a state: each touches few of its variables.
 void ActionMeasurement::assembleTouched(Data& d) const {
   const auto& columns = model->columns();
   const int nu = static_cast<int>(nu_);
-  d.gram.noalias() = d.S.transpose() * d.S;
   d.Lxx.diagonal().head(2 * nv_).setZero();
-  for (std::size_t j = 0; j < columns.size(); ++j)
+  for (const int j : columns)
+    for (const int i : columns)
+      if (i >= nu && j >= nu) d.Lxx(i - nu, j - nu) = 0.0;
+  for (Eigen::Index k = 0; k < d.S.rows(); ++k) {
+    d.touched.clear();
     for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i] >= nu && columns[j] >= nu)
-        d.Lxx(columns[i] - nu, columns[j] - nu) = d.gram(i, j);
+      if (columns[i] >= nu && d.S(k, i) != 0.0) d.touched.push_back(i);
+    for (const int j : d.touched)
+      for (const int i : d.touched)
+        d.Lxx(columns[i] - nu, columns[j] - nu) += d.S(k, i) * d.S(k, j);
+  }
 }
 
 /// Gauss-Newton cost model: rows of encoders, rates and disturbances touch one variable each, the

@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the prime_estimation developers
 #include "solver/stage_second_order.hpp"
 
+#include <algorithm>
+
 #include "linalg/dense_kernels.hpp"
 #include "linalg/square_root.hpp"
 #include "linalg/transpose.hpp"
@@ -103,22 +105,44 @@ void StageSecondOrder::addResiduals(const Data& d, Scratch& s) {
   addDenseRows(d, s);
 }
 
+/// Free variables that dense rows touch, in the order of H.
+void StageSecondOrder::findTouched(const std::vector<int>& columns) {
+  columns_ = columns;
+  touched_.clear();
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (at_[columns[i]] >= 0) touched_.push_back({static_cast<int>(i), at_[columns[i]]});
+  std::sort(touched_.begin(), touched_.end(),
+            [](const Touched& a, const Touched& b) { return a.at < b.at; });
+}
+
+/// Absent readings have rows of zeros; those of one variable, as of encoders whose zeros are held,
+/// stand on the diagonal.
 void StageSecondOrder::addDenseRows(const Data& d, Scratch& s) {
-  const int nc = d.columns.size(), rows = d.S.rows();
-  if (s.St.cols() != rows || s.St.rows() != nc + 1 + kPadRows) {
-    s.St.setZero(nc + 1 + kPadRows, rows);
+  if (columns_ != d.columns) findTouched(d.columns);
+  const int nc = touched_.size(), most = d.S.rows();
+  if (s.St.cols() != most || s.St.rows() != nc + 1 + kPadRows) {
+    s.St.setZero(nc + 1 + kPadRows, most);
     s.R.setZero(nc + 1 + kPadRows, nc + 1 + kPadColumns);
   }
-  transposeInto(d.S, s.St.topRows(nc));
-  s.St.row(nc) = d.r.tail(rows).transpose();
+  int rows = 0;
+  for (int k = 0; k < most; ++k) {
+    int number = 0, last = 0;
+    double* const row = &s.St(0, rows);
+    for (int i = 0; i < nc; ++i)
+      if ((row[i] = d.S(k, touched_[i].column)) != 0.0) ++number, last = i;
+    const double r = row[nc] = d.r[d.r.size() - most + k];
+    if (number == 1) {
+      const int at = touched_[last].at;
+      s.H(at, at) += row[last] * row[last];
+      g_[at] += row[last] * r;
+    }
+    if (number > 1) ++rows;
+  }
   gramLower(nc + 1, rows, s.St.data(), s.St.rows(), s.R.data(), s.R.rows());
   for (int j = 0; j < nc; ++j) {
-    const int to = at_[d.columns[j]];
-    if (to < 0) continue;
+    const int to = touched_[j].at;
     g_[to] += s.R(nc, j);
-    for (int i = j; i < nc; ++i)
-      if (const int row = at_[d.columns[i]]; row >= 0)
-        s.H(std::max(row, to), std::min(row, to)) += s.R(i, j);
+    for (int i = j; i < nc; ++i) s.H(touched_[i].at, to) += s.R(i, j);
   }
 }
 

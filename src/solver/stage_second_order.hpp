@@ -47,7 +47,7 @@ class StageSecondOrder : public Stage {
     Scratch(int nz, int nv, int np);
     MatrixXd H;      ///< lower triangle (nz + 1); after the elimination L, B and V
     MatrixXd Wt;     ///< (nz + 1, nv) W^T
-    MatrixXd St, R;  ///< (columns + 1, dense rows) S^T; S^T S
+    MatrixXd St, R;  ///< (touched + 1, dense rows) S^T; S^T S
     MatrixXd X, Y, Z;
   };
   Scratch& scratch() const;
@@ -55,10 +55,16 @@ class StageSecondOrder : public Stage {
   void findInverseRoot();
   void addResiduals(const Data& d, Scratch& s);
   void addDenseRows(const Data& d, Scratch& s);
+  void findTouched(const std::vector<int>& columns);
   void addNext(const Data& d, const CostToGo& next, Scratch& s);
 
   FreeParameters free_;
   std::vector<int> at_;  ///< of the variables of a node, those of all parameters: -1 where held
+  struct Touched {
+    int column, at;  ///< of S, of H
+  };
+  std::vector<Touched> touched_;  ///< of the variables `columns_` of S, the free ones
+  std::vector<int> columns_;
   int nv_, nj_, nb_, nxi_, np_, n_, nu_, nz_;
   double dt_;
   bool inverse_;

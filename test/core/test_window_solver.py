@@ -335,6 +335,30 @@ def test_replace_prior_replaces_variables(known):
     assert abs(np.delete(moved, indices)).max() < 1e-12
 
 
+def test_variables_that_know_each_other_replace_several():
+    """In any order, the first one of the state among them, and the same variables once more."""
+    of, rng = problem("go2"), np.random.default_rng(8)
+    arrival = _core.ActionArrival(of.state, of.state.zero(), covariance(of))
+    for indices in ([of.ndx - 1, 0, 7], [7, of.ndx - 1]):
+        P, k = arrival.covariance, len(indices)
+        rows, std = rng.normal(size=(k, of.ndx)), rng.uniform(0.1, 1.0, k)
+        T = np.eye(of.ndx)
+        T[indices] = rows
+        expected = T @ P @ T.T
+        expected[indices, indices] += std**2
+        arrival.replace_prior(indices, rows, std, np.zeros(k))
+        np.testing.assert_allclose(arrival.covariance, expected, atol=1e-9 * abs(expected).max())
+        np.testing.assert_allclose(arrival.L @ arrival.L.T, arrival.covariance, atol=1e-9)
+        assert np.all(np.diag(arrival.L) > 0.0) and not np.triu(arrival.L, 1).any()
+
+
+def test_root_of_another_size_is_refused():
+    of = problem("go2")
+    arrival = _core.ActionArrival(of.state, of.state.zero(), covariance(of))
+    with pytest.raises(ValueError, match="arrival"):
+        arrival.L = np.eye(of.ndx - 1)
+
+
 def test_inflate_covariance_adds_it():
     of, rng = problem("go2"), np.random.default_rng(7)
     arrival = _core.ActionArrival(of.state, of.state.zero(), covariance(of))
