@@ -19,6 +19,7 @@ JUMP = 0.1  # rad in a node that are no turn: the filter has found another headi
 # rad/s by which a gyro at rest may differ from its mean; of that mean, where nothing turns evenly
 QUIET, SLOW = 0.06, 0.1
 SMOOTHING = 0.02  # share of each node in that mean
+LARGEST = 0.15  # rad/s by which a filter in the gyro's axes may differ; real logs: 0.07
 REST, DRIFT = 3.0, 0.005  # s of rest, and rad by which a heading that stands may turn in it
 
 
@@ -32,7 +33,8 @@ class FilterHeading:
     from node to node the gyro's, whose readings have less noise and no lag; over seconds the
     filter's, which has taken out the gyro's bias. How the filter's world lies in ours does not
     matter. A heading that turns while the gyro is quiet is that of a filter which has not taken it
-    out: it is not used, and counted as `imu_heading_drifts`.
+    out: it is not used (counted as `imu_heading_drifts`), nor is one that turns otherwise than any
+    bias explains, as of quaternions in another order (`imu_heading_outlier`).
 
     Args:
         counts: reasons of refusal are incremented here.
@@ -70,6 +72,9 @@ class FilterHeading:
             return None
         mean = sum(self._apart) / len(self._apart)
         self._apart.popleft()
+        if abs(mean) > LARGEST:
+            self._counts["imu_heading_outlier"] += 1
+            return None
         return None if self._drifts else by_gyro + mean
 
     def _look_at_rest(self, by_filter: float, gyro: np.ndarray, step: float) -> None:

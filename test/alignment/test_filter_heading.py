@@ -83,6 +83,12 @@ def test_a_heading_that_turns_at_rest_is_not_used(drift, used):
     assert bool(counts["imu_heading_drifts"]) != used
 
 
+def test_a_filter_that_turns_otherwise_is_not_used():
+    """As inverse poses do."""
+    found, counts = rates(swing, drift=-0.6)
+    assert set(found.values()) == {None} and counts["imu_heading_outlier"] > 100
+
+
 def test_a_turntable_is_no_rest():
     found, counts = rates(lambda t: 0.3, seconds=8.0)
     assert not counts["imu_heading_drifts"] and found[max(found)] == pytest.approx(0.3, abs=1e-3)
