@@ -51,7 +51,7 @@ class FilterHeading:
         self._quiet, self._turned, self._drifts = 0.0, 0.0, False  # s, rad at rest so far
 
     def rate(self, seen: NodeWindow, now: np.ndarray, gyro: np.ndarray) -> float | None:
-        """Rate r at a node [rad/s]; None where filter and gyro cannot be compared for long enough.
+        """Rate r at a node [rad/s]; None until filter and gyro have agreed for COMPARED seconds.
 
         Args:
             seen: IMU samples about the node; rows (10,) end with the quaternion.
@@ -59,8 +59,7 @@ class FilterHeading:
             gyro: (3,) mean over the step that ends there [rad/s].
         """
         step, up = 1e-9 * seen.step_ns, vertical(now)
-        turn = _turn(seen, now)
-        if turn is None:
+        if (turn := _turn(seen, now)) is None:
             return None
         by_filter, by_gyro = float(up @ turn) / step, float(up @ gyro)
         self._look_at_rest(by_filter, gyro, step)

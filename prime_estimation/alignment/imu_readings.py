@@ -94,7 +94,8 @@ class ImuReadings:
                 fields["readings"] = {ORIENTATION: quat}
         if seen.covers(1):
             gyro = fields["gyro"] = mean[FLAT, :3]
-            if (quat := fields.get("quat_world_imu")) is not None:
+            quat = fields.get("quat_world_imu")
+            if quat is not None and not self._held.dead[:3].any():
                 fields["heading_rate"] = self._heading.rate(seen, quat, gyro)
             fields["gyro_samples"] = float(seen.samples[FLAT])
             change = between_samples(seen.rows[:, :3], seen.weights[FLAT], LOST_RATE * lost)

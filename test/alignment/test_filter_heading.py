@@ -19,7 +19,9 @@ STEP, SAMPLE = 10_000_000, 2_000_000  # ns
 LEAN = pin.rpy.rpyToMatrix(0.3, -0.2, 0.0)  # of the IMU
 
 
-def rates(turn, gyro_bias=0.0, drift=0.0, jump=(np.inf, 0.0), away=(), seconds=6.0, noise=0.0):
+def rates(
+    turn, gyro_bias=0.0, drift=0.0, jump=(np.inf, 0.0), away=(), seconds=6.0, noise=0.0, dead=9.0
+):
     """Rates about the vertical [rad/s] that nodes are given, and what was counted.
 
     Args:
@@ -27,6 +29,7 @@ def rates(turn, gyro_bias=0.0, drift=0.0, jump=(np.inf, 0.0), away=(), seconds=6
         gyro_bias, drift: of the gyro's and of the filter's rate about it [rad/s].
         jump: from when on, by how much the filter's heading has jumped [s, rad].
         away: times between which the filter says nothing [s].
+        dead: when an axis of the gyro dies [s].
     """
     counts, rng = Counter(), np.random.default_rng(0)
     readings = ImuReadings(counts, 50_000_000, False)
@@ -38,6 +41,7 @@ def rates(turn, gyro_bias=0.0, drift=0.0, jump=(np.inf, 0.0), away=(), seconds=6
         R = pin.exp3(np.array([0.0, 0.0, seen])) @ LEAN
         quat = None if away and away[0] <= t < away[1] else pin.Quaternion(R).coeffs()
         gyro = LEAN.T @ [0.0, 0.0, turn(t) + gyro_bias] + 1e-4 * rng.normal(size=3)
+        gyro[0] *= t < dead
         sample = ImuSample(k * SAMPLE, gyro, 9.81 * LEAN[2] + 1e-3 * rng.normal(size=3), quat)
         readings.push(sample)
         if k * SAMPLE % STEP == 0 and k * SAMPLE >= 3 * STEP:
@@ -92,6 +96,11 @@ def test_a_filter_that_turns_otherwise_is_not_used():
 def test_a_turntable_is_no_rest():
     found, counts = rates(lambda t: 0.3, seconds=8.0)
     assert not counts["imu_heading_drifts"] and found[max(found)] == pytest.approx(0.3, abs=1e-3)
+
+
+def test_a_gyro_with_a_dead_axis_tells_no_rate_from_node_to_node():
+    found, _ = rates(swing, dead=2.0, seconds=3.0)
+    assert found[1.9] is not None and found[2.5] is None
 
 
 def test_without_orientation_there_is_none():

@@ -54,6 +54,7 @@ def measurement() -> Measurement:
         accelerometer=np.zeros(3),
         accelerometer_change=np.ones(3),
         quat_world_imu=np.array([0.0, 0.0, 0.0, 1.0]),
+        heading_rate=0.0,
     )
 
 
