@@ -147,8 +147,7 @@ void SmoothedDynamics::placeContact(Data& d, const std::size_t i) const {
   d.lever[i] = pin.oMi[contact.joint].rotation() * from_middle_[i];
   d.above[i] = d.center[i] - Vector3d(0.0, 0.0, height(d, contact.foot));
   if (options.slopes) {
-    const Eigen::Vector2d away =
-        d.above[i].head<2>() - d.at.anchor.segment<2>(2 * contact.foot);
+    const Eigen::Vector2d away = d.above[i].head<2>() - d.at.anchor.segment<2>(2 * contact.foot);
     const double reach = reach_[contact.foot];
     const double share = 1.0 / (reach * reach + away.squaredNorm());
     const double root = reach * std::sqrt(share);

@@ -147,8 +147,8 @@ bool UnmodelledForces::lookAtStop(const Torques& leg, const Step& step, const Ba
   const Eigen::Matrix<double, 3, kBase> J_base = step.J.block<3, kBase>(3 * leg.contact, 0);
   const Eigen::DiagonalMatrix<double, 3> known(variance.inverse().matrix());
   const Eigen::DiagonalMatrix<double, kBase> base_known(base.variance.cwiseInverse());
-  const Matrix3d information = leg.J * known * leg.J.transpose() +
-                               J_base * base_known * J_base.transpose();
+  const Matrix3d information =
+      leg.J * known * leg.J.transpose() + J_base * base_known * J_base.transpose();
   c.contact = leg.contact;
   c.S = information.inverse();
   c.f = c.S * (leg.J * (known * leg.w) + J_base * (base_known * base.w));

@@ -56,8 +56,8 @@ class ActionMeasurement : public ActionSecondOrder {
     ContactDynamics::Point point;     ///< of the step that is to be taken
     ContactDynamics::Point expanded;  ///< at which G was computed
     std::vector<std::unique_ptr<Residual::Scratch>> scratch;
-    Eigen::MatrixXd D;     ///< d v+/d(q, v, p, u), made from G on demand
-    Eigen::MatrixXd rhs;   ///< of the linear system for D
+    Eigen::MatrixXd D;          ///< d v+/d(q, v, p, u), made from G on demand
+    Eigen::MatrixXd rhs;        ///< of the linear system for D
     std::vector<int> touched;   ///< columns of S that a row touches
     Eigen::VectorXd q, q_next;  ///< of Pinocchio's own type: an instance that its library holds
     Eigen::VectorXd q_step, dq, force;

@@ -10,8 +10,9 @@ namespace {
 /// at the node. `f_imu` is the specific force at the mean velocity (v + v+)/2 and the acceleration
 /// (v+ - v)/dt of the step that follows.
 ///
-/// Parameter `imu_position`, where mounts are parameters: l, by which the IMU is away from its place
-/// in the model, in the axes that the model has of it [m]: `f_imu += (alpha x + omega x omega x) l`.
+/// Parameter `imu_position`, where mounts are parameters: l, by which the IMU is away from its
+/// place in the model, in the axes that the model has of it [m]. It adds
+/// `alpha x l + omega x (omega x l)` to the specific force.
 class Accelerometer : public ImuResidual {
  public:
   explicit Accelerometer(const Context& context)

@@ -29,8 +29,7 @@ class Gyro : public ImuResidual {
              Vector e) const override {
     auto& imu = chain(scratch);
     mount.place(imu, at.q, at.v, -0.5 * at.dt);
-    e = turned(at, mount.angularVelocity(imu, at.v)) - reading.value +
-        at.p.segment<3>(bias_first_);
+    e = turned(at, mount.angularVelocity(imu, at.v)) - reading.value + at.p.segment<3>(bias_first_);
   }
 
   void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {

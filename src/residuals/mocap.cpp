@@ -90,16 +90,12 @@ class Mocap : public Residual {
   };
 
   SeenPose pose(const NodePoint& at, const Reading& reading) const {
-    return {at.q.head<3>(),
-            at.v.head<3>(),
-            at.v.segment<3>(3),
-            at.R_world_base,
-            offset_.of(at),
-            lever_.of(at),
-            world_.of(at),
-            reading.age + delay_.of(at)[0],
-            reading.value.head<3>(),
-            Eigen::Quaterniond(reading.value.tail<4>()).toRotationMatrix()};
+    return {
+        at.q.head<3>(),          at.v.head<3>(),
+        at.v.segment<3>(3),      at.R_world_base,
+        offset_.of(at),          lever_.of(at),
+        world_.of(at),           reading.age + delay_.of(at)[0],
+        reading.value.head<3>(), Eigen::Quaterniond(reading.value.tail<4>()).toRotationMatrix()};
   }
 
   /// By place of the body, delay and world; `then`: rotation of the base when it was seen;

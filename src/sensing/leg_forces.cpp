@@ -58,9 +58,9 @@ LegForces::LegForces(const pinocchio::Model& model, const std::vector<ContactPoi
 }
 
 void LegForces::setLosses(const Losses& losses) {
-  for (const auto* part : {&losses.added_armature, &losses.damping, &losses.dry_friction,
-                           &losses.gear_loss, &losses.gain, &losses.offset, &losses.stribeck,
-                           &losses.stribeck_velocity})
+  for (const auto* part :
+       {&losses.added_armature, &losses.damping, &losses.dry_friction, &losses.gear_loss,
+        &losses.gain, &losses.offset, &losses.stribeck, &losses.stribeck_velocity})
     if (part->size() != losses_.gain.size())
       throw std::invalid_argument("leg forces: one loss of each kind per joint behind the base");
   losses_ = losses;

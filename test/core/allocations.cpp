@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the prime_estimation developers
 //
-// Preloaded into a Python process: counts the memory allocations that are made, at any depth, by a function of a given name.
+// Preloaded into a Python process: counts the memory allocations that are made, at any depth, by a
+// function of a given name.
 #include <dlfcn.h>
 #include <execinfo.h>
 
@@ -37,7 +38,8 @@ static void note() {
   const int n = backtrace(frames, 128);
   for (int i = 0; i < n; ++i) {
     Dl_info info;
-    if (dladdr(frames[i], &info) != 0 && info.dli_sname != nullptr && std::strstr(info.dli_sname, wanted) != nullptr) {
+    if (dladdr(frames[i], &info) != 0 && info.dli_sname != nullptr &&
+        std::strstr(info.dli_sname, wanted) != nullptr) {
       ++hits;
       break;
     }
