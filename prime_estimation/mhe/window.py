@@ -279,8 +279,8 @@ class Window:
         return vertical(self.xs[-1][3:7])
 
     def weighed(self, k: int = -1) -> bool:
-        """Whether there is a running node k, counted from the newest, with all its torques."""
-        return self.size >= -k and bool(self.inputs[k - 1].weighed)
+        """Whether there is a running node k, negative: from the newest, with all its torques."""
+        return self.size >= -k and bool(self.inputs[k if k >= 0 else k - 1].weighed)
 
     def unexplained(self, nodes: slice = slice(None)) -> np.ndarray:
         """(n, nv) generalized forces w [N, Nm] that the dynamics need in addition to the torques.

@@ -175,3 +175,20 @@ def test_cost_never_grows(recording, iterations):
     assert gaps[-1] < 1e-6
     closed = [c for c, g in zip(costs, gaps) if g < 1e-6]
     assert len(closed) > 1 and np.all(np.diff(closed) <= 1e-6 * closed[-1])
+
+
+def test_torques_of_a_node_are_asked_for_from_either_end(solved):
+    """The head has no torques yet, and is no running node."""
+    window = solved("forward")
+    flags, last = [given.weighed for given in window.inputs], window.size - 1
+    try:
+        for missing in (0, last):
+            for k, given in enumerate(window.inputs):
+                given.weighed = k not in (missing, window.size)
+            told = [window.weighed(k) for k in (0, 1, last, -window.size, -2, -1)]
+            first, newest = missing != 0, missing != last
+            assert told == [first, True, newest, first, True, newest]
+        assert not window.weighed(-window.size - 1)
+    finally:
+        for given, flag in zip(window.inputs, flags):
+            given.weighed = flag
