@@ -17,7 +17,7 @@ from ..config.parameters import Config
 from ..robot import GRAVITY, Robot
 from ..sensors import SENSORS, optional_sensors
 from ..sensors.frames import FrameTracker, WorldMotion
-from ..sensors.sensor import Block, Sensor, SensorSet, Wearer
+from ..sensors.sensor import Block, Sensor, SensorSet, Wearer, take_back
 from ..sensors.tracker import Gate, Tracker
 from ..types import Measurement, Sample
 
@@ -124,9 +124,8 @@ class MeasurementModel:
         for sensor in self.sensors:
             sensor.give_state(given, m, self.noise, self.sensors.wearer)
         if self.zeros:  # the same reading, in rows that know the zeros
-            value, weight = given.value("encoders"), given.weight("encoders")
-            given.set(ZEROED, value, weight)
-            given.set("encoders", value, np.zeros(len(weight)))
+            given.set(ZEROED, given.value("encoders"), given.weight("encoders"))
+            take_back(given, "encoders")
         return given
 
     def _leave_legs_unseen(self, given, last_position: np.ndarray) -> None:
@@ -219,9 +218,7 @@ class MeasurementModel:
         """Take back what inputs of nodes were given of an event sensor."""
         for given in inputs:
             for slot in range(self._slots.get(name, 0)):
-                value = given.value(name, slot)
-                weight = np.zeros(len(given.weight(name, slot)))
-                given.set(name, value, weight, given.age(name, slot), slot)
+                take_back(given, name, slot)
 
     def _free_slot(self, given, sensor) -> int | None:
         """First place at a node that has no reading of a sensor yet; None where there is none."""

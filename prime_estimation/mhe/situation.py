@@ -52,7 +52,7 @@ class Situation:
 
     def holding(self, held: bool) -> Situation:
         """The same, with the inertia held or not."""
-        return self if held == self.inertia_held else replace(self, inertia_held=held)
+        return self.having(inertia_held=held)
 
     def having(self, **values: Any) -> Situation:
         """The same, with other values of these attributes; itself where it has them."""

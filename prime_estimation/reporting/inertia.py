@@ -66,9 +66,7 @@ class InertiaReport:
             stddev = math.hypot(math.sqrt(max(float(covariance[0, 0]), 0.0)), systematic)
             observed = stddev < OBSERVED * self._prior_stddev
             observable = observed and not contradicted
-            lasting = com_error
-            if stuck:
-                lasting = np.hypot(com_error, stuck * self._arm / float(pi[0]))
+            lasting = np.hypot(com_error, stuck * self._arm / float(pi[0]))
             deviations = stddev, np.hypot(com_stddev(pi, covariance), lasting)
             bodies.append(BodyInertia(link, pi, covariance, *deviations, observable))
         return tuple(bodies)

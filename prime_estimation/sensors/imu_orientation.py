@@ -12,7 +12,7 @@ import pinocchio as pin
 from ..declaration import param
 from ..types import NO_DATA
 from .frames import turned_about_vertical
-from .sensor import Block, Sensor, Wearer
+from .sensor import Block, Sensor, Wearer, take_back
 
 NAME, ROWS, FRAME = "imu_orientation", "orientation", "orientation_frame"
 JUMP, JUMP_STDDEV = (
@@ -102,7 +102,7 @@ class OrientationFrame:
         stddev = np.array([problem.config.noise.orientation_yaw])
         window.tie(FRAME, [2], rows, np.zeros(1), stddev)
         for given in window.inputs:
-            _clear(given, ROWS)
+            take_back(given, ROWS)
 
     def _fill(self, given, reading: np.ndarray) -> None:
         """Write a reading into the input of its node, in place of its vertical alone."""
@@ -111,7 +111,7 @@ class OrientationFrame:
         frame = pin.Quaternion(_about_z(self._yaw)).coeffs()
         given.set(ROWS, np.concatenate([frame, reading]), weight)
         for less in ("tilt", "heading"):
-            _clear(given, less)
+            take_back(given, less)
 
 
 class ImuOrientation(Sensor):
@@ -164,8 +164,3 @@ def _heading(R: np.ndarray) -> float:
 
 def _about_z(angle: float) -> np.ndarray:
     return pin.exp3(np.array([0.0, 0.0, angle]))
-
-
-def _clear(given, rows: str) -> None:
-    """Take a reading out of the input of a node."""
-    given.set(rows, given.value(rows), np.zeros(len(given.weight(rows))))

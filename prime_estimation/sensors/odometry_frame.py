@@ -13,6 +13,7 @@ import pinocchio as pin
 from ..types import NO_DATA
 from .frames import turned_about_vertical
 from .past_poses import PastPoses, base_pose
+from .sensor import take_back
 from .tracker import EstimationProblem, SlidingWindow
 
 NAME, FRAME = "external_odometry", "odometry_frame"  # of the sensor, of its parameters
@@ -171,7 +172,7 @@ class OdometryFrame:
         stddev = [noise.odometry_position] * 3 + [noise.odometry_rotation] * 3
         window.tie(FRAME, list(range(6)), rows, np.zeros(6), np.array(stddev))
         for given in window.inputs:
-            _clear(given)
+            take_back(given, NAME)
 
     def _carry_on(self, seen: pin.SE3, window: SlidingWindow) -> None:
         """Make the newest reading the key frame: the same knowledge, about another place."""
@@ -220,8 +221,3 @@ class OdometryFrame:
         self._past.remember(window)
         first = window.stamps[0]
         self._given = {stamp: r for stamp, r in self._given.items() if stamp >= first}
-
-
-def _clear(given) -> None:
-    """Take a reading out of the input of a node."""
-    given.set(NAME, given.value(NAME), np.zeros(9))

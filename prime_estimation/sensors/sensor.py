@@ -165,6 +165,12 @@ class Sensor:
         return None
 
 
+def take_back(given, rows: str, slot: int = 0) -> None:
+    """Make a reading of the input of a node absent; `rows`: name of its residual."""
+    value, weight = given.value(rows, slot), given.weight(rows, slot)
+    given.set(rows, value, np.zeros(len(weight)), given.age(rows, slot), slot)
+
+
 @dataclass(frozen=True)
 class SensorSet:
     """The sensors of one estimation problem, in order.

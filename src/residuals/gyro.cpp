@@ -7,8 +7,7 @@ namespace prime {
 namespace {
 
 /// Gyro: `e = exp(-phi) omega_imu + b_g - reading` [rad/s], IMU axes, mean over the step that ends
-/// at the node. v_k is the mean velocity over that step, so the chain stands where the joints were
-/// in the middle of it.
+/// at the node.
 class Gyro : public ImuResidual {
  public:
   explicit Gyro(const Context& context) : ImuResidual("gyro", context) {}
@@ -27,21 +26,11 @@ class Gyro : public ImuResidual {
 
   void value(const NodePoint& at, const Reading& reading, Scratch* scratch,
              Vector e) const override {
-    auto& imu = chain(scratch);
-    mount.place(imu, at.q, at.v, -0.5 * at.dt);
-    e = turned(at, mount.angularVelocity(imu, at.v)) - reading.value + at.p.segment<3>(bias_first_);
+    e = turnRate(at, scratch) - reading.value + at.p.segment<3>(bias_first_);
   }
 
   void jacobian(const NodePoint& at, const Reading&, Scratch* scratch, Matrix J) const override {
-    auto& imu = chain(scratch);
-    mount.place(imu, at.q, at.v, -0.5 * at.dt);
-    mount.angularVelocityDerivatives(imu, at.v);
-    for (int i = 0; i < 6; ++i) J.col(velocity_[i]) = imu.by_twist.col(i);
-    for (int i = 0; i < mount.size(); ++i) {
-      J.col(joint_position_[i]) = imu.by_position.col(i);
-      J.col(joint_velocity_[i]) = imu.by_rate.col(i) - 0.5 * at.dt * imu.by_position.col(i);
-    }
-    turnJacobian(at, mount.angularVelocity(imu, at.v), J);
+    turnRateJacobian(at, scratch, J);
     for (int i = 0; i < 3; ++i) J(i, bias_[i]) = 1.0;
   }
 

@@ -20,32 +20,15 @@ class Heading : public ImuResidual {
 
   void value(const NodePoint& at, const Reading& reading, Scratch* scratch,
              Vector e) const override {
-    auto& imu = chain(scratch);
-    mount.place(imu, at.q, at.v, -0.5 * at.dt);
-    e[0] = up(reading).dot(turned(at, mount.angularVelocity(imu, at.v))) - reading.value[0];
+    e[0] = up(reading).dot(turnRate(at, scratch)) - reading.value[0];
   }
 
   void jacobian(const NodePoint& at, const Reading& reading, Scratch* scratch,
                 Matrix J) const override {
-    auto& imu = chain(scratch);
-    mount.place(imu, at.q, at.v, -0.5 * at.dt);
-    mount.angularVelocityDerivatives(imu, at.v);
-    // of the vertical before the IMU turned in its mount
-    const Vector3d axis =
-        turn_.empty() ? up(reading) : Vector3d(pinocchio::exp3(turn(at)) * up(reading));
-    for (int i = 0; i < 6; ++i) J(0, velocity_[i]) = axis.dot(imu.by_twist.col(i));
-    for (int i = 0; i < mount.size(); ++i) {
-      const Vector3d by_rate = imu.by_rate.col(i) - 0.5 * at.dt * imu.by_position.col(i);
-      J(0, joint_position_[i]) = axis.dot(imu.by_position.col(i));
-      J(0, joint_velocity_[i]) = axis.dot(by_rate);
-    }
-    if (turn_.empty()) return;
-    // d(exp(-phi) u) = exp(-phi) [u]x Jl(phi) dphi
-    Eigen::Matrix3d left = Eigen::Matrix3d::Zero();
-    pinocchio::Jexp3(Vector3d(-turn(at)), left);  // left Jacobian at phi
-    const Vector3d omega = mount.angularVelocity(imu, at.v);
-    const Eigen::RowVector3d by_turn = axis.transpose() * pinocchio::skew(omega) * left;
-    for (int i = 0; i < 3; ++i) J(0, turn_[i]) = by_turn[i];
+    auto& by_z = static_cast<Chain*>(scratch)->by_z;
+    by_z.setZero(3, J.cols());
+    turnRateJacobian(at, scratch, by_z);
+    J.row(0).noalias() = up(reading).transpose() * by_z;
   }
 
  private:

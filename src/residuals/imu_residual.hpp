@@ -51,6 +51,7 @@ class ImuResidual : public Residual {
     explicit Chain(const ImuMount& mount) : imu(mount) {}
     ImuMount::Data imu;
     Eigen::VectorXd mid, acceleration;
+    Eigen::MatrixXd by_z;  ///< of three rows, where a residual has a combination of them
   };
 
   static ImuMount::Data& chain(Scratch* scratch) { return static_cast<Chain*>(scratch)->imu; }
@@ -75,6 +76,27 @@ class ImuResidual : public Residual {
     for (Eigen::Index i = 0; i < J.cols(); ++i) J.col(i) = (back * J.col(i)).eval();
     const Eigen::Matrix3d by_turn = back * pinocchio::skew(vector) * left;
     for (int i = 0; i < 3; ++i) J.col(turn_[i]) = by_turn.col(i);
+  }
+
+  /// Angular velocity of the true IMU, `exp(-phi) omega_imu`, mean over the step that ends at the
+  /// node. v_k is the mean velocity over that step, so the chain stands where the joints were in
+  /// the middle of it.
+  Eigen::Vector3d turnRate(const NodePoint& at, Scratch* scratch) const {
+    auto& imu = chain(scratch);
+    mount.place(imu, at.q, at.v, -0.5 * at.dt);
+    return turned(at, mount.angularVelocity(imu, at.v));
+  }
+  /// Jacobian of `turnRate`; J (3, columns) is zero on entry.
+  void turnRateJacobian(const NodePoint& at, Scratch* scratch, Matrix J) const {
+    auto& imu = chain(scratch);
+    mount.place(imu, at.q, at.v, -0.5 * at.dt);
+    mount.angularVelocityDerivatives(imu, at.v);
+    for (int i = 0; i < 6; ++i) J.col(velocity_[i]) = imu.by_twist.col(i);
+    for (int i = 0; i < mount.size(); ++i) {
+      J.col(joint_position_[i]) = imu.by_position.col(i);
+      J.col(joint_velocity_[i]) = imu.by_rate.col(i) - 0.5 * at.dt * imu.by_position.col(i);
+    }
+    turnJacobian(at, mount.angularVelocity(imu, at.v), J);
   }
 
   // places of v+, q, v of the base and of the chain's joints
