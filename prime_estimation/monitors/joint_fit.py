@@ -10,13 +10,13 @@ import numpy as np
 
 from ..config.policies import JOINT_FIT
 from ..mhe.joint_hold import JointHold
-from ..mhe.joint_parameters import OFFSETS, ZEROS, JointBlock
+from ..mhe.joint_parameters import DELAY, OFFSETS, ZEROS, JointBlock
 from ..mhe.knowledge import release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..robot import GRAVITY
-from ..types import SensorHealth
+from ..types import Measurement, SensorHealth
 from .held_fit import HeldFit, HeldFits
 
 
@@ -75,6 +75,11 @@ class HeldJoints(HeldFit):
             return False
         return not situation.suspended and window.weighed()
 
+    def heed(self, commanded: bool) -> None:
+        """Take note of whether the torques of the next node are those commanded."""
+        if not {OFFSETS, DELAY, ZEROS} & {*self.hold.names}:
+            self._limit = JOINT_FIT.commanded if commanded else JOINT_FIT.fall
+
     def let_go(self, window: Window) -> str:
         """Estimate them from now on, beside an inertia that is learned anew."""
         self.problem.let_joints_go(self.hold)
@@ -106,6 +111,12 @@ class JointFit(HeldFits):
         """Forget everything."""
         super().reset()
         self._steps.reset()
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Note which torques are read."""
+        for part in self._parts:
+            part.heed(m.torque_commanded)
+        return situation
 
     def judge(self, window: Window, situation: Situation) -> str:
         """Look at a solved window, every few nodes; let go of what is wrong."""
