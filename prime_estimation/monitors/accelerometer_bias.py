@@ -68,9 +68,9 @@ class AccelerometerBias(Monitor):
         return ""
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
-        """Says by how much the tilt may be wrong."""
+        """Says by how much the tilt may be wrong, where that is much."""
         tilt = math.hypot(*self.tilt.tolist())
-        if not tilt:
+        if tilt < ACCELEROMETER_BIAS.said:
             return ()
         what = (
             f"the tilt may be wrong by {np.degrees(tilt):.1f} degrees: at this one, the "

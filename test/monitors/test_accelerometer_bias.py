@@ -58,6 +58,13 @@ def test_a_bias_that_no_accelerometer_has_may_be_a_tilt(problem, most, axis):
     assert "the tilt may be wrong by" in said.message
 
 
+def test_a_small_tilt_is_stated_and_not_said(problem, most):
+    """A bias just beyond its prior comes and goes; status and diagnostics do not flicker with it."""
+    monitor = seen(problem, [1.01 * most, 0.0, 0.0])
+    assert 0.0 < np.linalg.norm(monitor.tilt) < ACCELEROMETER_BIAS.said
+    assert monitor.health(Situation()) == ()
+
+
 def test_such_a_tilt_is_felt_as_that_bias(problem, most):
     """To first order: gravity in a base that is turned by d, less that in the base as thought."""
     attitude = pin.exp3(np.array([0.2, -0.3, 1.0]))

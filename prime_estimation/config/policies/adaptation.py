@@ -48,6 +48,9 @@ class AccelerometerBiasPolicy:
         "prior deviations of a bias that is the sensor's: on recorded walks, on any ground, up to "
         "2.6, of a machine whose gears are not the YAML's 3.2",
     )
+    said: float = param(
+        5e-3, "tilt above which the status says so: below, others of its errors are as large", "rad"
+    )
     creep: float = param(
         2.0,
         "velocity by which feet creep the way a tilt that is wrong lets them, by that tilt: 1.5 to "
