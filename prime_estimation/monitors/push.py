@@ -45,7 +45,7 @@ class PushDetector(Monitor):
     def reset(self) -> None:
         """Forget everything."""
         self.pushed = self.leaning = False
-        self._force = 0.0  # N
+        self._force = self._lasting = 0.0  # of the newest nodes, and of all that count [N]
         self._newest: deque[list[float]] = deque(maxlen=PUSH.lasting)
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
@@ -75,14 +75,16 @@ class PushDetector(Monitor):
         """Whether a force has lasted for so long that even a weak one is told by it."""
         if len(self._newest) < PUSH.lasting:
             return self.leaning
-        mean = math.hypot(*map(sum, zip(*self._newest))) / PUSH.lasting
+        self._lasting = math.hypot(*map(sum, zip(*self._newest))) / PUSH.lasting
         certain = PUSH.certain * self.problem.config.noise.base_force / math.sqrt(PUSH.lasting)
-        return mean > (PUSH.over * self._weight if self.leaning else certain)
+        return self._lasting > (PUSH.over * self._weight if self.leaning else certain)
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that something pushes the robot."""
         if not (self.pushed or self.leaning):
             return ()
-        pushed = "pushed" if self.pushed else "pushed for a while"
-        what = f"{pushed} by {self._force:.0f} N that are neither ground nor load"
+        pushed, force = "pushed for a while", self._lasting
+        if self.pushed:
+            pushed, force = "pushed", self._force
+        what = f"{pushed} by {force:.0f} N that are neither ground nor load"
         return (SensorHealth("base", not self.pushed, what),)

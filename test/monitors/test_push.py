@@ -133,5 +133,8 @@ def test_a_weak_push_that_lasts_is_told_and_tilts_little(tmp_path):
     assert told[(weak.t > push.begin + 0.5) & (weak.t < end)].all()
     assert not told[(weak.t > 2.0) & (weak.t < push.begin)].any()
     assert not told[weak.t > end + 0.4].any()
+    during = (e for t, e in zip(weak.t, weak.estimates) if push.begin + 1.0 < t < end)
+    words = [s.message.split() for e in during for s in e.status.sensors if s.name == "base"]
+    assert min(float(w[w.index("by") + 1]) for w in words) >= 3.0  # 2 % of the weight
     while_pushed = tilt_errors(out, weak.estimates)[(weak.t > push.begin + 1.0) & (weak.t < end)]
     assert np.sqrt(np.mean(while_pushed**2)) < 0.006
