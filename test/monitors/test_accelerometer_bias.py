@@ -59,7 +59,7 @@ def test_a_bias_that_no_accelerometer_has_may_be_a_tilt(problem, most, axis):
 
 
 def test_a_small_tilt_is_stated_and_not_said(problem, most):
-    """A bias just beyond its prior comes and goes; status and diagnostics do not flicker with it."""
+    """A bias just beyond its prior comes and goes; the status does not flicker with it."""
     monitor = seen(problem, [1.01 * most, 0.0, 0.0])
     assert 0.0 < np.linalg.norm(monitor.tilt) < ACCELEROMETER_BIAS.said
     assert monitor.health(Situation()) == ()
