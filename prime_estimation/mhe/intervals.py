@@ -126,6 +126,7 @@ def creep_covariance(
     late: float = 0.0,
     elsewhere: bool = False,
     tracked: bool = False,
+    poses: float = 0.0,
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
 
@@ -138,9 +139,12 @@ def creep_covariance(
         late: by which poses of motion capture are taken back to their time [s].
         elsewhere: links whose inertia is not estimated carry a load.
         tracked: motion capture tells the pose.
+        poses: deviation of the positions that it reads [m]. The noisier, the more of them the
+            estimate is a mean of, and the further feet creep meanwhile.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
+    place *= max(poses / i.place_poses, 1.0)
     place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2 + (SWAY * late**2) ** 2
     place += (elsewhere * i.elsewhere_place) ** 2
     uneven = i.tilt_tracked if tracked else i.tilt_uneven

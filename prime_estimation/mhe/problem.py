@@ -233,6 +233,11 @@ class Problem:
     def _with_joints(self, config: Config) -> Config:
         return with_held_joints(config, self.robot) if self._holds else config
 
+    @property
+    def noise(self) -> NoiseConfig:
+        """Noise levels in use: those configured, or larger ones that are seen."""
+        return self._noise
+
     def use_noise(self, noise: NoiseConfig) -> None:
         """Weight future nodes by these noise levels."""
         self._noise = noise

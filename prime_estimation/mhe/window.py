@@ -326,6 +326,16 @@ class Window:
         r = np.array(self.data[k].r)
         return r, r**2 + spread, seen
 
+    def reading(self, k: int, name: str, slot: int = 0) -> np.ndarray | None:
+        """Error of a reading of running node k, in standard deviations; None: there is none.
+
+        Without the robust weight that the residuals of `errors` have.
+        """
+        given, rows = self.inputs[k], self.problem.measurements.rows[name][slot]
+        if not given.present(name, slot):
+            return None
+        return self.data[k].r[rows] * given.nominal(name, slot) / given.weight(name, slot)
+
     def head_covariance(self) -> np.ndarray:
         """(ndx, ndx) posterior covariance of the head's tangent. Call `posterior` first."""
         covariance, theta = self.solver.posterior(self.size + 1), self.problem.columns("theta")

@@ -16,8 +16,9 @@ from ..mhe.knowledge import widen
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import Measurement, SensorHealth
+from ..types import Measurement, PoseSample, SensorHealth
 from .monitor import Monitor
+from .pose_noise import pose_noise
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ PARTS = {
     "rates": Part(("joint_velocity",), 30.0, slow=False),
     "gyro": Part(("gyro",), 2.0),
     "accelerometer": Part(("accelerometer", "accelerometer_model"), 3.0),
+    "mocap_position": Part(("mocap_position",), 30.0),
+    "mocap_rotation": Part(("mocap_rotation",), 10.0),
 }
 # of feet that touch in a point: up to what a leg does whose links are off by 1 or 2 %
 POINT_FEET = Part(CONTACT, 10.0, slow=False, lasting=True)
@@ -66,6 +69,10 @@ class NoiseLevels(Monitor):
     `2 sum_j E r_k r_(k-j)`, over the nodes in between. The logarithm of the factor is filtered, and
     bounded by 1 from below (levels never fall below the configuration) and by `most`: fast at
     first, then within one or ten seconds. Factors survive a restart.
+
+    Of motion capture only what differs from one node to the next is noise, `|r_k - r_(k-1)|^2 / 2`
+    without the robust weights: errors that last are those of its mount and clock (`mount_fit`). It
+    begins with the noise that the poses of the start batch show by themselves.
 
     Attributes:
         factors: by part, on standard deviations.
@@ -87,11 +94,30 @@ class NoiseLevels(Monitor):
         self._lasting = dict.fromkeys(PARTS, 0.0)  # covariance with errors before
         self._used: dict[str, float] = {}  # factors that the problem has
         self._largest = 1.0  # factor of contacts so far
+        self._poses: list[PoseSample] = []  # before the first window
         self._use()
+
+    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
+        """Before there is a window, look at the poses of its start batch by themselves."""
+        if window is None and self._looks == 0 and m.mocap:
+            self._poses.extend(m.mocap)
+            self._expect_poses()
+        return situation
 
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
         """Residuals of the window before have nothing to do with those of this one."""
         self._past.clear()
+
+    def _expect_poses(self) -> None:
+        """Take the noise that poses show by themselves."""
+        noise, adapts = self._configured.noise, self._configured.estimator.adapt_noise
+        if not adapts or (seen := pose_noise(self._poses)) is None:
+            return
+        for name, deviation in zip(("mocap_position", "mocap_rotation"), seen):
+            factor = deviation / getattr(noise, name)
+            seen_louder = factor > NOISE_LEVELS.worth_saying  # a start batch tells no less
+            self.factors[name] = min(factor, self._kinds[name].most) if seen_louder else 1.0
+        self._use()
 
     def retune(self, config: Config) -> None:
         """Take other configured levels; factors go on, as long as they adapt."""
@@ -127,9 +153,20 @@ class NoiseLevels(Monitor):
             if total and (given.weighed or name not in FORCES):
                 level = float(square[rows] @ weights) / total
                 self._follow(name, level + self._lasting_part(name, r[rows], weights))
+        self._follow_poses(window, k)
         self._past.append(r)
         self._unlearn(window)
         self._use()
+
+    def _follow_poses(self, window: Window, k: int) -> None:
+        """Noise of motion capture, from poses of running node k and of the one before."""
+        if "mocap" not in self.problem.measurements.rows:
+            return
+        now, before = window.reading(k, "mocap"), window.reading(k - 1, "mocap")
+        if now is not None and before is not None:
+            square = np.minimum(0.5 * (now - before) ** 2, NOISE_LEVELS.outlier)
+            self._follow("mocap_position", float(square[:3].mean()))
+            self._follow("mocap_rotation", float(square[3:].mean()))
 
     def _unlearn(self, window: Window) -> None:
         """Feet that move more than was said have told less of tilt and its bias than it seemed."""

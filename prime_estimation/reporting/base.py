@@ -88,6 +88,7 @@ class BaseReport:
             problem.delay,
             elsewhere,
             tracked=window.place.measured,
+            poses=problem.noise.mocap_position,
         )
         if bent:
             pose += MOUNT_COVARIANCE

@@ -138,7 +138,7 @@ class PoseGate:
 
     def _alike(self, here: pin.SE3, there: pin.SE3) -> bool:
         """Whether a pose shows the same motion as the first one."""
-        noise = self.problem.config.noise
+        noise = self.problem.noise
         first = WorldMotion.between(*([pose] for pose in self._apart[0]))
         own = WorldMotion.between([here], [there])
         away = there.translation - first.points(here.translation[None])[0]
@@ -160,12 +160,12 @@ class PoseGate:
 
     def _turn(self) -> float:
         """Largest rotation that noise and the unknown mount of the tracked body explain [rad]."""
-        noise = self.problem.config.noise
+        noise = self.problem.noise
         return max(TURN, STDDEV * noise.mocap_rotation, STDDEV * noise.mocap_offset)
 
     def _fits(self, sample, error: np.ndarray) -> bool:
         silence = 0.0 if self._fitted_ns is None else 1e-9 * (sample.stamp_ns - self._fitted_ns)
         drift = DRIFT * max(silence, 0.0)
-        place = max(DISTANCE, STDDEV * self.problem.config.noise.mocap_position) + drift
+        place = max(DISTANCE, STDDEV * self.problem.noise.mocap_position) + drift
         *away, x, y, z = error.tolist()
         return math.hypot(*away) < place and math.hypot(x, y, z) < self._turn() + drift

@@ -170,7 +170,7 @@ class StuckPoses:
 
     def _rests(self) -> bool:
         """Whether the newest poses lie still, as far as their noise lets it be told."""
-        noise, since = self.problem.config.noise.mocap_position, self._seen[-1].stamp_ns - REST_NS
+        noise, since = self.problem.noise.mocap_position, self._seen[-1].stamp_ns - REST_NS
         newest: list[Seen] = []
         for seen in reversed(self._seen):
             if seen.stamp_ns < since:
@@ -202,7 +202,7 @@ class StuckPoses:
         line = np.column_stack([np.ones_like(t), t])
         left -= line @ np.linalg.lstsq(line, left, rcond=None)[0]
         missed = KINK * np.linalg.norm(dt * [felt.stddev for felt in self._felt])
-        noise = self.problem.config.noise.mocap_position
+        noise = self.problem.noise.mocap_position
         expected = BENT**2 + STDDEV**2 * (noise**2 + missed**2)
         return bool(np.mean(np.sum(left**2, axis=1)) > expected)
 

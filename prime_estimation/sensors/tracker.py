@@ -26,6 +26,7 @@ class EstimationProblem(Protocol):
 
     Attributes:
         robot: model and names. config: noise and window. sensors: those of the problem.
+        noise: levels in use.
         layout: named parts of a state x and of its tangent. ndx: size of the tangent.
         has_imu: the robot's IMU is part of the problem. mount: pose of the IMU on the robot.
         measurements: measurement model. process: disturbances of the nodes.
@@ -33,6 +34,7 @@ class EstimationProblem(Protocol):
 
     robot: Any
     config: Any
+    noise: Any
     sensors: SensorSet
     layout: Any
     ndx: int

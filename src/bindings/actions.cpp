@@ -194,6 +194,12 @@ void bindInput() {
           },
           (bp::arg("name"), bp::arg("slot") = 0))
       .def(
+          "nominal",
+          +[](NodeInput& i, const std::string& name, const std::size_t slot) {
+            return VectorXd(i.reading(name, slot).nominal);
+          },
+          (bp::arg("name"), bp::arg("slot") = 0), "Weights before the last reweighting.")
+      .def(
           "present",
           +[](NodeInput& i, const std::string& name, const std::size_t slot) {
             return i.reading(name, slot).present();

@@ -115,6 +115,15 @@ def test_motion_capture_tells_the_tilt_where_no_floor_does():
     assert uneven < creep_covariance(1.0, level)[3, 3]
 
 
+def test_noisy_poses_are_averaged_for_longer():
+    """The place is stated wider by the root of their deviation, above that of usual poses."""
+    level = pin.Quaternion.Identity().coeffs()
+    usual, noisy = (creep_covariance(0.0, level, poses=s) for s in (1e-3, 9e-3))
+    np.testing.assert_allclose(np.diag(noisy)[:3], 9.0 * np.diag(usual)[:3])
+    np.testing.assert_array_equal(noisy[3:], usual[3:])
+    np.testing.assert_array_equal(creep_covariance(0.0, level, poses=1e-4), usual)
+
+
 def test_place_and_heading_are_less_certain_while_hands_carry_what_the_torso_is_given():
     level = pin.Quaternion.Identity().coeffs()
     more = creep_covariance(0.0, level, elsewhere=True) - creep_covariance(0.0, level)

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from helpers.runs import measurements
 
+from prime_estimation import _core
 from prime_estimation.config.parameters import Config
 from prime_estimation.mhe.initialization import start_window
 from prime_estimation.mhe.knowledge import widen
 from prime_estimation.mhe.problem import Problem
 from prime_estimation.mhe.window import Window
 from prime_estimation.robot import Robot
+from prime_estimation.sensors.mocap_mount import MocapMount
 
 SECONDS = 0.45
 # a contact disturbance that is Gaussian: its weights stay, the problem is one; touch-downs then
@@ -192,3 +194,21 @@ def test_torques_of_a_node_are_asked_for_from_either_end(solved):
     finally:
         for given, flag in zip(window.inputs, flags):
             given.weighed = flag
+
+
+def test_error_of_a_reading_is_without_its_robust_weight(solved):
+    window = solved("forward")
+    problem, noise = window.problem, window.problem.config.noise
+    deviations, read = np.repeat([noise.mocap_position, noise.mocap_rotation], 3), 0
+    for k in range(window.size):
+        given, x = window.inputs[k], window.xs[k]
+        if (error := window.reading(k, "mocap")) is None:
+            assert not given.present("mocap")
+            continue
+        mount, pose = MocapMount.of(problem, x), given.value("mocap")
+        body = mount.rotation, mount.position, mount.tilt, given.age("mocap") + mount.delay
+        base = problem.layout.q(x)[:7], problem.layout.v(x)[:6]
+        away = _core.pose_error(*base, *body, pose[:3], pose[3:])
+        np.testing.assert_allclose(error, away / deviations, rtol=1e-6, atol=1e-6)
+        read += 1
+    assert read > 10

@@ -9,6 +9,7 @@ import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from helpers.runs import measurements
 
@@ -21,14 +22,32 @@ from prime_estimation.monitors.noise_levels import PARTS
 from prime_estimation.robot import Robot
 
 
-def run(recorded_runs, seconds: float = 5.0, spoil=lambda m: m, **options) -> Estimator:
+def run(
+    recorded_runs, seconds: float = 5.0, spoil=lambda m: m, mocap=False, **options
+) -> Estimator:
     config = Config.load("go2").updated({"estimator": options})
     robot = Robot(config.robot)
-    estimator = Estimator(robot, config, mocap=False)
+    estimator = Estimator(robot, config, mocap=mocap)
     path = recorded_runs / "go2_nominal"
-    for m in measurements(path, robot, config, seconds, mocap=False):
+    for m in measurements(path, robot, config, seconds, mocap=mocap):
         estimator.update(spoil(m))
     return estimator
+
+
+def noisy_poses(position: float, rotation: float):
+    """Spoils measurements: poses with this noise [m, rad] on top of their own."""
+    rng = np.random.default_rng(1)
+
+    def noisy(pose):
+        turn = pin.Quaternion(pin.exp3(rotation * rng.standard_normal(3)))
+        quat = (pin.Quaternion(np.array(pose.quat_world_body)) * turn).coeffs()
+        place = pose.position_world + position * rng.standard_normal(3)
+        return dataclasses.replace(pose, position_world=place, quat_world_body=quat)
+
+    def spoil(m):
+        return dataclasses.replace(m, readings={**m.readings, "mocap": tuple(map(noisy, m.mocap))})
+
+    return spoil
 
 
 def test_right_levels_stay(recorded_runs):
@@ -56,6 +75,24 @@ def test_noisy_rates_are_found(recorded_runs):
     assert len(health) == 1 and "rates" in health[0].message
     others = [f for name, f in levels.factors.items() if name not in ("rates", "encoders")]
     assert max(others) < 1.6
+
+
+def test_right_poses_keep_their_level(recorded_runs):
+    factors = run(recorded_runs, mocap=True).monitors.levels.factors
+    assert factors["mocap_position"] < 1.2 and factors["mocap_rotation"] < 1.2
+
+
+def test_noisy_poses_are_found_from_the_start_on(recorded_runs):
+    """With 20 mm of noise the estimate had been lost, and zeros of encoders were blamed."""
+    estimator = run(recorded_runs, 0.7, noisy_poses(0.02, 0.05), mocap=True)
+    early = dict(estimator.monitors.levels.factors)
+    levels = run(recorded_runs, 5.0, noisy_poses(0.02, 0.05), mocap=True).monitors.levels
+    for factors in (early, levels.factors):
+        assert 14.0 < factors["mocap_position"] < 26.0
+        assert 4.0 < factors["mocap_rotation"] < 7.5
+    assert "mocap_position" in levels.health(None)[0].message
+    gate = estimator.problem.measurements.gates["mocap"]
+    assert gate.refused <= 2 and not gate.jumps
 
 
 def test_errors_that_last_are_found(recorded_runs, monkeypatch):

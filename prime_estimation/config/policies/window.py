@@ -146,6 +146,9 @@ class IntervalPolicy:
     unlike_com: float = param(4e-3, "of a centre of mass there, along each axis", "m")
     place: float = param(0.17e-3, "of the position", "m")
     place_uneven: float = param(0.29e-3, "the same on uneven ground", "m")
+    place_poses: float = param(
+        1e-3, "deviation of the positions of motion capture up to which that is so", "m"
+    )
     slip_usual: float = param(
         0.15, "share of the feet that carry and slide, mostly as they land or leave, on any ground"
     )
