@@ -488,6 +488,10 @@ class ActionArrival(ActionLeastSquares):
     mean: numpy.ndarray
     L: numpy.ndarray
     covariance: numpy.ndarray
+    def regression(self, own: int, others: list, ridge: float) -> tuple:
+        """Row (ndx) of the variable `own` on others by the covariance, and the variance that it
+        leaves.
+        """
     def estimate(self) -> numpy.ndarray: ...
     def correction(self, arg2: numpy.ndarray) -> numpy.ndarray:
         """The control that takes the first state to x0."""

@@ -95,6 +95,9 @@ class Excitation:
             scaled = jacobian @ self.problem.theta_prior_root[link, link]
             noise_rows = rows @ scaled
             said = noise_rows.T @ noise_rows + EXCITATION.worth * np.eye(10)
+            if _exceeds(scaled.T @ self._squares[i] @ scaled / EXCITATION.fast, least * said):
+                out.append(np.zeros((10, 0)))  # of a robot that walks: S+ only adds to that
+                continue
             root = np.linalg.inv(np.linalg.cholesky(said))
             white = root @ scaled.T  # where B is 1
             # motion that comes back the other way does not speak against what is seen of it
@@ -102,5 +105,15 @@ class Excitation:
             slow = along * (np.maximum(lasts, 0.0) / EXCITATION.slow) @ along.T
             fast = white @ self._squares[i] @ white.T / EXCITATION.fast
             ratios, vectors = np.linalg.eigh(fast + slow)
-            out.append(np.linalg.qr(root.T @ vectors[:, ratios < least])[0])
+            still = root.T @ vectors[:, ratios < least]
+            out.append(np.linalg.qr(still)[0] if still.size else still)
         return block_diagonal(out)
+
+
+def _exceeds(A: np.ndarray, B: np.ndarray) -> bool:
+    """Whether A - B is positive definite, of symmetric matrices (n, n)."""
+    try:
+        np.linalg.cholesky(A - B)
+    except np.linalg.LinAlgError:
+        return False
+    return True

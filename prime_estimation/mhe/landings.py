@@ -63,9 +63,8 @@ class Landings:
         if not (np.count_nonzero(feet) and any(k is None for k, stands in known if stands)):
             return
         settled = np.array([known is None for known in self._known]) & ~feet
-        P = window.arrival.covariance
         for foot in np.flatnonzero(feet).tolist():
-            self._known[foot] = self._regress(window, P, foot, settled)
+            self._known[foot] = self._regress(window, foot, settled)
         self.set_free(window, feet, within)
 
     def set_free(self, window: Window, feet: np.ndarray, within: np.ndarray) -> None:
@@ -104,8 +103,8 @@ class Landings:
                 window.tie("height", [foot], *of_foot)
         return off
 
-    def _regress(self, window: Window, P: np.ndarray, foot: int, settled: np.ndarray) -> _Known:
-        """`a = P_hx P_xx^-1`, solved in units of the deviations.
+    def _regress(self, window: Window, foot: int, settled: np.ndarray) -> _Known:
+        """Former knowledge by all other variables but velocities.
 
         The ground of feet that come down, too, is none that it will be known by: `settled` (nf,).
         """
@@ -113,16 +112,11 @@ class Landings:
         others = np.ones(self.problem.ndx, bool)
         others[self._velocities] = False
         others[self._columns] = settled
-        scale = np.sqrt(np.diag(P))[others]
-        correlation = P[np.ix_(others, others)] / np.outer(scale, scale)
-        correlation.flat[:: len(scale) + 1] += RIDGE
-        row = np.zeros(self.problem.ndx)
-        row[others] = np.linalg.solve(correlation, P[others, own] / scale) / scale
-        variance = P[own, own] - row @ P[:, own]
-        # what the prior says at the present estimate: the data of the window are not in it yet
         arrival, head = window.arrival, window.xs[0]
+        row, variance = arrival.regression(own, np.flatnonzero(others).tolist(), RIDGE)
+        # what the prior says at the present estimate: the data of the window are not in it yet
         away = self.problem.state.diff(arrival.reference, head) - arrival.mean
         height = self.problem.parameter(arrival.reference, "height")[foot] + arrival.mean[own]
         parameters = np.array(self.problem.layout.p(head))
-        stddev = math.sqrt(max(float(variance), 0.0))
+        stddev = math.sqrt(max(variance, 0.0))
         return _Known(float(height + row @ away), row, stddev, parameters)

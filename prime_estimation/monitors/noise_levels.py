@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..config.parameters import Config
 from ..config.policies import NOISE_LEVELS
+from ..declaration import with_values
 from ..mhe.knowledge import widen
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -216,7 +217,7 @@ class NoiseLevels(Monitor):
             for name, part in PARTS.items()
             for level in part.levels
         }
-        self.problem.use_noise(replace(noise, **levels))
+        self.problem.use_noise(with_values(noise, **levels))
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Names the parts that are far noisier than configured."""

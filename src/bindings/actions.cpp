@@ -113,6 +113,12 @@ void replacePrior(ActionArrival& arrival, const bp::list& indices, const MatrixX
   arrival.replacePrior(toVector<int>(indices), rows, stddev, change);
 }
 
+bp::tuple regression(const ActionArrival& arrival, const int own, const bp::list& others,
+                     const double ridge) {
+  const auto found = arrival.regression(own, toVector<int>(others), ridge);
+  return bp::make_tuple(found.row, found.variance);
+}
+
 void marginalize(ActionArrival& arrival, ActionLeastSquares& node, const ActionDataPtr& data,
                  const VectorXd& x0, const VectorXd& u0, const VectorXd& next,
                  const MatrixXd& noise) {
@@ -360,6 +366,9 @@ void bindArrival() {
       .add_property(
           "L", +[](const ActionArrival& a) { return MatrixXd(a.root()); }, &ActionArrival::setRoot)
       .add_property("covariance", &ActionArrival::covariance)
+      .def("regression", &regression, (bp::arg("own"), bp::arg("others"), bp::arg("ridge")),
+           "Row (ndx) of the variable `own` on others by the covariance, and the variance that it "
+           "leaves.")
       .def("estimate", &ActionArrival::estimate)
       .def(
           "correction",

@@ -280,10 +280,7 @@ void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {
   const int n = state_->get_ndx(), k = indices.size();
-  for (const int index : indices)
-    if (index < 0 || index >= n)
-      throw std::invalid_argument("arrival: there is no component " + std::to_string(index) +
-                                  " of " + std::to_string(n));
+  requireIndices(indices);
   requireSize("arrival", "rows", rows.rows(), k);
   requireSize("arrival", "a row", rows.cols(), n);
   requireSize("arrival", "stddev", stddev.size(), k);

@@ -80,6 +80,14 @@ class ActionArrival : public ActionLeastSquares {
   void restore(const Eigen::Ref<const Eigen::MatrixXd>& motions);
 
   Eigen::MatrixXd covariance() const;
+  /// Regression of a variable on others, of the covariance P: `dx_own = row dx + n`.
+  struct Regression {
+    Eigen::VectorXd row;  ///< (ndx), `P_ox P_xx^-1` at the others, 0 elsewhere
+    double variance;      ///< of n, `P_oo - row P_xo`
+  };
+  /// @param ridge  added to the correlations of the others with themselves, of which some may be
+  /// known together only
+  Regression regression(int own, const std::vector<int>& others, double ridge) const;
   /// x0 (-) x_ref: the control that takes the first state to x0.
   Eigen::VectorXd correction(const ConstRef& x0) const;
   /// Root mean square of `L^-1 (x0 (-) x_ref - m)`: below 1 where x0 fits what was known of it.
@@ -104,6 +112,7 @@ class ActionArrival : public ActionLeastSquares {
   /// L^-1, computed anew where L has changed.
   const Eigen::MatrixXd& inverseRoot();
   void rootHasChanged();
+  void requireIndices(const std::vector<int>& indices) const;
   void stackRows(const ActionSecondOrder& node, const ActionSecondOrder::Data& d);
   void keepHeadingUnknown(const ActionSecondOrder& node, const ConstRef& x0, const ConstRef& xi);
   Matrix6 guessed(const Eigen::MatrixXd& coefficients) const;

@@ -57,6 +57,15 @@ def test_noise_tells_seven_directions_less_than_motion_does(problem):
     assert seen(problem, np.zeros(6)).missing(x, EXCITATION.least).shape == (10, 7)
 
 
+@pytest.mark.parametrize("share", [0.1, 1.0, 2.0, 2.7, 3.0, 4.0, 10.0])
+def test_nothing_is_missing_as_soon_as_one_factorization_says_so(problem, share, monkeypatch):
+    """It leaves out what lasts, and need not say so; where it does, all ratios are large enough."""
+    moved, x = seen(problem, share * noise_of(problem)), problem.first.neutral()
+    shortly = moved.missing(x, EXCITATION.least)
+    monkeypatch.setattr("prime_estimation.mhe.excitation._exceeds", lambda A, B: False)
+    np.testing.assert_array_equal(shortly, moved.missing(x, EXCITATION.least))
+
+
 def test_gravity_tells_the_mass_and_where_it_is_across_it(problem):
     """Directions that no motion tells change neither weight nor moment of a robot that stands."""
     x, excitation = problem.first.neutral(), seen(problem, np.zeros(6))
