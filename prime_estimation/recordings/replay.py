@@ -202,7 +202,7 @@ class _Run:
             return
         if not 0 < sample.stamp_ns - self.last.stamp_ns <= LONGEST_PREDICTION_NS:
             return
-        predicted = self._pipeline.estimator.predict(sample)
+        predicted = self._pipeline.predict(sample)
         if predicted is not None and predicted.stamp_ns > self.last.stamp_ns:
             self._write_predicted()
             self._predicted = predicted
