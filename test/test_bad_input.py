@@ -286,12 +286,25 @@ def _ahead(topic, t, message):
     return shifted(message, 10.0) if topic == "/mocap/pose" else message
 
 
+def _rates_in_degrees(topic, t, message):
+    """Rates in degrees per second from a second on: no start after that."""
+    if topic != "/joint_states" or t < 1.0:
+        return message
+    return dataclasses.replace(message, velocity=np.degrees(message.velocity))
+
+
+def _silence(topic, t, message):
+    return message if topic == "/mocap/pose" or t < 1.2 else None
+
+
 @pytest.mark.parametrize(
     "spoil, words",
     [
         (_in_g, r"reads [01]\.\d+ m/s\^2 in the mean, gravity is 9.81: is it in g\?"),
         (_of_no_norm, r"mocap: (\d+) of \1 messages refused: orientation is no unit quaternion"),
         (_ahead, r"mocap: (\d+) of \1 messages refused: stamped after joints and IMU"),
+        (_rates_in_degrees, r"at the end, there was no estimate for 1\.\d+ s: cannot start"),
+        (_silence, r"at the end, there was no estimate for 1\.\d+ s: no readings of joints and"),
     ],
 )
 def test_what_may_be_wrong_is_said_at_the_end(spoil, words, recording, tmp_path, capsys):
@@ -300,7 +313,7 @@ def test_what_may_be_wrong_is_said_at_the_end(spoil, words, recording, tmp_path,
     assert cli.main(arguments) == 0
     err = capsys.readouterr().err
     assert re.search(words, err), err
-    assert ("prime doctor --bag" in err) == (spoil is _in_g)
+    assert ("prime doctor --bag" in err) == (spoil not in (_of_no_norm, _ahead))
 
 
 def _without(message, field: str):
