@@ -9,6 +9,8 @@ from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 
+import numpy as np
+
 from ..config.files import built_in_robots, read_yaml
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError
@@ -73,3 +75,16 @@ def checked_stamp(stamp_ns: int) -> int:
     if stamp is None or abs(stamp) > _LATEST_NS:
         raise DataError(f"stamp_ns must be a whole number of ns, got {stamp_ns!r}", stamp_ns)
     return stamp
+
+
+def numbers(values, what: str) -> np.ndarray:
+    """Array of what is handed in.
+
+    Raises:
+        DataError: it holds no numbers.
+    """
+    try:
+        return np.array(values, float)
+    except (TypeError, ValueError) as error:
+        told = f"{what} must be an array of numbers, got {values!r:.60}"
+        raise DataError(told, values) from error

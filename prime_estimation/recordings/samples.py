@@ -111,8 +111,15 @@ def samples_between(
     reader: MessageReader,
     span: tuple[float, float],
 ) -> Iterator[tuple[float, Sample]]:
-    """(share of the bag that has been read, sample) of those that arrived within a span [s]."""
+    """(share of the bag that has been read, sample) of those that arrived within a span [s].
+
+    Raises:
+        DataError: the span begins after the end of the bag.
+    """
     whole = max(1, bag.end_ns - bag.start_ns)
+    if 1e9 * span[0] > whole:
+        ends = f"{bag.path} ends after {1e-9 * whole:.2f} s"
+        raise DataError(f"{ends}, before the {span[0]:g} s at which to begin", span)
     for arrival_ns, sample in sensor_samples(bag, topics, reader):
         seconds = 1e-9 * (arrival_ns - bag.start_ns)
         if seconds > span[1]:

@@ -56,9 +56,20 @@ def check_estimated_links(robot: Robot) -> None:
 
 
 def check_feet(robot: Robot) -> None:
-    """RobotError where a foot is on several links, or on the base: no torque tells its force."""
+    """RobotError where a foot is on several links, or on the base: no torque tells its force.
+
+    Or where two contacts are one point: nothing tells which of them carries.
+    """
     carriers: dict[str, set] = {}
+    points: dict[tuple, str] = {}
     for contact in robot.contacts:
+        point = (contact.frame, *contact.position)
+        if (other := points.setdefault(point, contact.name)) != contact.name:
+            raise RobotError(
+                f"{robot.name}: the contacts {other} and {contact.name} are the same point of "
+                f"{contact.frame}; each needs a frame or position of its own",
+                contact,
+            )
         frame = frame_id(robot.model, contact.frame, robot.name, "contact")
         carriers.setdefault(contact.foot, set()).add(robot.model.frames[frame].parentJoint)
     for foot, joints in carriers.items():

@@ -231,6 +231,11 @@ def test_not_a_bag(tmp_path, content, name, words):
         BagReader(path)
 
 
+def test_a_device_is_no_bag():
+    with pytest.raises(DataError, match="/dev/null is not a bag: expected a rosbag2 folder"):
+        BagReader("/dev/null")
+
+
 def test_folders_that_are_no_bags(tmp_path):
     with pytest.raises(DataError, match="metadata.yaml is missing"):
         BagReader(tmp_path)

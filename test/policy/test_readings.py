@@ -88,6 +88,10 @@ def test_what_is_handed_in_is_checked():
         for stamp in (1e30, None, math.nan, "x", True):
             with pytest.raises(DataError, match="stamp_ns must be a whole number of ns"):
                 observer.arrays(stamp, position=STANCE)
+        with pytest.raises(DataError, match="joints must be an array of numbers, got 'home'"):
+            observer.arrays(0, position="home")
+        with pytest.raises(DataError, match="readings of the IMU must be an array of numbers"):
+            observer.arrays(0, gyro=["x"] * 3, accelerometer=np.zeros(3))
         with pytest.raises(DataError, match="no LowState: a NoneType has no 'tick'"):
             observer.lowstate(None)
         with pytest.raises(ConfigError, match=r"make it with sensors=\['joint_targets'\]"):
