@@ -211,7 +211,13 @@ def test_an_inertia_that_no_body_has(tmp_path):
 )
 def test_feet_that_the_model_does_not_have(contacts, model, words):
     spheres = [
-        {"name": name, "frame": frame, "foot": foot, "radius": 0.01}
+        {
+            "name": name,
+            "frame": frame,
+            "foot": foot,
+            "radius": 0.01,
+            "position": [0.05 * name.endswith("/toe"), 0.0, 0.0],
+        }
         for name, frame, foot in contacts
     ]
     settings = {
