@@ -21,8 +21,17 @@ from ..robot import Robot
 _LATEST_NS = 2**62  # so that differences of stamps have 64 bits too
 
 
-def configuration(robot: str | Robot, changes: str | Path | None) -> Config:
-    """That of a robot, with changes; of a Robot that of its file, or what has its name."""
+def configuration(robot: str | Robot, changes: str | Path | Config | None) -> Config:
+    """That of a robot, with changes; of a Robot that of its file, or what has its name.
+
+    Raises:
+        ConfigError: a whole Config is that of another robot.
+    """
+    if isinstance(changes, Config):
+        of = changes.robot.name
+        if isinstance(robot, str) and robot in built_in_robots() and robot != of:
+            raise ConfigError(f"the configuration is that of '{of}', the robot is {robot}", of)
+        return changes
     if not isinstance(robot, Robot):
         return Config.load(robot, changes)
     known = robot.source or (robot.name if robot.name in built_in_robots() else "")

@@ -75,8 +75,7 @@ class StateObserver:
         threaded: bool = True,
         largest_stddev: float = LARGEST_STDDEV,
     ):
-        if not isinstance(config, Config):
-            config = configuration(robot, config)
+        config = configuration(robot, config)
         self.robot = robot if isinstance(robot, Robot) else Robot(config.robot)
         if not self.robot.config.floating_base or self.robot.imu_joint is None:
             raise RobotError(f"{self.robot.name}: a base state needs a floating base and an IMU")

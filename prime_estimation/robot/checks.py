@@ -12,6 +12,7 @@ from ..errors import RobotError
 from .model import frame_id
 
 if TYPE_CHECKING:
+    from ..config.parameters import Config
     from .robot import Robot
 
 
@@ -31,6 +32,16 @@ def check_base(robot: Robot) -> None:
             f"{robot.name}: base_frame {robot.base_frame} is not at the root of the URDF, which "
             f"is {robot.links[1]}",
             name,
+        )
+
+
+def check_configuration(robot: Robot, config: Config) -> None:
+    """RobotError where a configuration is that of another robot: noise, contact law, priors."""
+    if config.robot.name not in ("", robot.name):
+        raise RobotError(
+            f"the configuration is that of {config.robot.name}, the robot is {robot.name}: make "
+            "both of one, Robot(config.robot)",
+            config.robot.name,
         )
 
 
