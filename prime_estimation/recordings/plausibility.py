@@ -31,6 +31,7 @@ FASTEST_TURN = 18.0
 # rad between up as the IMU's orientation has it and as it is felt, over a second: a robot that
 # speeds up at half of gravity all the time shows as much, a wrong order or convention turns by more
 UP_APART = 0.5
+MOVES = 0.2  # rad that a joint goes within a second, on a robot whose IMU feels it
 APART_NS = 50_000_000  # by which joints and IMU may be apart: as long as the nodes wait
 
 
@@ -87,9 +88,10 @@ class Plausibility:
         """What the newest readings cannot be, in words; empty when nothing speaks against them."""
         if self._fresh >= AGAIN:
             self._fresh = 0
+            joints, imu = np.array(self._joints), np.array(self._imu)
             self._doubts = (
-                self._of_joints(np.array(self._joints)) if len(self._joints) >= FEWEST else "",
-                self._of_imu(np.array(self._imu)) if len(self._imu) >= FEWEST else "",
+                self._of_joints(joints) if len(joints) >= FEWEST else "",
+                (_dead(joints, imu) or self._of_imu(imu)) if len(imu) >= FEWEST else "",
             )
         return [doubt for doubt in self._doubts if doubt]
 
@@ -162,6 +164,14 @@ class Plausibility:
             f"the IMU's orientation and accelerometer differ by {math.degrees(angle):.0f} degrees"
         )
         return f"{told} in where up is: order of its quaternion (x, y, z, w), axes, world (z up)?"
+
+
+def _dead(joints: np.ndarray, imu: np.ndarray) -> str:
+    """That an IMU (n, 8) says the same, to the last digit, while joints (m, nj) move."""
+    full = min(len(joints), len(imu)) == NEWEST
+    if not full or np.ptp(imu[:, :5], axis=0).any() or np.ptp(joints, axis=0).max() < MOVES:
+        return ""
+    return f"the IMU has said the same for {NEWEST} readings while joints move: is it dead?"
 
 
 def felt(sample: ImuSample) -> np.ndarray:

@@ -126,6 +126,12 @@ def test_writer_leaves_nothing_after_an_error(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_in_place_of_a_folder(tmp_path):
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(DataError, match="runs/a/out.mcap: .*runs is no folder"):
+        BagWriter(tmp_path / "runs" / "a" / "out.mcap")
+
+
 @pytest.mark.parametrize("name", ["out.db3", "out", "folder.mcap"])
 def test_writer_refuses_other_names(tmp_path, name):
     (tmp_path / "folder.mcap").mkdir()
