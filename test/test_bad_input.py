@@ -277,6 +277,12 @@ def _in_g(topic, t, message):
     return dataclasses.replace(message, linear_acceleration=dataclasses.replace(force, **g))
 
 
+def test_an_inertia_of_forces_in_g(recording, tmp_path, capsys):
+    bag = write(tmp_path / "bag.mcap", recording[1], _in_g)
+    line = fails(capsys, "identify", str(bag), "--robot", "go2", "--out", str(tmp_path / "out"))
+    assert "is it in g?" in line
+
+
 def _of_no_norm(topic, t, message):
     if topic != "/mocap/pose":
         return message

@@ -144,14 +144,8 @@ class Plausibility:
     def _of_imu(self, rows: np.ndarray) -> str:
         """What rows (n, 8) of an IMU say against themselves; the first that is wrong."""
         rate, force = float(np.median(rows[:, 0])), float(rows[:, 1].mean())
-        if force < LEAST_FELT * GRAVITY or force > MOST_FELT * GRAVITY:
-            told = (
-                f"the accelerometer reads {force:.3g} m/s^2 in the mean, gravity is {GRAVITY:.2f}"
-            )
-            unit = (
-                "is it in g?" if 0.8 < force < 1.2 else "is gravity taken out, or the unit wrong?"
-            )
-            return f"{told}: {unit} Specific force in m/s^2 is needed"
+        if doubt := no_specific_force(force):
+            return doubt
         if rate > FASTEST_TURN:
             return f"the gyro reads {rate:.0f} rad/s in the median: is it in degrees/s?"
         up = rows[:, 5:].mean(axis=0)
@@ -172,6 +166,15 @@ def _dead(joints: np.ndarray, imu: np.ndarray) -> str:
     if not full or np.ptp(imu[:, :5], axis=0).any() or np.ptp(joints, axis=0).max() < MOVES:
         return ""
     return f"the IMU has said the same for {NEWEST} readings while joints move: is it dead?"
+
+
+def no_specific_force(mean: float) -> str:
+    """What the mean size of a specific force [m/s^2] over a second and more cannot be, or empty."""
+    if LEAST_FELT * GRAVITY <= mean <= MOST_FELT * GRAVITY:
+        return ""
+    told = f"the accelerometer reads {mean:.3g} m/s^2 in the mean, gravity is {GRAVITY:.2f}"
+    unit = "is it in g?" if 0.8 < mean < 1.2 else "is gravity taken out, or the unit wrong?"
+    return f"{told}: {unit} Specific force in m/s^2 is needed"
 
 
 def felt(sample: ImuSample) -> np.ndarray:
