@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..monitors.lift_off import PULL
 from ..monitors.stance_motion import MOTION
 from ..types import Estimate, Sample
 from .readings import KINDS
@@ -118,5 +119,6 @@ class Validity:
 
 def _implausible(estimate: Estimate) -> str:
     """What the estimator itself says against its motion."""
-    said = (s for s in estimate.status.sensors if s.name == MOTION and not s.ok)
-    return next((s.message for s in said), "")
+    told = [s for s in estimate.status.sensors if not s.ok]
+    said = (s for s in told if s.name == MOTION or s.message.startswith(PULL))
+    return next((s.message if s.name == MOTION else str(s) for s in said), "")
