@@ -48,6 +48,15 @@ def test_place_and_mass_go_on(recorded_runs):
     assert stated[2] > np.sqrt(before.pose_covariance[2, 2])
 
 
+def test_a_stamp_that_goes_back(recorded_runs):
+    """All begins anew, and that is counted: the same measurement twice had been lost in silence."""
+    estimator = Estimator(robot("go2"), config("go2"), mocap=False)
+    ms = measurements(recorded_runs / "go2_payload3", robot("go2"), config("go2"), 0.7, mocap=False)
+    found = [estimator.update(m) for m in ms]
+    assert found[-1] is not None and estimator.update(ms[-1]) is None
+    assert estimator.monitors.last_restart == (1, "a stamp 0.00 s before the newest")
+
+
 def test_on_a_slope_and_turned(recorded_runs):
     """The ground is found anew, in the world as it was."""
     bag = recorded_runs / "go2_slope12_payload3"

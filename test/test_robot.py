@@ -5,6 +5,8 @@
 Where their URDF lies, what it may be like, and what is refused in one line.
 """
 
+import re
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -129,6 +131,40 @@ def test_what_cannot_be_used_is_said_in_one_line(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("found", "instead", "words"),
+    [
+        (r"</robot>", "", "it is no XML"),
+        (r"<robot .*", "<html/>", "its root element is <html>, not <robot>"),
+        (r"</robot>", '<xacro:include filename="legs.xacro"/></robot>', "it has elements of xacro"),
+        (r"</robot>", '<link name="base_link"/></robot>', "it has the link base_link twice"),
+        (r"</robot>", '<link name="a"/></robot>', "a and base_link have no parent"),
+        (r"<mass value=.[0-9]+\.", '<mass value="1,', "with a decimal point, got '1,"),
+        (r"<mass value=.", '<mass value="-', r"in the <inertial> of \w+ is -1.* less than nothing"),
+        (r'ixx=".*?"', "", "the inertia in the <inertial> of base_link lacks 'ixx'"),
+        (r'(<joint .*?)<axis xyz=".*?"', r'\1<axis xyz="0 0 0"', "axis of .*_HAA has no direction"),
+        (r'(<joint .*?xyz=").*?"', r'\1nan 0 0"', "'xyz' of the axis of .* must be 3 numbers"),
+    ],
+)
+def test_what_a_parser_would_leave_out_of_a_urdf(found, instead, words, tmp_path, capfd):
+    """A link whose mass cannot be read would have none, and what was not expanded be missing."""
+    text = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
+    wrong = re.sub(found, instead, text, count=1, flags=re.DOTALL)
+    assert wrong != text
+    (tmp_path / "wrong.urdf").write_text(wrong)
+    assert re.search(words, refused(urdf=str(tmp_path / "wrong.urdf")))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_urdf_with_elements_of_a_simulator(tmp_path):
+    """Whose prefixes it does not declare, and a comment that is not UTF-8."""
+    text = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
+    more = "<!-- Geh\u00e4use --><gazebo><sensor:camera visible:at='1'/></gazebo></robot>"
+    path = tmp_path / "more.urdf"
+    path.write_bytes(text.replace("</robot>", more).encode("latin-1"))
+    assert robot(urdf=str(path)).nj == 12
+
+
 def test_a_urdf_of_a_ros_package(tmp_path, monkeypatch):
     urdf = tmp_path / "share" / "mine_description" / "urdf" / "mine.urdf"
     urdf.parent.mkdir(parents=True)
@@ -164,6 +200,7 @@ def test_an_inertia_that_no_body_has(tmp_path):
             "smoothed",
             "several links",
         ),
+        ([("FL", "FL_FOOT", ""), ("FR", "FL_FOOT", "")], "smoothed", "the same point of FL_FOOT"),
         ([("FL", "FL_FOOT", ""), ("belly", "base_link", "")], "smoothed", "on the base"),
         (
             [("FL/toe", "FL_FOOT", ""), ("FL/heel", "FL_FOOT", "")],
@@ -174,7 +211,13 @@ def test_an_inertia_that_no_body_has(tmp_path):
 )
 def test_feet_that_the_model_does_not_have(contacts, model, words):
     spheres = [
-        {"name": name, "frame": frame, "foot": foot, "radius": 0.01}
+        {
+            "name": name,
+            "frame": frame,
+            "foot": foot,
+            "radius": 0.01,
+            "position": [0.05 * name.endswith("/toe"), 0.0, 0.0],
+        }
         for name, frame, foot in contacts
     ]
     settings = {

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from helpers import models
 
-from prime_estimation.errors import DataError, RobotError
+from prime_estimation.config.parameters import Config
+from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.identify.full_information import full_information
 from prime_estimation.robot import Robot
@@ -82,6 +83,30 @@ def test_measurement_of_another_robot_is_refused(name, size):
         DataError, match=rf"kinova: {name} must have the shape \(\d,\), has \({size},\)"
     ):
         estimator.update(at_rest(6, 0, **{name: np.zeros(size)}))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"position": [0.0] * 6}, r"position must be an array of the shape \(6,\), is a list"),
+        ({"gyro_samples": 0.0}, "gyro_samples must be above 0, is 0.0"),
+        ({"torque_samples": np.nan}, "torque_samples must be above 0, is nan"),
+        ({"imu_dead": np.zeros(3)}, r"imu_dead must have the shape \(6,\), has \(3,\)"),
+    ],
+)
+def test_measurements_that_are_none(change, words):
+    estimator = Estimator(models.robot("kinova"), models.config("kinova"))
+    with pytest.raises(DataError, match=words):
+        estimator.update(at_rest(6, 0, **change))
+
+
+def test_a_robot_is_made_of_its_configuration():
+    with pytest.raises(RobotError, match="by name or file: Robot.load; got a str"):
+        Robot("go2")
+    with pytest.raises(RobotError, match="the configuration is that of go2, the robot is g1"):
+        Estimator(Robot.load("g1"), Config.load("go2"))
+    with pytest.raises(ConfigError, match="for a mapping there is Config.updated"):
+        Config.load("go2", {"noise": {"gyro": 0.01}})
 
 
 def test_floating_base_needs_contacts():

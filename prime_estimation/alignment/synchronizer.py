@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..sensors import SENSORS
 from ..sensors.imu_orientation import NAME as ORIENTATION
 from ..sensors.joint_targets import NAME as TARGETS
@@ -122,7 +123,12 @@ class Synchronizer:
             use_mocap: hand on motion capture.
             sensors: names of further optional sensors.
             options: further ones of the constructor.
+
+        Raises:
+            ConfigError: the step is no time above 0.
         """
+        if not 0.0 < step < math.inf:
+            raise ConfigError(f"the step between nodes must be above 0 s, got {step}", step)
         return cls(
             round(step * 1e9),
             robot.nj,

@@ -111,6 +111,11 @@ def read_recording(
             if len(nodes) % 50 == 0:
                 progress(share)
         intake.reader.check_joints_seen()
+        if not samples[PoseSample]:
+            counts = intake.reader.counts.items()
+            told = ", ".join(f"{reason} {n}" for reason, n in counts if reason.startswith("mocap"))
+            refused = f" ({told})" if told else ""
+            raise DataError(f"{bag.path}: no pose of motion capture can be used{refused}", path)
     return align(Path(path).name, robot, nodes, samples)
 
 

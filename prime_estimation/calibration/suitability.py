@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import DataError
+from ..recordings.plausibility import no_specific_force
 from ..robot import Robot
 from .leg_factors import leg_terms
 from .leg_kinematics import Leg
@@ -20,6 +21,7 @@ from .trajectory import initial_offsets, turning_rates
 
 # rad/s, root mean square about the second axis: a robot that stands has the noise of its gyro
 LEAST_TURNING = 0.02
+LEAST_DERIVATIVE = 0.5  # slope of the positions' derivatives over the rates; noise makes it less
 LEAST_STEP = 0.05  # m, by which two feet that stand come neither nearer nor farther
 LEAST_AGREEMENT = 0.7  # slope of the tracked body's turning over the gyro's
 CLEARLY_BETTER = 0.15  # more of that slope by inverse rotations, which fit right poses no better
@@ -36,6 +38,25 @@ def check_motion(recording: KinematicRecording) -> None:
             f"{recording.name}: the base hardly turns ({second:.3f} rad/s about its second axis); "
             "calibration needs a recording that walks, turns, and pitches or rolls",
             second,
+        )
+
+
+def check_units(recording: KinematicRecording) -> None:
+    """DataError where the accelerometer, or joint rates beside positions, are in another unit.
+
+    Encoders that are stuck have no derivative at all.
+    """
+    felt = np.linalg.norm(recording.imu.velocity, axis=1) / recording.step
+    if doubt := no_specific_force(float(felt.mean())):
+        raise DataError(f"{recording.name}: {doubt}", felt)
+    derivative = np.diff(recording.angle, axis=0) / recording.step
+    rate = 0.5 * (recording.rate[1:] + recording.rate[:-1])
+    slope = float(np.sum(derivative * rate) / max(np.sum(rate * rate), 1e-12))
+    if not LEAST_DERIVATIVE < slope < 1.0 / LEAST_DERIVATIVE:
+        raise DataError(
+            f"{recording.name}: joint positions change by {100.0 * slope:.3g} % of what their "
+            "rates say: both must be read, in rad and rad/s",
+            slope,
         )
 
 

@@ -101,7 +101,7 @@ class Lockstep:
             for estimate in self.pipeline.push(sample):
                 self.hear(estimate)
             if isinstance(sample, ImuSample):
-                predicted = self.pipeline.estimator.predict(sample)
+                predicted = self.pipeline.predict(sample)
                 if predicted is not None:
                     self.hear_odometry(predicted)
         self._tick += 1

@@ -27,6 +27,7 @@ from ..calibration.suitability import (
     check_motion,
     check_noise,
     check_turning,
+    check_units,
     loses_contact,
 )
 from ..calibration.trajectory import initial_offsets
@@ -81,6 +82,7 @@ def _check_recordings(
     nominal = Offsets.nominal(robot)
     for recording in recordings:
         check_motion(recording)
+        check_units(recording)
         fitting = initial_offsets(recording, nominal)
         check_turning(recording, fitting)
         check_frame(recording, fitting)

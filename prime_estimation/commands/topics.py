@@ -36,4 +36,10 @@ def topics_of(args: argparse.Namespace) -> dict[str, str]:
     broken = [p for p in pairs if "=" not in p]
     if broken:
         raise ConfigError(f"--topic '{broken[0]}' has no '='; give SENSOR=NAME", broken)
-    return dict(p.split("=", 1) for p in pairs)
+    topics: dict[str, str] = {}
+    for sensor, name in (p.split("=", 1) for p in pairs):
+        if not name or sensor in topics:
+            what = f"has the topics {topics[sensor]} and {name}" if name else "has no topic"
+            raise ConfigError(f"--topic: {sensor} {what}; give SENSOR=NAME, one for each", pairs)
+        topics[sensor] = name
+    return topics

@@ -122,7 +122,9 @@ def read_recording(
                 progress((arrival_ns - bag.start_ns) / span)
         reader.check_joints_seen()
         if len(rows.get("joint_states", ())) < 2:
-            raise DataError(f"{bag.path} has no joint states", path)
+            told = ", ".join(f"{reason} {n}" for reason, n in reader.counts.items())
+            refused = f" that can be read; refused: {told}" if told else ""
+            raise DataError(f"{bag.path} has no joint states{refused}", path)
         start = bag.start_ns
         streams = {name: _stream(name, entries, start) for name, entries in rows.items()}
         feet = _foot_streams(bag, start, span, streams)

@@ -17,12 +17,24 @@ CLOSE = 0.10  # of the mass: an error below it counts as settled
 
 
 def inertia_figures(messages: list, truth: dict, start_ns: int) -> dict | None:
-    """Figures of each estimated body against the truth over time; None where no truth is known."""
+    """Figures of each estimated body against the truth over time; None where no truth is known.
+
+    Raises:
+        DataError: the truth knows none of the bodies: it is that of another robot.
+    """
     if "bodies_true" not in truth:
         return None
     t = times(messages, start_ns)
     out: dict = {}
-    for link in sorted({b.link for m in messages for b in m.bodies}):
+    links = sorted({b.link for m in messages for b in m.bodies})
+    if links and not set(links) & set(truth["bodies_true"]):
+        known = ", ".join(list(truth["bodies_true"])[:3])
+        raise DataError(
+            f"the truth knows none of the bodies of the estimate, {', '.join(links)}; it begins "
+            f"with {known}: is it that of another robot?",
+            links,
+        )
+    for link in links:
         if link not in truth["bodies_true"]:
             out[link] = {"error": "no such body in the truth"}
             continue

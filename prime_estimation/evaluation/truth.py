@@ -34,6 +34,9 @@ def load_truth(reference: str | Path, truth_json: str | Path | None = None) -> d
             except ValueError as error:
                 raise DataError(f"{path} is not valid JSON: {error}", path) from error
             _check(path, truth)
+            if truth_json and not {"bodies_true", "total_mass_true"} & set(truth):
+                what = "it has neither bodies_true nor total_mass_true"
+                raise DataError(f"{path} is not the truth of a run: {what}", path)
             return truth
     if truth_json:
         raise DataError(f"no such file: {truth_json}", truth_json)

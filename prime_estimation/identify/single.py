@@ -96,7 +96,19 @@ def load(
             f"({FEWEST_NODES * step:g} s) or more",
             bag,
         )
-    return ms
+    return _without_filled(ms)
+
+
+def _without_filled(ms: list[Measurement]) -> list[Measurement]:
+    """Measurements without zeros in place of torques, which later ones show to be filled in.
+
+    `alignment.filled_fields` needs joints that move to tell it.
+    """
+    out, filled = [], False
+    for m in reversed(ms):
+        filled = m.torque is None or (filled and m.unpowered)
+        out.append(replace(m, torque=None) if filled and m.torque is not None else m)
+    return out[::-1]
 
 
 def _check_torques(bag: str | Path, ms: list[Measurement]) -> None:

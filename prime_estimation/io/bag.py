@@ -149,6 +149,9 @@ class BagWriter:
             raise DataError(f"the output must be named *.mcap, got {self.path}", self.path)
         if self.path.is_dir():
             raise DataError(f"{self.path} is a folder; give the name of a file", self.path)
+        there = next(folder for folder in self.path.absolute().parents if folder.exists())
+        if not there.is_dir():
+            raise DataError(f"cannot write {self.path}: {there} is no folder", self.path)
         self._store = typestore()
         self._connections: dict[str, object] = {}
         try:

@@ -21,7 +21,7 @@ def open_sources(path: Path) -> tuple[list, str]:
     """Sources that together are the bag, and a line about what they lack."""
     if not path.exists():
         raise DataError(f"no such bag: {path}", path)
-    if path.is_file() and path.suffix not in _SUFFIXES:
+    if not path.is_dir() and not (path.is_file() and path.suffix in _SUFFIXES):
         hint = "; convert ROS 1 bags with rosbags-convert" if path.suffix == ".bag" else ""
         raise DataError(
             f"{path} is not a bag: expected a rosbag2 folder, *.mcap or *.db3{hint}", path

@@ -16,6 +16,7 @@ from ..contact.leg_forces import LegForces
 from ..inertia import InertiaBelief, from_theta, theta_root, to_theta
 from ..joint_friction import JointLosses
 from ..robot import Robot
+from ..robot.checks import check_configuration
 from ..sensors.imu import vertical
 from ..sensors.mocap import delayed
 from ..sensors.mocap_mount import turned_back
@@ -74,6 +75,7 @@ class Problem:
         optional: Collection[str] = (),
         holds: bool = False,
     ):
+        check_configuration(robot, config)
         self.robot, self.dt = robot, config.estimator.step
         self.optional = tuple(optional)
         self.floating = robot.config.floating_base

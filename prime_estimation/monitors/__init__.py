@@ -103,6 +103,9 @@ class Monitors:
         """
         gap = 1e-9 * (stamp_ns - (horizon.newest_ns or stamp_ns))
         if not 0.0 < gap < CONSISTENCY.longest_gap:
+            if horizon.window is not None:
+                back = f"a stamp {abs(gap):.2f} s before the newest"
+                self.consistency.restarted(f"no data for {gap:.2f} s" if gap > 0.0 else back)
             return False
         if horizon.window is not None:
             self.consistency.restarted(f"no data for {gap:.2f} s")

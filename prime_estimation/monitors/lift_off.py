@@ -20,6 +20,8 @@ from ..types import Measurement, SensorHealth
 from ..types.arrays import finite
 from .monitor import Monitor
 
+PULL = "by their torques they pull at the ground"  # how a remark begins that no robot explains
+
 
 class LiftDetector(Monitor):
     """Compares the weight measured by the IMU with the foot forces that the leg torques imply.
@@ -190,6 +192,8 @@ class LiftDetector(Monitor):
         if not situation.suspended:
             return ()
         what = "they do not carry the robot, which is held or has fallen; inertia is not estimated"
+        if sum(self._shares) > LIFT.pulls * self._batch:
+            what = f"{PULL}, as no foot does: signs of torques and accelerometer?"
         return (SensorHealth("feet", False, what),)
 
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 
+import numpy as np
+
 from ..config.files import built_in_robots, read_yaml
 from ..config.parameters import Config
 from ..errors import ConfigError, DataError
@@ -19,8 +21,17 @@ from ..robot import Robot
 _LATEST_NS = 2**62  # so that differences of stamps have 64 bits too
 
 
-def configuration(robot: str | Robot, changes: str | Path | None) -> Config:
-    """That of a robot, with changes; of a Robot that of its file, or what has its name."""
+def configuration(robot: str | Robot, changes: str | Path | Config | None) -> Config:
+    """That of a robot, with changes; of a Robot that of its file, or what has its name.
+
+    Raises:
+        ConfigError: a whole Config is that of another robot.
+    """
+    if isinstance(changes, Config):
+        of = changes.robot.name
+        if isinstance(robot, str) and robot in built_in_robots() and robot != of:
+            raise ConfigError(f"the configuration is that of '{of}', the robot is {robot}", of)
+        return changes
     if not isinstance(robot, Robot):
         return Config.load(robot, changes)
     known = robot.source or (robot.name if robot.name in built_in_robots() else "")
@@ -73,3 +84,16 @@ def checked_stamp(stamp_ns: int) -> int:
     if stamp is None or abs(stamp) > _LATEST_NS:
         raise DataError(f"stamp_ns must be a whole number of ns, got {stamp_ns!r}", stamp_ns)
     return stamp
+
+
+def numbers(values, what: str) -> np.ndarray:
+    """Array of what is handed in.
+
+    Raises:
+        DataError: it holds no numbers.
+    """
+    try:
+        return np.array(values, float)
+    except (TypeError, ValueError) as error:
+        told = f"{what} must be an array of numbers, got {values!r:.60}"
+        raise DataError(told, values) from error

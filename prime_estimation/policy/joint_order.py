@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..io.unitree import family_of
 from ..robot import Robot
+from .arguments import numbers
 
 # joints of one leg after the other, as they stand in the URDF or MJCF
 DEPTH_FIRST = ("pinocchio", "isaac_gym", "mujoco", "newton")
@@ -44,7 +45,7 @@ class JointArrays:
 
     def to_robot(self, values) -> np.ndarray:
         """Values (nj,) of one's own order in the order of `Robot.joint_names`."""
-        values = np.asarray(values, float)
+        values = numbers(values, "joints")
         if values.shape != (len(self.names),):
             raise ConfigError(
                 f"an array of joints must have the shape ({len(self.names)},), has {values.shape}",

@@ -26,6 +26,7 @@ from .arguments import (
     configuration,
     largest_deviation,
     lowstate_reader,
+    numbers,
     sensor_names,
 )
 from .base_state import BaseState, Joints, base_state, no_state
@@ -74,8 +75,7 @@ class StateObserver:
         threaded: bool = True,
         largest_stddev: float = LARGEST_STDDEV,
     ):
-        if not isinstance(config, Config):
-            config = configuration(robot, config)
+        config = configuration(robot, config)
         self.robot = robot if isinstance(robot, Robot) else Robot(config.robot)
         if not self.robot.config.floating_base or self.robot.imu_joint is None:
             raise RobotError(f"{self.robot.name}: a base state needs a floating base and an IMU")
@@ -158,7 +158,7 @@ class StateObserver:
             self.push(JointSample(stamp, *parts))
         if gyro is not None:
             parts = (gyro, accelerometer, quat_world_imu)
-            parts = (None if x is None else np.array(x, float) for x in parts)
+            parts = (None if x is None else numbers(x, "readings of the IMU") for x in parts)
             self.push(ImuSample(stamp, *parts))
         return self.state()
 
@@ -209,9 +209,9 @@ class StateObserver:
                 self._solve(node)
         used = self._intake.sync.believes(sample)
         self._readings.take(sample, used)
+        self._validity.heard(sample, used)
         if not used:
             return
-        self._validity.heard(sample)
         if isinstance(sample, JointSample):
             self._heard_joints(sample)
         if isinstance(sample, ImuSample):
@@ -234,18 +234,20 @@ class StateObserver:
         newer = predicted is not None and predicted.stamp_ns > latest.stamp_ns
         estimate = predicted if newer and not validity.is_behind(latest) else latest
         said = "; ".join(self._readings.plausibility.doubts) or self._contradictions.reason
-        why = validity.doubt(latest, estimate, said)
+        why = validity.doubt(latest, estimate, said, self._refusals)
         return base_state(estimate, why, self.feet, self._joints)
 
     def _why_nothing(self) -> str:
         """Why there is no estimate."""
         if self._closed:
             return "the observer is closed"
-        readings, counts = self._readings, self._intake.sync.counts
-        missing = self._validity.missing
-        refused = [readings.refusals(name, counts) for name in missing]
+        refused = [self._refusals(name) for name in self._validity.missing]
         told = ", ".join(filter(None, [self._intake.reader.reason, *refused]))
-        return self._validity.why_nothing(told, readings.trouble(counts))
+        return self._validity.why_nothing(told, self._readings.trouble(self._intake.sync.counts))
+
+    def _refusals(self, name: str) -> str:
+        """How many readings of a stream were refused, and why; empty where none was."""
+        return self._readings.refusals(name, self._intake.sync.counts)
 
     def reset(self) -> None:
         """Forget everything; the next state comes after a new start batch."""

@@ -5,14 +5,20 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
+from ..monitors.lift_off import PULL
 from ..monitors.stance_motion import MOTION
 from ..types import Estimate, Sample
 from .readings import KINDS
 
 SILENT_S = 0.05  # without a reading of joints or IMU, after which a state is not valid
+# readings of a stream one after the other that were not used, 0.1 s at 500 Hz: stamps that stand
+# still tell of no silence
+IN_VAIN = 50
 BEHIND_NS = 100_000_000  # by which an estimate may be older than the newest reading
 
 
@@ -31,13 +37,19 @@ class Validity:
         self._largest, self._wall_clock = largest_stddev, wall_clock
         self.failure = ""
         self._last_ns: dict[str, int] = {}
+        self._in_vain: Counter[str] = Counter()
         self._heard_at = time.monotonic()
 
-    def heard(self, sample: Sample) -> None:
-        """Note that a reading came."""
-        if name := KINDS.get(type(sample)):
-            self._last_ns[name] = sample.stamp_ns
-            self._heard_at = time.monotonic()
+    def heard(self, sample: Sample, used: bool) -> None:
+        """Note that a reading came, and whether it entered its stream: in vain, if it did not."""
+        if (name := KINDS.get(type(sample))) is None:
+            return
+        if not used or self._last_ns.get(name) == sample.stamp_ns:
+            self._in_vain[name] += 1
+            return
+        self._in_vain[name] = 0
+        self._last_ns[name] = sample.stamp_ns
+        self._heard_at = time.monotonic()
 
     @property
     def newest_ns(self) -> int:
@@ -64,27 +76,38 @@ class Validity:
             return f"no {' and no '.join(missing)} yet" + (f" ({refused})" if refused else "")
         return trouble or self.failure or "the start batch is being gathered"
 
-    def doubt(self, latest: Estimate, said: Estimate, contradicted: str) -> str:
+    def doubt(
+        self,
+        latest: Estimate,
+        said: Estimate,
+        contradicted: str,
+        refusals: Callable[[str], str] = lambda name: "",
+    ) -> str:
         """Why a state is not to be used; empty when it is.
 
         Args:
             latest: the newest solved estimate.
             said: the same, possibly carried on by the IMU.
             contradicted: what speaks against readings or model; empty when nothing does.
+            refusals: how many readings of a stream were refused, and why.
         """
         if self.is_behind(latest):
             late = 1e-9 * (self.newest_ns - latest.stamp_ns)
             return f"the estimate is {late:.2f} s behind the readings"
-        return self._silence() or contradicted or _implausible(latest) or self._spread(said)
+        silence = self._silence(refusals)
+        return silence or contradicted or _implausible(latest) or self._spread(said)
 
-    def _silence(self) -> str:
-        silent = time.monotonic() - self._heard_at
+    def _silence(self, refusals: Callable[[str], str]) -> str:
+        silent, why = time.monotonic() - self._heard_at, ""
         if self._wall_clock and silent > SILENT_S:
-            return f"no reading for {silent:.2f} s"
+            why = f"no reading for {silent:.2f} s"
         for name, stamp_ns in self._last_ns.items():
+            told = f" ({refused})" if (refused := refusals(name)) and self._in_vain[name] else ""
             if self.newest_ns - stamp_ns > 1e9 * SILENT_S:
-                return f"no {name} for {1e-9 * (self.newest_ns - stamp_ns):.2f} s"
-        return ""
+                return f"no {name} for {1e-9 * (self.newest_ns - stamp_ns):.2f} s{told}"
+            if self._in_vain[name] > IN_VAIN:
+                return f"no {name} in the last {self._in_vain[name]} readings{told}"
+        return why
 
     def _spread(self, said: Estimate) -> str:
         covariance, velocity = said.twist_covariance[:3, :3], said.linear_velocity_base
@@ -96,5 +119,6 @@ class Validity:
 
 def _implausible(estimate: Estimate) -> str:
     """What the estimator itself says against its motion."""
-    said = (s for s in estimate.status.sensors if s.name == MOTION and not s.ok)
-    return next((s.message for s in said), "")
+    told = [s for s in estimate.status.sensors if not s.ok]
+    said = (s for s in told if s.name == MOTION or s.message.startswith(PULL))
+    return next((s.message if s.name == MOTION else str(s) for s in said), "")

@@ -17,7 +17,7 @@ from ..io.messages import MessageReader
 from ..io.unitree import LowStateReader
 from ..robot import Robot
 from ..sensors import SENSORS
-from ..types import NO_DATA, Estimate, Measurement, Sample, SensorHealth
+from ..types import NO_DATA, Estimate, ImuSample, Measurement, Sample, SensorHealth
 from .imu_clock import ImuClock
 from .rate_lag import RateLag
 from .refusals import most_refused
@@ -206,3 +206,10 @@ class Pipeline:
             estimate = self.estimator.update(node.measurement)
             if estimate is not None:
                 yield self.intake.with_status(estimate, self.estimator.problem.measurements.refused)
+
+    def predict(self, sample: ImuSample) -> Estimate | None:
+        """The newest estimate, carried to an IMU sample that was pushed; None if that was refused.
+
+        One glitch that is integrated would be in all odometry until the next node.
+        """
+        return self.estimator.predict(sample) if self.intake.sync.believes(sample) else None

@@ -31,6 +31,7 @@ FASTEST_TURN = 18.0
 # rad between up as the IMU's orientation has it and as it is felt, over a second: a robot that
 # speeds up at half of gravity all the time shows as much, a wrong order or convention turns by more
 UP_APART = 0.5
+MOVES = 0.2  # rad that a joint goes within a second, on a robot whose IMU feels it
 APART_NS = 50_000_000  # by which joints and IMU may be apart: as long as the nodes wait
 
 
@@ -87,9 +88,10 @@ class Plausibility:
         """What the newest readings cannot be, in words; empty when nothing speaks against them."""
         if self._fresh >= AGAIN:
             self._fresh = 0
+            joints, imu = np.array(self._joints), np.array(self._imu)
             self._doubts = (
-                self._of_joints(np.array(self._joints)) if len(self._joints) >= FEWEST else "",
-                self._of_imu(np.array(self._imu)) if len(self._imu) >= FEWEST else "",
+                self._of_joints(joints) if len(joints) >= FEWEST else "",
+                (_dead(joints, imu) or self._of_imu(imu)) if len(imu) >= FEWEST else "",
             )
         return [doubt for doubt in self._doubts if doubt]
 
@@ -142,14 +144,8 @@ class Plausibility:
     def _of_imu(self, rows: np.ndarray) -> str:
         """What rows (n, 8) of an IMU say against themselves; the first that is wrong."""
         rate, force = float(np.median(rows[:, 0])), float(rows[:, 1].mean())
-        if force < LEAST_FELT * GRAVITY or force > MOST_FELT * GRAVITY:
-            told = (
-                f"the accelerometer reads {force:.3g} m/s^2 in the mean, gravity is {GRAVITY:.2f}"
-            )
-            unit = (
-                "is it in g?" if 0.8 < force < 1.2 else "is gravity taken out, or the unit wrong?"
-            )
-            return f"{told}: {unit} Specific force in m/s^2 is needed"
+        if doubt := no_specific_force(force):
+            return doubt
         if rate > FASTEST_TURN:
             return f"the gyro reads {rate:.0f} rad/s in the median: is it in degrees/s?"
         up = rows[:, 5:].mean(axis=0)
@@ -162,6 +158,23 @@ class Plausibility:
             f"the IMU's orientation and accelerometer differ by {math.degrees(angle):.0f} degrees"
         )
         return f"{told} in where up is: order of its quaternion (x, y, z, w), axes, world (z up)?"
+
+
+def _dead(joints: np.ndarray, imu: np.ndarray) -> str:
+    """That an IMU (n, 8) says the same, to the last digit, while joints (m, nj) move."""
+    full = min(len(joints), len(imu)) == NEWEST
+    if not full or np.ptp(imu[:, :5], axis=0).any() or np.ptp(joints, axis=0).max() < MOVES:
+        return ""
+    return f"the IMU has said the same for {NEWEST} readings while joints move: is it dead?"
+
+
+def no_specific_force(mean: float) -> str:
+    """What the mean size of a specific force [m/s^2] over a second and more cannot be, or empty."""
+    if LEAST_FELT * GRAVITY <= mean <= MOST_FELT * GRAVITY:
+        return ""
+    told = f"the accelerometer reads {mean:.3g} m/s^2 in the mean, gravity is {GRAVITY:.2f}"
+    unit = "is it in g?" if 0.8 < mean < 1.2 else "is gravity taken out, or the unit wrong?"
+    return f"{told}: {unit} Specific force in m/s^2 is needed"
 
 
 def felt(sample: ImuSample) -> np.ndarray:

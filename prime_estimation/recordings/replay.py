@@ -39,7 +39,8 @@ class ReplaySummary:
         counts: refused messages and samples by reason.
         notice: empty, or what could not be read of the bag.
         final: the last estimate.
-        doubts: what the readings at the end cannot be, or seldom are, in words.
+        doubts: that the estimate broke off before the recording, and what the readings at the end
+            cannot be, or seldom are, in words.
     """
 
     topics: dict[str, str]
@@ -128,7 +129,8 @@ def replay(
         undecodable = {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
         counts = dict(pipeline.counts + Counter(undecodable))
         seconds = (bag.end_ns - bag.start_ns) * 1e-9, time.perf_counter() - started
-        doubts = run.plausibility.hints
+        broken_off = run.broken_off(config.estimator.start_duration)
+        doubts = [*filter(None, [broken_off]), *run.plausibility.hints]
         return ReplaySummary(used, run.nodes, *seconds, counts, bag.notice, run.last, doubts)
 
 
@@ -155,6 +157,7 @@ class _Run:
         self._predicted: Estimate | None = None
         self.nodes = 0
         self.last: Estimate | None = None
+        self._last_ns = self._end_ns = bag.start_ns  # arrivals: of what completed it, of the newest
 
     def play(
         self,
@@ -169,7 +172,9 @@ class _Run:
             if realtime and due > time.perf_counter():
                 time.sleep(max(0.0, due - time.perf_counter()))
             self.plausibility.take(sample)
+            self._end_ns = arrival_ns
             for estimate in self._pipeline.push(sample):
+                self._last_ns = arrival_ns
                 if realtime:
                     latency_ms = 1e3 * (time.perf_counter() - due)
                     estimate = replace(
@@ -182,6 +187,16 @@ class _Run:
                 progress(fraction)
                 shown = fraction
         progress(1.0)
+
+    def broken_off(self, start: float) -> str:
+        """That there was no estimate at the end, for longer than a start takes [s]; else empty."""
+        seconds = 1e-9 * (self._end_ns - self._last_ns)
+        if seconds <= start:
+            return ""
+        estimator = self._pipeline.estimator
+        lost = estimator.monitors.last_restart[1] if estimator.window is None else ""
+        why = lost or "no readings of joints and IMU together"
+        return f"there was no estimate for {seconds:.2f} s: {why}"
 
     def _publish(self, estimate: Estimate) -> None:
         self.nodes += 1
@@ -202,7 +217,7 @@ class _Run:
             return
         if not 0 < sample.stamp_ns - self.last.stamp_ns <= LONGEST_PREDICTION_NS:
             return
-        predicted = self._pipeline.estimator.predict(sample)
+        predicted = self._pipeline.predict(sample)
         if predicted is not None and predicted.stamp_ns > self.last.stamp_ns:
             self._write_predicted()
             self._predicted = predicted

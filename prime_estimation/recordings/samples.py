@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from ..errors import DataError
 from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED, MessageReader
@@ -17,6 +19,7 @@ from ..robot import Robot
 from ..sensors import optional_sensors as named_sensors
 from ..types import Measurement, Sample
 from .pipeline import Intake
+from .plausibility import no_specific_force
 
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
 _REQUIRED = ("joint_states", "imu")
@@ -111,8 +114,15 @@ def samples_between(
     reader: MessageReader,
     span: tuple[float, float],
 ) -> Iterator[tuple[float, Sample]]:
-    """(share of the bag that has been read, sample) of those that arrived within a span [s]."""
+    """(share of the bag that has been read, sample) of those that arrived within a span [s].
+
+    Raises:
+        DataError: the span begins after the end of the bag.
+    """
     whole = max(1, bag.end_ns - bag.start_ns)
+    if 1e9 * span[0] > whole:
+        ends = f"{bag.path} ends after {1e-9 * whole:.2f} s"
+        raise DataError(f"{ends}, before the {span[0]:g} s at which to begin", span)
     for arrival_ns, sample in sensor_samples(bag, topics, reader):
         seconds = 1e-9 * (arrival_ns - bag.start_ns)
         if seconds > span[1]:
@@ -165,7 +175,7 @@ def measurements(
 
 
 def _check(bag: BagReader, intake: Intake, step: float, out: list[Measurement]) -> None:
-    """DataError where a bag gave no measurement, or one of another robot."""
+    """DataError where a bag gave no measurement, or those of another robot or unit."""
     if not out:
         intake.reader.check_joints_seen()
         why = "joint states and IMU do not overlap, or are too short"
@@ -174,3 +184,6 @@ def _check(bag: BagReader, intake: Intake, step: float, out: list[Measurement]) 
         what = "a joint of robot.locked_joints is not in its place"
         told = f"{what}: the model is not that of this robot"
         raise DataError(f"{bag.path}: in {moved} messages {told}", bag.path)
+    felt = [np.linalg.norm(m.accelerometer) for m in out if m.accelerometer is not None]
+    if len(felt) * step > 1.0 and (doubt := no_specific_force(float(np.mean(felt)))):
+        raise DataError(f"{bag.path}: {doubt}", bag.path)

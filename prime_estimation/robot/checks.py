@@ -12,6 +12,7 @@ from ..errors import RobotError
 from .model import frame_id
 
 if TYPE_CHECKING:
+    from ..config.parameters import Config
     from .robot import Robot
 
 
@@ -31,6 +32,16 @@ def check_base(robot: Robot) -> None:
             f"{robot.name}: base_frame {robot.base_frame} is not at the root of the URDF, which "
             f"is {robot.links[1]}",
             name,
+        )
+
+
+def check_configuration(robot: Robot, config: Config) -> None:
+    """RobotError where a configuration is that of another robot: noise, contact law, priors."""
+    if config.robot.name not in ("", robot.name):
+        raise RobotError(
+            f"the configuration is that of {config.robot.name}, the robot is {robot.name}: make "
+            "both of one, Robot(config.robot)",
+            config.robot.name,
         )
 
 
@@ -56,9 +67,20 @@ def check_estimated_links(robot: Robot) -> None:
 
 
 def check_feet(robot: Robot) -> None:
-    """RobotError where a foot is on several links, or on the base: no torque tells its force."""
+    """RobotError where a foot is on several links, or on the base: no torque tells its force.
+
+    Or where two contacts are one point: nothing tells which of them carries.
+    """
     carriers: dict[str, set] = {}
+    points: dict[tuple, str] = {}
     for contact in robot.contacts:
+        point = (contact.frame, *contact.position)
+        if (other := points.setdefault(point, contact.name)) != contact.name:
+            raise RobotError(
+                f"{robot.name}: the contacts {other} and {contact.name} are the same point of "
+                f"{contact.frame}; each needs a frame or position of its own",
+                contact,
+            )
         frame = frame_id(robot.model, contact.frame, robot.name, "contact")
         carriers.setdefault(contact.foot, set()).add(robot.model.frames[frame].parentJoint)
     for foot, joints in carriers.items():

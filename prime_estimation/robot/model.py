@@ -13,6 +13,7 @@ import pinocchio as pin
 from ..config.parameters import RobotConfig
 from ..errors import RobotError
 from .urdf import shifted, urdf_path
+from .urdf_checks import check_text
 
 GRAVITY = -float(pin.Model().gravity.linear[2])  # m/s2, downwards in every model
 
@@ -55,6 +56,7 @@ def _read(path: Path, config: RobotConfig) -> pin.Model:
             f"{path.stem.removesuffix('.urdf')}.urdf",
             path,
         )
+    check_text(path)
     try:
         root = (pin.JointModelFreeFlyer(),) if config.floating_base else ()
         if config.joint_offsets:

@@ -16,6 +16,8 @@ from ..types import Measurement
 from .checks import check_base, check_estimated_links, check_feet, check_zeros
 from .model import frame_id, load_model, moving_links
 
+_SAMPLES = [f"{name}_samples" for name in ("velocity", "gyro", "torque", "accelerometer")]
+
 
 class Robot:
     """Pinocchio model of a robot, with what its URDF does not contain: motors, friction, contacts.
@@ -42,6 +44,9 @@ class Robot:
     """
 
     def __init__(self, config: RobotConfig):
+        if not isinstance(config, RobotConfig):
+            what = "Robot takes the section `robot` of a Config; by name or file: Robot.load"
+            raise RobotError(f"{what}; got a {type(config).__name__}", config)
         self.config, self.source = config, ""
         self.model = load_model(config)
         self.joint_ids = list(range(2 if config.floating_base else 1, self.model.njoints))
@@ -49,7 +54,7 @@ class Robot:
         self.nj = len(self.joint_names)
         joints = ("position", "position_carried", "velocity", "torque")
         sizes = dict.fromkeys(joints, self.nj) | {"gyro": 3, "accelerometer": 3}
-        sizes["quat_world_imu"] = 4
+        sizes |= {"quat_world_imu": 4, "imu_dead": 6}
         self._shapes = [(name, (size,)) for name, size in sizes.items()]  # of a measurement
         # continuous joints have the coordinates (cos, sin): more than rates
         first_q = [self.model.joints[i].idx_q for i in self.joint_ids]
@@ -114,13 +119,19 @@ class Robot:
 
     def check(self, m: Measurement) -> Measurement:
         """Return the measurement; DataError if its sizes are not those of the robot."""
+        what = ""
         for name, shape in self._shapes:
             value = getattr(m, name)
             if value is None or getattr(value, "shape", None) == shape:
                 continue
-            if np.shape(value) != shape:
-                what = f"{name} must have the shape {shape}, has {np.shape(value)}"
-                raise DataError(f"measurement for {self.name}: {what}", m)
+            what = f"{name} must have the shape {shape}, has {np.shape(value)}"
+            if not isinstance(value, np.ndarray):
+                what = f"{name} must be an array of the shape {shape}, is a {type(value).__name__}"
+        for name in _SAMPLES:
+            if not getattr(m, name) > 0.0:
+                what = f"{name} must be above 0, is {getattr(m, name)}"
+        if what:
+            raise DataError(f"measurement for {self.name}: {what}", m)
         return m
 
     def check_contacts(self) -> Robot:

@@ -2,14 +2,17 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Time alignment: exact averages for any sample times, whatever a robot lacks."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.models import robot
 from helpers.streams import MS, NJ, START, STEP, assert_linear, both, feed, imu, joint, milliseconds
 
 from prime_estimation.alignment.averaging import hold_weights, linear_weights
 from prime_estimation.alignment.synchronizer import Synchronizer
+from prime_estimation.errors import ConfigError
 from prime_estimation.types import CommandSample
 
 # --- averages -------------------------------------------------------------------------------------
@@ -270,3 +273,10 @@ def test_a_continuous_joint_whose_encoder_begins_anew_after_a_turn():
             np.testing.assert_allclose(
                 np.exp(1j * position), np.exp(1j * (t * rate + 0.5)), atol=1e-6
             )
+
+
+@pytest.mark.parametrize("step", [0.0, -0.01, math.nan, math.inf])
+def test_a_step_that_is_none(step):
+    """With 0 the nodes had no end."""
+    with pytest.raises(ConfigError, match="the step between nodes must be above 0 s"):
+        Synchronizer.of(robot("go2"), step)

@@ -17,6 +17,7 @@ from prime_estimation.calibration.suitability import (
     check_motion,
     check_noise,
     check_turning,
+    check_units,
     loses_contact,
 )
 from prime_estimation.calibration.trajectory import initial_offsets
@@ -127,6 +128,19 @@ def test_bags_of_two_robots(recorded_runs, tmp_path, capfd):
     assert main(["calibrate", *bags, *options]) == 2
     told = capfd.readouterr().err
     assert "they are not of one machine" in told and told.count("\n") == 1
+
+
+def test_readings_in_another_unit(machine):
+    _, recording = machine
+    check_units(recording)
+    imu = replace(recording.imu, velocity=recording.imu.velocity / 9.81)
+    with pytest.raises(DataError, match=r"reads 1.0. m/s.2 in the mean, .* is it in g\?"):
+        check_units(replace(recording, imu=imu))
+    with pytest.raises(DataError, match="change by 1.7. % of what their rates say"):
+        check_units(replace(recording, rate=np.degrees(recording.rate)))
+    still = np.broadcast_to(recording.angle[0], recording.angle.shape)
+    with pytest.raises(DataError, match="change by 0 % of what"):
+        check_units(replace(recording, angle=still))
 
 
 def with_positions(recording, position):

@@ -33,6 +33,8 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*WALK, "--host", "0.0.0.0"), "--host is of the page, and --headless shows none"),
         ((*WALK, "--port", "8080"), "--port is of the page, and --headless shows none"),
         ((*REPLAY, "--without", "imu"), "--without imu: nothing is estimated without it"),
+        ((*REPLAY, "--topic", "imu=/a", "--topic", "imu=/b"), "imu has the topics /a and /b"),
+        ((*REPLAY, "--topic", "imu="), "--topic: imu has no topic"),
         ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),

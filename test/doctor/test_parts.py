@@ -186,6 +186,32 @@ def test_an_encoder_that_is_stuck(standing):
     assert not examine(still, robot, Config.load("go2"), checks=[stuck.examine]).faults
 
 
+def test_whatever_never_changes_on_a_robot_that_moves(standing):
+    robot, recording = standing
+    k = np.arange(len(recording.streams["joint_states"]))
+    swing = 0.2 * np.sin(0.01 * k)[:, None]
+    moves = spoilt(recording, "joint_states", lambda v: v.update(position=v["position"] + swing))
+
+    def faults(stream: str, change) -> list:
+        bad = spoilt(moves, stream, change)
+        return examine(bad, robot, Config.load("go2"), checks=[stuck.examine]).faults
+
+    assert not faults("imu", lambda v: None)
+    torque = swing * (np.arange(12) % 3 != 0)
+    (found,) = faults("joint_states", lambda v: v.update(effort=torque))
+    assert found.name == "joints.torque_stuck"
+    assert found.evidence == {"joints": robot.joint_names[::3]}
+    (found,) = faults("imu", lambda v: v["angular_velocity"].__setitem__(..., 0.01))
+    assert found.text.startswith("imu: gyro x, y, z never changes")
+    (found,) = faults("imu", lambda v: v["linear_acceleration"].__setitem__((..., 2), 9.81))
+    assert found.evidence == {"axes": {"linear_acceleration": ["z"]}}
+    rates = np.sin(0.01 * k)[:, None] * np.ones(12)
+    still = spoilt(recording, "joint_states", lambda v: v["position"].__setitem__(..., 0.3))
+    bad = spoilt(still, "joint_states", lambda v: v.update(velocity=rates))
+    (found,) = examine(bad, robot, Config.load("go2"), checks=[stuck.examine]).faults
+    assert found.name == "joints.stuck" and len(found.evidence["joints"]) == 12
+
+
 def moved(recording, name: str, stamps: float, arrivals: float):
     """The recording with a stream that is stamped, and that comes, later [s]."""
     stream = recording.streams[name]

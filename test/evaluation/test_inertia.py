@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from prime_estimation.errors import DataError
 from prime_estimation.evaluation.inertia import inertia_figures, payload_changes, true_parameters
 
 TENSOR = np.diag([0.1, 0.2, 0.25])
@@ -95,3 +96,9 @@ def test_intervals_of_mass_and_com():
     f = figures(lambda t: true_parameters(TRUTH, "base", t)[0] + 0.21 * (t < 5.5))
     assert f["mass_coverage95_after_1s"] == pytest.approx(0.5, abs=0.005)
     assert f["mass_error_max_after_5s_kg"] == pytest.approx(0.21)
+
+
+def test_the_truth_of_another_robot():
+    truth = {"bodies_true": {"pelvis": bodies(9.0)["base"]}}
+    with pytest.raises(DataError, match="none of the bodies of the estimate, base; .* pelvis"):
+        inertia_figures([message(0.0, 9.0)], truth, 0)

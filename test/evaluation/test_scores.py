@@ -296,6 +296,8 @@ def test_a_truth_that_is_none(tmp_path):
 @pytest.mark.parametrize(
     "truth",
     [
+        {},
+        {"mass": 3.0},
         {"total_mass_true": None},
         {"total_mass_true": -4.0},
         {"bodies_true": 3},

@@ -39,7 +39,7 @@ def refused(tmp_path, capsys):
             ("--robot", "go2", "--to", "0.01"),
             "gives 1 nodes of 0.008 s; an identification needs 100",
         ),
-        (("--robot", "go2", "--from", "100"), "no complete node"),
+        (("--robot", "go2", "--from", "100"), "before the 100 s at which to begin"),
         (
             ("--robot", "go2", "--tare", "160"),
             "160.000 kg are said to be known; no torque scale explains that",

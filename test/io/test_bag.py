@@ -126,6 +126,12 @@ def test_writer_leaves_nothing_after_an_error(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_in_place_of_a_folder(tmp_path):
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(DataError, match="runs/a/out.mcap: .*runs is no folder"):
+        BagWriter(tmp_path / "runs" / "a" / "out.mcap")
+
+
 @pytest.mark.parametrize("name", ["out.db3", "out", "folder.mcap"])
 def test_writer_refuses_other_names(tmp_path, name):
     (tmp_path / "folder.mcap").mkdir()
@@ -229,6 +235,11 @@ def test_not_a_bag(tmp_path, content, name, words):
         path.write_bytes(content)
     with pytest.raises(DataError, match=words):
         BagReader(path)
+
+
+def test_a_device_is_no_bag():
+    with pytest.raises(DataError, match="/dev/null is not a bag: expected a rosbag2 folder"):
+        BagReader("/dev/null")
 
 
 def test_folders_that_are_no_bags(tmp_path):

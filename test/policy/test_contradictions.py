@@ -71,9 +71,12 @@ def test_a_gyro_that_does_not_fit(estimate):
     assert "is it in rad/s" in looked(estimate, [SensorHealth("imu", True, "", 6.6)], 1).reason
 
 
-@pytest.mark.parametrize("mistake, words", [("", ""), ("order", "order"), ("unit", "rad/s")])
+@pytest.mark.parametrize(
+    "mistake, words",
+    [("", ""), ("order", "order"), ("unit", "rad/s"), ("torque", "pull"), ("force", "pull")],
+)
 def test_a_walk_that_is_handed_in_wrongly(mistake, words, recorded_runs):
-    """Motors in Unitree's order as if in the URDF's, and a gyro in degrees/s."""
+    """Motors in Unitree's order as if in the URDF's, a gyro in degrees/s, opposite signs."""
     valid, reasons = 0, []
     with StateObserver("go2", threaded=False) as observer:
         other = StateObserver("go2", joints="unitree", threaded=False)
@@ -85,9 +88,9 @@ def test_a_walk_that_is_handed_in_wrongly(mistake, words, recorded_runs):
                 instant.stamp_ns,
                 position=wire.pick(instant.joints.position),
                 velocity=wire.pick(instant.joints.velocity),
-                torque=wire.pick(instant.joints.effort),
+                torque=wire.pick(instant.joints.effort) * (-1.0 if mistake == "torque" else 1.0),
                 gyro=rate,
-                accelerometer=accelerometer(instant),
+                accelerometer=accelerometer(instant) * (-1.0 if mistake == "force" else 1.0),
             )
             valid += state.valid
             reasons.append(state.reason)

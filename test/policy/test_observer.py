@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from dataclasses import replace
@@ -256,4 +257,17 @@ def test_readings_that_are_refused_are_none(hanging):
         for k in range(404, 440):  # as long as joints are refused, they are silent
             nan = hanging(0.002 * k) | {"position": np.full(12, np.nan)}
             state = observer.arrays(**nan)
-        assert not state.valid and state.reason.startswith("no joints for 0.0")
+        assert not state.valid and re.match(r"no joints for 0.0\d s \(.*not finite", state.reason)
+
+
+def test_stamps_that_stand_still(hanging):
+    """Also where no clock but that of the stamps tells of silence."""
+    with StateObserver("go2", threaded=False, largest_stddev=ANY) as observer:
+        for k in range(400):
+            state = observer.arrays(**hanging(0.002 * k))
+        assert state.valid
+        for k in range(400, 460):
+            state = observer.arrays(**hanging(0.002 * k) | {"stamp_ns": state.stamp_ns})
+        assert not state.valid
+        told = r"no joints in the last \d+ readings \(\d+ of 460 .* a stamp that was there before"
+        assert re.match(told, state.reason)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from prime_estimation import StateObserver
+from prime_estimation import Config, StateObserver
 from prime_estimation.errors import ConfigError, DataError
 
 STANCE = np.array([0.0, 0.8, -1.5] * 4)
@@ -88,6 +88,12 @@ def test_what_is_handed_in_is_checked():
         for stamp in (1e30, None, math.nan, "x", True):
             with pytest.raises(DataError, match="stamp_ns must be a whole number of ns"):
                 observer.arrays(stamp, position=STANCE)
+        with pytest.raises(ConfigError, match="configuration is that of 'g1', the robot is go2"):
+            StateObserver("go2", Config.load("g1"))
+        with pytest.raises(DataError, match="joints must be an array of numbers, got 'home'"):
+            observer.arrays(0, position="home")
+        with pytest.raises(DataError, match="readings of the IMU must be an array of numbers"):
+            observer.arrays(0, gyro=["x"] * 3, accelerometer=np.zeros(3))
         with pytest.raises(DataError, match="no LowState: a NoneType has no 'tick'"):
             observer.lowstate(None)
         with pytest.raises(ConfigError, match=r"make it with sensors=\['joint_targets'\]"):

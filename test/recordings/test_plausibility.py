@@ -62,6 +62,19 @@ def test_what_readings_cannot_be(wrong, words):
     assert re.search(words, doubt), doubt
 
 
+@pytest.mark.parametrize(
+    "moved, noise, dead", [(0.5, 0.0, True), (0.5, 1e-6, False), (0.0, 0.0, False)]
+)
+def test_an_imu_that_says_the_same_while_joints_move(moved, noise, dead):
+    looks = Plausibility(robot("go2"))
+    for k in range(800):
+        position = STANCE["go2"] + moved * np.sin(0.01 * k)
+        looks.take(JointSample(2_000_000 * k, position))
+        looks.take(ImuSample(2_000_000 * k, np.full(3, 0.1 + noise * (k % 9)), UP))
+    told = "the IMU has said the same for 64 readings while joints move: is it dead?"
+    assert looks.doubts == [told] * dead
+
+
 def test_joints_in_another_order_stand_beyond_their_ranges():
     own = JointArrays(robot("go2"), "isaac_lab")
     (doubt,) = fed(position=own.to_robot(STANCE["go2"])).doubts

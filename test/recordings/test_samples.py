@@ -20,6 +20,12 @@ def test_locked_joint_that_moves(recorded_runs):
         measurements(recorded_runs / "g1_walk_nominal", Robot(locked.robot), 0.01, span=(0.0, 0.3))
 
 
+def test_a_span_behind_the_end(recorded_runs):
+    go2 = Robot(Config.load("go2").robot)
+    with pytest.raises(DataError, match="ends after 12.00 s, before the 20 s at which to begin"):
+        measurements(recorded_runs / "go2_nominal", go2, 0.01, span=(20.0, 30.0))
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     (tmp_path / "closed").mkdir(mode=0o500)

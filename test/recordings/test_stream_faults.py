@@ -13,6 +13,7 @@ from helpers.spoiling import shifted, trot, write
 from prime_estimation.config.parameters import Config
 from prime_estimation.io.bag import BagReader
 from prime_estimation.recordings.pipeline import Intake, Pipeline
+from prime_estimation.recordings.replay import replay
 from prime_estimation.recordings.samples import choose_topics, sensor_samples
 from prime_estimation.robot import Robot
 from prime_estimation.types import ImuSample
@@ -333,3 +334,24 @@ def test_an_orientation_that_a_driver_fills_in_is_none(walk, go2, tmp_path):
     )
     assert turned < 0.005
     assert np.linalg.norm(said[-1].linear_velocity_base - none[-1].linear_velocity_base) < 0.01
+
+
+@pytest.mark.parametrize("rate", [150.0, 1e180])
+def test_a_reading_of_the_imu_that_is_refused_is_not_carried_into_odometry(
+    rate, walk, go2, tmp_path
+):
+    glitch = next(m.header.stamp for topic, _, m in walk[1800:] if topic == "/imu")
+
+    def spoil(topic, _, m):
+        if topic != "/imu" or m.header.stamp != glitch:
+            return m
+        turning = dataclasses.replace(m.angular_velocity, y=rate)
+        return dataclasses.replace(m, angular_velocity=turning)
+
+    robot, config = go2
+    path, out = write(tmp_path / "glitch.mcap", walk, spoil), tmp_path / "out.mcap"
+    summary = replay(path, robot, config, out, mocap=False)
+    assert summary.counts["imu_out_of_range"] == 1
+    with BagReader(out) as bag:
+        turns = [m.twist.twist.angular for _, _, m in bag.messages(["/prime/odometry"])]
+    assert max(abs(turn.y) for turn in turns) < 20.0  # and not NaN

@@ -54,6 +54,9 @@ class Config:
         ):
             config = config.updated(content, str(source))
         if path is not None:
+            if not isinstance(path, str | Path):
+                what = f"changes are the path of a YAML file, got a {type(path).__name__}"
+                raise ConfigError(f"{what}; for a mapping there is Config.updated", path)
             changes = Path(path).expanduser()
             config = config.updated(beside(changes, read_yaml(changes)), str(path))
         return config

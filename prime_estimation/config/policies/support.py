@@ -51,6 +51,8 @@ class LiftPolicy:
     hanging: float = param(
         0.75, "the first one before there is an estimate: stretched legs deceive"
     )
+    # recorded falls reach 1.5; torques, or an accelerometer, of the opposite sign 1.9 to 2.1
+    pulls: float = param(1.7, "share over a start batch, beyond which feet would pull the ground")
     quiet_rate: float = param(0.1, "of the IMU of a robot that lies still", "rad/s")
     quiet_force: float = param(1.0, "its specific force less gravity", "m/s2")
     quiet_nodes: int = param(40, "in a row: being lifted is quiet for a moment, too")
