@@ -157,9 +157,9 @@ def test_what_a_parser_would_leave_out_of_a_urdf(found, instead, words, tmp_path
 
 
 def test_a_urdf_with_elements_of_a_simulator(tmp_path):
-    """Whose prefixes it does not declare, and a comment that is not UTF-8."""
+    """Whose prefixes it does not declare, and a comment with dashes that is not UTF-8."""
     text = urdf_path(robot(urdf="example-robot-data:solo12").config).read_text()
-    more = "<!-- Geh\u00e4use --><gazebo><sensor:camera visible:at='1'/></gazebo></robot>"
+    more = "<!-- -- Geh\u00e4use -- --><gazebo><sensor:camera visible:at='1'/></gazebo></robot>"
     path = tmp_path / "more.urdf"
     path.write_bytes(text.replace("</robot>", more).encode("latin-1"))
     assert robot(urdf=str(path)).nj == 12

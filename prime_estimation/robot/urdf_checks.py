@@ -18,14 +18,15 @@ from ..errors import RobotError
 
 # prefixes of elements and attributes, which URDFs of Gazebo use without declaring them
 _PREFIX = re.compile(r"(</?|\s)([A-Za-z_][\w.-]*):(?=[A-Za-z_][\w.-]*[\s=/>])")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # with dashes that the parser bears
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def check_text(path: Path) -> None:
     """RobotError with the first mistake of a URDF that makes its model another one, or none."""
-    text = _PREFIX.sub(r"\1\2_", path.read_text(encoding="utf-8", errors="replace"))
+    text = _COMMENT.sub("", path.read_text(encoding="utf-8-sig", errors="replace")).lstrip()
     try:
-        root = ET.fromstring(text)
+        root = ET.fromstring(_PREFIX.sub(r"\1\2_", text))
     except ET.ParseError as error:
         raise RobotError(f"{path} is not a usable URDF: it is no XML ({error})", error) from error
     for mistake in _mistakes(root):
