@@ -139,8 +139,9 @@ def creep_covariance(
         late: by which poses of motion capture are taken back to their time [s].
         elsewhere: links whose inertia is not estimated carry a load.
         tracked: motion capture tells the pose.
-        poses: deviation of the positions that it reads [m]. The noisier, the more of them the
-            estimate is a mean of, and the further feet creep meanwhile.
+        poses: deviation of the positions that it reads, times the root of the time from one to
+            the next [m sqrt(s)]. The noisier or rarer they are, the longer the time of which the
+            estimate is a mean, and the further feet creep meanwhile.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)

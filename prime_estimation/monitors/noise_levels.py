@@ -160,11 +160,13 @@ class NoiseLevels(Monitor):
         self._use()
 
     def _follow_poses(self, window: Window, k: int) -> None:
-        """Noise of motion capture, from poses of running node k and of the one before."""
+        """Noise of motion capture, from the last two poses up to running node k."""
         if "mocap" not in self.problem.measurements.rows:
             return
-        now, before = window.reading(k, "mocap"), window.reading(k - 1, "mocap")
-        if now is not None and before is not None:
+        errors = (window.reading(j, "mocap") for j in range(k, -1, -1))
+        found = [error for error in errors if error is not None][:2]
+        if len(found) == 2:
+            now, before = found
             square = np.minimum(0.5 * (now - before) ** 2, NOISE_LEVELS.outlier)
             self._follow("mocap_position", float(square[:3].mean()))
             self._follow("mocap_rotation", float(square[3:].mean()))

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .. import _core
@@ -32,6 +34,7 @@ class BaseReport:
         self._gravity = problem.robot.model.gravity.linear.copy()
         self._intervals = Intervals(problem.dt)
         self._zeros = sole_tilt(problem.robot, problem.config.noise.encoder_offset)
+        self._poses = 1.0  # of motion capture by node, in the mean
 
     def fields(
         self,
@@ -88,7 +91,7 @@ class BaseReport:
             problem.delay,
             elsewhere,
             tracked=window.place.measured,
-            poses=problem.noise.mocap_position,
+            poses=self._noise_of_poses(window, m),
         )
         if bent:
             pose += MOUNT_COVARIANCE
@@ -105,6 +108,14 @@ class BaseReport:
             pose_covariance=pose,
             twist_covariance=twist,
         )
+
+    def _noise_of_poses(self, window: Window, m: Measurement) -> float:
+        """Deviation of a pose's position times the root of the time to the next [m sqrt(s)]."""
+        dt = self.problem.dt
+        self._poses += dt / INTERVAL.place_memory * (len(m.mocap) - self._poses)
+        if not window.place.measured:
+            return 0.0
+        return self.problem.noise.mocap_position * math.sqrt(dt / self._poses)
 
     def _unseen(self, window: Window, dead: np.ndarray) -> np.ndarray:
         """Covariance (6, 6) of a twist that goes on as it changed, along axes (6,) that are dead.

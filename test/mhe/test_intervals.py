@@ -115,13 +115,13 @@ def test_motion_capture_tells_the_tilt_where_no_floor_does():
     assert uneven < creep_covariance(1.0, level)[3, 3]
 
 
-def test_noisy_poses_are_averaged_for_longer():
-    """The place is stated wider by the root of their deviation, above that of usual poses."""
-    level = pin.Quaternion.Identity().coeffs()
-    usual, noisy = (creep_covariance(0.0, level, poses=s) for s in (1e-3, 9e-3))
-    np.testing.assert_allclose(np.diag(noisy)[:3], 9.0 * np.diag(usual)[:3])
-    np.testing.assert_array_equal(noisy[3:], usual[3:])
-    np.testing.assert_array_equal(creep_covariance(0.0, level, poses=1e-4), usual)
+def test_noisy_or_rare_poses_are_averaged_for_longer():
+    """The place is stated wider by the root of their density, above that of usual poses."""
+    level, usual = pin.Quaternion.Identity().coeffs(), INTERVAL.place_poses
+    few, more, many = (creep_covariance(0.0, level, poses=s * usual) for s in (0.1, 1.0, 9.0))
+    np.testing.assert_allclose(np.diag(many)[:3], 9.0 * np.diag(more)[:3])
+    np.testing.assert_array_equal(many[3:], more[3:])
+    np.testing.assert_array_equal(few, more)
 
 
 def test_place_and_heading_are_less_certain_while_hands_carry_what_the_torso_is_given():

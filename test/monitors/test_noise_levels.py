@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,9 +35,9 @@ def run(
     return estimator
 
 
-def noisy_poses(position: float, rotation: float):
-    """Spoils measurements: poses with this noise [m, rad] on top of their own."""
-    rng = np.random.default_rng(1)
+def noisy_poses(position: float, rotation: float, every: int = 1):
+    """Spoils measurements: one pose of so many, with this noise [m, rad] on top of its own."""
+    rng, number = np.random.default_rng(1), itertools.count()
 
     def noisy(pose):
         turn = pin.Quaternion(pin.exp3(rotation * rng.standard_normal(3)))
@@ -45,7 +46,8 @@ def noisy_poses(position: float, rotation: float):
         return dataclasses.replace(pose, position_world=place, quat_world_body=quat)
 
     def spoil(m):
-        return dataclasses.replace(m, readings={**m.readings, "mocap": tuple(map(noisy, m.mocap))})
+        kept = [pose for pose in m.mocap if next(number) % every == 0]
+        return dataclasses.replace(m, readings={**m.readings, "mocap": tuple(map(noisy, kept))})
 
     return spoil
 
@@ -93,6 +95,13 @@ def test_noisy_poses_are_found_from_the_start_on(recorded_runs):
     assert "mocap_position" in levels.health(None)[0].message
     gate = estimator.problem.measurements.gates["mocap"]
     assert gate.refused <= 2 and not gate.jumps
+
+
+def test_noisy_poses_of_a_slow_tracker_are_found(recorded_runs):
+    """At 30 Hz motion is no less than noise from pose to pose; the window knows motion."""
+    levels = run(recorded_runs, 6.0, noisy_poses(0.005, 0.03, every=4), mocap=True).monitors.levels
+    assert 3.0 < levels.factors["mocap_position"] < 6.5
+    assert 2.0 < levels.factors["mocap_rotation"] < 5.0
 
 
 def test_errors_that_last_are_found(recorded_runs, monkeypatch):

@@ -147,8 +147,12 @@ class IntervalPolicy:
     place: float = param(0.17e-3, "of the position", "m")
     place_uneven: float = param(0.29e-3, "the same on uneven ground", "m")
     place_poses: float = param(
-        1e-3, "deviation of the positions of motion capture up to which that is so", "m"
+        1e-4,
+        "up to which that is so: deviation of the positions of motion capture, times the root of "
+        "the time from one to the next",
+        "m sqrt(s)",
     )
+    place_memory: float = param(1.0, "time over which their number is a mean", "s")
     slip_usual: float = param(
         0.15, "share of the feet that carry and slide, mostly as they land or leave, on any ground"
     )
