@@ -19,7 +19,7 @@ from ..mhe.situation import Situation
 from ..mhe.window import Window
 from ..types import Measurement, PoseSample, SensorHealth
 from .monitor import Monitor
-from .pose_noise import pose_noise
+from .pose_noise import LATEST, pose_noise
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class NoiseLevels(Monitor):
         self._lasting = dict.fromkeys(PARTS, 0.0)  # covariance with errors before
         self._used: dict[str, float] = {}  # factors that the problem has
         self._largest = 1.0  # factor of contacts so far
-        self._poses: list[PoseSample] = []  # before the first window
+        self._poses: deque[PoseSample] = deque(maxlen=LATEST)  # before the first window
         self._use()
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:

@@ -13,7 +13,7 @@ from ..types import PoseSample
 
 # s between poses, at most: over more the third difference of a trotting trunk is one of its motion
 SPACING, EVEN = 0.02, 0.3  # and share by which the times between them may differ
-FEWEST = 20  # third differences that tell a deviation to a seventh
+FEWEST, LATEST = 20, 80  # third differences that tell a deviation to a seventh; poses that do
 THIRD = np.array([-1.0, 3.0, -3.0, 1.0])
 MEDIAN = 2.366  # of chi-square with three degrees of freedom
 
@@ -31,14 +31,12 @@ def pose_noise(poses: Sequence[PoseSample]) -> tuple[float, float] | None:
         return None
     times = 1e-9 * np.array([pose.stamp_ns for pose in poses])
     places = np.array([pose.position_world for pose in poses])
-    turns = [pin.Quaternion(np.array(p.quat_world_body)).toRotationMatrix() for p in poses]
-    steps = np.diff(times)
-    squares = []
+    quats = [pin.Quaternion(np.array(pose.quat_world_body)).normalized() for pose in poses]
+    turns, steps, squares = [quat.toRotationMatrix() for quat in quats], np.diff(times), []
     for k in range(len(poses) - 3):
         three = steps[k : k + 3]
-        if not (
-            0.0 < three.min() and np.ptp(three) < EVEN * three.mean() and three.max() < SPACING
-        ):
+        even = np.ptp(three) < EVEN * three.mean()
+        if not even or three.min() <= 0.0 or three.max() > SPACING:
             continue
         rotations = np.array([pin.log3(turns[k].T @ turn) for turn in turns[k : k + 4]])
         away = THIRD @ places[k : k + 4], THIRD @ rotations
