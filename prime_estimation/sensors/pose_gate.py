@@ -110,7 +110,7 @@ class PoseGate:
             told.append(f"outliers refused: {outliers}, the last {self._far:.2f} m apart")
             told += filter(None, [self._scale.remark()])
         if self.held:
-            told.append(f"poses held while the robot moved, refused: {self.held}")
+            told.append(f"poses held, or late, while the robot moved, refused: {self.held}")
         if self.jumps:
             told.append(f"jumps followed: {self.jumps}")
         return "; ".join(told)
