@@ -15,6 +15,7 @@ from ..contact.detection import ContactFlags
 from ..errors import DataError, RobotError
 from ..io.bag import BagReader
 from ..recordings.pipeline import Intake
+from ..recordings.refusals import by_reason
 from ..recordings.samples import choose_topics, lowstate_reader, samples_between
 from ..robot import Robot
 from ..types import ImuSample, JointSample, Measurement, PoseSample
@@ -113,7 +114,7 @@ def read_recording(
         intake.reader.check_joints_seen()
         if not samples[PoseSample]:
             counts = intake.reader.counts.items()
-            told = ", ".join(f"{reason} {n}" for reason, n in counts if reason.startswith("mocap"))
+            told = by_reason({reason: n for reason, n in counts if reason.startswith("mocap")})
             refused = f" ({told})" if told else ""
             raise DataError(f"{bag.path}: no pose of motion capture can be used{refused}", path)
     return align(Path(path).name, robot, nodes, samples)

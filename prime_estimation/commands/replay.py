@@ -17,6 +17,7 @@ from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED
 from ..io.topics import ROLES
 from ..io.trajectory import RunFolder
+from ..recordings.refusals import by_reason
 from ..recordings.replay import ReplaySummary, replay
 from ..robot import Robot
 from .console import add_progress_argument, progress_bar, say, table, warn
@@ -148,7 +149,7 @@ def _without(names: str) -> list[str]:
 def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> None:
     if summary.notice:
         warn(summary.notice)
-    refused = ", ".join(f"{reason} {n}" for reason, n in summary.counts.items())
+    refused = by_reason(summary.counts)
     times = f"{summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s"
     say(args, f"{summary.nodes} nodes of {times} from {', '.join(summary.topics.values())}")
     say(args, *([f"counted: {refused}"] if refused else []))

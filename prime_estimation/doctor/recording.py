@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import DataError
 from ..io.bag import BagReader
 from ..io.messages import MessageReader, stamp_ns
+from ..recordings.refusals import by_reason
 from ..recordings.samples import choose_topics, lowstate_reader, sensor_samples
 from ..robot import Robot
 from ..types import CommandSample, ImuSample, JointSample, PoseSample
@@ -122,7 +123,7 @@ def read_recording(
                 progress((arrival_ns - bag.start_ns) / span)
         reader.check_joints_seen()
         if len(rows.get("joint_states", ())) < 2:
-            told = ", ".join(f"{reason} {n}" for reason, n in reader.counts.items())
+            told = by_reason(reader.counts)
             refused = f" that can be read; refused: {told}" if told else ""
             raise DataError(f"{bag.path} has no joint states{refused}", path)
         start = bag.start_ns

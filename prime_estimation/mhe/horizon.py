@@ -81,10 +81,15 @@ class Horizon:
         """The newest measurements, as many as a start batch has."""
         return [self.problem.turned_back(m) for m in self._recent]
 
+    @property
+    def gathered(self) -> bool:
+        """The start batch is complete."""
+        return len(self._recent) == self._recent.maxlen
+
     def start(self, situation: Situation, previous_state: np.ndarray | None = None) -> str:
         """Solve the start batch, once it is complete. Returns why that failed; else empty."""
         self.window = None
-        if len(self._recent) < self._recent.maxlen:
+        if not self.gathered:
             return ""
         begun = first_window(self.problem, self.batch, previous_state, situation)
         if begun.window is None:

@@ -125,7 +125,6 @@ def creep_covariance(
     slipping: float = 0.0,
     late: float = 0.0,
     elsewhere: bool = False,
-    tracked: bool = False,
     poses: float = 0.0,
 ) -> np.ndarray:
     """Covariance (6, 6) of the pose, base axes: what feet that creep all alike do to it.
@@ -138,17 +137,17 @@ def creep_covariance(
         slipping: share of the feet that carry and slide.
         late: by which poses of motion capture are taken back to their time [s].
         elsewhere: links whose inertia is not estimated carry a load.
-        tracked: motion capture tells the pose.
-        poses: deviation of the positions that it reads, times the root of the time from one to
-            the next [m sqrt(s)]. The noisier or rarer they are, the longer the time of which the
-            estimate is a mean, and the further feet creep meanwhile.
+        poses: deviation of the positions that motion capture reads, times the root of the time
+            from one to the next [m sqrt(s)]; 0: none tells the pose. The noisier or rarer they are,
+            the longer the time of which the estimate is a mean, and the further feet creep
+            meanwhile.
     """
     i, share = INTERVAL, unevenness**2
     place = i.place**2 + share * (i.place_uneven**2 - i.place**2)
     place *= max(poses / i.place_poses, 1.0)
     place += (i.slip_place * max(slipping - i.slip_usual, 0.0)) ** 2 + (SWAY * late**2) ** 2
     place += (elsewhere * i.elsewhere_place) ** 2
-    uneven = i.tilt_tracked if tracked else i.tilt_uneven
+    uneven = i.tilt_tracked if poses else i.tilt_uneven
     tilt = i.tilt**2 + share * (uneven**2 - i.tilt**2)
     tilt += zeros + (0.0 if measured else i.untold_tilt**2)
     soft = max(unevenness - 1.0, 0.0)

@@ -23,6 +23,7 @@ from .joint_parameters import DELAY, OFFSETS, ZEROS, JointBlock, joint_blocks
 # tell none
 ADAPTED = "armature,damping,dry_friction,torque_offset,torque_delay"
 OF_POINT_FEET = f"{ADAPTED},encoder_zero"
+APART = (OFFSETS, DELAY, ZEROS)  # that are held apart from the losses, and from one another
 
 
 def with_held_joints(config: Config, robot: Robot) -> Config:
@@ -75,7 +76,6 @@ class JointHold(Hold):
 
 def joint_holds(blocks: list[JointBlock], possible: bool) -> tuple[JointHold, ...]:
     """Those of the losses, of the torques' offsets, of their delay, and of the encoders' zeros."""
-    apart = (OFFSETS, DELAY, ZEROS)
-    parts = [[b for b in blocks if b.name not in apart]]
-    parts += [[b for b in blocks if b.name == name] for name in apart]
+    parts = [[b for b in blocks if b.name not in APART]]
+    parts += [[b for b in blocks if b.name == name] for name in APART]
     return tuple(JointHold(part, possible) for part in parts)

@@ -75,6 +75,8 @@ class Monitors:
     def start(self, horizon: Horizon, situation: Situation) -> str:
         """Try to start from the stored batch. Returns why this failed; empty if it did not."""
         self.hold.outlast(None, situation.suspended, self.lift.as_before)
+        if horizon.gathered:
+            self.levels.expect(horizon.batch)
         return horizon.start(situation) or self.begin(horizon, situation)
 
     def begin(self, horizon: Horizon, situation: Situation) -> str:
@@ -102,13 +104,12 @@ class Monitors:
         Returns False if the gap is negative or so long that nothing can be assumed of the robot.
         """
         gap = 1e-9 * (stamp_ns - (horizon.newest_ns or stamp_ns))
+        if horizon.window is not None:
+            back = f"a stamp {abs(gap):.2f} s before the newest"
+            self.consistency.restarted(f"no data for {gap:.2f} s" if gap > 0.0 else back)
         if not 0.0 < gap < CONSISTENCY.longest_gap:
-            if horizon.window is not None:
-                back = f"a stamp {abs(gap):.2f} s before the newest"
-                self.consistency.restarted(f"no data for {gap:.2f} s" if gap > 0.0 else back)
             return False
         if horizon.window is not None:
-            self.consistency.restarted(f"no data for {gap:.2f} s")
             self.hold.keep(horizon.window)
         horizon.break_off()
         return True

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..config.policies import JOINT_FIT
-from ..mhe.joint_hold import JointHold
-from ..mhe.joint_parameters import DELAY, OFFSETS, ZEROS, JointBlock
+from ..mhe.joint_hold import APART, JointHold
+from ..mhe.joint_parameters import OFFSETS, ZEROS, JointBlock
 from ..mhe.knowledge import release_inertia
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
@@ -61,6 +61,7 @@ class HeldJoints(HeldFit):
     def __init__(self, problem: Problem, hold: JointHold, steps: Steps):
         super().__init__(problem, hold, JOINT_FIT)
         self._steps = steps if {OFFSETS, ZEROS} & {*hold.names} else None
+        self._losses = not {*APART} & {*hold.names}
         self.against = "the torques"
         if ZEROS in hold.names:
             self.against, self._limit = "the feet that stand", JOINT_FIT.zeros
@@ -77,7 +78,7 @@ class HeldJoints(HeldFit):
 
     def heed(self, commanded: bool) -> None:
         """Take note of whether the torques of the next node are those commanded."""
-        if not {OFFSETS, DELAY, ZEROS} & {*self.hold.names}:
+        if self._losses:
             self._limit = JOINT_FIT.commanded if commanded else JOINT_FIT.fall
 
     def let_go(self, window: Window) -> str:

@@ -17,9 +17,9 @@ from ..mhe.knowledge import widen
 from ..mhe.problem import Problem
 from ..mhe.situation import Situation
 from ..mhe.window import Window
-from ..types import Measurement, PoseSample, SensorHealth
+from ..types import Measurement, SensorHealth
 from .monitor import Monitor
-from .pose_noise import LATEST, pose_noise
+from .pose_noise import pose_noise
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Part:
     lasting: bool = False
 
 
+POSES = "mocap_position", "mocap_rotation"
 CONTACT = "contact_normal", "contact_tangential", "contact_roll", "contact_yaw"
 PARTS = {
     "base_force": Part(("base_force",), 3.0),
@@ -52,8 +53,8 @@ PARTS = {
     "rates": Part(("joint_velocity",), 30.0, slow=False),
     "gyro": Part(("gyro",), 2.0),
     "accelerometer": Part(("accelerometer", "accelerometer_model"), 3.0),
-    "mocap_position": Part(("mocap_position",), 30.0),
-    "mocap_rotation": Part(("mocap_rotation",), 10.0),
+    POSES[0]: Part(POSES[:1], 30.0),
+    POSES[1]: Part(POSES[1:], 10.0),
 }
 # of feet that touch in a point: up to what a leg does whose links are off by 1 or 2 %
 POINT_FEET = Part(CONTACT, 10.0, slow=False, lasting=True)
@@ -95,26 +96,23 @@ class NoiseLevels(Monitor):
         self._lasting = dict.fromkeys(PARTS, 0.0)  # covariance with errors before
         self._used: dict[str, float] = {}  # factors that the problem has
         self._largest = 1.0  # factor of contacts so far
-        self._poses: deque[PoseSample] = deque(maxlen=LATEST)  # before the first window
         self._use()
-
-    def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
-        """Before there is a window, look at the poses of its start batch by themselves."""
-        if window is None and self._looks == 0 and m.mocap:
-            self._poses.extend(m.mocap)
-            self._expect_poses()
-        return situation
 
     def begin(self, window: Window, batch: list[Measurement], situation: Situation) -> None:
         """Residuals of the window before have nothing to do with those of this one."""
         self._past.clear()
 
-    def _expect_poses(self) -> None:
-        """Take the noise that poses show by themselves."""
+    def expect(self, batch: list[Measurement]) -> None:
+        """Before there is an estimate, take the noise that poses show by themselves.
+
+        Args:
+            batch: measurements of which the first window is made.
+        """
         noise, adapts = self._configured.noise, self._configured.estimator.adapt_noise
-        if not adapts or (seen := pose_noise(self._poses)) is None:
+        poses = [pose for m in batch for pose in m.mocap]
+        if self._looks or not adapts or (seen := pose_noise(poses)) is None:
             return
-        for name, deviation in zip(("mocap_position", "mocap_rotation"), seen):
+        for name, deviation in zip(POSES, seen):
             factor = deviation / getattr(noise, name)
             seen_louder = factor > NOISE_LEVELS.worth_saying  # a start batch tells no less
             self.factors[name] = min(factor, self._kinds[name].most) if seen_louder else 1.0
@@ -168,8 +166,8 @@ class NoiseLevels(Monitor):
         if len(found) == 2:
             now, before = found
             square = np.minimum(0.5 * (now - before) ** 2, NOISE_LEVELS.outlier)
-            self._follow("mocap_position", float(square[:3].mean()))
-            self._follow("mocap_rotation", float(square[3:].mean()))
+            for name, part in zip(POSES, (square[:3], square[3:])):
+                self._follow(name, float(part.mean()))
 
     def _unlearn(self, window: Window) -> None:
         """Feet that move more than was said have told less of tilt and its bias than it seemed."""

@@ -13,7 +13,7 @@ from ..types import PoseSample
 
 # s between poses, at most: over more the third difference of a trotting trunk is one of its motion
 SPACING, EVEN = 0.02, 0.3  # and share by which the times between them may differ
-FEWEST, LATEST = 20, 80  # third differences that tell a deviation to a seventh; poses that do
+FEWEST = 20  # third differences that tell a deviation to a seventh
 THIRD = np.array([-1.0, 3.0, -3.0, 1.0])
 MEDIAN = 2.366  # of chi-square with three degrees of freedom
 

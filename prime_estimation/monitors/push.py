@@ -83,8 +83,7 @@ class PushDetector(Monitor):
         """Says that something pushes the robot."""
         if not (self.pushed or self.leaning):
             return ()
-        pushed, force = "pushed for a while", self._lasting
-        if self.pushed:
-            pushed, force = "pushed", self._force
+        weak = "pushed for a while", self._lasting
+        pushed, force = ("pushed", self._force) if self.pushed else weak
         what = f"{pushed} by {force:.0f} N that are neither ground nor load"
         return (SensorHealth("base", not self.pushed, what),)

@@ -102,11 +102,15 @@ class Validity:
         if self._wall_clock and silent > SILENT_S:
             why = f"no reading for {silent:.2f} s"
         for name, stamp_ns in self._last_ns.items():
-            told = f" ({refused})" if (refused := refusals(name)) and self._in_vain[name] else ""
-            if self.newest_ns - stamp_ns > 1e9 * SILENT_S:
-                return f"no {name} for {1e-9 * (self.newest_ns - stamp_ns):.2f} s{told}"
-            if self._in_vain[name] > IN_VAIN:
-                return f"no {name} in the last {self._in_vain[name]} readings{told}"
+            silent_ns, in_vain = self.newest_ns - stamp_ns, self._in_vain[name]
+            if silent_ns > 1e9 * SILENT_S:
+                since = f"for {1e-9 * silent_ns:.2f} s"
+            elif in_vain > IN_VAIN:
+                since = f"in the last {in_vain} readings"
+            else:
+                continue
+            refused = refusals(name) if in_vain else ""
+            return f"no {name} {since}" + (f" ({refused})" if refused else "")
         return why
 
     def _spread(self, said: Estimate) -> str:

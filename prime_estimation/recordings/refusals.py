@@ -20,6 +20,11 @@ _MEANING = {
 }
 
 
+def by_reason(counts: Mapping[str, int]) -> str:
+    """Counts in words: reasons and their numbers; empty where there are none."""
+    return ", ".join(f"{reason} {n}" for reason, n in counts.items())
+
+
 def most_refused(name: str, came: int, counts: Mapping[str, int], unread: int) -> str:
     """What became of the messages of a sensor; empty where fewer than half were refused.
 

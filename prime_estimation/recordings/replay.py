@@ -21,6 +21,7 @@ from ..robot import Robot
 from ..types import Estimate, ImuSample, Sample
 from .pipeline import Pipeline
 from .plausibility import Plausibility
+from .refusals import by_reason
 from .samples import choose_topics, lowstate_reader, optional_sensors, sensor_samples
 
 PREFIX = "/prime/"
@@ -240,9 +241,7 @@ def _why_no_estimate(
     bag: BagReader, used: Mapping[str, str], pipeline: Pipeline, plausibility: Plausibility
 ) -> str:
     seen = ", ".join(f"{role} {bag.topics[topic].count}" for role, topic in used.items())
-    refused = (
-        ", ".join(f"{reason} {n}" for reason, n in pipeline.intake.counts.items()) or "nothing"
-    )
+    refused = by_reason(pipeline.intake.counts) or "nothing"
     seconds = (bag.end_ns - bag.start_ns) * 1e-9
     failure = pipeline.estimator.monitors.last_restart[1]
     told = "; ".join(filter(None, [plausibility.apart, *plausibility.hints]))

@@ -90,7 +90,6 @@ class BaseReport:
             slipping,
             problem.delay,
             elsewhere,
-            tracked=window.place.measured,
             poses=self._noise_of_poses(window, m),
         )
         if bent:
@@ -110,7 +109,10 @@ class BaseReport:
         )
 
     def _noise_of_poses(self, window: Window, m: Measurement) -> float:
-        """Deviation of a pose's position times the root of the time to the next [m sqrt(s)]."""
+        """Deviation of a pose's position times the root of the time to the next [m sqrt(s)].
+
+        To be asked node by node. 0: no motion capture tells the pose.
+        """
         dt = self.problem.dt
         self._poses += dt / INTERVAL.place_memory * (len(m.mocap) - self._poses)
         if not window.place.measured:

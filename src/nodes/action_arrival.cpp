@@ -276,6 +276,14 @@ void ActionArrival::widen(const Eigen::Ref<const MatrixXd>& noise) {
   rootHasChanged();
 }
 
+void ActionArrival::requireIndices(const std::vector<int>& indices) const {
+  const int n = state_->get_ndx();
+  for (const int index : indices)
+    if (index < 0 || index >= n)
+      throw std::invalid_argument("arrival: there is no component " + std::to_string(index) +
+                                  " of " + std::to_string(n));
+}
+
 void ActionArrival::replacePrior(const std::vector<int>& indices,
                                  const Eigen::Ref<const MatrixXd>& rows, const ConstRef& stddev,
                                  const ConstRef& change) {

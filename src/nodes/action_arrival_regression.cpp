@@ -3,8 +3,6 @@
 //
 // What the arrival cost knows of one variable by others.
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "linalg/dense_kernels.hpp"
 #include "linalg/solve_error.hpp"
@@ -37,14 +35,6 @@ ActionArrival::Regression ActionArrival::regression(const int own, const std::ve
   Regression out{VectorXd::Zero(P.rows()), scale[k] * scale[k] * root(k, k)};
   for (int i = 0; i < k; ++i) out.row[others[i]] = a[i] * scale[k] / scale[i];
   return out;
-}
-
-void ActionArrival::requireIndices(const std::vector<int>& indices) const {
-  const int n = state_->get_ndx();
-  for (const int index : indices)
-    if (index < 0 || index >= n)
-      throw std::invalid_argument("arrival: there is no component " + std::to_string(index) +
-                                  " of " + std::to_string(n));
 }
 
 }  // namespace prime
