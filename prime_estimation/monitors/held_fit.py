@@ -60,7 +60,7 @@ class HeldFit(ABC):
             return False
         self._ask(window)
         self._agreed = self._agreed + 1 if self._contradicts() else 0
-        contradicted = self._agreed >= self._policy.looks
+        contradicted = self.agreed or self._is_plain()
         if not contradicted and self._nodes >= self._policy.most:
             self._begin_anew(window)
         return contradicted
@@ -72,6 +72,15 @@ class HeldFit(ABC):
     def _contradicts(self) -> bool:
         """Whether what was seen since the last look speaks against the YAML."""
         return self.fall > self._limit
+
+    @property
+    def agreed(self) -> bool:
+        """As many looks in a row as it takes have contradicted."""
+        return self._agreed >= self._policy.looks
+
+    def _is_plain(self) -> bool:
+        """Whether it is so wrong that no more looks are needed."""
+        return False
 
     @property
     def explains(self) -> float:

@@ -102,7 +102,8 @@ class InertiaHold(Monitor):
             suspended: something else than the feet carries the robot from now on.
             as_before: they do again, and carry as much as before.
         """
-        if suspended and window is not None and not self.held and self._before:
+        settled = len(self._before) == self._before.maxlen  # not the first guess of a new start
+        if suspended and window is not None and not self.held and settled:
             window.posterior()
             self._outlasting = self._before[0], self._known(window)
         elif not suspended and self._outlasting is not None:

@@ -89,6 +89,10 @@ class OneMount(HeldFit):
         self._incredible = 0 if self.credible else self._incredible + 1
         return self.credible
 
+    def _is_plain(self) -> bool:
+        told = self.explains > MOUNT_FIT.plain and self._far > self._least
+        return told and self._settled and self.credible
+
     @property
     def _far(self) -> float:
         return float(np.linalg.norm(self.estimate))
@@ -100,7 +104,7 @@ class OneMount(HeldFit):
 
     def let_go(self, window: Window) -> str:
         """What is far from its place has bent all that was learned beside it: that starts anew."""
-        if not self._drags_base or self._far < MOUNT_FIT.far:
+        if not self._drags_base or not (self._is_plain() or self._far >= MOUNT_FIT.far):
             relax(window, self.hold)
             return ""
         self.hold.held = False
@@ -138,11 +142,15 @@ class MountFit(HeldFits):
         super().__init__([OneMount(problem, hold, stance) for hold in problem.mount_holds])
 
     def _choose(self, wrong: list[HeldFit]) -> HeldFit | None:
-        """None while another explains far more of what was seen: they only look like it."""
+        """None while another explains far more of what was seen: they only look like it.
+
+        None too while another explains as much, unless enough looks have agreed.
+        """
         held = [mount for mount in self._parts if mount.hold.held and mount.credible]
-        most = max(mount.explains for mount in held)
         chosen = max(wrong, key=lambda mount: mount.explains)
-        return chosen if chosen.explains > MOUNT_FIT.alike * most else None
+        most = max((mount.explains for mount in held if mount is not chosen), default=0.0)
+        alike = MOUNT_FIT.alike if chosen.agreed else 1.0 / MOUNT_FIT.alike
+        return chosen if chosen.explains > alike * most else None
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says which sensors are not mounted as the YAML says."""

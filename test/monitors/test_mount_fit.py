@@ -122,6 +122,8 @@ def test_tracked_body_at_the_head(walk):
     estimator, found = estimates(walk, mocap_position=[-0.21, 0.0, -0.11], turned=(0.0, 0.13, 0.0))
     assert "tracked body" in said(found[-1])["mocap_mount"]
     assert found[-1].status.restarts == 1
+    told = next(e.stamp_ns for e in found if said(e))
+    assert told < found[0].stamp_ns + 1.5e9  # 2 s of the walk went with 0.1 m/s before
     place = estimator.problem.parameter(estimator.window.xs[-1], "mocap_position")
     assert place == pytest.approx([0.21, 0.0, 0.11], abs=0.015)
     velocity, tilt = errors(walk, found)

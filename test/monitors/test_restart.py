@@ -64,6 +64,21 @@ def test_inertia_kept_over_a_lift_is_decided_on_by_the_start_that_follows(standi
     assert hold._outlasting is None
 
 
+def test_the_first_guess_of_a_start_does_not_outlast_a_lift(standing):
+    """A robot that lay down was said to weigh 160 kg until it stood up again."""
+    estimator, to_come = standing
+    hold, problem = estimator.monitors.hold, estimator.problem
+    for m in to_come[: AGREEMENT.nodes]:
+        estimator.update(m)
+    hold.outlast(estimator.window, suspended=True, as_before=False)
+    assert hold._outlasting is not None
+    hold.reset()
+    estimator.window.set_parameter("theta", problem.theta_nominal + 3.0)
+    estimator.update(to_come[AGREEMENT.nodes])
+    hold.outlast(estimator.window, suspended=True, as_before=False)
+    assert hold._outlasting is None
+
+
 def test_nothing_of_intervals_and_doubts_outlasts_a_reset(standing):
     estimator, to_come = standing
     estimator.monitors.consistency._fit["model"] = 50.0

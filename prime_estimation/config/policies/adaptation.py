@@ -127,6 +127,11 @@ class MountFitPolicy(HoldPolicy):
         "fall of the cost by each node, three looks in a row: up to 0.13 where the mount is right, "
         "on any ground; 0.37 and more of a Go2 with IMU and markers 24 mrad and 2 cm off",
     )
+    plain: float = param(
+        1.5,
+        "the same over all looks, from the second on: then they need not agree; up to 0.75 where "
+        "the mount is right, 4 to 10 of a Go2 that turns with its markers at the head",
+    )
     lever: float = param(
         0.02,
         "distance of an IMU from its place below which it is there: accelerations are means of "
