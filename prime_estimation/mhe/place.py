@@ -32,10 +32,13 @@ class Place:
 
     Scale errors of distance and rotation, which are constants of the machine and not noise, are
     added: for each step s and rotation a of the base, `S := carry S + (WAY s, TURN a)`, in separate
-    columns. The standard deviation of the height grows by `RISE |s|`.
+    columns; likewise the gyro's bias while nothing tells it, by `drift dt` a node. The standard
+    deviation of the height grows by `RISE |s|`.
 
     Attributes:
         measured: a sensor measures position and heading in the world.
+        drift: standard deviation of a gyro bias about the vertical that the arrival cost does not
+            contain, because nothing but feet that move would tell it [rad/s].
         risen: standard deviation of the height, by distance and by `rising` [m].
         rising: standard deviation of a lasting vertical velocity, from footholds [m/s].
 
@@ -47,8 +50,10 @@ class Place:
     def __init__(self, problem: Problem, measured: bool):
         self.problem = problem
         self.measured = measured or not problem.floating
-        # deviations of place and heading by the scale of the way, of turns, and before the start
-        self._beside = np.zeros((3, 5))
+        # deviations of place and heading by the scale of the way, of turns, by drift, and before
+        # the start
+        self._beside = np.zeros((3, 6))
+        self.drift = 0.0
         self.risen = 0.0
         self.rising = 0.0
 
@@ -61,6 +66,7 @@ class Place:
             self._beside = carry @ self._beside
             self._beside[:2, 0] += WAY * step
             self._beside[2, 1] += TURN * _turn(before, x)
+            self._beside[2, 2] += self.drift * self.problem.dt
             self.risen += RISE * math.hypot(*step.tolist()) + self.rising * self.problem.dt
 
     def found(self, arrival, x: np.ndarray) -> None:
@@ -70,12 +76,12 @@ class Place:
             arrival.restore(motions)
             beside = [motions @ self._beside, self.risen * self._heights(x)]
             arrival.inflate_covariance(np.column_stack(beside))
-        self.measured, self.risen = True, 0.0
+        self.measured, self.risen, self.drift = True, 0.0, 0.0
 
     def lost(self) -> None:
         """No sensor tells the place any more: the next node that leaves takes it with it."""
         if self.measured and self.problem.floating:
-            self.measured, self._beside = False, np.zeros((3, 5))
+            self.measured, self._beside = False, np.zeros((3, 6))
 
     def covariance(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Covariance (6, 6) of the pose at x (nx,) by what is not known of the first state's.
@@ -106,7 +112,7 @@ class Place:
     def go_on(self, displacement: np.ndarray, risen: float) -> None:
         """Begin with the covariance (3, 3), and the `risen`, of an estimate that was lost."""
         value, axes = np.linalg.eigh(displacement)
-        self._beside[:, 2:] = axes * np.sqrt(np.maximum(value, 0.0))
+        self._beside[:, 3:] = axes * np.sqrt(np.maximum(value, 0.0))
         self.risen = 0.0 if self.measured else risen
 
     def motions(self, x: np.ndarray) -> np.ndarray:

@@ -99,3 +99,4 @@ class GyroRest(Monitor):
         axes = np.flatnonzero((known > GYRO_REST.worth * stddev) | wrong)
         if axes.size:
             renew(window, "gyro_bias", axes.tolist(), mean[axes], stddev[axes])
+            window.place.drift = 0.0

@@ -41,7 +41,9 @@ class StanceMotion(Monitor):
 
         sqrt(n / (n - 1)) |v_i - mean v|   of n loaded soles
 
-    and nothing is reset, because poses determine the gyro's bias.
+    and nothing is reset, because poses determine the gyro's bias. Where the IMU's own filter tells
+    how the heading turns, this determines the bias, which then begins at its prior. Otherwise it is
+    held at zero, and the heading becomes less certain as if it were unknown (`Place.drift`).
 
     Attributes:
         speed: median over the newest stances [m/s]; 0 while too few have been seen.
@@ -56,6 +58,7 @@ class StanceMotion(Monitor):
     def reset(self) -> None:
         """Forget everything."""
         self.speed, self._nodes = 0.0, 0
+        self._turn_told = False  # by something else than the gyro
         self._speeds: deque[float] = deque(maxlen=STANCE.soles)
         self._apart: deque[float] = deque(maxlen=STANCE.soles)  # of feet against one another
         # their median where motion capture measures the base, and while it does [m/s]
@@ -67,6 +70,7 @@ class StanceMotion(Monitor):
 
     def assess(self, m: Measurement, window: Window | None, situation: Situation) -> Situation:
         """Feet that move where they stand are expected to."""
+        self._turn_told = m.heading_rate is not None
         return situation.having(unrest=self.unrest)
 
     @property
@@ -128,7 +132,7 @@ class StanceMotion(Monitor):
     def _forget(self, window: Window) -> None:
         """Friction becomes what its prior says, the gyro's bias what it was at rest, or none.
 
-        About the vertical nothing but feet that stand tells it; gravity tells the other axes.
+        About the vertical nothing but feet that stand may tell it; gravity tells the other axes.
         """
         problem, e = self.problem, self.problem.config.estimator
         renew(window, "friction", [0], np.log(e.friction), e.friction_stddev)
@@ -136,8 +140,12 @@ class StanceMotion(Monitor):
             rotation = problem.mount.motion()[0].rotation
             up = window.up() @ rotation
             axis = int(np.argmax(np.abs(up)))
-            mean, stddev = self._rest.told() or (np.zeros(3), np.full(3, STANCE.gyro_bias))
+            told, prior = self._rest.told(), problem.config.noise.gyro_bias
+            held = told is None and not self._turn_told
+            alone = STANCE.gyro_bias if held else prior
+            mean, stddev = told or (np.zeros(3), np.full(3, alone))
             renew(window, "gyro_bias", [axis], mean[axis], stddev[axis])
+            window.place.drift = prior if held else 0.0
 
     def health(self, situation: Situation) -> tuple[SensorHealth, ...]:
         """Says that feet move that ought to stand."""

@@ -146,6 +146,28 @@ def test_scales_of_way_and_turn_are_not_known():
     assert not place.covariance(arrival, states[-1], states[-1]).any()
 
 
+def test_a_bias_that_nothing_tells_turns_the_way():
+    """A gyro that is off by one deviation all the time ends one deviation beside the truth."""
+    of, states = once_round()
+    place, arrival = Place(of, False), Arrival()
+    alone, other = Place(of, False), Arrival()
+    place.drift = 0.02
+    for before, x in zip(states, states[1:]):
+        place.leave(arrival, before, x)
+        alone.leave(other, before, x)
+    wrong, yaw = states[0][:2].copy(), 0.0
+    for before, x in zip(states, states[1:]):
+        step = x[:2] - before[:2]
+        wrong += step + yaw * np.array([-step[1], step[0]])
+        yaw += place.drift * of.dt
+    x = states[-1]
+    beside = np.array([*(wrong - x[:2]), yaw])
+    added = place.covariance(arrival, x, x) - alone.covariance(other, x, x)
+    motions = place.motions(x)[:6]
+    own = np.outer(beside, beside)
+    np.testing.assert_allclose(motions.T @ added @ motions, own, atol=1e-3 * abs(own).max())
+
+
 def test_ground_that_rises_is_a_height_that_is_not_known():
     """An error of one sign: its deviation grows with time, for as long as no sensor tells it."""
     (of, states), rising, nodes = once_round(steps=20), 0.02, 50
