@@ -14,6 +14,7 @@ from .adaptation import (
     JOINT_FIT,
     MOUNT_FIT,
     NOISE_LEVELS,
+    POSE_CLOCK,
     RATE_LAG,
 )
 from .ground import GROUND, RISING, SOLE, TERRAIN
@@ -41,6 +42,7 @@ __all__ = [
     "MOUNT_FIT",
     "NOISE_LEVELS",
     "PAYLOAD",
+    "POSE_CLOCK",
     "PUSH",
     "RATE_LAG",
     "RISING",

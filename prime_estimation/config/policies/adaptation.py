@@ -84,6 +84,26 @@ class ImuClockPolicy:
 
 
 @dataclass(frozen=True)
+class PoseClockPolicy:
+    """When poses are late by more than a mount explains."""
+
+    span: float = param(0.1, "over which turns are compared: longer than the noise of poses", "s")
+    memory: float = param(3.0, "over which they are: so long no trot is even", "s")
+    gap: float = param(0.5, "between poses, above which they say nothing", "s")
+    every: int = param(50, "nodes from one look to the next")
+    looks: int = param(2, "in a row that must agree")
+    turns: float = param(0.1, "rate of turning, rms, below which nothing tells a delay", "rad/s")
+    agreement: float = param(
+        0.9, "correlation that tells a delay: 0.92 to 0.99 of simulated walks and a real A1"
+    )
+    in_time: float = param(0.6, "the same that tells that there is none")
+    gain: float = param(0.2, "of it over that without delay")
+    least: float = param(0.1, "delay below which the estimate finds it (`noise.mocap_delay`)", "s")
+    alike: float = param(0.03, "by which two looks may differ", "s")
+    most: float = param(0.6, "looked for", "s")
+
+
+@dataclass(frozen=True)
 class HoldPolicy:
     """When parameters that are held at the robot's YAML are looked at."""
 
@@ -193,6 +213,7 @@ GYRO_REST = GyroRestPolicy()
 ACCELEROMETER_BIAS = AccelerometerBiasPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
+POSE_CLOCK = PoseClockPolicy()
 JOINT_FIT = JointFitPolicy()
 MOUNT_FIT = MountFitPolicy()
 BODY_TURN = BodyTurnPolicy()
