@@ -14,6 +14,7 @@ from .adaptation import (
     JOINT_FIT,
     MOUNT_FIT,
     NOISE_LEVELS,
+    OPPOSITE,
     POSE_CLOCK,
     RATE_LAG,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "LOAD_PLACE",
     "MOUNT_FIT",
     "NOISE_LEVELS",
+    "OPPOSITE",
     "PAYLOAD",
     "POSE_CLOCK",
     "PUSH",

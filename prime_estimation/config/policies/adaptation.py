@@ -198,6 +198,24 @@ class ImuAxesPolicy:
 
 
 @dataclass(frozen=True)
+class OppositePolicy:
+    """When a gyro has the opposite sign, or left and right legs are exchanged."""
+
+    slip: float = param(0.05, "motion against each other of two feet that stand", "m/s")
+    turn: float = param(0.15, "turning of a sole that stands", "rad/s")
+    sole: float = param(0.3, "share of the weight that such a sole carries")
+    told: float = param(20.0, "nodes that tell a mistake apart, which it takes")
+    margin: float = param(
+        0.4,
+        "mean loss by which what was read is better, or worse: 0.5 to 0.8 of simulated walks of "
+        "Go1, Go2, G1 and of a real A1, on any ground",
+    )
+    memory: float = param(100.0, "of these nodes: what was wrong may be mended")
+    nodes: int = param(600, "that turn, after which nothing will tell it")
+    mirrored: float = param(0.4, "share of their distance by which feet are no mirror images")
+
+
+@dataclass(frozen=True)
 class BodyTurnPolicy:
     """When motion capture's body is turned on the base against any mount."""
 
@@ -218,4 +236,5 @@ JOINT_FIT = JointFitPolicy()
 MOUNT_FIT = MountFitPolicy()
 BODY_TURN = BodyTurnPolicy()
 IMU_AXES = ImuAxesPolicy()
+OPPOSITE = OppositePolicy()
 RATE_LAG = RateLagPolicy()
