@@ -19,6 +19,7 @@ from ..calibration.observability import told_blocks
 from ..calibration.offsets import GROUPS, Offsets
 from ..calibration.outcome import CalibrationOutcome
 from ..calibration.plausibility import check_run, noisy
+from ..calibration.position_scale import check_scale
 from ..calibration.recording import KinematicRecording, read_recording
 from ..calibration.single import RunCalibration, calibrate_run
 from ..calibration.smoother import Start
@@ -87,6 +88,7 @@ def _check_recordings(
         check_turning(recording, fitting)
         check_frame(recording, fitting)
         check_travel(recording, robot, fitting)
+        check_scale(recording, robot, fitting)
     if "noise" in what:
         check_noise(recordings, robot, nominal)
     return initial_offsets(recordings[0], nominal) if "mocap" in what else nominal
