@@ -34,7 +34,8 @@ def position_scale(
 
     is linear in scale, l and c. The share is that of what l and c alone leave.
     """
-    x, n = initial_trajectory([Leg(robot, f) for f in robot.feet], recording, offsets), len(recording)
+    legs, n = [Leg(robot, foot) for foot in robot.feet], len(recording)
+    x = initial_trajectory(legs, recording, offsets)
     R, imu = x.rotation[: n - 1], recording.imu
     gained = rotate(R, imu.velocity[: n - 1]), rotate(R, imu.position[: n - 1])
     velocity = np.concatenate([np.zeros((1, 3)), np.cumsum(gained[0], axis=0)])

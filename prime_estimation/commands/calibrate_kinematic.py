@@ -37,7 +37,8 @@ from ..calibration.workers import DaskWorkers, Here, never
 from ..config.parameters import Config
 from ..errors import RobotError
 from ..robot import Robot
-from .console import progress_bar
+from .console import progress_bar, say_counts
+from .offline import name_among
 from .topics import topics_of
 
 
@@ -141,7 +142,9 @@ def _legs(robot: Robot) -> list[Leg]:
 def _read(args: argparse.Namespace, bag: str, robot: Robot) -> KinematicRecording:
     with progress_bar(args, f"reading {Path(bag).name}") as progress:
         span = (args.begin, args.end)
-        return read_recording(bag, robot, topics=topics_of(args), span=span, progress=progress)
+        found = read_recording(bag, robot, topics=topics_of(args), span=span, progress=progress)
+    say_counts(args, found.counts, name_among(args, bag))
+    return found
 
 
 def _calibrate(

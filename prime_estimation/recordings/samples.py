@@ -153,6 +153,7 @@ def measurements(
     without: Collection[str] = (),
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
+    counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
     **options,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
@@ -166,6 +167,7 @@ def measurements(
         without: sensors that are not wanted.
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
+        counted: called at the end with what was refused, by reason.
         options: of the synchronizer.
 
     Raises:
@@ -183,6 +185,7 @@ def measurements(
                 if len(out) % 50 == 0:
                     progress(share)
         _check(bag, intake, step, out)
+        counted(intake.counts + bag.undecodable)
         return out
 
 

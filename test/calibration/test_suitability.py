@@ -10,9 +10,9 @@ import pytest
 from helpers.swaying_robot import bent, go2_on_points, sway, swinging
 
 from prime_estimation.calibration.offsets import Offsets
+from prime_estimation.calibration.position_scale import check_scale
 from prime_estimation.calibration.recording import MocapPoses, read_recording
 from prime_estimation.calibration.rotations import exp, right_jacobian, rotate
-from prime_estimation.calibration.position_scale import check_scale
 from prime_estimation.calibration.suitability import (
     check_frame,
     check_motion,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Axes of the IMU, and signs of its accelerometer or gyro, or one axis of them, which no turn
-explains."""
+"""Axes of the IMU, and signs of its accelerometer or gyro alone, which no turn explains."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from .hypothesis import Hypothesis
 
 
 def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
-    """The 23 other ways in which its axes may lie along those of its frame; signs of each sensor."""
+    """The 23 other ways in which its axes may lie along those of its frame; signs of a sensor."""
     yield Hypothesis(
         "sign.accelerometer",
         "the accelerometer has the opposite sign: it feels gravity downwards, while the gyro fits",
