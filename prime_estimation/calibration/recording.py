@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +62,7 @@ class KinematicRecording:
         joint_samples, imu_samples: readings per step, for the noise of the means.
         noise: standard deviations of single readings, as these tell: encoder, rate (nj,) and gyro
             (3,).
+        counts: refused messages and samples by reason.
     """
 
     name: str
@@ -78,6 +79,7 @@ class KinematicRecording:
     joint_samples: float
     imu_samples: float
     noise: Mapping[str, np.ndarray]
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.stamps_ns)
@@ -117,7 +119,8 @@ def read_recording(
             told = by_reason({reason: n for reason, n in counts if reason.startswith("mocap")})
             refused = f" ({told})" if told else ""
             raise DataError(f"{bag.path}: no pose of motion capture can be used{refused}", path)
-    return align(Path(path).name, robot, nodes, samples)
+        counts = intake.counts + bag.undecodable
+    return replace(align(Path(path).name, robot, nodes, samples), counts=dict(counts))
 
 
 def align(name: str, robot: Robot, nodes: list[Measurement], samples: Mapping[type, list]):

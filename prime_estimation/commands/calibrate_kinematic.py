@@ -19,6 +19,7 @@ from ..calibration.observability import told_blocks
 from ..calibration.offsets import GROUPS, Offsets
 from ..calibration.outcome import CalibrationOutcome
 from ..calibration.plausibility import check_run, noisy
+from ..calibration.position_scale import check_scale
 from ..calibration.recording import KinematicRecording, read_recording
 from ..calibration.single import RunCalibration, calibrate_run
 from ..calibration.smoother import Start
@@ -36,7 +37,8 @@ from ..calibration.workers import DaskWorkers, Here, never
 from ..config.parameters import Config
 from ..errors import RobotError
 from ..robot import Robot
-from .console import progress_bar
+from .console import progress_bar, say_counts
+from .offline import name_among
 from .topics import topics_of
 
 
@@ -87,6 +89,7 @@ def _check_recordings(
         check_turning(recording, fitting)
         check_frame(recording, fitting)
         check_travel(recording, robot, fitting)
+        check_scale(recording, robot, fitting)
     if "noise" in what:
         check_noise(recordings, robot, nominal)
     return initial_offsets(recordings[0], nominal) if "mocap" in what else nominal
@@ -139,7 +142,9 @@ def _legs(robot: Robot) -> list[Leg]:
 def _read(args: argparse.Namespace, bag: str, robot: Robot) -> KinematicRecording:
     with progress_bar(args, f"reading {Path(bag).name}") as progress:
         span = (args.begin, args.end)
-        return read_recording(bag, robot, topics=topics_of(args), span=span, progress=progress)
+        found = read_recording(bag, robot, topics=topics_of(args), span=span, progress=progress)
+    say_counts(args, found.counts, name_among(args, bag))
+    return found
 
 
 def _calibrate(

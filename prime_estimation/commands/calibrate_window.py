@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from ..errors import DataError
 from ..recordings.samples import measurements
 from ..robot import Robot
 from .calibration_tables import use_of
-from .console import progress_bar, say, table, warn
+from .console import progress_bar, say, say_counts, table, warn
+from .offline import name_among
 from .topics import topics_of
 
 
@@ -73,8 +75,11 @@ def _carried(
     """First guess of the states of recordings."""
     span, step, rows = (args.begin, args.end), config.estimator.step, []
     for bag in bags:
+        counts: Counter[str] = Counter()
+        options = dict(topics=topics_of(args), span=span, counted=counts.update)
         with progress_bar(args, f"reading {Path(bag).name}"):
-            ms = measurements(bag, robot, step, mocap=True, topics=topics_of(args), span=span)
+            ms = measurements(bag, robot, step, mocap=True, **options)
+        say_counts(args, counts, name_among(args, bag))
         if len(ms) < SHORTEST:
             raise DataError(
                 f"{bag} gives {len(ms)} nodes; a calibration needs {SHORTEST} or more", bag

@@ -16,6 +16,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from ..recordings.refusals import by_reason
+
 
 def add_progress_argument(parser: argparse.ArgumentParser) -> None:
     """Adds `--no-progress`."""
@@ -73,6 +75,12 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 def warn(text: str) -> None:
     """Prints a warning on stderr, one line."""
     print(f"warning: {text}", file=sys.stderr)
+
+
+def say_counts(args: argparse.Namespace, counts: Mapping[str, int], name: str = "") -> None:
+    """Says what was refused of a recording; its name where there are several."""
+    if counts:
+        say(args, f"{name and name + ': '}counted: {by_reason(counts)}")
 
 
 def say(args: argparse.Namespace, *renderables) -> None:

@@ -20,11 +20,12 @@ from ..identify.single import Run
 from ..identify.tare import tare, tare_joints, write_tare
 from ..mhe.joint_parameters import GAINS, chosen
 from ..robot import Robot
-from .console import interruptible, progress_bar, say, table, warn
+from .console import interruptible, progress_bar, say, say_counts, table, warn
 from .identify_tables import joint_table, report
 from .offline import (
     add_offline_arguments,
     estimate_run,
+    name_among,
     offline_config,
     out_folder,
     write_results,
@@ -188,7 +189,9 @@ def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Ru
 
 def _identify(args: argparse.Namespace, bag: str, robot: Robot, config: Config) -> Run:
     with progress_bar(args, Path(bag).name) as progress, interruptible() as stop:
-        return estimate_run(args, bag, robot, config, progress, stop)
+        run = estimate_run(args, bag, robot, config, progress, stop)
+    say_counts(args, run.counts, name_among(args, bag))
+    return run
 
 
 def _validate(runs: list[Run], validation: Run | None, outcome: Outcome) -> list[dict]:

@@ -97,6 +97,12 @@ def write_results(outcome, out: Path, draw: Callable[[object, Path], Path]) -> d
     return files
 
 
+def name_among(args: argparse.Namespace, bag: str) -> str:
+    """Name of a recording, where the verb was given several."""
+    several = len(args.bags) > 1 or args.held_out
+    return Path(bag).name if several else ""
+
+
 def estimate_run(
     args: argparse.Namespace,
     bag: str,

@@ -10,7 +10,7 @@ from ..identify.reconstruct import motion, write_mcap, write_npz
 from ..identify.residuals import residuals
 from ..io.bag import keep_input
 from ..robot import Robot
-from .console import interruptible, progress_bar, say, table, warn
+from .console import interruptible, progress_bar, say, say_counts, table, warn
 from .offline import add_offline_arguments, estimate_run, offline_config, out_folder
 
 DESCRIPTION = """Reconstruct the motion of a recording: trajectory, joint torques, contact forces,
@@ -50,10 +50,12 @@ def run(args: argparse.Namespace) -> dict:
         "span_s": list(found.span),
         "converged": found.result.converged,
         "friction": found.friction[0],
+        "counts": dict(found.counts),
         "fit": fit,
     }
     result["files"] = {"npz": str(out / "motion.npz"), "mcap": str(out / "motion.mcap")}
     rows = {k: v for k, v in fit.items() if isinstance(v, float)}
+    say_counts(args, found.counts)
     say(
         args,
         f"{nodes} nodes from {found.span[0]:.2f} to {found.span[1]:.2f} s",

@@ -17,10 +17,9 @@ from ..io.bag import BagReader
 from ..io.messages import LOCKED_MOVED
 from ..io.topics import ROLES
 from ..io.trajectory import RunFolder
-from ..recordings.refusals import by_reason
 from ..recordings.replay import ReplaySummary, replay
 from ..robot import Robot
-from .console import add_progress_argument, progress_bar, say, table, warn
+from .console import add_progress_argument, progress_bar, say, say_counts, table, warn
 from .topics import add_topic_argument, topics_of
 
 RUNS = "prime_runs"  # folder of the runs
@@ -149,10 +148,9 @@ def _without(names: str) -> list[str]:
 def _report(args: argparse.Namespace, summary: ReplaySummary, result: dict) -> None:
     if summary.notice:
         warn(summary.notice)
-    refused = by_reason(summary.counts)
     times = f"{summary.data_seconds:.2f} s in {summary.wall_seconds:.2f} s"
     say(args, f"{summary.nodes} nodes of {times} from {', '.join(summary.topics.values())}")
-    say(args, *([f"counted: {refused}"] if refused else []))
+    say_counts(args, summary.counts)
     if LOCKED_MOVED in summary.counts:
         warn(
             "locked joints moved: the model does not fit this robot, and forces and inertia "

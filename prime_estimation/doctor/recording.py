@@ -111,6 +111,7 @@ def read_recording(
             robot.feet,
             lowstate_reader(bag, used),
             zeros=robot.joint_zeros,
+            mocap_delay=robot.config.mocap_delay,
         )
         rows: dict[str, list] = {}
         span = min(longest * 1e9, max(1, bag.end_ns - bag.start_ns))

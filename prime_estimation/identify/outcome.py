@@ -198,6 +198,7 @@ def _run_dict(run: Run) -> dict:
         "converged": run.result.converged,
         "solve_seconds": run.result.seconds,
         "friction": {"value": run.friction[0], "stddev": run.friction[1]},
+        "counts": dict(run.counts),
         "residuals_nominal": run.before.to_dict(),
         "residuals_identified": run.after.to_dict(),
         "quantities": {link: {q.name: q.to_dict() for q in p.quantities(link)} for link in p.links},

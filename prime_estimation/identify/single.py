@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,6 +55,7 @@ class Run:
         friction: coefficient of the ground and its standard deviation.
         notices: what the user should know.
         joints: joint parameters, where they are estimated.
+        counts: refused messages and samples by reason.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Run:
     friction: tuple[float, float]
     notices: list[str] = field(default_factory=list)
     joints: JointPosterior | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nodes(self) -> int:
@@ -86,9 +89,11 @@ def load(
     mocap: bool,
     topics: Mapping[str, str] | None,
     span: tuple[float, float],
+    counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
 ) -> list[Measurement]:
     """Measurements of a recording that is long enough for an identification."""
-    ms = measurements(bag, robot, config.estimator.step, mocap=mocap, topics=topics, span=span)
+    options = dict(mocap=mocap, topics=topics, span=span, counted=counted)
+    ms = measurements(bag, robot, config.estimator.step, **options)
     if len(ms) < FEWEST_NODES:
         step = config.estimator.step
         raise DataError(
@@ -161,7 +166,8 @@ def identify_run(
             lost. KeyboardInterrupt: stopped before the first iteration.
     """
     _check_links(robot)
-    name, ms, notices = Path(bag).name, load(bag, robot, config, mocap, topics, span), []
+    name, notices, counts = Path(bag).name, [], Counter()
+    ms = load(bag, robot, config, mocap, topics, span, counts.update)
     _check_torques(bag, ms)
     began = time.perf_counter()
     # the sliding window's states are only a guess here: one iteration per node
@@ -184,7 +190,9 @@ def identify_run(
         notices.append(
             f"{name}: {why} after {len(result.history)} iterations; the last iterate is used"
         )
+    counts.update(estimator.problem.measurements.refused)
     run = _summary(name, result, ms[0].stamp_ns, span[0], notices)
+    run = replace(run, counts=dict(counts))
     check_fit(bag, run)
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much

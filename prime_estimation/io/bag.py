@@ -55,6 +55,11 @@ class BagReader:
             before = self.topics[c.topic].count if c.topic in self.topics else 0
             self.topics[c.topic] = Topic(c.topic, c.msgtype, before + c.msgcount)
 
+    @property
+    def undecodable(self) -> Counter[str]:
+        """Their number in words, beside other reasons of a refusal."""
+        return Counter({f"{topic}: undecodable": n for topic, n in self.rejected.items()})
+
     def messages(self, topics: Iterable[str] | None = None) -> Iterator[tuple[str, int, object]]:
         """Messages of topics (default: all) as (topic, arrival_ns, message), in order of arrival.
 

@@ -40,7 +40,7 @@ class MessageReader:
         counts: number of messages with something wrong, by `<sensor>: <reason>`.
         refused, reason: number of messages that gave no sample, and why the last one did not.
         refused_of: the same number by role.
-        imu_late_ns: taken off the stamps of the IMU.
+        imu_late_ns: taken off the stamps of the IMU. mocap_late_ns: of motion capture.
         trouble: what the newest joint message contradicts of the model; empty when nothing.
 
     Args:
@@ -52,6 +52,7 @@ class MessageReader:
         optional: optional sensors that are read of these, beside joints and IMU.
         zeros: (nj,) reading minus true position [rad] (`Robot.joint_zeros`).
         tracked_body: quaternion xyzw and position [m] of motion capture's body in the base.
+        mocap_delay: by which stamps of motion capture are late [s]: taken off them.
     """
 
     def __init__(
@@ -63,8 +64,10 @@ class MessageReader:
         optional: Collection[str] = (),
         zeros: np.ndarray | None = None,
         tracked_body: tuple[np.ndarray, np.ndarray] | None = None,
+        mocap_delay: float = 0.0,
     ):
         self._zeros, self._tracked_body = zeros, tracked_body
+        self.mocap_late_ns = round(1e9 * mocap_delay)
         self._in_raw = {"joint_states", "imu", *optional}
         self._wanted, self._locked = list(joint_names), dict(locked or {})
         self._wearer, self.lowstate = Wearer(tuple(joint_names), tuple(feet), 0.0), lowstate
@@ -82,7 +85,7 @@ class MessageReader:
         for sensor in SENSORS:
             if sensor.optional:
                 self._convert[sensor.name] = partial(sensor.read, wearer=self._wearer)
-        if tracked_body is not None:
+        if tracked_body is not None or mocap_delay:
             self._convert["mocap"] = partial(self._mocap, self._convert["mocap"])
 
     def samples(
@@ -181,8 +184,10 @@ class MessageReader:
         return CommandSample(stamp, *finite(effort))
 
     def _mocap(self, read, message, stamp: int, arrival: int) -> PoseSample:
-        """Pose of the base, from that of the tracked body."""
-        sample = read(message, stamp, arrival)
+        """Pose of the base, from that of the tracked body, at the time when it was taken."""
+        sample = read(message, stamp - self.mocap_late_ns, arrival or stamp)
+        if self._tracked_body is None:
+            return sample
         turn, place = self._tracked_body
         rotation = pin.Quaternion(sample.quat_world_body) * pin.Quaternion(turn).inverse()
         position = sample.position_world - rotation * place

@@ -16,6 +16,7 @@ from ..config.policies import TERRAIN
 from ..sensors.frames import WorldMotion
 from ..types import Measurement
 from .dead_axes import stand_in
+from .finite_measurement import finite_measurement
 from .ground import Ground
 from .initialization import first_window
 from .problem import Problem
@@ -65,6 +66,7 @@ class Horizon:
     def take(self, m: Measurement) -> Measurement:
         """Preprocess the next measurement, and store it for a start batch."""
         m = self.problem.measurements.expected(m)
+        m = finite_measurement(m, self.problem.measurements.not_finite)
         if m.imu_dead is not None and self.window is not None:
             m = stand_in(self.problem, m, self.window.xs[-1])
         self.problem.contacts.observe(m)

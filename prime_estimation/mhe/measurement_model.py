@@ -74,6 +74,7 @@ class MeasurementModel:
         # event sensors whose readings no tracker hands out
         self._untracked: Sequence[Sensor] = sensors.event_sensors
         self._late: Counter[str] = Counter()  # readings whose node had left, by sensor
+        self.not_finite: Counter[str] = Counter()  # those that are no numbers, by reason
         self._slots = {s.name: sensors.residuals.count(s.name) for s in sensors.event_sensors}
 
     def attach(self, problem) -> None:
@@ -161,9 +162,10 @@ class MeasurementModel:
 
     @property
     def refused(self) -> Counter[str]:
-        """Readings that were not used so far: `<name>_outlier`, `<name>_late_node`."""
+        """Readings that were not used so far: `<name>_outlier`, `_late_node`, `_not_finite`."""
         outliers = {f"{name}_outlier": gate.refused for name, gate in self.gates.items()}
-        return +Counter(outliers | {f"{name}_late_node": n for name, n in self._late.items()})
+        late = {f"{name}_late_node": n for name, n in self._late.items()}
+        return +Counter(outliers | late) + self.not_finite
 
     def without_outliers(self, readings: Mapping[str, Any], window) -> Mapping[str, Any]:
         """Readings of a measurement that pass the gates of their sensors.

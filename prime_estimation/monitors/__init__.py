@@ -27,6 +27,7 @@ from .load_place import LoadPlace
 from .monitor import Monitor
 from .mount_fit import MountFit
 from .noise_levels import NoiseLevels
+from .opposite_readings import OppositeReadings
 from .payload_change import PayloadDetector
 from .push import PushDetector
 from .stance_motion import StanceMotion
@@ -38,7 +39,7 @@ class Monitors:
 
     Attributes:
         lift, agreement, hold, consistency, payload, push, place, rest, bias, stance, support,
-            joints, mounts, axes, turn, levels, activity: each of them.
+            joints, mounts, opposite, axes, turn, levels, activity: each of them.
     """
 
     def __init__(self, problem: Problem):
@@ -52,12 +53,12 @@ class Monitors:
         self.mounts, self.axes = MountFit(problem, self.stance), ImuAxes(problem)
         self.turn = BodyTurn(problem, self.axes)
         self.levels, self.activity = NoiseLevels(problem), ActivityMonitor(problem)
-        self.bias = AccelerometerBias(problem)
+        self.bias, self.opposite = AccelerometerBias(problem), OppositeReadings(problem)
 
         carried = (self.lift, self.agreement, self.hold, self.consistency)
         watched = (self.payload, self.push, self.place, self.rest, self.stance, self.support)
         sensors = (self.joints, self.mounts, self.axes, self.turn, self.levels, self.bias)
-        self._all = (*carried, *watched, *sensors, self.activity)
+        self._all = (*carried, *watched, self.opposite, *sensors, self.activity)
 
     def __iter__(self) -> Iterator[Monitor]:
         return iter(self._all)

@@ -243,7 +243,8 @@ class StateObserver:
             return "the observer is closed"
         refused = [self._refusals(name) for name in self._validity.missing]
         told = ", ".join(filter(None, [self._intake.reader.reason, *refused]))
-        return self._validity.why_nothing(told, self._readings.trouble(self._intake.sync.counts))
+        trouble = self._readings.trouble(self._intake.sync.counts)
+        return self._validity.why_nothing(told, trouble or self.estimator.monitors.opposite.said)
 
     def _refusals(self, name: str) -> str:
         """How many readings of a stream were refused, and why; empty where none was."""

@@ -19,6 +19,7 @@ from ..robot import Robot
 from ..sensors import SENSORS
 from ..types import NO_DATA, Estimate, ImuSample, Measurement, Sample, SensorHealth
 from .imu_clock import ImuClock
+from .pose_clock import PoseClock
 from .rate_lag import RateLag
 from .refusals import most_refused
 
@@ -45,7 +46,7 @@ class Intake:
     Attributes:
         reader: messages to samples. sync: samples to measurements.
         imu_clock: estimates that delay; None: it is not estimated. rates: detects joint rates that
-            lag the positions.
+            lag the positions. pose_clock: detects poses that are late; None: none are used.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Intake:
         self._robot, self.rates = robot, RateLag(step)
         self._came: Counter[type] = Counter()  # samples
         self.imu_clock = ImuClock.of(robot) if imu_clock else None
+        self.pose_clock = PoseClock.of(robot, step) if mocap else None
 
     @property
     def counts(self) -> Counter[str]:
@@ -90,6 +92,8 @@ class Intake:
                 self._undo_imu_clock()
             measurement = self.rates.without(measurement)
             self._watch_imu_clock(measurement)
+            if self.pose_clock is not None:
+                self.pose_clock.learn(measurement)
             yield Node(measurement, self.sync.pop_discontinuity())
 
     def _watch_imu_clock(self, measurement: Measurement) -> None:
@@ -126,6 +130,8 @@ class Intake:
                 s = replace(s, message=remarks[s.name])
             elif s.message.startswith(NO_DATA) and (lost := self._lost(s.name, refused)):
                 s = replace(s, message=lost + s.message.removeprefix(NO_DATA))
+            if s.name == "mocap" and self.pose_clock and (late := self.pose_clock.remark):
+                s = replace(s, ok=False, message="; ".join(filter(None, [late, s.message])))
             out.append(s)
         return tuple(out)
 
@@ -168,10 +174,11 @@ class Intake:
 
 
 def _machine(robot: Robot) -> tuple:
-    """Joint zeros and place of motion capture's body; None where they are those of the URDF."""
+    """Joint zeros, place of motion capture's body (None: those of the URDF), and its delay."""
     zeros, body = robot.joint_zeros, robot.mocap_placement
     pose = pin.SE3ToXYZQUAT(body)
-    return zeros if zeros.any() else None, None if body.isIdentity() else (pose[3:], pose[:3])
+    body = None if body.isIdentity() else (pose[3:], pose[:3])
+    return zeros if zeros.any() else None, body, robot.config.mocap_delay
 
 
 class Pipeline:

@@ -8,7 +8,6 @@ Data time only, so that it repeats bit for bit.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,8 +126,7 @@ def replay(
             if run.last is None:
                 pipeline.intake.reader.check_joints_seen()
                 raise DataError(_why_no_estimate(bag, used, pipeline, run.plausibility), bag_path)
-        undecodable = {f"{topic}: undecodable": n for topic, n in bag.rejected.items()}
-        counts = dict(pipeline.counts + Counter(undecodable))
+        counts = dict(pipeline.counts + bag.undecodable)
         seconds = (bag.end_ns - bag.start_ns) * 1e-9, time.perf_counter() - started
         broken_off = run.broken_off(config.estimator.start_duration)
         doubts = [*filter(None, [broken_off]), *run.plausibility.hints]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -100,12 +101,23 @@ def sensor_samples(
 ) -> Iterator[tuple[int, Sample]]:
     """(arrival_ns, sample) of the sensor topics (role -> topic) in order of arrival.
 
-    Of a raw message only what other topics do not give.
+    Of a raw message only what other topics do not give. Poses that are late (`mocap_delay`) come
+    when they were taken.
     """
     role_of = {topic: role for role, topic in topics.items()}
-    for topic, arrival_ns, message in bag.messages(role_of):
+    for topic, arrival_ns, message in _in_time(bag, role_of, reader.mocap_late_ns):
         for sample in reader.samples(role_of[topic], message, arrival_ns, topics):
             yield arrival_ns, sample
+
+
+def _in_time(bag: BagReader, role_of: Mapping[str, str], late_ns: int) -> Iterator[tuple]:
+    """(topic, arrival_ns, message), those of late motion capture before what came with them."""
+    late = {topic for topic, role in role_of.items() if role == "mocap" and late_ns > 0}
+    if not late:
+        return bag.messages(role_of)
+    poses = ((topic, at - late_ns, message) for topic, at, message in bag.messages(late))
+    others = bag.messages(role_of.keys() - late)
+    return heapq.merge(others, poses, key=lambda came: came[1])
 
 
 def samples_between(
@@ -141,6 +153,7 @@ def measurements(
     without: Collection[str] = (),
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
+    counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
     **options,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
@@ -154,6 +167,7 @@ def measurements(
         without: sensors that are not wanted.
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
+        counted: called at the end with what was refused, by reason.
         options: of the synchronizer.
 
     Raises:
@@ -171,6 +185,7 @@ def measurements(
                 if len(out) % 50 == 0:
                     progress(share)
         _check(bag, intake, step, out)
+        counted(intake.counts + bag.undecodable)
         return out
 
 

@@ -36,6 +36,8 @@ STIFFNESS = {
     "posture": (80.0, 18.0),
 }
 LIFT = 0.05  # m
+LEG = 6  # joints of a leg that moves its sole in all directions
+ROOM = 0.04  # m between the weight that rests and the ends of a sole: a sway takes 2 to 3 cm
 LANDED = 5.0  # N on a foot that has come down
 
 
@@ -49,17 +51,7 @@ class BipedController:
         self._groups = [
             [i for i, c in enumerate(robot.contacts) if c.foot == foot] for foot in robot.feet
         ]
-        if len(self._groups) != 2 or min(map(len, self._groups)) < 3:
-            raise RobotError(
-                f"{robot.name}: balancing on two feet needs three or more contacts under each",
-                robot,
-            )
-        if gait.period and gait is not STEP:
-            raise RobotError(
-                f"{robot.name}: trotting and hopping need four point feet; on two flat ones: "
-                "stand, sway, step",
-                robot,
-            )
+        _check(robot, gait, self._groups)
         self.robot, self.gait, self.command = robot, gait, command
         self.model, self.data = robot.model, robot.model.createData()
         self.q_stand = standing_posture(robot)
@@ -79,8 +71,10 @@ class BipedController:
         ]
         self._com = self.data.com[0].copy()
         soles = np.array([self._points[g].mean(axis=0)[:2] for g in self._groups])
-        # the weight rests where the posture has it between heel and toes
-        self._toes = np.array([self._com[0] - soles[:, 0].mean(), 0.0])
+        # the weight rests where the posture has it, but not on the edge of heel or toes
+        lengths = [self._inner_points[g, 0] - s[0] for g, s in zip(self._groups, soles)]
+        back, front = np.mean([[x.min() + ROOM, x.max() - ROOM] for x in lengths], axis=0)
+        self._toes = np.array([np.clip(self._com[0] - soles[:, 0].mean(), back, front), 0.0])
         self.plan = StepPlan(gait, soles + self._toes, self._com[2])
         self._standing = [True, True]
         self._lift_off = [self.data.oMf[f].translation.copy() for f in self._feet]
@@ -217,3 +211,27 @@ class BipedController:
         k, d = STIFFNESS["swing"]
         linear = a + k * (position - frame.translation) + d * (wanted - velocity[:3])
         return np.concatenate([linear, -k * pin.log3(frame.rotation) - d * velocity[3:]])
+
+
+def _check(robot: Robot, gait: Gait, groups: list[list[int]]) -> None:
+    """RobotError where a robot's feet, with these contacts, cannot carry it through a gait."""
+    if len(groups) != 2 or min(map(len, groups)) < 3:
+        raise RobotError(
+            f"{robot.name}: balancing on two feet needs three or more contacts under each",
+            robot,
+        )
+    frames = [robot.model.getFrameId(robot.contacts[group[0]].frame) for group in groups]
+    legs = [robot.joints_to(robot.model.frames[frame].parentJoint) for frame in frames]
+    steps = min(map(len, legs)) >= LEG
+    if gait.period and gait is not STEP:
+        able = "stand, sway, step" if steps else "stand, sway"
+        raise RobotError(
+            f"{robot.name}: trotting and hopping need four point feet; on two flat ones: {able}",
+            robot,
+        )
+    if gait.period and not steps:
+        raise RobotError(
+            f"{robot.name}: stepping needs legs of {LEG} joints, which lay a sole flat wherever "
+            "the hip is (its ankles do not roll); it does: stand, sway",
+            robot,
+        )

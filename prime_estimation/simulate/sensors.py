@@ -98,7 +98,7 @@ def read_sensors(recording: Recording, noise: NoiseConfig, faults: SensorFaults)
     gyro, accelerometer = true_imu(recording, every)
     gyro_bias = _bias(imu, noise.gyro_bias, noise.gyro_bias_walk, len(t))
     accelerometer_bias = _bias(imu, noise.accelerometer_bias, noise.accelerometer_bias_walk, len(t))
-    poses, tilt = _mocap(recording, noise, faults, mocap)
+    poses, tilt = _mocap(recording, noise, faults, robot.config.mocap_delay, mocap)
     drawn = {
         "gyro_bias": gyro_bias[0].tolist(),
         "acc_bias": accelerometer_bias[0].tolist(),
@@ -162,8 +162,13 @@ def _bias(rng: np.random.Generator, initial: float, walk: float, n: int) -> np.n
 
 
 def _mocap(
-    recording: Recording, noise: NoiseConfig, faults: SensorFaults, rng: np.random.Generator
+    recording: Recording,
+    noise: NoiseConfig,
+    faults: SensorFaults,
+    late: float,
+    rng: np.random.Generator,
 ):
+    """Stamps, which are late by `late` [s], arrivals, positions and quaternions."""
     axis = rng.standard_normal(3)
     tilt = Rotation.from_rotvec(faults.mocap_rotation_offset * axis / np.linalg.norm(axis))
     if faults.mocap_rate == 0:
@@ -178,7 +183,8 @@ def _mocap(
         * Rotation.from_rotvec(noise.mocap_rotation * rng.standard_normal((len(t), 3)))
     )
     kept = ~_bursts(len(t), faults, rng)
-    return (t[kept], t[kept] + faults.mocap_delay, position[kept], attitude.as_quat()[kept]), tilt
+    stamps, arrivals = t[kept] + late, t[kept] + faults.mocap_delay
+    return (stamps, arrivals, position[kept], attitude.as_quat()[kept]), tilt
 
 
 def _bursts(n: int, faults: SensorFaults, rng: np.random.Generator) -> np.ndarray:

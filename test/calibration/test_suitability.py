@@ -10,6 +10,7 @@ import pytest
 from helpers.swaying_robot import bent, go2_on_points, sway, swinging
 
 from prime_estimation.calibration.offsets import Offsets
+from prime_estimation.calibration.position_scale import check_scale
 from prime_estimation.calibration.recording import MocapPoses, read_recording
 from prime_estimation.calibration.rotations import exp, right_jacobian, rotate
 from prime_estimation.calibration.suitability import (
@@ -172,6 +173,18 @@ def test_positions_in_another_unit(machine):
     other = with_positions(recording, 0.0 * recording.mocap.position)
     with pytest.raises(DataError, match="or stay where they are"):
         check_travel(other, go2_on_points(), initial_offsets(other, truth))
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.3])
+def test_positions_of_a_wrong_scale(scale, machine):
+    """That legs of other lengths might explain."""
+    truth, recording = machine
+    robot = go2_on_points()
+    check_scale(recording, robot, initial_offsets(recording, Offsets.nominal(robot)))
+    other = with_positions(recording, scale * recording.mocap.position)
+    check_travel(other, robot, initial_offsets(other, truth))
+    with pytest.raises(DataError, match=f"accelerated {scale:.1f}.* times as much as the IMU"):
+        check_scale(other, robot, initial_offsets(other, truth))
 
 
 def test_orientations_that_are_inverse_or_none(machine):

@@ -59,14 +59,14 @@ def late_torque(seconds: float, rate: float = 500.0):
     return spoil
 
 
-def negated(sensor):
-    """One sensor of the IMU with the opposite sign: no turn does that."""
+def negated(sensor, axes="xyz"):
+    """One sensor of the IMU, or axes of it, with the opposite sign: no turn does that."""
 
     def spoil(topic, seconds, message):
         if topic != "/imu":
             return message
         v = getattr(message, sensor)
-        return replace(message, **{sensor: replace(v, x=-v.x, y=-v.y, z=-v.z)})
+        return replace(message, **{sensor: replace(v, **{a: -getattr(v, a) for a in axes})})
 
     return spoil
 
@@ -196,6 +196,25 @@ def test_nothing_is_found_where_nothing_is_wrong(findings):
             negated("linear_acceleration"),
             "accelerometer has the opposite sign",
             {},
+        ),
+        *(
+            (
+                "sign.accelerometer",
+                negated("linear_acceleration", axis),
+                f"the {axis} axis of the accelerometer has the opposite sign",
+                {"axis": axis},
+            )
+            for axis in "xyz"
+        ),
+        *(
+            pytest.param(
+                "sign.gyro",
+                negated("angular_velocity", axis),
+                f"the {axis} axis of the gyro has the opposite sign",
+                {"axis": axis},
+                marks=pytest.mark.slow,
+            )
+            for axis in "xyz"
         ),
         (
             "signs.torque",

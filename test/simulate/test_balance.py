@@ -113,6 +113,18 @@ def test_sways_without_shaking():
     )
 
 
+def test_sways_where_the_weight_is_near_the_heel():
+    """An H1, whose soles reach 4 cm behind its ankles and 14 in front."""
+    recording = simulate("h1", "sway", 6.0)
+    height = recording.q[:, 2]
+    assert np.ptp(height) < 0.05 and height.min() > 0.9
+
+
+def test_says_that_ankles_without_roll_do_not_step():
+    with pytest.raises(RobotError, match="h1: stepping needs legs of 6 joints.* stand, sway"):
+        simulate("h1", "step", 1.0)
+
+
 def test_steps_on_the_spot():
     steps_on_the_spot(simulate("g1", "step", 4.5))
 

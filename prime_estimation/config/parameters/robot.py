@@ -66,6 +66,14 @@ class RobotConfig:
         -TURN,
         TURN,
     )
+    mocap_delay: float = param(
+        0.0,
+        "time by which stamps of motion capture are late (a clock ahead, or stamps of arrival): "
+        "taken off them",
+        "s",
+        -1.0,
+        1.0,
+    )
     joint_zeros: dict = param(
         {}, "reading minus true position, by joint", "rad", -HALF_TURN, HALF_TURN
     )

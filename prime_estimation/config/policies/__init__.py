@@ -14,6 +14,8 @@ from .adaptation import (
     JOINT_FIT,
     MOUNT_FIT,
     NOISE_LEVELS,
+    OPPOSITE,
+    POSE_CLOCK,
     RATE_LAG,
 )
 from .ground import GROUND, RISING, SOLE, TERRAIN
@@ -40,7 +42,9 @@ __all__ = [
     "LOAD_PLACE",
     "MOUNT_FIT",
     "NOISE_LEVELS",
+    "OPPOSITE",
     "PAYLOAD",
+    "POSE_CLOCK",
     "PUSH",
     "RATE_LAG",
     "RISING",

@@ -84,6 +84,26 @@ class ImuClockPolicy:
 
 
 @dataclass(frozen=True)
+class PoseClockPolicy:
+    """When poses are late by more than a mount explains."""
+
+    span: float = param(0.1, "over which turns are compared: longer than the noise of poses", "s")
+    memory: float = param(3.0, "over which they are: so long no trot is even", "s")
+    gap: float = param(0.5, "between poses, above which they say nothing", "s")
+    every: int = param(50, "nodes from one look to the next")
+    looks: int = param(2, "in a row that must agree")
+    turns: float = param(0.1, "rate of turning, rms, below which nothing tells a delay", "rad/s")
+    agreement: float = param(
+        0.9, "correlation that tells a delay: 0.92 to 0.99 of simulated walks and a real A1"
+    )
+    in_time: float = param(0.6, "the same that tells that there is none")
+    gain: float = param(0.2, "of it over that without delay")
+    least: float = param(0.1, "delay below which the estimate finds it (`noise.mocap_delay`)", "s")
+    alike: float = param(0.03, "by which two looks may differ", "s")
+    most: float = param(0.6, "looked for", "s")
+
+
+@dataclass(frozen=True)
 class HoldPolicy:
     """When parameters that are held at the robot's YAML are looked at."""
 
@@ -183,6 +203,24 @@ class ImuAxesPolicy:
 
 
 @dataclass(frozen=True)
+class OppositePolicy:
+    """When a gyro has the opposite sign, or left and right legs are exchanged."""
+
+    slip: float = param(0.05, "motion against each other of two feet that stand", "m/s")
+    turn: float = param(0.15, "turning of a sole that stands", "rad/s")
+    sole: float = param(0.3, "share of the weight that such a sole carries")
+    told: float = param(20.0, "nodes that tell a mistake apart, which it takes")
+    margin: float = param(
+        0.4,
+        "mean loss by which what was read is better, or worse: 0.5 to 0.8 of simulated walks of "
+        "Go1, Go2, G1 and of a real A1, on any ground",
+    )
+    memory: float = param(100.0, "of these nodes: what was wrong may be mended")
+    nodes: int = param(600, "that turn, after which nothing will tell it")
+    mirrored: float = param(0.4, "share of their distance by which feet are no mirror images")
+
+
+@dataclass(frozen=True)
 class BodyTurnPolicy:
     """When motion capture's body is turned on the base against any mount."""
 
@@ -198,8 +236,10 @@ GYRO_REST = GyroRestPolicy()
 ACCELEROMETER_BIAS = AccelerometerBiasPolicy()
 NOISE_LEVELS = NoiseLevelsPolicy()
 IMU_CLOCK = ImuClockPolicy()
+POSE_CLOCK = PoseClockPolicy()
 JOINT_FIT = JointFitPolicy()
 MOUNT_FIT = MountFitPolicy()
 BODY_TURN = BodyTurnPolicy()
 IMU_AXES = ImuAxesPolicy()
+OPPOSITE = OppositePolicy()
 RATE_LAG = RateLagPolicy()

@@ -136,7 +136,8 @@ def _mocap(case: Case) -> Verdict:
             )
             case = case.without("mocap/pose")
         return case, [Finding("delay.mocap", severity, text, facts, proposal)]
-    return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts)]
+    known = case.robot.config.mocap_delay
+    return replace(case, mocap_delay=delay.seconds), [_mocap_finding(delay, facts, known)]
 
 
 def _turning(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray]:
@@ -151,7 +152,8 @@ def _turning(case: Case, mocap: MocapSignals) -> tuple[np.ndarray, np.ndarray]:
     return told, felt
 
 
-def _mocap_finding(delay: Delay, facts: dict) -> Finding:
+def _mocap_finding(delay: Delay, facts: dict, known: float) -> Finding:
+    """Where `known` [s] is taken off already."""
     late = "late" if delay.seconds > 0.0 else "early"
     text = (
         f"motion capture is {abs(delay.seconds):.3f} s {late} against the gyro (correlation "
@@ -160,7 +162,8 @@ def _mocap_finding(delay: Delay, facts: dict) -> Finding:
     if abs(delay.seconds) <= _BAD["mocap"]:
         return Finding("delay.mocap", FACT, text, facts)
     remedy = (
-        f"move its stamps by {-delay.seconds:+.3f} s (mocap.delay: {delay.seconds:.3f} in a "
-        "mapping), or leave it out with --no-mocap"
+        f"move its stamps by {-delay.seconds:+.3f} s (robot.mocap_delay: "
+        f"{known + delay.seconds:.3f}, or mocap.delay in a mapping), or leave it "
+        "out with --no-mocap"
     )
     return Finding("delay.mocap", FAULT, text, facts, remedy)

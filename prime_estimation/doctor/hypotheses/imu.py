@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Axes of the IMU, and the signs of its accelerometer or gyro alone, which no turn explains."""
+"""Axes of the IMU, and signs of its accelerometer or gyro alone, which no turn explains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .hypothesis import Hypothesis
 
 
 def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
-    """The 23 other ways in which its axes may lie along those of its frame; each sensor's sign."""
+    """The 23 other ways in which its axes may lie along those of its frame; signs of a sensor."""
     yield Hypothesis(
         "sign.accelerometer",
         "the accelerometer has the opposite sign: it feels gravity downwards, while the gyro fits",
@@ -32,7 +32,33 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
         lambda s: replace(s, gyro=-s.gyro, up=upwards(-s.gyro, s.force)),
         "change the sign of its three axes: a turn to the left is positive about the vertical",
     )
+    yield from _single_axes()
     yield from _axes()
+
+
+def _single_axes() -> Iterator[Hypothesis]:
+    """One axis of one sensor has the opposite sign."""
+    for axis, signs in zip("xyz", 1.0 - 2.0 * np.eye(3)):
+        yield Hypothesis(
+            "sign.accelerometer",
+            f"the {axis} axis of the accelerometer has the opposite sign, the others and the gyro "
+            "fit",
+            {"axis": axis},
+            lambda s, signs=signs: replace(
+                s, force=signs * s.force, up=upwards(s.gyro, signs * s.force)
+            ),
+            f"change the sign of its {axis} axis where the messages are made",
+        )
+        yield Hypothesis(
+            "sign.gyro",
+            f"the {axis} axis of the gyro has the opposite sign, the others and the accelerometer "
+            "fit",
+            {"axis": axis},
+            lambda s, signs=signs: replace(
+                s, gyro=signs * s.gyro, up=upwards(signs * s.gyro, s.force)
+            ),
+            f"change the sign of its {axis} axis where the messages are made",
+        )
 
 
 def _axes() -> Iterator[Hypothesis]:
