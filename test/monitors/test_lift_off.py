@@ -147,7 +147,7 @@ def test_a_robot_that_hangs_does_so_while_torques_fail():
 
 
 def test_legs_that_are_pressed_to_their_stops_carry_nothing():
-    """A lifted robot that reaches for the ground stretches its legs, with torques of many weights."""
+    """A lifted robot that reaches for the ground stretches its legs, with many times its weight."""
     calves, stop = slice(2, None, 3), Robot.load("go2").joint_range[1][2]
 
     def reaching(robot: Robot, standing: np.ndarray):
