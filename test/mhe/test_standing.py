@@ -69,8 +69,8 @@ def test_what_a_rest_has_hidden_of_the_mass_outlasts_it(stand):
         moves = 0.2 * (k >= BEGINS) * np.eye(robot.nj)[2]  # rad/s, of one joint
         found.append(estimator.update(replace(m, velocity=m.velocity + moves)))
     at_rest, soon, later = (found[BEGINS + k].bodies[0] for k in (-1, 30, 300))
-    assert at_rest.mass_stddev > soon.mass_stddev > 0.7 * at_rest.mass_stddev
-    assert (soon.com_stddev[:2] > 0.7 * at_rest.com_stddev[:2]).all()
+    assert at_rest.mass_stddev > soon.mass_stddev > 0.65 * at_rest.mass_stddev
+    assert (soon.com_stddev[:2] > 0.65 * at_rest.com_stddev[:2]).all()
     assert later.mass_stddev < 0.6 * at_rest.mass_stddev
 
 
