@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .. import _core
+from ..config.policies import UNMODELLED
 from ..joint_friction import JointLosses
 from ..robot import GRAVITY, Robot
 from .points import contact_points
@@ -37,6 +38,8 @@ class LegForces:
         ]
         own = [[self.model.joints[j].idx_v for j in robot.joints_to(joint)] for joint in joints]
         self._unknown = np.full(robot.nj, np.nan)
+        lower, upper = robot.joint_range
+        self._least, self._most = lower + UNMODELLED.stop, upper - UNMODELLED.stop
         self._core = _core.LegForces(self.model, contacts, own, STRETCHED)
         self.losses = JointLosses.of(robot)
 
@@ -91,6 +94,9 @@ class LegForces:
     ) -> float:
         """Share of the weight that the feet ought to carry, and do not: 0 on its feet, 1 hanging.
 
+        A leg that is stretched to the stop of its knee presses the stop, not the ground, with
+        torques that would carry many times the weight: a motor that presses tells of no load.
+
         Args:
             specific_force_base: (3,) m/s^2, what the base feels: the apparent weight hangs from it,
                 whatever attitude and acceleration are.
@@ -101,7 +107,8 @@ class LegForces:
         felt = math.hypot(*specific_force_base.tolist())
         if felt < FREE_FALL * GRAVITY:
             return 0.0
+        presses = ((q > self._most) & (torque > 0.0)) | ((q < self._least) & (torque < 0.0))
         carried = self._core.carried_at_rest(
-            specific_force_base, self.robot.coordinates(q), dq, torque
+            specific_force_base, self.robot.coordinates(q), dq, np.where(presses, 0.0, torque)
         )
         return felt / GRAVITY - carried / self.weight

@@ -43,17 +43,11 @@ class Plausibility:
     """
 
     def __init__(self, robot: Robot):
-        model, first = robot.model, [robot.model.idx_qs[i] for i in robot.joint_ids]
-        lower, upper = (
-            np.array([limit[i] for i in first])
-            for limit in (model.lowerPositionLimit, model.upperPositionLimit)
-        )
-        known = lower < upper  # a URDF may leave them out
-        known[list(robot.turning)] = False
-        known &= robot.config.floating_base  # a pendulum may turn as far as it likes
         self._names, self._turning = robot.joint_names, robot.turning
         self._base_R_imu = None if robot.imu_joint is None else robot.imu_placement.rotation
-        self._lower, self._upper = np.where(known, lower, -np.inf), np.where(known, upper, np.inf)
+        self._lower, self._upper = robot.joint_range
+        if not robot.config.floating_base:  # a pendulum may turn as far as it likes
+            self._lower, self._upper = (np.full(robot.nj, x) for x in (-np.inf, np.inf))
         self.reset()
 
     def reset(self) -> None:

@@ -36,7 +36,8 @@ class Reporter:
         friction = float(np.mean(self.robot.joint_friction))
         stuck = len(self.robot.feet) * friction / INTERVAL.rest_lever  # N
         self._stuck = stuck / (GRAVITY * self.robot.total_mass)
-        self._rested = 0.0  # share of what that did to the tilt which is there still
+        # shares of what that did to the tilt, and to the inertia, which are there still
+        self._rested = self._learned = 0.0
         self._fades = math.exp(-problem.dt / INTERVAL.rest_memory)
         self._theta = problem.layout.parameter_rows("theta")
         model, events = problem.measurements, problem.sensors.event_sensors
@@ -65,9 +66,10 @@ class Reporter:
         noise = self.problem.config.noise
         torque_error = noise.torque_scale_commanded if m.torque_commanded else noise.torque_scale
         unlike = self.problem.bent or self.problem.joints_let_go
-        rests = self._rests(m)
-        stuck = rests * self._stuck
-        self._rested = float(stuck > 0.0) if rests else self._fades * self._rested
+        rests = float(self._stuck > 0.0 and self._rests(m))
+        self._rested = max(rests, self._fades * self._rested)
+        self._learned = rests + self._fades * (self._learned - rests)  # a moment teaches little
+        stuck = max(rests, self._learned) * self._stuck
         torque_error = math.hypot(torque_error, unlike * INTERVAL.unlike_torque, stuck)
         theta = parameters[self._theta, self._theta] if held is None else held
         doubts = torque_error, situation.contradicted, unlike, stuck

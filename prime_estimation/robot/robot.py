@@ -92,6 +92,16 @@ class Robot:
         """Nominal total mass [kg]."""
         return float(pin.computeTotalMass(self.model))
 
+    @cached_property
+    def joint_range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest position (nj,) of the joints [rad]; infinite where none is known."""
+        first = [self.model.idx_qs[i] for i in self.joint_ids]
+        limits = self.model.lowerPositionLimit, self.model.upperPositionLimit
+        lower, upper = (np.array([limit[i] for i in first]) for limit in limits)
+        known = lower < upper  # a URDF may leave them out
+        known[self.turning] = False
+        return np.where(known, lower, -np.inf), np.where(known, upper, np.inf)
+
     def coordinates(self, position: np.ndarray) -> np.ndarray:
         """Coordinates of the joints in the model from their positions (nj,) [rad].
 

@@ -103,6 +103,8 @@ def test_what_feet_carry_at_rest(name, rng):
     robot = models.robot(name)
     legs, model, nj = LegForces(robot), robot.model, robot.nj
     q, v, _, torque = state(robot, rng)
+    lower, upper = robot.joint_range
+    q[7:] = np.clip(q[7:], lower + 0.1, upper - 0.1)  # away from the stops
     felt = 9.6 * np.array([0.1, -0.2, 0.97])
     at_rest, rates = pin.neutral(model), np.zeros(model.nv)
     up = pin.Quaternion.FromTwoVectors(felt, np.array([0.0, 0.0, 1.0]))
@@ -111,6 +113,23 @@ def test_what_feet_carry_at_rest(name, rng):
     lacks = np.linalg.norm(felt) / GRAVITY - normal.sum() / legs.weight
     joints = robot.positions(q)
     assert legs.deficit(felt, joints, v[-nj:], torque) == pytest.approx(lacks, rel=1e-9)
+
+
+def test_a_motor_that_presses_its_stop_tells_of_no_load():
+    """The other way, it carries: 20 Nm away from the stop, or short of it."""
+    robot = models.robot("go2")
+    legs, (_, upper), rates = LegForces(robot), robot.joint_range, np.zeros(robot.nj)
+    felt, calves = np.array([0.0, 0.0, GRAVITY]), slice(2, None, 3)
+
+    def lacks(posture, torque):
+        joints, torques = np.tile([0.0, 0.3, posture], 4), np.zeros(robot.nj)
+        torques[calves] = torque
+        return legs.deficit(felt, joints, rates, torques)
+
+    stop = upper[2]
+    assert lacks(stop, 20.0) == lacks(stop, 0.0) > 0.9
+    assert lacks(stop + 0.02, 20.0) > 0.9 > -1.0 > lacks(stop - 0.1, 20.0)
+    assert lacks(stop, -20.0) > 2.0
 
 
 def test_sizes_are_checked():

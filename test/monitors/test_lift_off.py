@@ -18,7 +18,7 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
 from prime_estimation.monitors.lift_off import LiftDetector
 from prime_estimation.robot import Robot
-from prime_estimation.types import Estimate
+from prime_estimation.types import Estimate, Measurement
 
 AWAY, BACK, SECONDS = (1.0, 1.5), (2.6, 3.2), 4.2  # when the robot is moved away and back [s]
 
@@ -57,18 +57,25 @@ def laid_on_its_side(robot: Robot, standing: np.ndarray):
 
 
 def estimates_of(
-    name: str, motion, share=on_its_feet, seconds=SECONDS, untold=lambda t: False, **options: str
+    name: str,
+    motion,
+    share=on_its_feet,
+    seconds=SECONDS,
+    untold=lambda t: False,
+    spoilt=lambda m, t: m,
+    **options: str,
 ) -> tuple[list[tuple[float, np.ndarray, Estimate]], Robot]:
     """(time, true configuration, estimate) of all nodes, of which some have no torque.
 
-    `options` of the section `estimator`.
+    `spoilt` makes the readings of a time from those of the motion; `options` of the section
+    `estimator`.
     """
     config = Config.load(name).updated({"estimator": options})
     robot = Robot(config.robot)
     path = motion(robot, standing_pose(robot, POSTURES[name]))
     estimator, out = Estimator(robot, config, mocap=False), []
     for k, m in enumerate(perform(config, path, share, seconds)):
-        m = replace(m, torque=None) if untold(0.01 * k) else m
+        m = replace(m, torque=None) if untold(0.01 * k) else spoilt(m, 0.01 * k)
         if (estimate := estimator.update(m)) is not None:
             out.append((0.01 * k, path(0.01 * k), estimate))
     return out, robot
@@ -137,6 +144,32 @@ def test_a_robot_that_hangs_does_so_while_torques_fail():
     estimates, _ = estimates_of("go2", lifted, untold=untold)
     during = [e for t, _, e in estimates if AWAY[0] + 0.4 < t < BACK[0]]
     assert during and all(carried(e) for e in during)
+
+
+def test_legs_that_are_pressed_to_their_stops_carry_nothing():
+    """A lifted robot that reaches for the ground stretches its legs, with many times its weight."""
+    calves, stop = slice(2, None, 3), Robot.load("go2").joint_range[1][2]
+
+    def reaching(robot: Robot, standing: np.ndarray):
+        def path(t: float) -> np.ndarray:
+            q = lifted(robot, standing)(t)
+            q[7:][calves] += (stop + 0.01 - q[7:][calves]) * away(t)
+            return q
+
+        return path
+
+    def pressed(m: Measurement, t: float) -> Measurement:
+        torque = m.torque.copy() if m.torque is not None else None
+        if torque is not None and away(t) > 0.99:
+            torque[calves] += 25.0
+        return replace(m, torque=torque)
+
+    estimates, robot = estimates_of("go2", reaching, spoilt=pressed)
+    during = [e for t, _, e in estimates if AWAY[1] < t < BACK[0]]
+    assert during and all(carried(e) for e in during)
+    _, q, last = estimates[-1]
+    assert not carried(last) and last.status.restarts == 2 and tilt_error(q, last) < 0.005
+    assert abs(last.total_mass - robot.total_mass) < 2.0 * last.total_mass_stddev
 
 
 def test_hanging_at_the_start():

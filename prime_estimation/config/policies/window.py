@@ -96,8 +96,8 @@ class IntervalPolicy:
     )
     rest_memory: float = param(
         1.0,
-        "time after a rest in which such a tilt comes right: what the window has learned of the "
-        "accelerometer's bias outlasts it",
+        "time after a rest in which such a tilt, and the mass that it has taught in as much time, "
+        "come right: what the window has learned of the accelerometer's bias outlasts it",
         "s",
     )
     tilt_soft: float = param(
