@@ -39,8 +39,9 @@ class Place:
         measured: a sensor measures position and heading in the world.
         drift: standard deviation of a gyro bias about the vertical that the arrival cost does not
             contain, because nothing but feet that move would tell it [rad/s].
-        risen: standard deviation of the height, by distance and by `rising` [m].
+        risen: standard deviation of the height, by distance, `rising` and `hoisted` [m].
         rising: standard deviation of a lasting vertical velocity, from footholds [m/s].
+        hoisted: the same of a robot that hangs [m/s].
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.
@@ -55,7 +56,7 @@ class Place:
         self._beside = np.zeros((3, 6))
         self.drift = 0.0
         self.risen = 0.0
-        self.rising = 0.0
+        self.rising = self.hoisted = 0.0
 
     def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
         """A node has left the window: the first state was `before` and is x now (nx,)."""
@@ -67,7 +68,8 @@ class Place:
             self._beside[:2, 0] += WAY * step
             self._beside[2, 1] += TURN * _turn(before, x)
             self._beside[2, 2] += self.drift * self.problem.dt
-            self.risen += RISE * math.hypot(*step.tolist()) + self.rising * self.problem.dt
+            rises = math.sqrt(self.velocity_variance())
+            self.risen += RISE * math.hypot(*step.tolist()) + rises * self.problem.dt
 
     def found(self, arrival, x: np.ndarray) -> None:
         """A sensor tells the place from now on: what is not known of the first state x (nx,)."""
@@ -96,11 +98,11 @@ class Place:
         return covariance
 
     def velocity_variance(self) -> float:
-        """Of each component of the velocity, by ground that seems to rise [m2/s2].
+        """Of each component of the velocity, by ground that seems to rise, or a hoist [m2/s2].
 
         Along the ground, too: a foot that sinks in rolls on another radius.
         """
-        return 0.0 if self.measured else self.rising**2
+        return 0.0 if self.measured else self.rising**2 + self.hoisted**2
 
     def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import ACTIVITY, GROUND
+from ..config.policies import ACTIVITY, GROUND, LIFT
 from ..contact.leg_forces import FREE_FALL
 from ..contact.points import contact_points
 from ..mhe.problem import Problem
@@ -74,6 +74,12 @@ class ActivityMonitor(Monitor):
         if m.torque is not None or not self._has_got_up(window):
             return situation
         return replace(situation, restart=situation.restart or "the robot has got up")
+
+    def judge(self, window: Window, situation: Situation) -> str:
+        """A robot that hangs may be raised evenly, which no IMU feels."""
+        hangs = self.activity is Activity.SUSPENDED
+        window.place.hoisted = LIFT.hoisted if hangs else 0.0
+        return ""
 
     def _has_got_up(self, window: Window | None) -> bool:
         """Stands still after it has lain."""

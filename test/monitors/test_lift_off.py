@@ -7,6 +7,7 @@ The status says so, the covariance covers it, and it is over once they stand aga
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -192,6 +193,27 @@ def test_hanging_at_the_start():
 def let_down_to(share: float):
     """Share that the feet carry: all, none while lifted, then this one."""
     return lambda t: 1.0 - smooth(t, AWAY[0] - 0.15, AWAY[0]) + share * smooth(t, BACK[1], 3.3)
+
+
+def test_a_gantry_may_raise_it_evenly():
+    """0.2 m/s up, which no IMU feels: the velocity had been zero, stated to 0.01 m/s."""
+
+    def raised(robot: Robot, standing: np.ndarray):
+        away = lifted(robot, standing)
+
+        def path(t: float) -> np.ndarray:
+            q = away(min(t, BACK[0]))
+            q[2] += 0.2 * max(t - AWAY[1], 0.0)
+            return q
+
+        return path
+
+    estimates, _ = estimates_of("go2", raised, share=lambda t: float(t < AWAY[0]), seconds=3.5)
+    for t, _, e in estimates:
+        if t > AWAY[1] + 0.3:
+            stddev = math.sqrt(e.twist_covariance[2, 2])
+            assert abs(e.linear_velocity_base[2] - 0.2) < 2.5 * stddev
+    assert math.sqrt(estimates[-1][2].pose_covariance[2, 2]) > 0.1  # its height, m
 
 
 def test_a_hand_that_lets_go_late():
