@@ -39,9 +39,9 @@ class Place:
         measured: a sensor measures position and heading in the world.
         drift: standard deviation of a gyro bias about the vertical that the arrival cost does not
             contain, because nothing but feet that move would tell it [rad/s].
-        risen: standard deviation of the height, by distance, `rising` and `hoisted` [m].
+        risen: standard deviation of the height, by distance, `rising` and `unfelt` [m].
         rising: standard deviation of a lasting vertical velocity, from footholds [m/s].
-        hoisted: the same of a robot that hangs [m/s].
+        unfelt: the same of a robot that hangs or falls, by what its IMU does not feel [m/s].
 
     Args:
         problem: layout of the state, slopes of the ground and where they stand.
@@ -56,7 +56,7 @@ class Place:
         self._beside = np.zeros((3, 6))
         self.drift = 0.0
         self.risen = 0.0
-        self.rising = self.hoisted = 0.0
+        self.rising = self.unfelt = 0.0
 
     def leave(self, arrival, before: np.ndarray, x: np.ndarray) -> None:
         """A node has left the window: the first state was `before` and is x now (nx,)."""
@@ -98,11 +98,11 @@ class Place:
         return covariance
 
     def velocity_variance(self) -> float:
-        """Of each component of the velocity, by ground that seems to rise, or a hoist [m2/s2].
+        """Of each component of the velocity, by ground that seems to rise, or by `unfelt` [m2/s2].
 
         Along the ground, too: a foot that sinks in rolls on another radius.
         """
-        return 0.0 if self.measured else self.rising**2 + self.hoisted**2
+        return 0.0 if self.measured else self.rising**2 + self.unfelt**2
 
     def displacement(self, arrival, first: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The same as covariance (3, 3) of place x, y [m] and heading [rad]."""

@@ -76,9 +76,9 @@ class ActivityMonitor(Monitor):
         return replace(situation, restart=situation.restart or "the robot has got up")
 
     def judge(self, window: Window, situation: Situation) -> str:
-        """A robot that hangs may be raised evenly, which no IMU feels."""
-        hangs = self.activity is Activity.SUSPENDED
-        window.place.hoisted = LIFT.hoisted if hangs else 0.0
+        """What a gantry does evenly no IMU feels, and of the impacts of a fall it feels a part."""
+        unfelt = {Activity.SUSPENDED: LIFT.hoisted, Activity.FALLING: LIFT.tumbling}
+        window.place.unfelt = unfelt.get(self.activity, 0.0)
         return ""
 
     def _has_got_up(self, window: Window | None) -> bool:

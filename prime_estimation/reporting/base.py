@@ -45,6 +45,7 @@ class BaseReport:
         elsewhere: bool,
         stuck: float,
         tilt: np.ndarray,
+        falls: bool,
     ) -> dict:
         """Those of the `Estimate`.
 
@@ -56,6 +57,7 @@ class BaseReport:
             elsewhere: links whose inertia is not estimated carry a load.
             stuck: share of what dry friction of joints at rest has done to the tilt.
             tilt: (3,) deviation of the rotation by the accelerometer's bias, base axes [rad].
+            falls: nothing carries the robot, or it turns over.
         """
         problem, layout, x = self.problem, self.problem.layout, window.xs[-1]
         if not problem.floating:
@@ -78,6 +80,8 @@ class BaseReport:
             variances[:3] += INTERVAL.mount_velocity**2
         if elsewhere:
             variances[:3] += INTERVAL.elsewhere**2
+        if falls:
+            variances[:3] += INTERVAL.fall**2
         if m.gyro_now is not None and problem.mount.rigid:
             variances[3:] += noise.gyro**2
         if m.imu_dead is not None:
@@ -94,6 +98,8 @@ class BaseReport:
         )
         if bent:
             pose += MOUNT_COVARIANCE
+        if falls:
+            pose.flat[:21:7] += INTERVAL.fall_place**2
         if np.count_nonzero(tilt):
             creep = ACCELEROMETER_BIAS.creep * np.cross(tilt, vertical(quaternion))
             pose[3:, 3:] += tilt[:, None] * tilt

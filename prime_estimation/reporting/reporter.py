@@ -19,7 +19,15 @@ from ..mhe.window import Window
 from ..monitors import Monitors
 from ..monitors.consistency import ConsistencyMonitor
 from ..robot import GRAVITY
-from ..types import NO_DATA, Estimate, JointParameter, Measurement, SensorHealth, SolverStatus
+from ..types import (
+    NO_DATA,
+    Activity,
+    Estimate,
+    JointParameter,
+    Measurement,
+    SensorHealth,
+    SolverStatus,
+)
 from .base import BaseReport
 from .contacts import ContactReport
 from .inertia import InertiaReport
@@ -84,9 +92,10 @@ class Reporter:
         unweighed = 0.0 if held is None else stddev / mass
         touching = self._contacts.contacts(window, contacts, mass, unweighed)
         beside = self._contacts.slipping, bool(elsewhere), self._rested, monitors.bias.tilt
+        falls = monitors.activity.activity is Activity.FALLING
         return Estimate(
             stamp_ns=window.stamps[-1],
-            **self._base.fields(window, m, base_covariance, *beside),
+            **self._base.fields(window, m, base_covariance, *beside, falls),
             joint_position=self.robot.positions(layout.q(x)),
             joint_velocity=layout.part(x, "joint_rates").copy(),
             joint_torque=self._torque(window),

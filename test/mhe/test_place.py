@@ -179,7 +179,7 @@ def test_ground_that_rises_is_a_height_that_is_not_known():
     P = place.covariance(arrival, x, x)
     assert up @ P @ up == pytest.approx((rising * nodes * of.dt) ** 2, rel=1e-9)
     assert place.velocity_variance() == rising**2
-    place.hoisted = 0.1
+    place.unfelt = 0.1
     assert place.velocity_variance() == pytest.approx(rising**2 + 0.01)
     place.found(arrival, x)
     assert place.velocity_variance() == 0.0

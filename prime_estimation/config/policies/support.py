@@ -60,6 +60,9 @@ class LiftPolicy:
     hoisted: float = param(
         0.1, "of one that hangs from what is stated: what a gantry does evenly, no IMU feels", "m/s"
     )
+    tumbling: float = param(
+        0.25, "of one that falls: impacts are over between two readings of an IMU", "m/s"
+    )
     carried: float = param(1.0, "the same of a robot that moves but not on its feet", "m/s")
     unexplained: float = param(
         1.5, "rms of the whitened base force that the estimate must show too"

@@ -167,6 +167,8 @@ class IntervalPolicy:
         "of the heading, then: with motion capture 5 to 20 mrad with 1 to 2 kg in a hand of a G1",
         "rad",
     )
+    fall: float = param(0.05, "of the velocity of a robot that falls, whatever measures it", "m/s")
+    fall_place: float = param(2e-3, "of its position: half a millisecond of such a motion", "m")
     carried_force: float = param(
         0.05,
         "mean specific force that an IMU which carries odometry on does not tell: walks of Go1, "
