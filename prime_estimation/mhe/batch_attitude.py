@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Attitude of a start batch: rotations by gyro, vertical by specific force or motion capture."""
+"""Attitude of a start batch: rotations by gyro, vertical by specific force and motion capture."""
 
 from __future__ import annotations
 
