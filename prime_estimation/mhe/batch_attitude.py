@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the prime_estimation developers
-"""Attitude of a start batch: rotations by gyro, vertical by specific force and motion capture."""
+"""Attitude of a start batch: rotations by gyro, vertical by specific force or motion capture."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import InitializationError
-from ..robot import GRAVITY
 from ..types import Measurement
 from .problem import Problem
 
 UPWARDS = np.array([0.0, 0.0, 1.0])
 NOTHING = 1e-3  # m/s2, norm of a sum of specific forces that has no direction
-INTEGRATED = 0.003  # m, deviation of a way that is integrated over half a second of what is felt
 
 
 @dataclass(frozen=True)
@@ -105,27 +103,6 @@ def first_attitude(
     previous = pin.Quaternion(previous_state[3:7].copy()).toRotationMatrix()
     heading = _heading(previous) - _heading(level)
     return pin.exp3(np.array([0.0, 0.0, heading])) @ level
-
-
-def tilt_beside_poses(times: np.ndarray, missed: np.ndarray, noise) -> np.ndarray:
-    """Turn (3, 3) of the first attitude after which what is felt agrees with the way of poses.
-
-        missed_k = p + v t_k + a t_k^2 / 2 + n_k,   n_k ~ N(0, mocap_position^2 + INTEGRATED^2)
-
-    by ridge regression, with a ~ N(0, (mocap_lean g)^2) and phi x (-g) = -a. The tracked body may
-    lean on the base by more than the specific force leaves open: then it is this that tells.
-
-    Args:
-        times: (n,) of the poses since the first node [s].
-        missed: (n, 3) their places less those by the attitude and what is felt, without velocity at
-            the beginning [m].
-        noise: section `noise` of the configuration.
-    """
-    rows = np.stack([np.ones_like(times), times, 0.5 * times**2])
-    variance = noise.mocap_position**2 + INTEGRATED**2
-    prior = np.diag([0.0, 0.0, variance / max(noise.mocap_lean * GRAVITY, NOTHING) ** 2])
-    _, _, a = np.linalg.lstsq(rows @ rows.T + prior, rows @ missed, rcond=None)[0]
-    return pin.exp3(np.array([a[1], -a[0], 0.0]) / -GRAVITY)
 
 
 def _heading(R: np.ndarray) -> float:

@@ -19,7 +19,6 @@ STANDING = 0.5  # share of its part of the weight with which a foot stands
 SHORTEST = 3  # nodes of a stance
 GUESSED = 0.005  # deviation of the place of a stance by what is guessed [m]
 FLAT = 0.002  # deviation of stances that is none of a ground [m]
-FLAT_BESIDE_POSES = 0.003  # the same where no floor is needed to tell the tilt: by .01 rad of that
 STEP = 0.01  # and that which even a few are too far apart for on a floor
 
 
@@ -67,16 +66,6 @@ def slope_of(stances: list[list[Stance]]) -> Slope:
     if footholds.few:
         return Slope(np.zeros(2), TERRAIN.slope, level=away < STEP)
     return footholds.slope() if away > FLAT else Slope(np.zeros(2), 0.0, level=True)
-
-
-def is_floor(stances: list[list[Stance]]) -> bool:
-    """Whether the ground is a level floor, where motion capture and the specific force tell tilt.
-
-    A foot that stands higher than before, on ground that is thought to be as high, turns the base:
-    by .06 rad on bumps of 3 cm, against ten deviations of the bias of what is felt. Feet that were
-    not seen to stand count: floors are to be shown, for without one the tilt is as good.
-    """
-    return float(np.std([s.place[2] for own in stances for s in own])) < FLAT_BESIDE_POSES
 
 
 def footholds_of(stances: list[Stance], n: int) -> np.ndarray:

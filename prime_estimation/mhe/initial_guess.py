@@ -14,8 +14,8 @@ from ..robot import GRAVITY
 from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
-from .batch_attitude import ImuMotion, first_attitude, imu_motion, tilt_beside_poses
-from .batch_ground import footholds_of, is_floor, slope_of, stances_of
+from .batch_attitude import ImuMotion, first_attitude, imu_motion
+from .batch_ground import footholds_of, slope_of, stances_of
 from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
 from .first_state import CREDIBLE
 from .problem import Problem
@@ -70,21 +70,6 @@ class Batch:
         offsets = [pose.position_world - self._tracked(x) for m, x in pairs for pose in m.mocap]
         return np.mean(offsets, axis=0) if offsets else None
 
-    def beside_poses(self, R0: np.ndarray) -> np.ndarray:
-        """First attitude R0 (3, 3), tilted so that what is felt agrees with the way of poses."""
-        felt = self.imu.gained(R0, self.ms, self.problem)
-        if felt is None:
-            return R0
-        self.move_base(R0, felt, np.zeros(3))
-        times, missed = [], []
-        for m, x, velocity in zip(self.ms, self.xs, felt):
-            for pose in m.mocap:
-                age = 1e-9 * (m.stamp_ns - pose.stamp_ns)
-                times.append(1e-9 * (pose.stamp_ns - self.ms[0].stamp_ns))
-                missed.append(pose.position_world - self._tracked(x) + age * velocity)
-        noise = self.problem.config.noise
-        return tilt_beside_poses(np.array(times), np.array(missed), noise) @ R0
-
     def _tracked(self, x: np.ndarray) -> np.ndarray:
         """Place (3,) of the tracked body, which may have been learned to be beside the model's."""
         mount = MocapMount.of(self.problem, x)
@@ -100,8 +85,8 @@ def guess_states(
     """States of all nodes, and the footholds (n, nf, 3) [m] of ground that is no level floor.
 
     Where each foot stands at each node, has stood or will stand next; the height of the states is
-    that of the last ones. None on a floor. A joint reading that is missing is held, rates are
-    differences.
+    that of the last ones. None on a floor, and where motion capture tells tilt and height. A joint
+    reading that is missing is held, rates are differences.
 
     Args:
         problem: models, priors.
@@ -164,9 +149,8 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
     slope = slope_of(stances)
     # without torque the lowest feet are thought to carry: of a floor
-    floor = all(m.torque is None for m in batch.ms)
-    floor = floor or (is_floor(stances) if batch.located else slope.level)
-    if not floor and "slope" in problem.layout:
+    weighed = any(m.torque is not None for m in batch.ms)
+    if weighed and not (batch.located or slope.level) and "slope" in problem.layout:
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
         problem.move_anchors(np.ones(len(stances), bool), footholds[-1])
         heights = footholds[-1, :, 2] - offset[2]
@@ -193,8 +177,6 @@ def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """
     imu, dt = batch.imu, batch.problem.dt
     R0 = first_attitude(batch.ms, imu, batch.previous_state)
-    if batch.located:
-        R0 = batch.beside_poses(R0)
     feet = _feet(batch, R0)
     gained = imu.gained(R0, batch.ms, batch.problem)
     if gained is None:

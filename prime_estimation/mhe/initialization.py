@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the prime_estimation developers
 """Initialization: from half a second of measurements to a converged window.
 
-Initial guess: attitude from the gyro and the specific force (and motion capture), velocity from
+Initial guess: attitude from the gyro and the mean specific force (or motion capture), velocity from
 standing feet and specific force, ground under these feet. Then the whole batch is solved by
 multiple shooting, with the inertia held in the first iterations.
 """

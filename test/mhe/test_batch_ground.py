@@ -8,19 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.runs import measurements, tilt_errors, truth
+from helpers.runs import measurements, truth
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.batch_attitude import tilt_beside_poses
-from prime_estimation.mhe.batch_ground import (
-    deviation,
-    footholds_of,
-    is_floor,
-    slope_of,
-    stances_of,
-)
+from prime_estimation.mhe.batch_ground import deviation, footholds_of, slope_of, stances_of
 from prime_estimation.robot import Robot
 
 PLACES = np.array([[0.2, 0.15], [0.2, -0.15], [-0.2, 0.15], [-0.2, -0.15]])
@@ -52,27 +45,6 @@ def test_a_floor_is_level():
     noise = np.random.default_rng(0).normal(scale=0.001, size=(4, 2))
     assert slope_of(stances(noise)).level and deviation(stances(noise)) < 0.003
     assert slope_of([own[:1] for own in stances(noise)[:2]] + [[], []]).level  # few
-
-
-def test_what_is_a_floor_beside_motion_capture():
-    noise = np.random.default_rng(0).normal(scale=0.001, size=(4, 2))
-    assert is_floor(stances(noise))
-    assert not is_floor(stances(noise + 0.012 * np.eye(4)[:, :2]))  # bumps
-    pair, aside = stances(noise)[:2], stances(noise + 0.02)[2:]
-    assert not is_floor([*pair, *([replace(s, sure=False) for s in own] for own in aside)])
-
-
-def test_tilt_beside_poses():
-    """A body that leans tells what is felt along another vertical than its poses do."""
-    noise, rng = Config.load("go2").noise, np.random.default_rng(0)
-    times, lean = np.arange(0.0, 0.5, 0.008), np.array([0.03, -0.04, 0.0])
-    more = np.cross(lean, [0.0, 0.0, 9.81])  # of R f + g, R too far by the lean
-    way = [1.0, 2.0, 0.3] + np.outer(times, [0.5, 0.1, 0.0]) - np.outer(0.5 * times**2, more)
-    seen = way + rng.normal(scale=noise.mocap_position, size=way.shape)
-    found = Rotation.from_matrix(tilt_beside_poses(times, seen, noise)).as_rotvec()
-    np.testing.assert_allclose(found, -lean, atol=0.005)
-    alone = tilt_beside_poses(times[:2], seen[:2], noise)  # two tell nothing
-    assert np.abs(alone - np.eye(3)).max() < 0.005
 
 
 def test_slopes_and_stairs():
@@ -150,30 +122,3 @@ def test_starts_on_legs_that_give_way(walk):
     for first in (180, 300):
         _, velocity, friction = started("mini_cheetah", bag, first, bend=0.005)
         assert friction > 0.4 and velocity < 0.045
-
-
-# in the middle of a walk on bumps; on two feet, which tell no ground
-@pytest.mark.parametrize("first", [313, 541])
-@pytest.mark.parametrize("lean", [[0.0, 0.0, 0.0], [0.03, -0.04, 0.01]])
-def test_starts_on_bumps_beside_motion_capture(recorded_runs, first, lean):
-    """Feet that stood higher than before turned the base by .045 and .06 rad, stated to .003.
-
-    The tracked body leant by as much, and the accelerometer's bias was ten deviations off.
-    """
-    bag, config = recorded_runs / "go2_rough11_payload3", Config.load("go2")
-    robot, body = Robot(config.robot), Rotation.from_rotvec(lean)
-    last = first + config.estimator.start_nodes + 30
-    ms = measurements(bag, robot, config, config.estimator.step * (last + 5))[first:last]
-    estimator, estimates = Estimator(robot, config, mocap=True), []
-    for m in ms:
-        poses = tuple(_leaning(pose, body) for pose in m.mocap)
-        estimates.append(estimator.update(replace(m, readings={**m.readings, "mocap": poses})))
-    assert estimator.monitors.last_restart == (0, "")
-    assert tilt_errors(bag, [e for e in estimates if e is not None]).max() < 0.015
-    bias = estimator.problem.parameter(estimator.window.xs[-1], "accelerometer_bias")
-    assert np.abs(bias).max() < 4.0 * config.noise.accelerometer_bias
-
-
-def _leaning(pose, body: Rotation):
-    turned = Rotation.from_quat(pose.quat_world_body) * body
-    return replace(pose, quat_world_body=turned.as_quat())
