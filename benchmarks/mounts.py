@@ -36,7 +36,7 @@ from prime_estimation.recordings.replay import replay
 from prime_estimation.robot import Robot
 
 MOCAP = "geometry_msgs/msg/PoseStamped"
-HELD = replace(MOUNT_FIT, fall=float("inf"))
+HELD = replace(MOUNT_FIT, fall=float("inf"), plain=float("inf"))
 COLUMNS = {
     "run": "", "what is wrong": "", "mounts": "", "velocity [mm/s]": ".1f",
     "worst second [mm/s]": ".1f", "tilt [mrad]": ".1f", "heading over 4 s [mrad]": ".1f",
