@@ -45,6 +45,21 @@ class FootPairs:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Velocities (n, 3) [m/s] and places (n, 3) [m] of soles against one another, world axes.
 
+        Args: as of `soles`.
+        """
+        return self.apart(*self.soles(position, velocity, torque, step, attitude, rate))
+
+    def soles(
+        self,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        torque: np.ndarray | None,
+        step: float,
+        attitude: pin.Quaternion = UPRIGHT,
+        rate: np.ndarray = AT_REST,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Soles (nf, 3) [m], their rates (nf, 3) [m/s] and normal forces (nf,) [N], world axes.
+
         Args:
             position: (nj,) at the end of the step [rad].
             velocity: (nj,) mean over it [rad/s].
@@ -59,7 +74,12 @@ class FootPairs:
         middle = position - 0.5 * step * velocity
         q[3:7], q[model.nq - nj :] = attitude.coeffs(), self.robot.coordinates(middle)
         v[3:6], v[model.nv - nj :] = rate, velocity
-        soles, rates, normal, _ = self._legs.evaluate(q, v, np.zeros(model.nv), torque)
+        return self._legs.evaluate(q, v, np.zeros(model.nv), torque)[:3]
+
+    def apart(
+        self, soles: np.ndarray, rates: np.ndarray, normal: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities (n, 3) and places (n, 3) of those `soles` that stand, against one another."""
         stands = ~(normal < self._load)
         i, j = self._pairs[:, stands[self._pairs].all(axis=0)]
         return rates[i] - rates[j], soles[i] - soles[j]

@@ -192,7 +192,7 @@ def identify_run(
         )
     counts.update(estimator.problem.measurements.refused)
     run = _summary(name, result, ms[0].stamp_ns, span[0], notices)
-    run = replace(run, counts=dict(counts))
+    run.counts = dict(counts)
     check_fit(bag, run)
     progress(0.85)
     if budget:  # also after Ctrl-C: an interval without its systematic part would promise too much

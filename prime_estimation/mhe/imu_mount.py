@@ -40,6 +40,19 @@ class ImuMount:
         self._moved = pin.SE3(pin.exp3(np.array(phi)), np.array(lever))
         self._fixed = self._placement * self._moved, pin.Motion.Zero()
 
+    def base_rate(
+        self, gyro: np.ndarray, joint_position: np.ndarray, joint_velocity: np.ndarray | None
+    ) -> np.ndarray:
+        """Angular velocity (3,) of the base by a reading of the gyro, base axes [rad/s].
+
+        Args:
+            gyro: (3,) without bias, axes of the IMU [rad/s].
+            joint_position: (nj,) as of `motion`.
+            joint_velocity: (nj,) as of `motion`.
+        """
+        base_M_imu, moved = self.motion(joint_position, joint_velocity)
+        return base_M_imu.rotation @ (gyro - moved.angular)
+
     def motion(
         self, joint_position: np.ndarray | None = None, joint_velocity: np.ndarray | None = None
     ) -> tuple[pin.SE3, pin.Motion]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from ..config.policies import ACTIVITY, GROUND, LIFT
+from ..config.policies import ACTIVITY, GROUND, INTERVAL
 from ..contact.leg_forces import FREE_FALL
 from ..contact.points import contact_points
 from ..mhe.problem import Problem
@@ -77,7 +77,7 @@ class ActivityMonitor(Monitor):
 
     def judge(self, window: Window, situation: Situation) -> str:
         """What a gantry does evenly no IMU feels, and of the impacts of a fall it feels a part."""
-        unfelt = {Activity.SUSPENDED: LIFT.hoisted, Activity.FALLING: LIFT.tumbling}
+        unfelt = {Activity.SUSPENDED: INTERVAL.hoist, Activity.FALLING: INTERVAL.tumble}
         window.place.unfelt = unfelt.get(self.activity, 0.0)
         return ""
 

@@ -66,8 +66,7 @@ class BodyTurn(Monitor):
             return situation
         self._follow(m)
         for pose in m.mocap:
-            if finite(pose.quat_world_body):
-                self._take(pose)
+            self._take(pose)
         turn = self._found() if m.mocap and not self._axes.pending else None
         if turn is None:
             return situation
@@ -88,8 +87,7 @@ class BodyTurn(Monitor):
         return None if void else state
 
     def _follow(self, m: Measurement) -> None:
-        base_M_imu, moved = self.problem.mount.motion(m.position, m.velocity)
-        rate = base_M_imu.rotation @ (m.gyro - moved.angular)
+        rate = self.problem.mount.base_rate(m.gyro, m.position, m.velocity)
         self._nodes.append((m.stamp_ns, self._G, rate))
         self._G = self._G @ pin.exp3(self.problem.dt * rate)
 

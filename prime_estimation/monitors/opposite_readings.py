@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..config.policies import IMU_AXES, OPPOSITE
-from ..contact.foot_pairs import STANDS
+from ..contact.foot_pairs import FootPairs
 from ..contact.leg_forces import LegForces
 from ..contact.points import contact_points
 from ..mhe.problem import Problem
@@ -57,10 +57,9 @@ class OppositeReadings(Monitor):
     def __init__(self, problem: Problem):
         self.problem, robot = problem, problem.robot
         able = problem.legs is not None and problem.has_imu and len(robot.feet) > 1
-        self._legs = LegForces(robot) if able else None
-        self._order, self._mistakes = _mistakes(robot) if able else (None, ())
-        pairs = np.array(list(combinations(range(len(robot.feet)), 2))).reshape(-1, 2)
-        self._pairs, self._weight = pairs.T, robot.total_mass * GRAVITY
+        self._pairs = FootPairs(robot, LegForces(robot)) if able else None
+        self._order, self._mistakes = _mistakes(robot, self._pairs) if able else (None, ())
+        self._weight = robot.total_mass * GRAVITY
         self._joints, self._data = _soles(robot), robot.model.createData()
         self.reset()
 
@@ -109,22 +108,15 @@ class OppositeReadings(Monitor):
 
     def _feet(self, m: Measurement, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Soles (nf, 3), their rates, and normal forces (nf,), base axes, of joints in an order."""
-        robot, model = self.problem.robot, self.problem.robot.model
         position, velocity, torque = m.position[order], m.velocity[order], m.torque[order]
-        q, v = np.zeros(model.nq), np.zeros(model.nv)
-        # rates are means over the step: so are the places
-        middle = position - 0.5 * self.problem.dt * velocity
-        q[6], q[model.nq - robot.nj :] = 1.0, robot.coordinates(middle)
-        v[model.nv - robot.nj :] = velocity
-        return self._legs.evaluate(q, v, np.zeros(model.nv), torque)[:3]
+        return self._pairs.soles(position, velocity, torque, self.problem.dt)
 
     def _loss(self, soles, rates, normal, rate: np.ndarray) -> float:
         """Of the two standing feet that move least against each other; NaN: there are none."""
-        stands = normal >= STANDS * self._weight
-        i, j = self._pairs[:, stands[self._pairs].all(axis=0)]
-        if not len(i):
+        moved, apart = self._pairs.apart(soles, rates, normal)
+        if not len(moved):
             return math.nan
-        errors = rates[i] - rates[j] + np.cross(rate, soles[i] - soles[j])
+        errors = moved + np.cross(rate, apart)
         square = float(np.sum(errors * errors, axis=1).min())
         return square / (square + OPPOSITE.slip**2)
 
@@ -168,12 +160,12 @@ class OppositeReadings(Monitor):
         return (SensorHealth(MOTION, False, self.said),) if self.mistake else ()
 
 
-def _mistakes(robot: Robot) -> tuple[np.ndarray, tuple[Mistake, ...]]:
+def _mistakes(robot: Robot, pairs: FootPairs) -> tuple[np.ndarray, tuple[Mistake, ...]]:
     """Order (nj,) of joints with left and right legs exchanged, and what may be wrong."""
     nobody = np.zeros(len(robot.feet), dtype=bool)
     gyro = Mistake("the gyro has the opposite sign", -1.0, nobody)
     order, found = np.arange(robot.nj), []
-    for left, right, own, others in _sides(robot):
+    for left, right, own, others in _sides(robot, pairs):
         order[own], order[others] = others, own
         which = nobody.copy()
         which[[left, right]] = True
@@ -192,12 +184,11 @@ def _soles(robot: Robot) -> list[int]:
     return [joints[0] for joints in feet] if all(len(joints) > 2 for joints in feet) else []
 
 
-def _sides(robot: Robot) -> list[tuple[int, int, list[int], list[int]]]:
+def _sides(robot: Robot, pairs: FootPairs) -> list[tuple[int, int, list[int], list[int]]]:
     """Feet left and right of each other, and the joints of their legs, from the trunk outwards."""
     model, count = robot.model, len(robot.feet)
-    q, v = np.zeros(model.nq), np.zeros(model.nv)
-    q[6], q[model.nq - robot.nj :] = 1.0, robot.coordinates(np.zeros(robot.nj))
-    soles, out = LegForces(robot).evaluate(q, v, v, None)[0], []
+    at_rest = np.zeros(robot.nj)
+    soles, out = pairs.soles(at_rest, at_rest, None, 0.0)[0], []
     joint = [next(c.joint for c in contact_points(robot) if c.foot == f) for f in range(count)]
     for pair in combinations(range(count), 2):
         left, right = sorted(pair, key=lambda foot: -soles[foot][1])

@@ -66,8 +66,8 @@ class PoseClock:
             self.reset()
         if not seen:
             return
-        base_M_imu, moved = self._mount.motion(m.position, m.velocity)
-        self._rates.append((m.stamp_ns, base_M_imu.rotation @ (m.gyro - moved.angular)))
+        rate = self._mount.base_rate(m.gyro, m.position, m.velocity)
+        self._rates.append((m.stamp_ns, rate))
         for pose in m.mocap:
             if not self._poses or pose.stamp_ns > self._poses[-1][0]:
                 self._poses.append((pose.stamp_ns, pose.quat_world_body))

@@ -31,7 +31,7 @@ class Base:
         self.dt, self.body_turn = DT, None
         placement = SimpleNamespace(rotation=np.eye(3))
         self.robot = SimpleNamespace(mocap_placement=placement)
-        self.mount = SimpleNamespace(motion=lambda q, v: (pin.SE3.Identity(), pin.Motion.Zero()))
+        self.mount = SimpleNamespace(base_rate=lambda gyro, q, v: gyro)
 
     def turn_body(self, turn) -> None:
         self.body_turn = turn

@@ -57,12 +57,6 @@ class LiftPolicy:
     quiet_force: float = param(1.0, "its specific force less gravity", "m/s2")
     quiet_nodes: int = param(40, "in a row: being lifted is quiet for a moment, too")
     resting: float = param(0.05, "deviation of its velocity from zero", "m/s")
-    hoisted: float = param(
-        0.1, "of one that hangs from what is stated: what a gantry does evenly, no IMU feels", "m/s"
-    )
-    tumbling: float = param(
-        0.25, "of one that falls: impacts are over between two readings of an IMU", "m/s"
-    )
     carried: float = param(1.0, "the same of a robot that moves but not on its feet", "m/s")
     unexplained: float = param(
         1.5, "rms of the whitened base force that the estimate must show too"

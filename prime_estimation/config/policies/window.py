@@ -167,6 +167,15 @@ class IntervalPolicy:
         "of the heading, then: with motion capture 5 to 20 mrad with 1 to 2 kg in a hand of a G1",
         "rad",
     )
+    hoist: float = param(
+        0.1,
+        "of the velocity of a robot that hangs, without motion capture: what a gantry does evenly, "
+        "no IMU feels",
+        "m/s",
+    )
+    tumble: float = param(
+        0.25, "of one that falls: impacts are over between two readings of an IMU", "m/s"
+    )
     fall: float = param(0.05, "of the velocity of a robot that falls, whatever measures it", "m/s")
     fall_place: float = param(2e-3, "of its position: half a millisecond of such a motion", "m")
     carried_force: float = param(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
@@ -29,7 +30,7 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
         "sign.gyro",
         "the gyro has the opposite sign, while the accelerometer fits",
         {},
-        lambda s: replace(s, gyro=-s.gyro, up=upwards(-s.gyro, s.force)),
+        partial(_flipped, "gyro", -1.0),
         "change the sign of its three axes: a turn to the left is positive about the vertical",
     )
     yield from _single_axes()
@@ -38,27 +39,23 @@ def hypotheses(legs: Legs, signals: Signals) -> Iterator[Hypothesis]:
 
 def _single_axes() -> Iterator[Hypothesis]:
     """One axis of one sensor has the opposite sign."""
+    sensors = ("accelerometer", "force", "gyro"), ("gyro", "gyro", "accelerometer")
     for axis, signs in zip("xyz", 1.0 - 2.0 * np.eye(3)):
-        yield Hypothesis(
-            "sign.accelerometer",
-            f"the {axis} axis of the accelerometer has the opposite sign, the others and the gyro "
-            "fit",
-            {"axis": axis},
-            lambda s, signs=signs: replace(
-                s, force=signs * s.force, up=upwards(s.gyro, signs * s.force)
-            ),
-            f"change the sign of its {axis} axis where the messages are made",
-        )
-        yield Hypothesis(
-            "sign.gyro",
-            f"the {axis} axis of the gyro has the opposite sign, the others and the accelerometer "
-            "fit",
-            {"axis": axis},
-            lambda s, signs=signs: replace(
-                s, gyro=signs * s.gyro, up=upwards(signs * s.gyro, s.force)
-            ),
-            f"change the sign of its {axis} axis where the messages are made",
-        )
+        for name, signal, other in sensors:
+            yield Hypothesis(
+                f"sign.{name}",
+                f"the {axis} axis of the {name} has the opposite sign, the others and the {other} "
+                "fit",
+                {"axis": axis},
+                partial(_flipped, signal, signs),
+                f"change the sign of its {axis} axis where the messages are made",
+            )
+
+
+def _flipped(signal: str, signs: np.ndarray | float, signals: Signals) -> Signals:
+    """Signals with these signs of a sensor's axes, and the vertical that follows."""
+    flipped = replace(signals, **{signal: signs * getattr(signals, signal)})
+    return replace(flipped, up=upwards(flipped.gyro, flipped.force))
 
 
 def _axes() -> Iterator[Hypothesis]:
