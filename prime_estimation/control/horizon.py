@@ -22,7 +22,6 @@ from .feet import FeetPlan
 from .parameters import ControlConfig
 from .posture import contact_jacobian
 
-NO_LIMIT = 1e3  # rad: a joint whose range is larger has none
 JOINT_MARGIN = 0.05  # rad, to the end of a joint's range
 
 
@@ -136,10 +135,8 @@ def _weights(robot: Robot, config: ControlConfig) -> WholeBodyWeights:
     w.foot_position = cost.foot_position * np.ones(3)
     w.foot_velocity = cost.foot_velocity * np.ones(3)
     w.largest_torque = torque_limits(robot)
-    low, high = robot.model.lowerPositionLimit[7:], robot.model.upperPositionLimit[7:]
-    limited = (low < high) & (high - low < NO_LIMIT)
-    w.lowest_position = np.where(limited, low + JOINT_MARGIN, -np.inf)
-    w.highest_position = np.where(limited, high - JOINT_MARGIN, np.inf)
+    low, high = robot.joint_range
+    w.lowest_position, w.highest_position = low + JOINT_MARGIN, high - JOINT_MARGIN
     return w
 
 

@@ -15,6 +15,7 @@ from ..robot import Robot
 
 BEND = 0.6  # rad, of a joint
 CLOSE = 1e-3  # m, of the feet to their places
+MARGIN = 0.02  # rad, to the end of a joint's range
 
 
 def contact_jacobian(
@@ -40,7 +41,8 @@ def standing_posture(robot: Robot) -> np.ndarray:
     Raises:
         RobotError: no such posture was found.
     """
-    low, high = _limits(robot)
+    low, high = robot.joint_range
+    low, high = low + MARGIN, high - MARGIN
     start = pin.neutral(robot.model)[7:]
     start = np.clip(start + 0.15 * (_middle(low, high) - start), low, high)
     missed = []
@@ -52,13 +54,6 @@ def standing_posture(robot: Robot) -> np.ndarray:
     raise RobotError(
         f"{robot.name}: no standing posture found (feet off by {min(missed):.3f} m)", robot
     )
-
-
-def _limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """(nj,) range of the joints; unlimited where the URDF has none, or an empty one."""
-    low, high = robot.model.lowerPositionLimit[7:], robot.model.upperPositionLimit[7:]
-    limited = low < high
-    return np.where(limited, low + 0.02, -np.inf), np.where(limited, high - 0.02, np.inf)
 
 
 def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -93,13 +93,9 @@ def misfit(legs: Legs, signals: Signals, rows: np.ndarray) -> Misfit:
 
 def _beyond(legs: Legs, signals: Signals, rows: np.ndarray) -> float:
     """Share of the joint positions that are beyond the limits of the URDF."""
-    model, nj = legs.model, legs.robot.nj
-    if legs.robot.turning:
-        return float("nan")
-    low, high = model.lowerPositionLimit[-nj:], model.upperPositionLimit[-nj:]
+    low, high = legs.robot.joint_range
     position = signals.position[rows]
-    beyond = (position < low - _TOLERANCE) | (position > high + _TOLERANCE)
-    return float((beyond & (low < high)).mean())  # a URDF without limits may have zeros for both
+    return float(((position < low - _TOLERANCE) | (position > high + _TOLERANCE)).mean())
 
 
 def _kinematics(motion: Motion, later: Motion, beyond: float) -> Misfit:

@@ -16,6 +16,7 @@ from ..types import Measurement
 from .checks import check_base, check_estimated_links, check_feet, check_zeros
 from .model import frame_id, load_model, moving_links
 
+NO_LIMIT = 1e3  # rad: a joint whose range is larger has none
 _SAMPLES = [f"{name}_samples" for name in ("velocity", "gyro", "torque", "accelerometer")]
 
 
@@ -98,7 +99,7 @@ class Robot:
         first = [self.model.idx_qs[i] for i in self.joint_ids]
         limits = self.model.lowerPositionLimit, self.model.upperPositionLimit
         lower, upper = (np.array([limit[i] for i in first]) for limit in limits)
-        known = lower < upper  # a URDF may leave them out
+        known = (lower < upper) & (upper - lower < NO_LIMIT)  # a URDF may leave them out
         known[self.turning] = False
         return np.where(known, lower, -np.inf), np.where(known, upper, np.inf)
 

@@ -211,9 +211,8 @@ def _add_joint(robot: Robot, model: pin.Model, data: pin.Data, i: int, body: ET.
     joint.set("armature", _text(model.armature[model.joints[i].idx_v]))
     joint.set("frictionloss", _text(robot.joint_friction[k]))
     joint.set("solreffriction", _text(PHYSICS["solreffriction"]))
-    low = model.lowerPositionLimit[model.joints[i].idx_q]
-    high = model.upperPositionLimit[model.joints[i].idx_q]
-    if low < high and abs(low) < 1e3 and abs(high) < 1e3:
+    low, high = (limit[k] for limit in robot.joint_range)
+    if np.isfinite([low, high]).all():
         joint.set("range", _text([low, high]))
 
 
