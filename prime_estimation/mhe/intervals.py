@@ -106,7 +106,9 @@ def sole_tilt(robot: Robot, encoder_offset: float) -> float:
     """Variance of roll and of pitch by zeros of the joints between a flat sole and the base [rad2].
 
     The sole lies on the ground, and the joints' angles say how the base is tilted against it: half
-    of a leg's joints turn about either axis. Point feet tell the tilt by their heights: 0.
+    of a leg's joints turn about either axis. A robot that steps from one leg to the other has the
+    mean of both, whose zeros have nothing to do with each other. Point feet tell the tilt by their
+    heights: 0.
 
     Args:
         robot: with its contacts.
@@ -114,7 +116,8 @@ def sole_tilt(robot: Robot, encoder_offset: float) -> float:
     """
     flat = dict(zip(robot.feet, flat_feet(robot)))
     joints = [len(leg) for leg, c in zip(leg_joints(robot), robot.contacts) if flat[c.foot]]
-    return 0.5 * max(joints, default=0) * encoder_offset**2
+    legs = max(sum(flat.values()), 1)
+    return 0.5 * max(joints, default=0) / legs * encoder_offset**2
 
 
 def creep_covariance(
