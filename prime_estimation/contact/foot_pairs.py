@@ -34,21 +34,6 @@ class FootPairs:
         """Of all pairs."""
         return self._pairs.shape[1]
 
-    def standing(
-        self,
-        position: np.ndarray,
-        velocity: np.ndarray,
-        torque: np.ndarray | None,
-        step: float,
-        attitude: pin.Quaternion = UPRIGHT,
-        rate: np.ndarray = AT_REST,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities (n, 3) [m/s] and places (n, 3) [m] of soles against one another, world axes.
-
-        Args: as of `soles`.
-        """
-        return self.apart(*self.soles(position, velocity, torque, step, attitude, rate))
-
     def soles(
         self,
         position: np.ndarray,
@@ -79,7 +64,10 @@ class FootPairs:
     def apart(
         self, soles: np.ndarray, rates: np.ndarray, normal: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities (n, 3) and places (n, 3) of those `soles` that stand, against one another."""
+        """Velocities (n, 3) [m/s] and places (n, 3) [m] of soles that stand, against one another.
+
+        Args: as `soles` returns them.
+        """
         stands = ~(normal < self._load)
         i, j = self._pairs[:, stands[self._pairs].all(axis=0)]
         return rates[i] - rates[j], soles[i] - soles[j]

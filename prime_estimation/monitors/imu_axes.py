@@ -79,7 +79,8 @@ class ImuAxes(Monitor):
 
     def _compare(self, m: Measurement) -> None:
         """Add the losses of all pairs that stand by some rotation, and move by another."""
-        moved, apart = self._pairs.standing(m.position, m.velocity, m.torque, self.problem.dt)
+        feet = self._pairs.soles(m.position, m.velocity, m.torque, self.problem.dt)
+        moved, apart = self._pairs.apart(*feet)
         if not len(moved):
             return
         base_M_imu, swings = self.problem.mount.motion(m.position, m.velocity)

@@ -170,7 +170,8 @@ class ImuClock:
         up = now.force / math.hypot(*now.force)
         world_quat_base = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0]))
         read = now.position, now.velocity, now.torque
-        moved, apart = self._pairs.standing(*read, seconds, world_quat_base, now.rate)
+        feet = self._pairs.soles(*read, seconds, world_quat_base, now.rate)
+        moved, apart = self._pairs.apart(*feet)
         change = world_quat_base.toRotationMatrix() @ (after.rate - before.rate) / (2.0 * seconds)
         good = (moved**2).sum(axis=1) < IMU_CLOCK.fastest**2
         moved, by_delay = moved[good], np.cross(change, apart[good])
