@@ -106,3 +106,16 @@ def test_a_closed_observer_says_so():
     state = observer.arrays(0, position=STANCE)
     assert not state.valid and state.reason == "the observer is closed"
     assert np.isnan(state.joint_position).all()
+
+
+@pytest.mark.parametrize(
+    "readings, said",
+    [
+        ({"velocity": np.zeros(12)}, "velocity comes with position"),
+        ({"torque": np.zeros(12)}, "torque comes with position"),
+        ({"quat_world_imu": [0.0, 0.0, 0.0, 1.0]}, "quat_world_imu comes with gyro"),
+    ],
+)
+def test_arrays_that_would_be_passed_over(readings, said):
+    with StateObserver("go2", threaded=False) as observer, pytest.raises(DataError, match=said):
+        observer.arrays(0, **readings)
