@@ -30,7 +30,9 @@ def test_ros_parameters_are_the_configuration(capsys):
 def test_ros_parameters_name_files_that_any_node_finds(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     robot = (config_dir() / "robots" / "go2.yaml").read_text()
-    (tmp_path / "a: robot of mine with a name that a line of eighty columns has no place for").mkdir()
+    (
+        tmp_path / "a: robot of mine with a name that a line of eighty columns has no place for"
+    ).mkdir()
     path = next(tmp_path.iterdir()) / "go2.yaml"
     path.write_text(robot)
     (tmp_path / "load.yaml").write_text("robot: {armature: 0.02}")
