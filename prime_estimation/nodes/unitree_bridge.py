@@ -30,7 +30,8 @@ class UnitreeBridgeNode(Periodic):
     Args:
         transport: where topics live.
         robot: `go2`, `g1`, ..., the path of a robot's YAML file, or a family of wire formats.
-        imu_frame: frame of the trunk's IMU in the robot's URDF; default: that of the robot's YAML.
+        imu_frame: frame of the IMU in the robot's URDF; default: that of the robot's YAML. Where it
+            is that of the second IMU (a G1's torso), this one is `imu`.
         commands: hand on `mpc/motor_commands` as `lowcmd`: the robot moves. Its own controller must
             have been switched off.
     """
@@ -40,7 +41,10 @@ class UnitreeBridgeNode(Periodic):
     ):
         super().__init__(1.0, "diagnostics")
         family = family_of(Config.load(robot).robot.name if is_yaml(robot) else robot)
-        self.reader = LowStateReader(family, transport.make, imu_frame or _imu_frame(robot))
+        frame = imu_frame or _imu_frame(robot)
+        self.reader = LowStateReader(family, transport.make, frame)
+        self._imu_apart = family.imu_apart(frame) is not None
+        self._wanted = [r for r in family.roles if r != "imu" or not self._imu_apart]
         self._transport = transport
         self._send = {
             role: transport.publish(ROLES[role].names[0], ROLES[role].types[0], Qos.STATE)
@@ -74,11 +78,14 @@ class UnitreeBridgeNode(Periodic):
         self.messages += 1
         if self._outlet is not None:
             self._outlet.writer.mode_machine = int(getattr(message, "mode_machine", 0))
-        for role, part in self.reader.read(message, arrival_ns).items():
+        for role, part in self.reader.read(message, arrival_ns, self._wanted).items():
             self._send[role](part)
 
     def _on_torso(self, state, arrival_ns: int) -> None:
-        self._torso(self.reader.secondary_imu(state, arrival_ns))
+        imu = self.reader.secondary_imu(state, arrival_ns)
+        self._torso(imu)
+        if self._imu_apart:
+            self._send["imu"](imu)
 
     def _work(self) -> None:
         rate, self._reported = self.messages - self._reported, self.messages

@@ -114,7 +114,8 @@ class StateObserver:
         """
         if self._intake.reader.lowstate is None:
             family_of(self.robot.name)  # says which are known
-        if lacks := [name for name in ("tick", "motor_state") if not hasattr(message, name)]:
+        parts = ("tick", "motor_state", self._intake.reader.lowstate.family.imu)
+        if lacks := [name for name in parts if not hasattr(message, name)]:
             kind = type(message).__name__
             raise DataError(f"no LowState: a {kind} has no '{lacks[0]}'; use arrays()", message)
         arrival = time.time_ns() if arrival_ns is None else checked_stamp(arrival_ns, "arrival_ns")

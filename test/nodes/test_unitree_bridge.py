@@ -112,3 +112,18 @@ def test_a_refusal_is_reported_while_it_lasts():
     assert [s.level for s in said] == [1, 0] and said[1].message == "1 Hz"
     refusals = {v.key: v.value for v in said[1].values if "mode_pr" in v.key}
     assert list(refusals.values()) == ["1"]
+
+
+def test_the_imu_of_the_torso_where_the_robot_has_it():
+    bus, heard = Bus(), []
+    UnitreeBridgeNode(InProcessTransport(bus, "unitree_bridge"), "g1", imu_frame="imu_in_torso")
+    me = InProcessTransport(bus, "me")
+    me.subscribe("imu", "sensor_msgs/msg/Imu", lambda m, _: heard.append(m))
+    low = random_message("unitree_hg/msg/LowState", np.random.default_rng(0))
+    low.mode_pr = 0
+    me.publish("lowstate", "unitree_hg/msg/LowState")(low)
+    torso = random_message("unitree_hg/msg/IMUState", np.random.default_rng(1))
+    me.publish("secondary_imu", "unitree_hg/msg/IMUState")(torso)
+    (imu,) = heard
+    assert imu.header.frame_id == "imu_in_torso"
+    assert imu.angular_velocity.x == pytest.approx(torso.gyroscope[0])

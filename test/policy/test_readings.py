@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,6 +97,8 @@ def test_what_is_handed_in_is_checked():
             observer.arrays(0, gyro=["x"] * 3, accelerometer=np.zeros(3))
         with pytest.raises(DataError, match="no LowState: a NoneType has no 'tick'"):
             observer.lowstate(None)
+        with pytest.raises(DataError, match="no LowState: a SimpleNamespace has no 'imu_state'"):
+            observer.lowstate(SimpleNamespace(tick=0, motor_state=[], imu=None))  # of a Go1
         with pytest.raises(ConfigError, match=r"make it with sensors=\['joint_targets'\]"):
             observer.targets(STANCE, np.ones(12), np.ones(12), stamp_ns=0)
 

@@ -30,7 +30,7 @@ _PARAMETERS = {
         **_ROBOT,
         "imu_frame": (
             "",
-            "frame of the trunk's IMU in the URDF (default: that of the robot's YAML)",
+            "frame of the IMU in the URDF (default: that of the robot's YAML)",
         ),
         "commands": (False, "hand on mpc/motor_commands as lowcmd: the robot moves"),
     },
