@@ -102,8 +102,8 @@ def family_of(robot_name: str) -> Family:
     found = FAMILIES.get(_ROBOTS.get(robot_name, robot_name))
     if found is None:
         raise ConfigError(
-            f"'{robot_name}' has no known LowState; known are {', '.join([*_ROBOTS, *FAMILIES])}: "
-            "give the robot one of these names (robot.name)",
+            f"'{robot_name}' has no known LowState; known are {', '.join([*_ROBOTS, *FAMILIES])}. "
+            "A robot of yours that speaks one of these is to be named so (robot.name)",
             robot_name,
         )
     return found
