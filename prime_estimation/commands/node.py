@@ -17,6 +17,20 @@ from ..nodes.run_node import (
 )
 from ..nodes.run_node import run as serve
 from ..transport.base import Transport
+from .topics import add_topic_argument, topics_of
+
+# options that only some nodes have
+_CONFIGURED = ("estimator", "inertia_listener", "mpc")
+_REPLAY = dict.fromkeys(("bag", "topic", "rate", "start", "duration", "loop", "clock"), ("replay",))
+_OPTIONS = {
+    "config": _CONFIGURED,
+    "no_mocap": ("estimator",),
+    "lowstate": ("estimator",),
+    "gait": ("mpc",),
+    "commands": ("unitree_bridge",),
+    "seconds": tuple(n for n in NODES if n != "replay"),
+    **_REPLAY,
+}
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
 DESCRIPTION = f"""Run a node on the robot's network until it is interrupted. ROS 2 nodes see it as
@@ -56,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_network(parser)
     parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
     parser.add_argument(
-        "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
+        "--seconds", type=float, metavar="S", help="end after this time (default: run)"
     )
     _add_options_of_nodes(parser)
     _add_options_of_replay(parser)
@@ -91,7 +105,7 @@ def _add_options_of_nodes(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="estimator: read Unitree's lowstate in place of joint_states and imu",
     )
-    parser.add_argument("--gait", default="stand", help="mpc: stand, trot, walk or bound")
+    parser.add_argument("--gait", help="mpc: stand, trot, walk or bound (default: stand)")
     parser.add_argument(
         "--commands",
         action="store_true",
@@ -101,19 +115,16 @@ def _add_options_of_nodes(parser: argparse.ArgumentParser) -> None:
 
 def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
+    add_topic_argument(parser, "replay: ")
     parser.add_argument(
         "--rate",
         type=float,
-        default=1.0,
         help="replay: speed of time, 0 for as fast as possible (default: 1)",
     )
-    parser.add_argument(
-        "--start", type=float, default=0.0, metavar="S", help="replay: begin at this second"
-    )
+    parser.add_argument("--start", type=float, metavar="S", help="replay: begin at this second")
     parser.add_argument(
         "--duration",
         type=float,
-        default=0.0,
         metavar="S",
         help="replay: this much of the recording (default: to the end)",
     )
@@ -125,6 +136,7 @@ def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict:
     """Runs the node; returns its counts when it ends."""
+    _check_unused(args)
     silence = log_to_stderr()
     try:
         return _replay(args) if args.node == "replay" else _serve(args)
@@ -132,11 +144,22 @@ def run(args: argparse.Namespace) -> dict:
         silence()
 
 
+def _check_unused(args: argparse.Namespace) -> None:
+    """ConfigError where an option is given that this node does not have."""
+    for name, nodes in _OPTIONS.items():
+        value = getattr(args, name)
+        given = not (value is None or value is False or value == [])
+        if given and args.node not in nodes:
+            hint = "; `prime replay` estimates a recording" if name == "bag" else ""
+            option = name.replace("_", "-")
+            what = f"--{option} is of {', '.join(nodes)}, the node is {args.node}"
+            raise ConfigError(what + hint, name)
+
+
 def _serve(args: argparse.Namespace) -> dict:
-    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
-        raise ConfigError(
-            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
-        )
+    seconds = args.seconds or 0.0
+    if not 0.0 <= seconds < threading.TIMEOUT_MAX:
+        raise ConfigError(f"--seconds is {seconds:g}; give a number that is not negative", seconds)
     if not args.robot and args.node not in ("markers", "inertia_keeper"):
         raise ConfigError(
             f"no robot for the node {args.node}; give --robot go2, another name, or the path of a "
@@ -149,12 +172,12 @@ def _serve(args: argparse.Namespace) -> dict:
         }
         changes = changes if args.no_mocap or args.lowstate else {}
     if args.node == "mpc":
-        options = {"gait": args.gait}
+        options = {"gait": args.gait or "stand"}
     if args.node == "unitree_bridge":
         options = {"commands": args.commands}
     transport = _transport(args)
     node = build(args.node, transport, args.robot, args.config, changes, **options)
-    serve(transport, node, args.seconds)
+    serve(transport, node, seconds)
     return {"counts": dict(node.counts())} if args.node == "estimator" else {}
 
 
@@ -163,9 +186,11 @@ def _replay(args: argparse.Namespace) -> dict:
 
     if not args.bag:
         raise ConfigError("no recording to replay; give --bag FOLDER_OR_FILE")
-    playback = Playback(args.rate, args.clock, args.start, args.duration, args.loop)
-    transport = _transport(args)
-    node = ReplayNode(transport, args.bag, playback)
+    numbers = {name: getattr(args, name) for name in ("rate", "start", "duration")}
+    numbers = {name: value for name, value in numbers.items() if value is not None}
+    playback = Playback(clock=args.clock, loop=args.loop, **numbers)
+    topics, transport = topics_of(args), _transport(args)
+    node = ReplayNode(transport, args.bag, playback, topics)
     node.run(stop_on_signals())
     transport.close()
     return {"sent": node.sent}

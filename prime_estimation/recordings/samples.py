@@ -62,10 +62,28 @@ def choose_topics(
     missing = [r for r in _REQUIRED if r in roles and r not in found]
     if missing and not raw_wanted:
         found.update(find_sensor_topics(bag.topics, {}, [LOWSTATE]))
+    if LOWSTATE in found and "imu" in roles and "imu" not in found:
+        found.update(_imu_apart(bag, robot, bag.topics[found[LOWSTATE]].type))
     if missing and LOWSTATE not in found:
         kinds = ", ".join(f"{r} ({' or '.join(ROLES[r].types)})" for r in missing)
         raise DataError(f"{bag.path} lacks {kinds}; it has {describe_topics(bag.topics)}", missing)
     return found
+
+
+def _imu_apart(bag: BagReader, robot: Robot, lowstate: str) -> dict[str, str]:
+    """Topic of the robot's IMU, where that is not in its raw messages; DataError: it is missing."""
+    second = family_of_type(lowstate).imu_apart(robot.config.imu_frame)
+    if second is None:
+        return {}
+    fitting = [t.name for t in bag.topics.values() if t.type == second.type and t.count]
+    named = [name for name in fitting if name.split("/")[-1] == second.topic]
+    if not named:
+        what = f"the IMU of {second.frame} (robot.imu_frame), which is not that of its lowstate"
+        kinds = f"{second.topic} ({second.type}) or imu ({ROLES['imu'].types[0]})"
+        raise DataError(
+            f"{bag.path} lacks {what}: {kinds}; it has {describe_topics(bag.topics)}", second
+        )
+    return {"imu": named[0]}
 
 
 def optional_sensors(

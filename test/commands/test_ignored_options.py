@@ -48,3 +48,22 @@ def test_refused_in_one_line(command, words, tmp_path, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("--robot", "go2", "--bag", "run"), "--bag is of replay, the node is estimator; `prime"),
+        (("--robot", "go2", "--rate", "0"), "--rate is of replay, the node is estimator"),
+        (("--robot", "go2", "--gait", "trot"), "--gait is of mpc, the node is estimator"),
+        (("mpc", "--robot", "go2", "--no-mocap"), "--no-mocap is of estimator, the node is mpc"),
+        (("replay", "--bag", "run", "--config", "x.yaml"), "--config is of estimator, inertia_"),
+        (("replay", "--bag", "run", "--seconds", "3"), "--seconds is of estimator, unitree_"),
+        (("unitree_bridge", "--robot", "go2", "--lowstate"), "--lowstate is of estimator"),
+        (("replay", "--bag", "run", "--topic", "imu"), "--topic 'imu' has no '='"),
+    ],
+)
+def test_options_of_other_nodes(command, words, capsys):
+    assert cli.main(["node", *command]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
