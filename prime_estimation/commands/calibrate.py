@@ -121,8 +121,8 @@ def run(args: argparse.Namespace) -> dict:
     if args.resume:
         checkpoint.load()
     with (
+        interruptible() as stop,  # a cluster that is interrupted while it starts, or ends, is untidy
         workers(args.scheduler, args.workers, len(args.bags)) as crew,
-        interruptible() as stop,
     ):
         if args.estimator == "window":
             return calibrate_window(args, config, out, crew, checkpoint, stop)
