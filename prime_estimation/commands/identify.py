@@ -25,6 +25,7 @@ from .identify_tables import joint_table, report
 from .offline import (
     add_offline_arguments,
     estimate_run,
+    live_config,
     name_among,
     offline_config,
     out_folder,
@@ -79,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict:
     """Identifies, writes the results, prints them."""
     _check_bags(args)
-    config = offline_config(args, args.links)
+    live, config = live_config(args, args.links), offline_config(args, args.links)
     if args.joints is not None:
         asked = chosen(args.joints)
         if args.tare is not None and GAINS not in asked:
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> dict:
     check_agreement(runs)
     outcome = Outcome(
         robot,
-        config,
+        live,
         runs,
         fuse([r.posterior for r in runs]),
         notices=[n for r in runs for n in r.notices],
