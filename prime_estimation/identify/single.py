@@ -163,7 +163,7 @@ def identify_run(
 
     Raises:
         DataError: too short, or it does not fit the robot. InitializationError: the estimate was
-            lost. KeyboardInterrupt: stopped before the first iteration.
+            lost. Stopped: before the first iteration.
     """
     _check_links(robot)
     name, notices, counts = Path(bag).name, [], Counter()

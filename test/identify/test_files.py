@@ -4,20 +4,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from shutil import copy2
+from shutil import copy2, copytree
 
 import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from identify.conftest import CONFIG
 
 from prime_estimation import cli
+from prime_estimation.commands.identify import _identify_all
 from prime_estimation.config.parameters import Config
-from prime_estimation.errors import DataError
+from prime_estimation.errors import DataError, Stopped
 from prime_estimation.identify.outcome import Outcome
 from prime_estimation.identify.reconstruct import estimates, motion
 from prime_estimation.identify.tare import Tare, tare, write_tare
@@ -126,10 +129,27 @@ def test_the_live_node_keeps_its_own_settings(recording, tmp_path):
     options = ["--robot", "go2", "--to", "1.6", "--joints", "armature", "--no-progress"]
     options += ["--config", str(tmp_path / "own.yaml"), "--out", str(tmp_path / "out")]
     assert cli.main(["identify", str(recording), *options]) == 0
-    before, after = Config.load("go2", tmp_path / "own.yaml"), Config.load(
-        str(tmp_path / "out" / "go2.yaml")
+    before, after = (
+        Config.load("go2", tmp_path / "own.yaml"),
+        Config.load(str(tmp_path / "out" / "go2.yaml")),
     )
     assert after.estimator == before.estimator and after.node == before.node
+
+
+def test_ctrl_c_leaves_out_the_recordings_that_were_not_begun(recording, tmp_path):
+    options = ["--robot", "go2", "--to", "1.6", "--no-progress", "--out", str(tmp_path)]
+    bags = [str(copytree(recording, tmp_path / name)) for name in ("first", "second", "third")]
+    args = cli.parser_of("identify").parse_args([*bags, *options])
+    robot, asked = Robot(CONFIG.robot), itertools.count()
+    _identify_all(args, bags[:1], robot, CONFIG, lambda: next(asked) < 0)
+    of_one = next(asked)
+    left = ["second: not begun, and left out", "third: not begun, and left out"]
+    for more in (0, 3):  # before the second one, and while its first guess is made
+        asked, last = itertools.count(), of_one + more
+        runs, notices = _identify_all(args, bags, robot, CONFIG, lambda: next(asked) >= last)
+        assert [r.name for r in runs] == ["first"] and not runs[0].unfinished and notices == left
+    with pytest.raises(Stopped):
+        _identify_all(args, bags, robot, CONFIG, lambda: True)
 
 
 def test_a_body_lighter_than_what_is_fixed_to_it(tmp_path):
