@@ -33,7 +33,7 @@ def fuse(posteriors: list[Posterior]) -> Posterior:
     root, n = first.prior_root, len(first.theta)
     total, vector, weights = np.eye(n), np.zeros(n), []
     for p in posteriors:
-        _, data = whitened_information(p.covariance, root)
+        data = whitened_information(p.covariance, root)
         total += data
         vector += (data + np.eye(n)) @ np.linalg.solve(root, p.theta - p.prior)
         weights.append(np.trace(p.covariance) ** -1)

@@ -193,8 +193,8 @@ def _behind(blocks, name: str) -> tuple[int, int]:
 def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPosterior:
     """Joint parameters of several recordings of one robot; the prior counts once.
 
-    As `fusion.fuse`; but posteriors are `MODEL_ERROR` wider than noise makes them, and so is the
-    prior's part in them: theirs have less information than the prior where data tell nothing.
+    As `fusion.fuse`, of what posteriors are by noise alone: they are `MODEL_ERROR` wider, and so is
+    the prior's part in them.
 
     Raises:
         DataError: two recordings contradict each other.
@@ -217,10 +217,10 @@ def fuse_joints(posteriors: list[JointPosterior], names: list[str]) -> JointPost
     root = block_diagonal([b.prior_root for b in blocks])
     total, vector = np.eye(len(root)), np.zeros(len(root))
     for m, c in zip(means, covariances):
-        information, data = whitened_information(c, root, MODEL_ERROR**-2)
+        data = whitened_information(c / MODEL_ERROR**2, root)
         total += data
-        vector += information @ np.linalg.solve(root, m - prior_mean)
-    covariance = root @ np.linalg.inv(total) @ root.T
+        vector += (data + np.eye(len(root))) @ np.linalg.solve(root, m - prior_mean)
+    covariance = MODEL_ERROR**2 * root @ np.linalg.inv(total) @ root.T
     mean = prior_mean + root @ np.linalg.solve(total, vector)
     first = posteriors[0]
     by_gain = np.mean([p.by_gain[rows] for p, rows in zip(posteriors, parts)], axis=0)

@@ -165,17 +165,15 @@ class Posterior:
         return slice(10 * i, 10 * i + 10)
 
 
-def whitened_information(
-    covariance: np.ndarray, root: np.ndarray, share: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Information W of a posterior, whitened by the prior's root, and what of it data told.
+def whitened_information(covariance: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Information (n, n) that data told beside the prior, whitened by the prior's root.
 
-    The prior's own, `share` of 1, is in W; round-off and systematic errors must not take more away.
+    Round-off and systematic errors must not take away what the prior knows.
     """
     whitened = np.linalg.solve(root, np.linalg.solve(root, covariance).T)
     information = np.linalg.inv(0.5 * (whitened + whitened.T))
-    values, vectors = np.linalg.eigh(information - share * np.eye(len(root)))
-    return information, (vectors * np.maximum(values, 0.0)) @ vectors.T
+    values, vectors = np.linalg.eigh(information - np.eye(len(root)))
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
 def to_psi(pi: np.ndarray) -> np.ndarray:

@@ -112,8 +112,7 @@ def test_changes_of_the_yaml_go_on_from_what_it_has():
 def test_several_recordings_add_up_and_contradictions_are_refused():
     both = fuse_joints([posterior(0.011), posterior(0.015)], ["a", "b"])
     gains, _ = both.parameters(both.blocks[0])
-    # the prior counts once; in each posterior, which is that much wider than noise makes it, less
-    information = 2.0 * (0.01**-2 - (0.03 * MODEL_ERROR) ** -2) + 0.03**-2
+    information = 2.0 * 0.01**-2 - (0.03 * MODEL_ERROR) ** -2  # the prior counts once
     apart = np.trace(both.covariance) / 11.0
     assert apart == pytest.approx(1.0 / information, rel=0.01)
     pattern = np.cos(np.arange(12)) - np.cos(np.arange(12)).mean()
@@ -131,7 +130,7 @@ def test_what_no_recording_told_keeps_its_prior(times):
     quantities = fused.quantities()
     assert not any(q.observable for q in quantities)
     spread = np.sqrt(np.diag(fused.covariance))
-    np.testing.assert_allclose(spread, 0.03 * np.sqrt(11 / 12), rtol=0.01)
+    np.testing.assert_allclose(spread, 0.03 * MODEL_ERROR * np.sqrt(11 / 12), rtol=0.01)
     scale = robot_changes(fused, Robot(CONFIG.robot))["torque_scale"]
     assert set(scale.values()) == {1.0}
 
