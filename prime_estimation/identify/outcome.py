@@ -7,7 +7,6 @@ JSON, URDF, YAML for the live node.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import yaml
 from ..config.files import unfinished_head
 from ..config.parameters import Config
 from ..inertia import inertia_about_com
+from ..io.json_text import json_text
 from ..io.trajectory import versions
 from ..robot import Robot
 from .fusion import repeatability
@@ -35,6 +35,7 @@ class Outcome:
     """Outcome of `prime identify`.
 
     Attributes:
+        config: that of the live node: without step and joint parameters of the identification.
         runs: one per recording. posterior: of all together.
         baseline: dynamic parameters (10,) by link, by method; empty when it could not be computed.
         held_out: fit of recordings that were not used, with the nominal, identified and their own
@@ -108,14 +109,13 @@ class Outcome:
             "json": folder / "identification.json",
         }
         files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml(urdf))
-        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        files["json"].write_text(json_text(self.to_dict()) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 
     def live_yaml(self, urdf: Path) -> str:
         """Robot's YAML with the patched URDF, for `prime node --robot FILE` and other verbs."""
         content = self.config.to_dict()
         content["robot"]["urdf"] = str(urdf.resolve())
-        content["estimator"]["joint_parameters"] = ""  # of `--joints`; the live node has its own
         lines = ["# Written by `prime identify`. 95 % intervals:"]
         for link in self.posterior.links:
             for q in self.posterior.quantities(link)[:4]:
@@ -133,13 +133,7 @@ class Outcome:
                 + ("" if q.observable else ", not observable")
                 for q in self.joints.quantities()
             ]
-        return (
-            "\n".join(lines)
-            + "\n"
-            + yaml.safe_dump(
-                {k: content[k] for k in ("robot", "noise", "estimator")}, sort_keys=False
-            )
-        )
+        return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
 
 
 def equivalent_box(pi: np.ndarray) -> dict:

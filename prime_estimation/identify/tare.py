@@ -146,11 +146,11 @@ def write_tare(
     else:
         whole = config.to_dict()
         content = {"robot": whole["robot"], "noise": whole["noise"]}
-    content.setdefault("robot", {}).update(_robot_changes(found, robot))
-    content.setdefault("noise", {}).update(_noise_changes(found))
+    changes = {"robot": _robot_changes(found, robot), "noise": _noise_changes(found)}
     if np.isfinite(found.friction):
-        estimator = content.setdefault("estimator", {})
-        estimator["friction"] = round(found.friction, 4)
+        changes["estimator"] = {"friction": round(found.friction, 4)}
+    for section, values in changes.items():  # which may be there, and empty
+        content[section] = {**(content.get(section) or {}), **values}
     path = out / f"{robot.name}.yaml"
     run = f"a run of {found.mass_known:g} kg"
     what = "Torque scale" if isinstance(found, Tare) else "Joint parameters"

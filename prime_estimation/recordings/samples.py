@@ -23,6 +23,7 @@ from .pipeline import Intake
 from .plausibility import no_specific_force
 
 _MOVED = 10  # joint messages in which a locked joint is elsewhere: more than a wrong reading
+_OLDEST_NS = 1_000_000_000  # of a node, when the sample comes that completes it
 _REQUIRED = ("joint_states", "imu")
 
 
@@ -172,6 +173,7 @@ def measurements(
     span: tuple[float, float] = (0.0, float("inf")),
     progress: Callable[[float], None] = lambda fraction: None,
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None,
+    began: Callable[[float], None] = lambda second: None,
     **options,
 ) -> list[Measurement]:
     """All measurements of a bag, one per node.
@@ -186,6 +188,8 @@ def measurements(
         span: first and last second of the bag that are used, from its beginning.
         progress: called now and then with the fraction read.
         counted: called at the end with what was refused, by reason.
+        began: called with the second of the bag at which the first measurement is: sensors may
+            begin later than other topics.
         options: of the synchronizer.
 
     Raises:
@@ -199,12 +203,23 @@ def measurements(
         out = []
         for share, sample in samples_between(bag, used, intake.reader, span):
             for node in intake.take(sample):
+                if not out:
+                    began(_second(bag, share, sample.stamp_ns - node.measurement.stamp_ns))
                 out.append(node.measurement)
                 if len(out) % 50 == 0:
                     progress(share)
         _check(bag, intake, step, out)
         counted(intake.counts + bag.undecodable)
         return out
+
+
+def _second(bag: BagReader, share: float, age_ns: int) -> float:
+    """Second of a bag, of which a share has been read, at which a node of an age was measured.
+
+    Stamps may be of any clock, or of several: then the age is left out.
+    """
+    age_ns = age_ns if 0 <= age_ns < _OLDEST_NS else 0
+    return max(0.0, 1e-9 * (share * (bag.end_ns - bag.start_ns) - age_ns))
 
 
 def _check(bag: BagReader, intake: Intake, step: float, out: list[Measurement]) -> None:

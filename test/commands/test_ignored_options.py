@@ -38,6 +38,7 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),
+        ((*CALIBRATE, "--estimator", "window", "--oracle", "cholesky"), "--estimator kinematic"),
         ((*IDENTIFY, "--tare", "16", "--held-out", "/nowhere"), "--tare tests nothing"),
     ],
 )
