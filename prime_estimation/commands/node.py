@@ -12,6 +12,7 @@ from ..nodes.run_node import (
     NODES,
     build,
     default_name,
+    ends_after,
     log_to_stderr,
     stop_on_signals,
 )
@@ -34,6 +35,13 @@ EXAMPLES = [
     "prime node replay --bag recordings/go2_payload3 --loop",
     "prime node mpc --robot go2 --gait trot",
 ]
+_PLAYBACK = ("rate", "start", "duration", "loop", "clock")
+_OPTIONS = {  # of single nodes
+    "estimator": ("no_mocap", "lowstate"),
+    "mpc": ("gait",),
+    "unitree_bridge": ("commands",),
+    "replay": ("bag", *_PLAYBACK),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +99,7 @@ def _add_options_of_nodes(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="estimator: read Unitree's lowstate in place of joint_states and imu",
     )
-    parser.add_argument("--gait", default="stand", help="mpc: stand, trot, walk or bound")
+    parser.add_argument("--gait", help="mpc: stand (default), trot, walk or bound")
     parser.add_argument(
         "--commands",
         action="store_true",
@@ -104,16 +112,12 @@ def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate",
         type=float,
-        default=1.0,
         help="replay: speed of time, 0 for as fast as possible (default: 1)",
     )
-    parser.add_argument(
-        "--start", type=float, default=0.0, metavar="S", help="replay: begin at this second"
-    )
+    parser.add_argument("--start", type=float, metavar="S", help="replay: begin at this second")
     parser.add_argument(
         "--duration",
         type=float,
-        default=0.0,
         metavar="S",
         help="replay: this much of the recording (default: to the end)",
     )
@@ -125,6 +129,7 @@ def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict:
     """Runs the node; returns its counts when it ends."""
+    _check_options(args)
     silence = log_to_stderr()
     try:
         return _replay(args) if args.node == "replay" else _serve(args)
@@ -132,11 +137,23 @@ def run(args: argparse.Namespace) -> dict:
         silence()
 
 
-def _serve(args: argparse.Namespace) -> dict:
+def _check_options(args: argparse.Namespace) -> None:
+    """ConfigError where something is said of another node, or no time."""
     if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
         raise ConfigError(
             f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
         )
+    for node, names in _OPTIONS.items():
+        for name in names:
+            value = getattr(args, name)
+            if node != args.node and value is not None and value is not False:  # 0 is said, too
+                option = name.replace("_", "-")
+                raise ConfigError(
+                    f"--{option} is of the node {node}, and this is {args.node}: leave it out", name
+                )
+
+
+def _serve(args: argparse.Namespace) -> dict:
     if not args.robot and args.node not in ("markers", "inertia_keeper"):
         raise ConfigError(
             f"no robot for the node {args.node}; give --robot go2, another name, or the path of a "
@@ -148,7 +165,7 @@ def _serve(args: argparse.Namespace) -> dict:
             "node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}
         }
         changes = changes if args.no_mocap or args.lowstate else {}
-    if args.node == "mpc":
+    if args.node == "mpc" and args.gait is not None:
         options = {"gait": args.gait}
     if args.node == "unitree_bridge":
         options = {"commands": args.commands}
@@ -163,10 +180,13 @@ def _replay(args: argparse.Namespace) -> dict:
 
     if not args.bag:
         raise ConfigError("no recording to replay; give --bag FOLDER_OR_FILE")
-    playback = Playback(args.rate, args.clock, args.start, args.duration, args.loop)
+    said = {name: getattr(args, name) for name in _PLAYBACK}
+    playback = Playback(**{name: value for name, value in said.items() if value is not None})
     transport = _transport(args)
     node = ReplayNode(transport, args.bag, playback)
-    node.run(stop_on_signals())
+    stop = stop_on_signals()
+    with ends_after(args.seconds, stop):
+        node.run(stop)
     transport.close()
     return {"sent": node.sent}
 

@@ -11,6 +11,8 @@ LIVE = ("simulate", "--robot", "go2", "--live")
 WALK = ("walk", "--headless", "--out", "out")
 REPLAY = ("replay", ".", "--robot", "go2", "--out", "out")
 CALIBRATE = ("calibrate", ".", "--robot", "go2", "--out", "out")
+NODE = ("node", "--robot", "go2")
+VIEW = ("view", "out.mcap", "--robot", "go2")
 IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
 
 
@@ -38,6 +40,16 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*LIVE, "--duration", "nan"), "--duration must be above 0 s"),
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),
+        ((*NODE, "--gait", "trot"), "--gait is of the node mpc, and this is estimator"),
+        ((*NODE, "mpc", "--lowstate"), "--lowstate is of the node estimator, and this is mpc"),
+        ((*NODE, "--bag", "."), "--bag is of the node replay"),
+        ((*NODE, "--rate", "0"), "--rate is of the node replay"),
+        (("node", "replay", "--bag", ".", "--seconds", "nan"), "--seconds is nan"),
+        ((*VIEW, "--no-mocap"), "--no-mocap is of --replay"),
+        ((*VIEW, "--topic", "imu=/a"), "--topic is of --replay"),
+        ((*VIEW, "--speed", "2"), "--speed is of --record"),
+        ((*VIEW, "--seconds", "nan"), "--seconds is nan"),
+        ((*VIEW, "--start", "nan"), "--start is nan"),
         ((*IDENTIFY, "--tare", "16", "--held-out", "/nowhere"), "--tare tests nothing"),
     ],
 )
