@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from helpers.waiting import wait
 
 from prime_estimation import cli
+from prime_estimation.commands import replay as replay_command
 
 
 def run(*arguments: str, capsys) -> tuple[int, str, str]:
@@ -265,6 +267,27 @@ def test_replay_without_sensors_and_without_a_name(tmp_path, capsys, monkeypatch
     folder = tmp_path / result["folder"]
     assert folder.parent == tmp_path / "prime_runs" and (folder / "metrics.json").is_file()
     assert "--without mocap" in (folder / "versions.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ("walk_0.5", "walk_0.5"),
+        ("walk_0.5/", "walk_0.5"),
+        ("a/run.mcap", "run"),
+        ("my run.db3", "my run"),
+        (".", "recording"),
+        ("../recording", "recording"),
+        ("..", "all"),
+    ],
+)
+def test_the_name_of_what_is_replayed(given, named, tmp_path, monkeypatch):
+    """Points in a folder's name are of no suffix, and one may stand in it."""
+    inside = tmp_path / "all" / "recording"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    out = replay_command._out(Namespace(bag=given, out=None))
+    assert out == Path("prime_runs") / f"{named}.mcap" and not any(inside.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -12,25 +12,13 @@ from ..nodes.run_node import (
     NODES,
     build,
     default_name,
+    ends_after,
     log_to_stderr,
     stop_on_signals,
 )
 from ..nodes.run_node import run as serve
 from ..transport.base import Transport
 from .topics import add_topic_argument, topics_of
-
-# options that only some nodes have
-_CONFIGURED = ("estimator", "inertia_listener", "mpc")
-_REPLAY = dict.fromkeys(("bag", "topic", "rate", "start", "duration", "loop", "clock"), ("replay",))
-_OPTIONS = {
-    "config": _CONFIGURED,
-    "no_mocap": ("estimator",),
-    "lowstate": ("estimator",),
-    "gait": ("mpc",),
-    "commands": ("unitree_bridge",),
-    "seconds": tuple(n for n in NODES if n != "replay"),
-    **_REPLAY,
-}
 
 _LIST = "\n".join(f"  {name:<17} {text}" for name, text in NODES.items())
 DESCRIPTION = f"""Run a node on the robot's network until it is interrupted. ROS 2 nodes see it as
@@ -48,6 +36,15 @@ EXAMPLES = [
     "prime node replay --bag recordings/go2_payload3 --loop",
     "prime node mpc --robot go2 --gait trot",
 ]
+_PLAYBACK = ("rate", "start", "duration", "loop", "clock")
+_OPTIONS = {  # that only some nodes have, and which
+    "config": ("estimator", "inertia_listener", "mpc"),
+    "no_mocap": ("estimator",),
+    "lowstate": ("estimator",),
+    "gait": ("mpc",),
+    "commands": ("unitree_bridge",),
+    **dict.fromkeys(("bag", "topic", *_PLAYBACK), ("replay",)),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_network(parser)
     parser.add_argument("--sim-time", action="store_true", help="take the time from /clock")
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help="end after this time (default: run)"
+        "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
     )
     _add_options_of_nodes(parser)
     _add_options_of_replay(parser)
@@ -136,7 +133,7 @@ def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict:
     """Runs the node; returns its counts when it ends."""
-    _check_unused(args)
+    _check_options(args)
     silence = log_to_stderr()
     try:
         return _replay(args) if args.node == "replay" else _serve(args)
@@ -144,11 +141,15 @@ def run(args: argparse.Namespace) -> dict:
         silence()
 
 
-def _check_unused(args: argparse.Namespace) -> None:
-    """ConfigError where an option is given that this node does not have."""
+def _check_options(args: argparse.Namespace) -> None:
+    """ConfigError where an option is given that this node does not have, or no time."""
+    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
+        raise ConfigError(
+            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
+        )
     for name, nodes in _OPTIONS.items():
         value = getattr(args, name)
-        given = not (value is None or value is False or value == [])
+        given = not (value is None or value is False or value == [])  # 0 is given, too
         if given and args.node not in nodes:
             hint = "; `prime replay` estimates a recording" if name == "bag" else ""
             option = name.replace("_", "-")
@@ -157,9 +158,6 @@ def _check_unused(args: argparse.Namespace) -> None:
 
 
 def _serve(args: argparse.Namespace) -> dict:
-    seconds = args.seconds or 0.0
-    if not 0.0 <= seconds < threading.TIMEOUT_MAX:
-        raise ConfigError(f"--seconds is {seconds:g}; give a number that is not negative", seconds)
     if not args.robot and args.node not in ("markers", "inertia_keeper"):
         raise ConfigError(
             f"no robot for the node {args.node}; give --robot go2, another name, or the path of a "
@@ -171,13 +169,13 @@ def _serve(args: argparse.Namespace) -> dict:
             "node": {"mocap": not args.no_mocap, **({"input": "lowstate"} if args.lowstate else {})}
         }
         changes = changes if args.no_mocap or args.lowstate else {}
-    if args.node == "mpc":
-        options = {"gait": args.gait or "stand"}
+    if args.node == "mpc" and args.gait is not None:
+        options = {"gait": args.gait}
     if args.node == "unitree_bridge":
         options = {"commands": args.commands}
     transport = _transport(args)
     node = build(args.node, transport, args.robot, args.config, changes, **options)
-    serve(transport, node, seconds)
+    serve(transport, node, args.seconds)
     return {"counts": dict(node.counts())} if args.node == "estimator" else {}
 
 
@@ -186,12 +184,13 @@ def _replay(args: argparse.Namespace) -> dict:
 
     if not args.bag:
         raise ConfigError("no recording to replay; give --bag FOLDER_OR_FILE")
-    numbers = {name: getattr(args, name) for name in ("rate", "start", "duration")}
-    numbers = {name: value for name, value in numbers.items() if value is not None}
-    playback = Playback(clock=args.clock, loop=args.loop, **numbers)
+    said = {name: getattr(args, name) for name in _PLAYBACK}
+    playback = Playback(**{name: value for name, value in said.items() if value is not None})
     topics, transport = topics_of(args), _transport(args)
     node = ReplayNode(transport, args.bag, playback, topics)
-    node.run(stop_on_signals())
+    stop = stop_on_signals()
+    with ends_after(args.seconds, stop):
+        node.run(stop)
     transport.close()
     return {"sent": node.sent}
 

@@ -11,6 +11,7 @@ LIVE = ("simulate", "--robot", "go2", "--live")
 WALK = ("walk", "--headless", "--out", "out")
 REPLAY = ("replay", ".", "--robot", "go2", "--out", "out")
 CALIBRATE = ("calibrate", ".", "--robot", "go2", "--out", "out")
+VIEW = ("view", "out.mcap", "--robot", "go2")
 IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
 
 
@@ -39,6 +40,12 @@ IDENTIFY = ("identify", ".", "--robot", "go2", "--out", "out")
         ((*CALIBRATE, "--oracle", "cholesky"), "--oracle is of --what noise"),
         ((*CALIBRATE, "--iterations", "3"), "--iterations is of --what noise"),
         ((*CALIBRATE, "--estimator", "window", "--oracle", "cholesky"), "--estimator kinematic"),
+        (("node", "replay", "--bag", ".", "--seconds", "nan"), "--seconds is nan"),
+        ((*VIEW, "--no-mocap"), "--no-mocap is of --replay"),
+        ((*VIEW, "--topic", "imu=/a"), "--topic is of --replay"),
+        ((*VIEW, "--speed", "2"), "--speed is of --record"),
+        ((*VIEW, "--seconds", "nan"), "--seconds is nan"),
+        ((*VIEW, "--start", "nan"), "--start is nan"),
         ((*IDENTIFY, "--tare", "16", "--held-out", "/nowhere"), "--tare tests nothing"),
     ],
 )
@@ -59,7 +66,6 @@ def test_refused_in_one_line(command, words, tmp_path, monkeypatch, capsys):
         (("--robot", "go2", "--gait", "trot"), "--gait is of mpc, the node is estimator"),
         (("mpc", "--robot", "go2", "--no-mocap"), "--no-mocap is of estimator, the node is mpc"),
         (("replay", "--bag", "run", "--config", "x.yaml"), "--config is of estimator, inertia_"),
-        (("replay", "--bag", "run", "--seconds", "3"), "--seconds is of estimator, unitree_"),
         (("unitree_bridge", "--robot", "go2", "--lowstate"), "--lowstate is of estimator"),
         (("replay", "--bag", "run", "--topic", "imu"), "--topic 'imu' has no '='"),
     ],
