@@ -19,6 +19,7 @@ from ..sensors.frames import WorldMotion
 from .creep import Creep
 from .knowledge import renew
 from .landings import Landings
+from .leaning import Leaning
 from .load_by_motion import LoadByMotion
 from .planes import Planes
 from .problem import Problem
@@ -53,7 +54,7 @@ class Ground:
         self.stance = LoadHysteresis(feet, on, on * GROUND.release_share, GROUND.release_nodes)
         self._touchdowns = Touchdowns(self.stance, problem.dt)
         self._footholds = Footholds(feet)
-        self._landings = Landings(problem, feet)
+        self._landings, self._leaning = Landings(problem, feet), Leaning(problem)
         self._rising = Rising()
         if "slope" in problem.layout:
             problem.dynamics.anchor = np.zeros((feet, 2))
@@ -99,6 +100,7 @@ class Ground:
         self._footholds.move(motion.points)
         self._rising.move(motion.points)
         self._landings.forget()
+        self._leaning.move()
         self._laid = [moved_slope(slope, motion) for slope in self._laid]
 
     def _follow(self, window: Window, situation: Situation) -> None:
@@ -259,7 +261,11 @@ class Ground:
         self._uneven = 1.0 if uneven else self._uneven * self._fades
         held = self._footholds.on_floor or self._footholds.few  # by a height that is known
         window.place.rising = 0.0 if held else self._rising.rate(1e-9 * window.stamps[-2])
-        window.unevenness = self._uneven + self.problem.softness(window.xs[-1])
+        softness = self.problem.softness(window.xs[-1])
+        window.unevenness = self._uneven + softness
+        self._leaning.look(window, self.stance.loaded)
+        # on soft ground feet sink in as they stand, too, which `tilt_soft` states
+        window.leaning = math.exp(-softness) * self._leaning.tilt
 
     def _begin_creep(self, window: Window, which: np.ndarray) -> bool:
         if not np.count_nonzero(which):

@@ -106,6 +106,18 @@ class IntervalPolicy:
         "while they stand look like a robot that walks uphill",
         "rad",
     )
+    landing_share: float = param(
+        0.5,
+        "of what landing feet that all sink alike would do to roll and pitch: with it, 95 % "
+        "intervals of simulated Go1 and Go2 hold on stairs, a slope, and at a pace",
+    )
+    landing_way: float = param(
+        0.03,
+        "way of the base in a stance, on shorter ones of which feet tell the tilt less and less",
+        "m",
+    )
+    landing_few: int = param(4, "touch-downs that do not sink, said to be before the first one")
+    landing_steps: int = param(40, "touch-downs over which these are means")
     heading: float = param(1.0e-3, "of the heading", "rad")
     heading_soft: float = param(
         2.5e-3,
