@@ -20,6 +20,7 @@ SHORTEST = 3  # nodes of a stance
 GUESSED = 0.005  # deviation of the place of a stance by what is guessed [m]
 FLAT = 0.002  # deviation of stances that is none of a ground [m]
 STEP = 0.01  # and that which even a few are too far apart for on a floor
+LIFTED = 0.02  # way of a sole that does not stand all the time [m]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,15 @@ def slope_of(stances: list[list[Stance]]) -> Slope:
     if footholds.few:
         return Slope(np.zeros(2), TERRAIN.slope, level=away < STEP)
     return footholds.slope() if away > FLAT else Slope(np.zeros(2), 0.0, level=True)
+
+
+def is_floor(stances: list[list[Stance]]) -> bool:
+    """Whether the ground is seen to be a level floor, beside motion capture.
+
+    Feet that were not seen to stand count: without a floor the tilt is as good.
+    """
+    heights = [s.place[2] for own in stances for s in own]
+    return float(np.std(heights)) < FLAT
 
 
 def footholds_of(stances: list[Stance], n: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
-from .batch_ground import footholds_of, slope_of, stances_of
+from .batch_ground import LIFTED, Stance, footholds_of, is_floor, slope_of, stances_of
 from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
 from .first_state import CREDIBLE
 from .problem import Problem
@@ -70,6 +70,16 @@ class Batch:
         offsets = [pose.position_world - self._tracked(x) for m, x in pairs for pose in m.mocap]
         return np.mean(offsets, axis=0) if offsets else None
 
+    def rise(self) -> np.ndarray:
+        """Heights (n,) [m] by which the states rise faster than motion capture says."""
+        ages, above = [], []
+        for k, (m, x) in enumerate(zip(self.ms, self.xs)):
+            ages += [k] * len(m.mocap)
+            above += [(self._tracked(x) - pose.position_world)[2] for pose in m.mocap]
+        away = np.array(ages) - np.mean(ages)
+        rate = away @ above / max(away @ away, 1.0)
+        return rate * (np.arange(len(self.xs)) - np.mean(ages))
+
     def _tracked(self, x: np.ndarray) -> np.ndarray:
         """Place (3,) of the tracked body, which may have been learned to be beside the model's."""
         mount = MocapMount.of(self.problem, x)
@@ -85,8 +95,8 @@ def guess_states(
     """States of all nodes, and the footholds (n, nf, 3) [m] of ground that is no level floor.
 
     Where each foot stands at each node, has stood or will stand next; the height of the states is
-    that of the last ones. None on a floor, and where motion capture tells tilt and height. A joint
-    reading that is missing is held, rates are differences.
+    that of the last ones. None on a floor, and where feet do not step beside motion capture, which
+    tells tilt and height then. A joint reading that is missing is held, rates are differences.
 
     Args:
         problem: models, priors.
@@ -146,11 +156,11 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     problem, footholds = batch.problem, None
     loads, soles = _follow_feet(batch)
     heights, offset = _heights(batch, loads, soles[:, :, 2])
-    stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
-    slope = slope_of(stances)
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
-    if weighed and not (batch.located or slope.level) and "slope" in problem.layout:
+    stances = _stances_off_floor(batch, loads, soles) if weighed else None
+    if stances and "slope" in problem.layout:
+        slope = slope_of(stances)
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
         problem.move_anchors(np.ones(len(stances), bool), footholds[-1])
         heights = footholds[-1, :, 2] - offset[2]
@@ -160,13 +170,35 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     sloping = problem.parameter(batch.xs[0], "slope").any()
     if footholds is None and sloping and np.isfinite(points).all():
         # slopes that were known before are those of the ground here
-        problem.move_anchors(np.ones(len(stances), bool), points)
+        problem.move_anchors(np.ones(len(points), bool), points)
     for x in batch.xs:
         problem.parameter(x, "position")[:] += offset
         problem.parameter(x, "height")[:] = heights + offset[2]
         if footholds is not None:
             problem.parameter(x, "slope")[:] = np.tile(slope.mean, len(stances))
     return footholds
+
+
+def _stances_off_floor(
+    batch: Batch, loads: np.ndarray, soles: np.ndarray
+) -> list[list[Stance]] | None:
+    """Stances of all feet on ground that is no level floor; None on a floor.
+
+    Beside motion capture also where no foot steps, each of which then has one height.
+
+    Args:
+        batch: its base follows the feet.
+        loads: (n, nf) of the feet that stand.
+        soles: (n, nf, 3) [m].
+    """
+    if batch.located:
+        soles = soles.copy()
+        soles[:, :, 2] -= batch.rise()[:, None]
+        if batch.problem.one_ground or np.ptp(soles, axis=0).max() < LIFTED:
+            return None
+    stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
+    level = is_floor(stances) if batch.located else slope_of(stances).level
+    return None if level else stances
 
 
 def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:

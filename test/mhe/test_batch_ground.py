@@ -8,12 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.runs import measurements, truth
+from helpers.runs import measurements, tilt_errors, truth
 from scipy.spatial.transform import Rotation
 
 from prime_estimation.config.parameters import Config
 from prime_estimation.estimator import Estimator
-from prime_estimation.mhe.batch_ground import deviation, footholds_of, slope_of, stances_of
+from prime_estimation.mhe.batch_ground import (
+    deviation,
+    footholds_of,
+    is_floor,
+    slope_of,
+    stances_of,
+)
 from prime_estimation.robot import Robot
 
 PLACES = np.array([[0.2, 0.15], [0.2, -0.15], [-0.2, 0.15], [-0.2, -0.15]])
@@ -45,6 +51,14 @@ def test_a_floor_is_level():
     noise = np.random.default_rng(0).normal(scale=0.001, size=(4, 2))
     assert slope_of(stances(noise)).level and deviation(stances(noise)) < 0.003
     assert slope_of([own[:1] for own in stances(noise)[:2]] + [[], []]).level  # few
+
+
+def test_what_is_a_floor_beside_motion_capture():
+    noise = np.random.default_rng(0).normal(scale=0.001, size=(4, 2))
+    assert is_floor(stances(noise))
+    assert not is_floor(stances(noise + 0.012 * np.eye(4)[:, :2]))  # bumps
+    pair, aside = stances(noise)[:2], stances(noise + 0.02)[2:]
+    assert not is_floor([*pair, *([replace(s, sure=False) for s in own] for own in aside)])
 
 
 def test_slopes_and_stairs():
@@ -122,3 +136,38 @@ def test_starts_on_legs_that_give_way(walk):
     for first in (180, 300):
         _, velocity, friction = started("mini_cheetah", bag, first, bend=0.005)
         assert friction > 0.4 and velocity < 0.045
+
+
+@pytest.fixture(scope="module")
+def bumps(tmp_path_factory):
+    """A recording that begins in the middle of a walk on bumps."""
+    pytest.importorskip("mujoco")
+    from prime_estimation.simulate import Ground, Payload, run
+
+    load, ground = Payload(2.1, (-0.05, 0.02, 0.1)), Ground(bump_height=0.03)
+    path = tmp_path_factory.mktemp("bumps") / "run"
+    return run("go2", "trot", 2.5, path, payload=load, terrain=ground, seed=201, start=5.0)
+
+
+@pytest.mark.parametrize("lean", [[0.0, 0.0, 0.0], [0.03, -0.04, 0.01]])
+def test_starts_on_bumps_beside_motion_capture(bumps, lean):
+    """Feet that came down higher had turned the base by .058 rad, stated to .002.
+
+    The tracked body leant by as much, and the accelerometer's bias was ten deviations off.
+    """
+    config = Config.load("go2")
+    robot, body = Robot(config.robot), Rotation.from_rotvec(lean)
+    estimator, estimates = Estimator(robot, config, mocap=True), []
+    for m in measurements(bumps, robot, config, 2.0):
+        poses = tuple(_leaning(pose, body) for pose in m.mocap)
+        estimates.append(estimator.update(replace(m, readings={**m.readings, "mocap": poses})))
+    estimates = [e for e in estimates if e is not None]
+    assert estimator.monitors.last_restart == (0, "")
+    assert tilt_errors(bumps, estimates).max() < 0.03
+    bias = estimator.problem.parameter(estimator.window.xs[-1], "accelerometer_bias")
+    assert np.abs(bias).max() < 4.0 * config.noise.accelerometer_bias
+
+
+def _leaning(pose, body: Rotation):
+    turned = Rotation.from_quat(pose.quat_world_body) * body
+    return replace(pose, quat_world_body=turned.as_quat())
