@@ -15,7 +15,7 @@ from ..sensors.mocap_mount import MocapMount
 from ..sensors.past_poses import base_pose
 from ..types import Measurement
 from .batch_attitude import ImuMotion, first_attitude, imu_motion
-from .batch_ground import LIFTED, Stance, footholds_of, is_floor, slope_of, stances_of
+from .batch_ground import LIFTED, SKEW, Stance, all_stances, footholds_of, is_floor, slope_of
 from .batch_velocity import ANY_LOAD, FeetOfBatch, mean_velocity, stance_velocity
 from .first_state import CREDIBLE
 from .problem import Problem
@@ -154,11 +154,11 @@ def _credible(problem: Problem, x: np.ndarray) -> bool:
 def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     """Attitude, velocity, position, ground of a robot on its feet; footholds: `guess_states`."""
     problem, footholds = batch.problem, None
-    loads, soles = _follow_feet(batch)
+    loads, soles, felt = _follow_feet(batch)
     heights, offset = _heights(batch, loads, soles[:, :, 2])
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
-    stances = _stances_off_floor(batch, loads, soles) if weighed else None
+    stances = _stances_off_floor(batch, loads, soles, felt) if weighed else None
     if stances and "slope" in problem.layout:
         slope = slope_of(stances)
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
@@ -180,34 +180,41 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
 
 
 def _stances_off_floor(
-    batch: Batch, loads: np.ndarray, soles: np.ndarray
+    batch: Batch, loads: np.ndarray, soles: np.ndarray, felt: np.ndarray | None
 ) -> list[list[Stance]] | None:
     """Stances of all feet on ground that is no level floor; None on a floor.
 
-    Beside motion capture also where no foot steps, each of which then has one height.
+    Beside motion capture also where no foot steps, each of which then has one height. Poses of a
+    tracked body that leans let a floor slope, and those of one that is elsewhere let it wave: what
+    is felt tells a floor, too.
 
     Args:
         batch: its base follows the feet.
         loads: (n, nf) of the feet that stand.
         soles: (n, nf, 3) [m].
+        felt: (3, 3), after which the specific force is upwards; None where nothing is felt.
     """
-    if batch.located:
-        soles = soles.copy()
-        soles[:, :, 2] -= batch.rise()[:, None]
-        if batch.problem.one_ground or np.ptp(soles, axis=0).max() < LIFTED:
-            return None
-    stances = [stances_of(*of_foot) for of_foot in zip(loads.T, soles.transpose(1, 0, 2))]
-    level = is_floor(stances) if batch.located else slope_of(stances).level
-    return None if level else stances
+    if not batch.located:
+        stances = all_stances(loads, soles)
+        return None if slope_of(stances).level else stances
+    told = soles.copy()
+    told[:, :, 2] -= batch.rise()[:, None]
+    if batch.problem.one_ground or np.ptp(told, axis=0).max() < LIFTED:
+        return None
+    stances = all_stances(loads, told)
+    if is_floor(stances) or felt is not None and is_floor(all_stances(loads, soles @ felt.T), SKEW):
+        return None
+    return stances
 
 
-def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Motion of the base over feet that stand, from the origin.
 
     Returns:
-        Loads (n, nf) of the feet that stand, and soles (n, nf, 3) [m].
+        Loads (n, nf) of the feet that stand, soles (n, nf, 3) [m], and the rotation (3, 3) after
+        which the specific force is upwards; None where it is not felt all the time.
     """
-    imu, dt = batch.imu, batch.problem.dt
+    imu, dt, tilt = batch.imu, batch.problem.dt, None
     R0 = first_attitude(batch.ms, imu, batch.previous_state)
     feet = _feet(batch, R0)
     gained = imu.gained(R0, batch.ms, batch.problem)
@@ -216,11 +223,12 @@ def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     else:
         times = dt * np.arange(len(batch.xs))
         velocity, excess, loads = stance_velocity(feet, gained, times)
-        if not batch.located:  # R f + g is too much by excess: phi x (-g) = excess
-            tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
+        # R f + g is too much by excess: phi x (-g) = excess
+        tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
+        if not batch.located:
             R0, velocity, feet = tilt @ R0, velocity @ tilt.T, feet.turned(tilt)
     places = batch.move_base(R0, velocity, np.zeros(3))
-    return loads + ANY_LOAD, places[:, None, :] + feet.points
+    return loads + ANY_LOAD, places[:, None, :] + feet.points, tilt
 
 
 def _feet(batch: Batch, R0: np.ndarray) -> FeetOfBatch:
