@@ -21,6 +21,8 @@ from .first_state import CREDIBLE
 from .problem import Problem
 from .situation import ON_ITS_FEET, Situation
 
+# against what is felt: less may be the accelerometer's, and poses tell the vertical better [rad]
+LEANS = 2.0 * SKEW
 STOOD = 0.2  # share of its part of the weight that a foot must have carried to tell its ground
 
 
@@ -155,10 +157,13 @@ def _guess_standing_base(batch: Batch) -> np.ndarray | None:
     """Attitude, velocity, position, ground of a robot on its feet; footholds: `guess_states`."""
     problem, footholds = batch.problem, None
     loads, soles, felt = _follow_feet(batch)
-    heights, offset = _heights(batch, loads, soles[:, :, 2])
     # without torque the lowest feet are thought to carry: of a floor
     weighed = any(m.torque is not None for m in batch.ms)
     stances = _stances_off_floor(batch, loads, soles, felt) if weighed else None
+    if stances and felt is not None and np.linalg.norm(pin.log3(felt)) > LEANS:
+        loads, soles, _ = _follow_feet(batch, felt)
+        stances = all_stances(loads, soles)
+    heights, offset = _heights(batch, loads, soles[:, :, 2])
     if stances and "slope" in problem.layout:
         slope = slope_of(stances)
         footholds = np.stack([footholds_of(own, len(soles)) for own in stances], axis=1) + offset
@@ -207,15 +212,22 @@ def _stances_off_floor(
     return stances
 
 
-def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _follow_feet(
+    batch: Batch, turn: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Motion of the base over feet that stand, from the origin.
+
+    Args:
+        batch: whose base is moved.
+        turn: (3, 3) of the attitude that poses tell; None: none.
 
     Returns:
         Loads (n, nf) of the feet that stand, soles (n, nf, 3) [m], and the rotation (3, 3) after
-        which the specific force is upwards; None where it is not felt all the time.
+        which the specific force is upwards; None where it is so already, or is not felt.
     """
-    imu, dt, tilt = batch.imu, batch.problem.dt, None
+    imu, dt, felt = batch.imu, batch.problem.dt, None
     R0 = first_attitude(batch.ms, imu, batch.previous_state)
+    R0 = R0 if turn is None else turn @ R0
     feet = _feet(batch, R0)
     gained = imu.gained(R0, batch.ms, batch.problem)
     if gained is None:
@@ -225,10 +237,12 @@ def _follow_feet(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray | Non
         velocity, excess, loads = stance_velocity(feet, gained, times)
         # R f + g is too much by excess: phi x (-g) = excess
         tilt = pin.exp3(np.array([-excess[1], excess[0], 0.0]) / GRAVITY)
-        if not batch.located:
+        if batch.located:
+            felt = tilt
+        else:
             R0, velocity, feet = tilt @ R0, velocity @ tilt.T, feet.turned(tilt)
     places = batch.move_base(R0, velocity, np.zeros(3))
-    return loads + ANY_LOAD, places[:, None, :] + feet.points, tilt
+    return loads + ANY_LOAD, places[:, None, :] + feet.points, felt
 
 
 def _feet(batch: Batch, R0: np.ndarray) -> FeetOfBatch:
