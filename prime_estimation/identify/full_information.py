@@ -130,6 +130,7 @@ def smooth_forward(
     Raises:
         InitializationError: it was lost on the way. Stopped: it was asked to stop.
     """
+    estimator.problem.one_ground = True  # as the window has it that begins with this guess
     expected = estimator.problem.measurements.expected
     ms = {m.stamp_ns: expected(m) for m in measurements}
     states, controls, changes, alarms = {}, {}, [], 0

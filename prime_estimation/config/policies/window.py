@@ -100,6 +100,15 @@ class IntervalPolicy:
         "come right: what the window has learned of the accelerometer's bias outlasts it",
         "s",
     )
+    start_tilt: float = param(
+        5.5e-3,
+        "of roll and pitch after a start in the middle of a walk off a floor: a foot of 20 mm that "
+        "rolls over a slope of 0.15 that nothing tells comes up by a hundredth of its way",
+        "rad",
+    )
+    start_memory: float = param(
+        1.0, "time after such a start in which that comes right, over other slopes", "s"
+    )
     tilt_soft: float = param(
         2.5e-3,
         "the same on soft ground, per unit by which that is more than uneven: feet that come up "
