@@ -62,6 +62,7 @@ def test_overview_lists_the_verbs(capsys):
             ["replay", "bag", "--robot", "go2", "--out", "x.mcap", "--frob"],
             "unrecognized arguments: --frob",
         ),
+        (["replay", "bag", "--robot", "go2", "--to", "6"], "unrecognized arguments: --to 6"),
         (["evaluate", "absent.mcap", "absent"], "no such bag"),
         (["evaluate", "a", "b", "--settle", "soon"], "invalid float value"),
     ],
