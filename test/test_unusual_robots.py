@@ -8,6 +8,7 @@ A plain answer or a plain refusal.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from prime_estimation.config.parameters import Config
 from prime_estimation.errors import ConfigError, DataError, RobotError
 from prime_estimation.estimator import Estimator
 from prime_estimation.identify.full_information import full_information
+from prime_estimation.mhe.world_motion import move_window
 from prime_estimation.recordings.replay import replay
 from prime_estimation.robot import Robot, urdf_path
+from prime_estimation.sensors.frames import WorldMotion
 from prime_estimation.types import Measurement
 
 STEP_NS = 10_000_000
@@ -142,3 +145,57 @@ def test_legs_whose_joints_have_no_limits(spoil, tmp_path):
     np.testing.assert_allclose(*(e.position_world for e in ends), atol=1e-4)
     np.testing.assert_allclose(*(e.joint_position for e in ends), atol=1e-4)
     np.testing.assert_allclose(*(e.total_mass for e in ends), atol=1e-2)
+
+
+PENDULUM = """<robot name="pendulum"><link name="base"/><link name="rod"><inertial>
+<origin xyz="0 0 -0.2"/><mass value="1"/>
+<inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" effort="50" velocity="20"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("links", [[], ["rod"]])
+@pytest.mark.parametrize("losses", ["", "delay"])
+def test_a_machine_of_one_joint(links, losses, tmp_path):
+    """Held at 0.5 rad by the torque that its weight asks for."""
+    path = tmp_path / "pendulum.urdf"
+    path.write_text(PENDULUM)
+    base = dict(urdf=str(path), floating_base=False, imu_frame="", estimated_links=links)
+    config = Config().updated({"robot": base, "estimator": {"joint_parameters": losses}})
+    estimator = Estimator(Robot(config.robot), config, mocap=False)
+    held = dict(position=np.full(1, 0.5), torque=np.full(1, 9.81 * 0.2 * np.sin(0.5)))
+    last = [estimator.update(at_rest(1, k, **held)) for k in range(100)][-1]
+    assert estimator.monitors.last_restart == (0, "")
+    assert last.joint_position == pytest.approx([0.5], abs=2e-3)
+    assert last.joint_torque == pytest.approx(held["torque"], abs=0.05)
+    assert len(last.bodies) == len(links)
+
+
+STANDING = np.tile([0.0, 0.8, -1.6], 4)  # rad, joints of a Go2
+
+
+def standing(k: int) -> Measurement:
+    """A Go2 that stands still; its torques are not measured."""
+    felt = np.array([0.0, 0.0, 9.81])
+    feels = dict(gyro=np.zeros(3), accelerometer=felt, accelerometer_ramp=felt)
+    return at_rest(12, k, position=STANDING, torque=None, gyro_now=np.zeros(3), **feels)
+
+
+@pytest.mark.parametrize("corners", [1, 4])
+def test_a_robot_of_one_foot(corners):
+    """A hopper; of one contact and of a sole."""
+    foot = asdict(models.config("go2").robot.contacts[0])
+    places = [[0.05, 0.03, 0], [0.05, -0.03, 0], [-0.05, 0.03, 0], [-0.05, -0.03, 0]]
+    sole = [
+        {**foot, "name": f"foot/{i}", "foot": "foot", "position": place}
+        for i, place in enumerate(places)
+    ]
+    changes = {"robot": {"contacts": [foot] if corners == 1 else sole}}
+    config = Config.load("go2").updated(changes)
+    estimator = Estimator(Robot(config.robot), config)
+    last = [estimator.update(standing(k)) for k in range(100)][-1]
+    assert [len(last.contacts), len(last.feet)] == [corners, 1]
+    anchors = estimator.problem.anchors
+    assert anchors.shape == (1, 2)
+    move_window(estimator.problem, estimator.window, WorldMotion(0.1, np.array([1.0, 2.0, 0.0])))
+    assert not np.allclose(estimator.problem.anchors, anchors)

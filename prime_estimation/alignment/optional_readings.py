@@ -68,8 +68,11 @@ class OptionalReadings:
             return
         stream = self._centred.get(sensor.name) or self.held[sensor.name]
         check_shape(values, stream.width, sensor.name, sample)
+        before, alone = stream.newest, stream.newest is not None and stream.newest == stream.since
         if stream.push(sample.stamp_ns, values):
             stream.reset()
+        elif alone and before != stream.since == stream.newest and sensor.name in self._centred:
+            self._counts[f"{sensor.name}_sparse"] += 1  # the one before: far from both neighbours
 
     def at(self, t_ns: int, start_ns: int) -> dict:
         """Readings of the node at `t_ns` of a grid that began at `start_ns`, by sensor."""

@@ -26,7 +26,12 @@ from .stream import Stream
 
 NOBODY = Wearer((), (), 0.01)
 JUMP_NS = 500_000_000  # silence of all streams after which the grid starts anew
-_NOT_SAMPLES = ("clock_back", "clock_forward", "imu_clock", "joint_bridged", "imu_bridged")
+# counts of what is no sample that was refused: corrections, and fields left out of samples in use
+_NOT_SAMPLES = (
+    *("clock_back", "clock_forward", "imu_clock", "joint_bridged", "imu_bridged"),
+    *("joint_rate_zero", "joint_torque_zero", "imu_orientation_held", "imu_orientation_no_unit"),
+    *("imu_heading_drifts", "imu_heading_outlier"),
+)
 
 
 class Sensed(Protocol):
@@ -68,8 +73,9 @@ class Synchronizer:
             `_duplicate`, `_jump` (a wrong stamp ahead), `_missing` (nodes without the stream),
             `_held` (the values before with a new stamp, of a robot that moves),
             `_bridged` (nodes over a burst of lost samples), `joint_glitch_<joint>` (samples),
-            `<event sensor>_ahead`, `_late_node`, `clock_back`, `clock_forward` (restarts),
-            `imu_clock` (changes of the IMU's stamps).
+            `<event sensor>_ahead`, `_late_node`, `<centred sensor>_sparse` (samples too far from
+            both neighbours for a mean), `clock_back`, `clock_forward` (restarts), `imu_clock`
+            (changes of the IMU's stamps); and fields that are left out of samples in use.
         stale: names of the streams that nodes do not wait for at present.
     """
 

@@ -68,7 +68,10 @@ class LegForces:
             torque: (nj,) of the motors [Nm]. The force of a leg with a torque that is not finite is
                 NaN; None: of all legs.
         """
-        return self._core.evaluate(q, v, a, self._unknown if torque is None else torque)
+        known = self._unknown if torque is None else torque
+        soles, rates, normal, felt = self._core.evaluate(q, v, a, known)
+        # eigenpy makes vectors of the matrices of a single foot
+        return soles.reshape(-1, 3), rates.reshape(-1, 3), normal, felt
 
     def kinematics(
         self, R_world_base: np.ndarray, q: np.ndarray, dq: np.ndarray, torque: np.ndarray | None

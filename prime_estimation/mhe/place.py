@@ -129,7 +129,7 @@ class Place:
         slopes = problem.parameter(x, "slope").reshape(-1, 2)
         if slopes.size:
             heights = motions[problem.columns("height")]
-            away = np.asarray(problem.dynamics.anchor) - x[:2]
+            away = problem.anchors - x[:2]
             heights[:, :2] = -slopes
             heights[:, 2] = slopes[:, 0] * away[:, 1] - slopes[:, 1] * away[:, 0]
             turned = motions[problem.columns("slope"), 2]

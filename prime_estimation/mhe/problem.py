@@ -222,9 +222,14 @@ class Problem:
         late = float(delay.max(initial=0.0))
         self.torque_delay, self.torques_late = delay, late / self.dt if late > LATE else 0.0
 
+    @property
+    def anchors(self) -> np.ndarray:
+        """Places (nf, 2) [m] about which the ground under the feet slopes, world axes."""
+        return self.dynamics.anchor.reshape(-1, 2)  # eigenpy makes a vector of a single one
+
     def move_anchors(self, feet: np.ndarray, points: np.ndarray) -> None:
         """Let the ground under feet (nf,) slope about points (nf, 3) [m], world axes."""
-        anchor = np.array(self.dynamics.anchor)
+        anchor = self.anchors
         anchor[feet] = points[feet, :2]
         self.dynamics.anchor = anchor
 

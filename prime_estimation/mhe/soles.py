@@ -145,7 +145,7 @@ class Soles:
         if not self._turning[foot] < SOLE.rolls:
             return False
         height = self.problem.parameter(window.xs[-1], "height")[foot]
-        away = self._points[foot] - [*self.problem.dynamics.anchor[foot], height]
+        away = self._points[foot] - [*self.problem.anchors[foot], height]
         return bool((away[:, 2] - away[:, :2] @ slope).min() < -SOLE.below)
 
     def _roll_on(self, foot: int) -> None:

@@ -294,7 +294,8 @@ class Window:
         residual are w times its robust weight `weight_force`, which is divided out here. Read-only.
         """
         if self._unexplained is None:
-            self._unexplained = self.solver.unexplained()
+            # eigenpy makes a vector of a matrix with one column: that of a single joint
+            self._unexplained = self.solver.unexplained().reshape(self.size, self.problem.nv)
         return self._unexplained[nodes]
 
     def slack(self, us: list[np.ndarray]) -> np.ndarray:
@@ -374,6 +375,8 @@ class Window:
             newest running node and in world axes: contact points (nc, 3) [m], forces (3 nc) [N],
             their covariance, and velocities (3 nc) [m/s] of the points.
         """
-        of_rows, parameters, *contacts = self.solver.newest(rows)
+        of_rows, parameters, points, *forces = self.solver.newest(rows)
         theta = self.problem.layout.parameter_rows("theta")
-        return of_rows, self._with_kept(parameters, theta), *contacts
+        # eigenpy makes vectors of a single point, and of the covariance of a single parameter
+        parameters = parameters.reshape(self.problem.np, self.problem.np)
+        return of_rows, self._with_kept(parameters, theta), points.reshape(-1, 3), *forces

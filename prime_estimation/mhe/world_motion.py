@@ -31,7 +31,7 @@ def move_window(problem: Problem, window: Window, motion: WorldMotion) -> None:
     arrival = window.arrival
     arrival.reference = moved_state(problem, arrival.reference, motion)
     if "slope" in problem.layout:
-        problem.dynamics.anchor = motion.points(np.array(problem.dynamics.anchor))
+        problem.dynamics.anchor = motion.points(problem.anchors)
         turn = motion.turn[:2, :2]
         for given, name in product(window.inputs, ("slope_offset", "anchor_offset")):
             offset = np.array(getattr(given, name)).reshape(-1, 2)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..alignment.node_window import NEAR_NS
+
 # endings of counted reasons, and what they mean: of any stream, and of an optional sensor's
 OF_ANY_STREAM = {
     "not_finite": "not finite (NaN, inf)",
@@ -15,6 +17,7 @@ _MEANING = {
     "ahead": "stamped after joints and IMU: by another clock?",
     "late": "stamped before one that came earlier",
     "late_node": "stamped long before joints and IMU, or late: by another clock?",
+    "sparse": f"more than {NEAR_NS // 1_000_000} ms apart, too slow for a mean",
     **OF_ANY_STREAM,
     "outlier": "outliers",
 }

@@ -83,7 +83,10 @@ class ExternalOdometry(Sensor):
         return np.concatenate([sample.position_odom, sample.quat_odom_base, velocity])
 
     def read(self, message, stamp_ns: int, arrival_ns: int, wearer: Wearer) -> OdometrySample:
-        """Pose, twist and their covariances of a message; the largest variance of each counts."""
+        """Pose, twist and their covariances of a message; the largest variance of each counts.
+
+        A variance below 0 or NaN says of a velocity that there is none, of a pose nothing.
+        """
         quat = quaternion(message.pose.pose.orientation)
         if quat is None:
             raise ValueError("orientation is no unit quaternion")
@@ -93,7 +96,8 @@ class ExternalOdometry(Sensor):
         pose = _variances(message.pose.covariance)
         twist = _variances(message.twist.covariance)
         known = twist[:3].max() >= 0.0 and (twist[:3].max() > 0.0 or velocity.any())
-        deviations = [np.sqrt(max(v.max(), 0.0)) for v in (pose[:3], pose[3:], twist[:3])]
+        # NaN loses against 0: behind it a weight would be NaN, and with it the whole window
+        deviations = [np.sqrt(np.fmax(v, 0.0).max()) for v in (pose[:3], pose[3:], twist[:3])]
         return OdometrySample(
             stamp_ns, place, quat, velocity if known else None, *deviations, arrival_ns or stamp_ns
         )

@@ -22,6 +22,8 @@ from helpers.streams import (
 
 from prime_estimation.alignment.synchronizer import Synchronizer
 from prime_estimation.errors import DataError
+from prime_estimation.sensors.contact_flags import FlagSample
+from prime_estimation.sensors.sensor import Wearer
 from prime_estimation.types import ImuSample, JointSample, PoseSample
 
 # --- faults, each counted -------------------------------------------------------------------------
@@ -271,3 +273,26 @@ def test_many_samples_before_the_first_pop():
     nodes = feed(sync, both(np.arange(12_000, 12_100, 2.0)))
     assert milliseconds(nodes)[-1] == 12_090
     assert_linear(nodes[-1])
+
+
+@pytest.mark.parametrize("period, sparse", [(5.0, 0), (19.0, 0), (25.0, 18), (33.0, 14)])
+def test_flags_that_are_too_slow_for_a_mean_are_counted(period, sparse):
+    """They had been silent: "no data", and nothing refused."""
+    sync = Synchronizer(STEP, NJ, ["contact_flags"], wearer=Wearer((), ("foot",), 0.01))
+    times = np.arange(0.7, 500.0, period)  # no sample is exactly 20 ms before a node
+    flags = [FlagSample(START + round(t * MS), np.ones(1)) for t in [*times, times[5]]]
+    samples = sorted(both(np.arange(0, 500, 2.0)) + flags, key=lambda s: s.stamp_ns)
+    nodes = feed(sync, samples)
+    assert bool(sum("contact_flags" in m.readings for m in nodes)) == (not sparse)
+    assert sync.counts.pop("contact_flags_duplicate") == 1
+    assert dict(sync.counts) == ({"contact_flags_sparse": sparse} if sparse else {})
+
+
+@pytest.mark.parametrize("field", ["velocity", "effort"])
+def test_fields_that_are_left_out_are_no_dropped_samples(field):
+    sync = Synchronizer(STEP, NJ)
+    samples = [imu(t) for t in np.arange(0, 200, 2.0)]
+    samples += [joint(t, **{field: np.zeros(NJ)}) for t in np.arange(0, 200, 2.0)]
+    feed(sync, sorted(samples, key=lambda s: s.stamp_ns))
+    assert sync.counts[{"velocity": "joint_rate_zero", "effort": "joint_torque_zero"}[field]] > 10
+    assert sync.dropped_samples == 0

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -15,6 +16,7 @@ from helpers.models import config, robot
 from prime_estimation.io.bag import BagReader
 from prime_estimation.io.messages import stamp_ns
 from prime_estimation.recordings.replay import replay
+from prime_estimation.sensors.external_odometry import ExternalOdometry
 
 RUN = "go2_long90_payload3"
 SECONDS = 45.0
@@ -66,3 +68,27 @@ def test_jump_is_rejected_and_said(recorded_runs, tmp_path):
     assert any("apart" in text for text in said), said
     assert any("jumped by" in text for text in said), said
     assert end_error(poses, source) < 0.1
+
+
+@pytest.mark.parametrize(
+    "pose, twist, deviations, known",
+    [
+        (0.04, 0.09, (0.2, 0.2, 0.3), True),
+        (0.0, 0.0, (0.0, 0.0, 0.0), True),
+        (np.nan, 0.09, (0.0, 0.0, 0.3), True),
+        (0.04, np.nan, (0.2, 0.2, 0.0), False),
+        (-1.0, -1.0, (0.0, 0.0, 0.0), False),
+    ],
+)
+def test_variances_that_say_nothing(pose, twist, deviations, known):
+    """A variance of NaN had made NaN of the whole window."""
+    xyz, unit = SimpleNamespace(x=1.0, y=2.0, z=3.0), SimpleNamespace(x=0.0, y=0.0, z=0.0, w=1.0)
+    message = SimpleNamespace(
+        pose=SimpleNamespace(
+            pose=SimpleNamespace(position=xyz, orientation=unit), covariance=np.full(36, pose)
+        ),
+        twist=SimpleNamespace(twist=SimpleNamespace(linear=xyz), covariance=np.full(36, twist)),
+    )
+    sample = ExternalOdometry().read(message, 1, 1, None)
+    told = sample.position_stddev, sample.rotation_stddev, sample.velocity_stddev
+    assert told == pytest.approx(deviations) and (sample.velocity_base is not None) == known
