@@ -25,6 +25,7 @@ from .identify_tables import joint_table, report
 from .offline import (
     add_offline_arguments,
     estimate_run,
+    live_config,
     name_among,
     offline_config,
     out_folder,
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> dict:
     check_agreement(runs)
     outcome = Outcome(
         robot,
-        config,
+        live_config(args, config),
         runs,
         fuse([r.posterior for r in runs]),
         notices=[n for r in runs for n in r.notices],
@@ -146,7 +147,8 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
     if found_run.joints is not None:
         return _tare_joints(args, config, robot, found_run)
     found = tare(found_run, args.tare)
-    path = write_tare(found, robot, config, args.robot, args.out, found_run.unfinished)
+    live = live_config(args, config)
+    path = write_tare(found, robot, live, args.robot, args.out, found_run.unfinished)
     for notice in found_run.notices:
         warn(notice)
     result = {**asdict(found), "files": {"yaml": str(path)}}
@@ -166,8 +168,8 @@ def _tare(args: argparse.Namespace, config: Config, robot: Robot) -> dict:
 def _tare_joints(args: argparse.Namespace, config: Config, robot: Robot, run: Run) -> dict:
     """Finds joint parameters and friction for the robot's YAML (`--tare` with `--joints`)."""
     found = tare_joints(run, args.tare)
-    config = config.updated({"estimator": {"joint_parameters": ""}})
-    path = write_tare(found, robot, config, args.robot, args.out, run.unfinished)
+    live = live_config(args, config)
+    path = write_tare(found, robot, live, args.robot, args.out, run.unfinished)
     quantities = found.joints.quantities()
     for notice in [*run.notices, *joint_notices(found.joints)]:
         warn(notice)

@@ -59,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=float, default=0.0, metavar="S", help="end after this time (default: run)"
     )
     _add_options_of_nodes(parser)
-    _add_options_of_replay(parser)
 
 
 def _add_network(parser: argparse.ArgumentParser) -> None:
@@ -83,48 +82,56 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_options_of_nodes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--no-mocap", action="store_true", help="estimator: do not use motion capture"
-    )
-    parser.add_argument(
+    """Adds options of single nodes; `args.of_nodes` tells which."""
+    parser.set_defaults(of_nodes=[])
+
+    def add(node: str, option: str, help: str, **kind) -> None:
+        action = parser.add_argument(option, help=f"{node}: {help}", **kind)
+        parser.get_default("of_nodes").append((node, option, action))
+
+    flag = dict(action="store_true")
+    seconds = dict(type=float, default=0.0, metavar="S")
+    add("estimator", "--no-mocap", "do not use motion capture", **flag)
+    add(
+        "estimator",
         "--lowstate",
-        action="store_true",
-        help="estimator: read Unitree's lowstate in place of joint_states and imu",
+        "read Unitree's lowstate in place of joint_states and imu",
+        **flag,
     )
-    parser.add_argument("--gait", default="stand", help="mpc: stand, trot, walk or bound")
-    parser.add_argument(
+    add("mpc", "--gait", "stand, trot, walk or bound", default="stand")
+    add(
+        "unitree_bridge",
         "--commands",
-        action="store_true",
-        help="unitree_bridge: hand on mpc/motor_commands as lowcmd, so that the robot moves",
+        "hand on mpc/motor_commands as lowcmd, so that the robot moves",
+        **flag,
     )
+    add("replay", "--bag", "rosbag2 folder, .mcap or .db3 file")
+    speed = "speed of time, 0 for as fast as possible (default: 1)"
+    add("replay", "--rate", speed, type=float, default=1.0)
+    add("replay", "--start", "begin at this second", **seconds)
+    add("replay", "--duration", "this much of the recording (default: to the end)", **seconds)
+    add("replay", "--loop", "begin again at the end", **flag)
+    add("replay", "--clock", "publish /clock and keep the recorded stamps", **flag)
 
 
-def _add_options_of_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--bag", help="replay: rosbag2 folder, .mcap or .db3 file")
-    parser.add_argument(
-        "--rate",
-        type=float,
-        default=1.0,
-        help="replay: speed of time, 0 for as fast as possible (default: 1)",
-    )
-    parser.add_argument(
-        "--start", type=float, default=0.0, metavar="S", help="replay: begin at this second"
-    )
-    parser.add_argument(
-        "--duration",
-        type=float,
-        default=0.0,
-        metavar="S",
-        help="replay: this much of the recording (default: to the end)",
-    )
-    parser.add_argument("--loop", action="store_true", help="replay: begin again at the end")
-    parser.add_argument(
-        "--clock", action="store_true", help="replay: publish /clock and keep the recorded stamps"
-    )
+def _refuse_options_of_other_nodes(args: argparse.Namespace) -> None:
+    for node, option, action in args.of_nodes:
+        given = getattr(args, action.dest)
+        if node != args.node and given != action.default:
+            raise ConfigError(
+                f"{option} is of prime node {node}, and does nothing for the node {args.node}; "
+                "leave it out",
+                given,
+            )
 
 
 def run(args: argparse.Namespace) -> dict:
     """Runs the node; returns its counts when it ends."""
+    _refuse_options_of_other_nodes(args)
+    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
+        raise ConfigError(
+            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
+        )
     silence = log_to_stderr()
     try:
         return _replay(args) if args.node == "replay" else _serve(args)
@@ -133,10 +140,6 @@ def run(args: argparse.Namespace) -> dict:
 
 
 def _serve(args: argparse.Namespace) -> dict:
-    if not 0.0 <= args.seconds < threading.TIMEOUT_MAX:
-        raise ConfigError(
-            f"--seconds is {args.seconds:g}; give a number that is not negative", args.seconds
-        )
     if not args.robot and args.node not in ("markers", "inertia_keeper"):
         raise ConfigError(
             f"no robot for the node {args.node}; give --robot go2, another name, or the path of a "
@@ -166,7 +169,12 @@ def _replay(args: argparse.Namespace) -> dict:
     playback = Playback(args.rate, args.clock, args.start, args.duration, args.loop)
     transport = _transport(args)
     node = ReplayNode(transport, args.bag, playback)
-    node.run(stop_on_signals())
+    stop = stop_on_signals()
+    if args.seconds:
+        timer = threading.Timer(args.seconds, stop.set)
+        timer.daemon = True
+        timer.start()
+    node.run(stop)
     transport.close()
     return {"sent": node.sent}
 

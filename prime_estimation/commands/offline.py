@@ -58,6 +58,15 @@ def offline_config(args: argparse.Namespace, links: list[str] | None = None) -> 
     return Config.load(args.robot, args.config).updated(changes, "command line")
 
 
+def live_config(args: argparse.Namespace, config: Config) -> Config:
+    """Configuration for the live node, of an offline one: with the robot's own time between nodes.
+
+    Joint parameters that were asked for are found then: the live node has its own.
+    """
+    step = Config.load(args.robot, args.config).estimator.step
+    return config.updated({"estimator": {"step": step, "joint_parameters": ""}}, "command line")
+
+
 def out_folder(args: argparse.Namespace) -> Path:
     """Output folder of `--out`, which need not exist but must not be a file."""
     out = Path(args.out)

@@ -35,7 +35,7 @@ class Outcome:
     """Outcome of `prime identify`.
 
     Attributes:
-        runs: one per recording. posterior: of all together.
+        config: for the live node. runs: one per recording. posterior: of all together.
         baseline: dynamic parameters (10,) by link, by method; empty when it could not be computed.
         held_out: fit of recordings that were not used, with the nominal, identified and their own
             best inertia.
@@ -115,7 +115,6 @@ class Outcome:
         """Robot's YAML with the patched URDF, for `prime node --robot FILE` and other verbs."""
         content = self.config.to_dict()
         content["robot"]["urdf"] = str(urdf.resolve())
-        content["estimator"]["joint_parameters"] = ""  # of `--joints`; the live node has its own
         lines = ["# Written by `prime identify`. 95 % intervals:"]
         for link in self.posterior.links:
             for q in self.posterior.quantities(link)[:4]:

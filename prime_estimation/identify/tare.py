@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ..config.files import is_yaml, read_yaml, unfinished_head
+from ..config.files import unfinished_head
 from ..config.parameters import Config
-from ..config.values import beside
+from ..config.robot_yaml import robot_content
 from ..errors import DataError
 from ..robot import Robot
 from .joint_yaml import noise_changes, robot_changes
@@ -141,11 +141,7 @@ def write_tare(
     """
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    if is_yaml(str(source)):
-        content = beside(Path(source), read_yaml(Path(source)))  # the new file may lie elsewhere
-    else:
-        whole = config.to_dict()
-        content = {"robot": whole["robot"], "noise": whole["noise"]}
+    content = robot_content(str(source), config)
     content.setdefault("robot", {}).update(_robot_changes(found, robot))
     content.setdefault("noise", {}).update(_noise_changes(found))
     if np.isfinite(found.friction):
