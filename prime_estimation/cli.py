@@ -10,7 +10,6 @@ how to fix it), 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
@@ -118,7 +117,7 @@ def _run(name: str, argv: list[str]) -> None:
     args = parser_of(name).parse_args(argv)
     result = import_module(f".commands.{name}", __package__).run(args)
     if args.json:
-        print(json.dumps(result, indent=1))
+        print(import_module(".io.json_text", __package__).json_text(result))
     sys.stdout.flush()
 
 

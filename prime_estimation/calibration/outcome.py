@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import yaml
 from ..config.files import unfinished_head
 from ..config.parameters import Config
 from ..config.robot_yaml import robot_content
+from ..io.json_text import json_text
 from ..io.trajectory import versions
 from ..robot import Robot
 from .frank_wolfe import Descent
@@ -32,7 +32,7 @@ class WrittenOutcome:
         folder.mkdir(parents=True, exist_ok=True)
         files = {"yaml": folder / f"{self.robot.name}.yaml", "json": folder / "calibration.json"}
         files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml())
-        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        files["json"].write_text(json_text(self.to_dict()) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 
 

@@ -7,7 +7,6 @@ JSON, URDF, YAML for the live node.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import yaml
 from ..config.files import unfinished_head
 from ..config.parameters import Config
 from ..inertia import inertia_about_com
+from ..io.json_text import json_text
 from ..io.trajectory import versions
 from ..robot import Robot
 from .fusion import repeatability
@@ -108,7 +108,7 @@ class Outcome:
             "json": folder / "identification.json",
         }
         files["yaml"].write_text(unfinished_head(self.unfinished) + self.live_yaml(urdf))
-        files["json"].write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        files["json"].write_text(json_text(self.to_dict()) + "\n")
         return {kind: str(path) for kind, path in files.items()}
 
     def live_yaml(self, urdf: Path) -> str:
